@@ -1,0 +1,235 @@
+import type { CallPlace } from '../content/tool-call.ts';
+import type { UserInputResponseContent } from '../content/user-input.ts';
+import { HoldpointError } from '../errors.ts';
+import { equalJson } from '../policy/digest.ts';
+import { previewHead } from '../thread/apply-event.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
+import {
+  type EndedRequest,
+  isRunning,
+  type OpenRequest,
+  statusOf,
+  type ThreadHead,
+  type ThreadState,
+} from '../thread/thread-state.ts';
+import type { ParsedInput } from './parse-input.ts';
+
+/** How a thread takes what comes in. */
+export interface AcceptOptions {
+  now: number;
+  whilePending: 'refuse' | 'cancel';
+}
+
+/**
+ * The events that record an input: answers, what expired meanwhile, and messages. Pure; the whole input is checked
+ * against the thread before the first event is made, so that bad input changes nothing.
+ */
+export function acceptInput(
+  state: ThreadState,
+  input: ParsedInput,
+  { now, whilePending }: AcceptOptions,
+): ThreadEvent[] {
+  const answers = newAnswers(state, input.answers, now);
+  const events = [
+    ...answers.flatMap((answer) => answerEvents(state.head, answer, input.principal, now)),
+    ...expiryEvents(state.head, answers, now),
+  ];
+  if (input.messages.length === 0) return events;
+
+  const head = previewHead(state, events);
+  refuseMessage(state.threadId, head, whilePending, now);
+  return [
+    ...events,
+    ...cancelOpenEvents(head, 'The user went on without answering.', now),
+    ...input.messages.map((message): ThreadEvent => ({ type: 'message-added', at: now, message })),
+  ];
+}
+
+/** The answers that are news; the same answer again is none. Throws for the first that can't stand. */
+function newAnswers(
+  state: ThreadState,
+  answers: readonly UserInputResponseContent[],
+  now: number,
+): UserInputResponseContent[] {
+  const fresh = new Map<string, UserInputResponseContent>();
+  for (const answer of answers) {
+    const twin = fresh.get(answer.requestId);
+    if (twin !== undefined && !sameDecision(twin, answer)) {
+      throw new HoldpointError(
+        'invalid-answer',
+        `The input answers request ${answer.requestId} in two ways; send one.`,
+      );
+    }
+    const open = state.head.openRequests.find(
+      ({ request }) => request.requestId === answer.requestId,
+    );
+    if (open === undefined) {
+      checkRepeated(state.endedRequests.get(answer.requestId), answer);
+    } else {
+      checkAnswer(open, answer, now);
+      fresh.set(answer.requestId, answer);
+    }
+  }
+  return [...fresh.values()];
+}
+
+function checkRepeated(ended: EndedRequest | undefined, answer: UserInputResponseContent): void {
+  const { requestId } = answer;
+  if (ended === undefined) {
+    throw new HoldpointError(
+      'unknown-request',
+      `This thread has no request ${requestId}. What it waits for is in thread.activeRequests.`,
+    );
+  }
+  if (ended.cause !== undefined) throw closed(requestId, ended.cause);
+  if (ended.response !== undefined && sameDecision(ended.response, answer)) return;
+  throw new HoldpointError(
+    'already-answered',
+    `Request ${requestId} was answered otherwise before, and the first answer stands.`,
+  );
+}
+
+function checkAnswer(
+  { request }: OpenRequest,
+  answer: UserInputResponseContent,
+  now: number,
+): void {
+  const { requestId } = request;
+  if ((request.expiresAt ?? Infinity) <= now) throw closed(requestId, 'expired');
+  if (request.type !== 'approval-request' || answer.type !== 'approval-response') {
+    if (request.type === 'question-request' && answer.type === 'question-response') return;
+    throw new HoldpointError(
+      'invalid-answer',
+      `Request ${requestId} is an ${request.type}; a ${answer.type} can't answer it.`,
+    );
+  }
+  const sameDigest = answer.digest === undefined || answer.digest === request.digest;
+  const sameCall = answer.toolCall === undefined || equalJson(answer.toolCall, request.toolCall);
+  if (sameDigest && sameCall) return;
+  throw new HoldpointError(
+    'answer-mismatch',
+    `The answer to request ${requestId} is about another ${sameDigest ? 'call' : 'digest'} than the one stored. ` +
+      'Show the stored request again; a call is never changed by its answer.',
+  );
+}
+
+function closed(requestId: string, cause: NonNullable<EndedRequest['cause']>): HoldpointError {
+  return new HoldpointError(
+    'request-closed',
+    `Request ${requestId} is closed (${cause}). Go on with run([], thread) and see what is asked now.`,
+  );
+}
+
+function sameDecision(one: UserInputResponseContent, other: UserInputResponseContent): boolean {
+  if (one.type === 'approval-response' && other.type === 'approval-response') {
+    return one.approved === other.approved;
+  }
+  return equalJson(one, other);
+}
+
+function answerEvents(
+  head: ThreadHead,
+  response: UserInputResponseContent,
+  principal: unknown,
+  at: number,
+): ThreadEvent[] {
+  const answered: ThreadEvent = {
+    type: 'request-answered',
+    at,
+    response: withoutCall(response),
+    ...(principal === undefined ? {} : { principal }),
+  };
+  const open = head.openRequests.find(({ request }) => request.requestId === response.requestId);
+  if (response.type !== 'approval-response' || response.approved || open?.place === undefined) {
+    return [answered];
+  }
+  const reason = response.reason?.trim() === '' ? undefined : response.reason;
+  const outcome = { status: 'denied', reason } as const;
+  return [answered, { type: 'call-ended', at, ...open.place, outcome }];
+}
+
+/* The call was compared with the stored one, which stays its only copy. */
+function withoutCall(response: UserInputResponseContent): UserInputResponseContent {
+  if (response.type !== 'approval-response') return response;
+  const { toolCall: _compared, ...recorded } = response;
+  return recorded;
+}
+
+function expiryEvents(
+  head: ThreadHead,
+  answers: readonly UserInputResponseContent[],
+  now: number,
+): ThreadEvent[] {
+  const answered = new Set(answers.map(({ requestId }) => requestId));
+  return head.openRequests
+    .filter(({ request }) => (request.expiresAt ?? Infinity) <= now)
+    .filter(({ request }) => !answered.has(request.requestId))
+    .flatMap(({ request, place }) =>
+      closeEvents(request.requestId, place, {
+        cause: 'expired',
+        reason: 'The request for approval expired unanswered.',
+        at: now,
+      }),
+    );
+}
+
+/** The events that cancel every open request, and every approved call that has not begun. */
+export function cancelEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
+  return [
+    ...cancelOpenEvents(head, reason, now),
+    ...head.calls
+      .filter((call) => call.status === 'approved')
+      .flatMap((call) =>
+        closeEvents(call.requestId, call, { cause: 'cancelled', reason, at: now }),
+      ),
+  ];
+}
+
+function cancelOpenEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
+  return head.openRequests.flatMap(({ request, place }) =>
+    closeEvents(request.requestId, place, { cause: 'cancelled', reason, at: now }),
+  );
+}
+
+/** The events that close a request, and end its call, if it has one, as denied. */
+export function closeEvents(
+  requestId: string | undefined,
+  place: CallPlace | undefined,
+  { cause, reason, at }: { cause: 'expired' | 'cancelled'; reason: string; at: number },
+): ThreadEvent[] {
+  const events: ThreadEvent[] = [];
+  if (requestId !== undefined)
+    events.push({ type: 'request-closed', at, requestId, cause, reason });
+  if (place !== undefined) {
+    const { step, index } = place;
+    events.push({ type: 'call-ended', at, step, index, outcome: { status: 'denied', reason } });
+  }
+  return events;
+}
+
+function refuseMessage(
+  threadId: string,
+  head: ThreadHead,
+  whilePending: 'refuse' | 'cancel',
+  now: number,
+): void {
+  if (isRunning(head, now)) {
+    throw new HoldpointError(
+      'thread-busy',
+      `Thread ${threadId} is being run; send the message when that run has ended.`,
+    );
+  }
+  if (statusOf(head, now) === 'indeterminate') {
+    throw new HoldpointError(
+      'thread-indeterminate',
+      `A call of thread ${threadId} was started and its outcome is unknown; see thread.calls. It must be settled first.`,
+    );
+  }
+  if (head.openRequests.length > 0 && whilePending === 'refuse') {
+    throw new HoldpointError(
+      'requests-open',
+      `Thread ${threadId} waits for ${head.openRequests.length} answer(s). ` +
+        "Answer them, or run with whilePending: 'cancel'.",
+    );
+  }
+}

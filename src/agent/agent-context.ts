@@ -1,0 +1,19 @@
+import type { AgentEvents } from './agent-events.ts';
+import type { AgentOptions } from './agent-options.ts';
+import type { ModelSettings } from './model-step.ts';
+
+/** An agent's options, with their defaults. */
+export interface AgentContext {
+  /** Rules are called as they are given, whatever tools they are typed for. */
+  options: Omit<AgentOptions, 'toolApproval' | 'toolsContext'> & {
+    toolApproval?: unknown;
+    toolsContext?: Readonly<Record<string, unknown>> | undefined;
+  };
+  settings: ModelSettings;
+  maxSteps: number;
+  leaseMs: number;
+  abortGraceMs: number;
+  now: () => number;
+  generateId: () => string;
+  events: AgentEvents;
+}

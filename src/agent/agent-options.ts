@@ -1,0 +1,57 @@
+import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai';
+import type { UserInputResponseContent } from '../content/user-input.ts';
+import type { ToolApproval } from '../policy/tool-approval.ts';
+import type { ThreadStore } from '../thread/thread-store.ts';
+import type { ModelSettings } from './model-step.ts';
+
+/** What an agent is made of. What has a name in the AI SDK has its meaning here. */
+export interface AgentOptions<
+  TOOLS extends ToolSet = ToolSet,
+  RUNTIME_CONTEXT = Record<string, unknown>,
+> extends ModelSettings {
+  /** Any AI SDK language model, or the id of one at the AI Gateway. */
+  model: LanguageModel;
+  instructions?: Instructions;
+  /** AI SDK tools: static, dynamic (MCP), or run by the provider. */
+  tools?: TOOLS;
+  /** Which calls run, which are denied, and which a person is asked about; the AI SDK's `toolApproval`. */
+  toolApproval?: ToolApproval<TOOLS, RUNTIME_CONTEXT>;
+  /** The context of each tool that has a `contextSchema`, for its `execute` and its rules. */
+  toolsContext?: { readonly [NAME in keyof TOOLS]?: unknown };
+  /** Where threads are kept. Default `memoryStore()`: gone with the process. */
+  store?: ThreadStore;
+  /** How many model steps one run may take. Default 20. */
+  maxSteps?: number;
+  /**
+   * How long a run holds a thread without a sign of life, in milliseconds; it renews its hold while it lives.
+   * After a crash the thread is free again when this has passed. Default 60,000.
+   */
+  leaseMs?: number;
+  /** How long a tool may take to settle once its signal has aborted, in milliseconds. Default 5,000. */
+  abortGraceMs?: number;
+  /** The time, in milliseconds since 1970. Default `Date.now`. */
+  now?: () => number;
+  /** Ids of requests, runs and threads: at least 128 random bits. Default: 22 characters of base64url. */
+  generateId?: () => string;
+}
+
+/** What a run may be given: text, messages, answers, or several of these. `[]` goes on where the thread stands. */
+export type RunInput = InputItem | readonly InputItem[];
+/** One item of a run's input. */
+export type InputItem = string | ModelMessage | UserInputResponseContent;
+
+/** Who answers. */
+export interface AnswerOptions {
+  /** Who answers, as the app authenticated them: any JSON; kept in the log with each answer. */
+  principal?: unknown;
+}
+
+/** How one run goes. */
+export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>> extends AnswerOptions {
+  /** Ends the run: tools get it as their `abortSignal`, `run` rejects with its reason, the thread can go on. */
+  signal?: AbortSignal;
+  /** For the rules of `toolApproval`. */
+  runtimeContext?: RUNTIME_CONTEXT;
+  /** What a message does to open requests: it is refused (default), or it cancels them. */
+  whilePending?: 'refuse' | 'cancel';
+}

@@ -1,0 +1,48 @@
+import type { ApprovalRequestContent } from '../content/approval.ts';
+import type { AgentThread } from '../thread/agent-thread.ts';
+import type { ThreadEventType } from '../thread/thread-event.ts';
+import type { AgentListener } from './agent-events.ts';
+import type { AnswerOptions, InputItem, RunInput, RunOptions } from './agent-options.ts';
+import type { AgentResponse } from './agent-response.ts';
+
+/** A language model with tools, a loop that asks before it acts, and threads that remember. */
+export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
+  /** Opens the thread of this id from the store, or starts it; without an id, a new one. Writes nothing. */
+  thread(threadId?: string): Promise<AgentThread>;
+  /**
+   * Takes text, messages or answers, and runs until the model has spoken, people are asked, or the steps are used
+   * up. Everything is checked before anything is recorded; an approved call starts at most once.
+   *
+   * Rejects with a `HoldpointError` for bad input (see its codes), with the provider's error, or with the reason of an
+   * aborted `signal`; the thread can go on after each, with `run([], thread)`.
+   */
+  run(
+    input: RunInput,
+    thread: AgentThread,
+    options?: RunOptions<RUNTIME_CONTEXT>,
+  ): Promise<AgentResponse>;
+  /** Records answers durably and runs nothing: for webhooks and inboxes. `run([], thread)` goes on, anywhere. */
+  respond(
+    answers: InputItem | readonly InputItem[],
+    thread: AgentThread,
+    options?: AnswerOptions,
+  ): Promise<void>;
+  /**
+   * Asks for a person's word on something that is no tool call, at a step of the app's own (seed 003, custom agents). The
+   * answer comes through `run` or `respond` as any other, and is told by the `request-answered` event.
+   */
+  requestApproval(
+    thread: AgentThread,
+    request: { text: string; reason?: string; expiresAfterMs?: number },
+  ): Promise<ApprovalRequestContent>;
+  /** Cancels open requests, and approved calls that have not begun; the model will be told. */
+  cancel(thread: AgentThread, reason?: string): Promise<AgentResponse>;
+  /**
+   * Puts a thread's JSON form, text or object, into the store and gives the handle: written if the store has none,
+   * opened if it has these events or more, refused with `thread-diverged` otherwise. It trusts its caller:
+   * never give it JSON from a client.
+   */
+  restore(json: unknown): Promise<AgentThread>;
+  /** Calls `listener` at each event of a type that this agent appends, once it is durable. Returns what ends it. */
+  on<TYPE extends ThreadEventType>(type: TYPE, listener: AgentListener<TYPE>): () => void;
+}

@@ -1,0 +1,221 @@
+import type { ToolSet } from 'ai';
+import {
+  type ApprovalRequest,
+  type ApprovalRequestContent,
+  withAnswers,
+} from '../content/approval.ts';
+import { HoldpointError } from '../errors.ts';
+import { requestDigest } from '../policy/digest.ts';
+import { memoryStore } from '../stores/memory.ts';
+import { AgentThread } from '../thread/agent-thread.ts';
+import { encodeEvent } from '../thread/event-text.ts';
+import type { ThreadEvent, ThreadEventType } from '../thread/thread-event.ts';
+import { parseThreadJson } from '../thread/thread-json.ts';
+import { ThreadLog } from '../thread/thread-log.ts';
+import type { ThreadStore } from '../thread/thread-store.ts';
+import { acceptInput, cancelEvents } from './accept-input.ts';
+import type { Agent } from './agent.ts';
+import type { AgentContext } from './agent-context.ts';
+import { AgentEvents, type AgentListener } from './agent-events.ts';
+import type {
+  AgentOptions,
+  AnswerOptions,
+  InputItem,
+  RunInput,
+  RunOptions,
+} from './agent-options.ts';
+import { type AgentResponse, makeResponse } from './agent-response.ts';
+import { checkRules } from './apply-rules.ts';
+import { settingsOf } from './model-step.ts';
+import { parseInput } from './parse-input.ts';
+import { randomId } from './random-id.ts';
+import { Run } from './run.ts';
+import { checkTools, defineTools, type ToolDefinitions } from './tool-definitions.ts';
+
+/**
+ * Wraps a language model with a loop that runs tools, asks people where a rule says so, and remembers.
+ * Throws a `TypeError` for tools without `execute` and for rules that name no tool.
+ *
+ * @example
+ * const agent = createAgent({ model, tools: { bookFlight }, toolApproval: { bookFlight: 'user-approval' } });
+ * const thread = await agent.thread('trip-42');
+ * let response = await agent.run('Book me a flight to Paris on Friday.', thread);
+ * while (response.approvalRequests.length > 0) {
+ *   const answers = response.approvalRequests.map((request) => request.approve());
+ *   response = await agent.run(answers, thread);
+ * }
+ * console.log(response.text);
+ */
+export function createAgent<
+  TOOLS extends ToolSet = ToolSet,
+  RUNTIME_CONTEXT = Record<string, unknown>,
+>(options: AgentOptions<TOOLS, RUNTIME_CONTEXT>): Agent<RUNTIME_CONTEXT> {
+  const { tools = {}, toolApproval } = options;
+  checkTools(tools);
+  checkRules(toolApproval, tools);
+  return new HoldpointAgent({
+    options,
+    settings: settingsOf(options),
+    maxSteps: options.maxSteps ?? 20,
+    leaseMs: options.leaseMs ?? 60_000,
+    abortGraceMs: options.abortGraceMs ?? 5_000,
+    now: options.now ?? Date.now,
+    generateId: options.generateId ?? randomId,
+    events: new AgentEvents(),
+  });
+}
+
+class HoldpointAgent implements Agent<unknown> {
+  readonly #context: AgentContext;
+  readonly #store: ThreadStore;
+  readonly #logs = new WeakMap<AgentThread, ThreadLog>();
+  #tools: Promise<ToolDefinitions> | undefined;
+
+  constructor(context: AgentContext) {
+    this.#context = context;
+    this.#store = context.options.store ?? memoryStore();
+  }
+
+  async thread(threadId: string = this.#context.generateId()): Promise<AgentThread> {
+    const { thread } = await this.#open(threadId);
+    return thread;
+  }
+
+  async run(
+    input: RunInput,
+    thread: AgentThread,
+    options: RunOptions<unknown> = {},
+  ): Promise<AgentResponse> {
+    const log = this.#logOf(thread);
+    const { principal } = options;
+    const { allowSystemInMessages } = this.#context.options;
+    const parsed = parseInput(input, { principal, allowSystemInMessages });
+    options.signal?.throwIfAborted();
+    this.#tools ??= defineTools(
+      this.#context.options.tools ?? {},
+      this.#context.options.toolsContext ?? {},
+    );
+    const tools = await this.#tools;
+    await log.pull();
+    const messagesBefore = log.state.messages.length;
+    const events = new Run(this.#context, log, tools, options).events(parsed);
+    for (;;) {
+      const next = await events.next();
+      if (next.done === true) {
+        return makeResponse(thread, { messages: log.state.messages, messagesBefore }, next.value);
+      }
+    }
+  }
+
+  async respond(
+    answers: InputItem | readonly InputItem[],
+    thread: AgentThread,
+    { principal }: AnswerOptions = {},
+  ): Promise<void> {
+    const log = this.#logOf(thread);
+    const parsed = parseInput(answers, { principal });
+    if (parsed.messages.length > 0) {
+      throw new HoldpointError(
+        'invalid-input',
+        'respond takes answers alone; messages are for run.',
+      );
+    }
+    await log.pull();
+    await log.commit((state) =>
+      acceptInput(state, parsed, { now: this.#context.now(), whilePending: 'refuse' }),
+    );
+  }
+
+  async requestApproval(
+    thread: AgentThread,
+    { text, reason, expiresAfterMs }: { text: string; reason?: string; expiresAfterMs?: number },
+  ): Promise<ApprovalRequestContent> {
+    const log = this.#logOf(thread);
+    const { now, generateId } = this.#context;
+    const at = now();
+    const asked: Omit<ApprovalRequest, 'digest'> = {
+      type: 'approval-request',
+      requestId: generateId(),
+      threadId: thread.id,
+      text: text.toWellFormed(),
+      reason: reason?.toWellFormed(),
+      createdAt: at,
+      expiresAt: expiresAfterMs === undefined ? undefined : at + expiresAfterMs,
+    };
+    const request = { ...asked, digest: await requestDigest(asked) };
+    await log.pull();
+    await log.commit(() => [{ type: 'request-opened', at, request }]);
+    return withAnswers(request);
+  }
+
+  async cancel(thread: AgentThread, reason = 'The request was cancelled.'): Promise<AgentResponse> {
+    const log = this.#logOf(thread);
+    await log.pull();
+    await log.commit((state) => cancelEvents(state.head, reason, this.#context.now()));
+    return makeResponse(
+      thread,
+      { messages: log.state.messages, messagesBefore: log.state.messages.length },
+      { status: 'cancelled', usage: undefined, finishReason: undefined },
+    );
+  }
+
+  async restore(json: unknown): Promise<AgentThread> {
+    const { threadId, events } = parseThreadJson(json);
+    const { thread, log } = await this.#open(threadId);
+    const stored = log.state.events;
+    if (stored.length === 0 && events.length > 0) await log.write(events);
+    else if (!events.every((event, index) => sameEvent(event, stored[index]))) {
+      throw new HoldpointError(
+        'thread-diverged',
+        `The store has another past for thread ${threadId} than the JSON. Open it with agent.thread, or restore it under another id.`,
+      );
+    }
+    return thread;
+  }
+
+  on<TYPE extends ThreadEventType>(type: TYPE, listener: AgentListener<TYPE>): () => void {
+    return this.#context.events.on(type, listener);
+  }
+
+  async #open(threadId: string): Promise<{ thread: AgentThread; log: ThreadLog }> {
+    refuseThreadId(threadId);
+    const { now, events } = this.#context;
+    const log = new ThreadLog(threadId, {
+      store: this.#store,
+      now,
+      onAppended: (id, appended) => events.emit(id, appended),
+    });
+    await log.pull();
+    const thread = new AgentThread(log, now);
+    this.#logs.set(thread, log);
+    return { thread, log };
+  }
+
+  #logOf(thread: AgentThread): ThreadLog {
+    const log = this.#logs.get(thread);
+    if (log !== undefined) return log;
+    throw new HoldpointError(
+      'invalid-input',
+      'This thread was opened by another agent; open it here with agent.thread(id).',
+    );
+  }
+}
+
+function sameEvent(one: ThreadEvent, other: ThreadEvent | undefined): boolean {
+  return other !== undefined && encodeEvent(one) === encodeEvent(other);
+}
+
+/* Ids become keys of stores and parts of messages; what can't be shown or stored is no id. */
+function refuseThreadId(threadId: unknown): void {
+  const valid =
+    typeof threadId === 'string' &&
+    threadId.length > 0 &&
+    threadId.length <= 256 &&
+    threadId.isWellFormed() &&
+    !threadId.includes('\0');
+  if (valid) return;
+  throw new HoldpointError(
+    'invalid-input',
+    'A thread id is 1 to 256 characters of well-formed text.',
+  );
+}

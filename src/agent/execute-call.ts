@@ -1,0 +1,96 @@
+import type { JSONValue, ModelMessage, Tool, ToolExecutionOptions, ToolResultPart } from 'ai';
+import { z } from 'zod';
+import type { ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
+import { toJson } from '../thread/event-text.ts';
+import { messageOf } from './model-step.ts';
+import type { ToolDefinition } from './tool-definitions.ts';
+
+/** What `execute` is given beside its input: the AI SDK's options, and a key for the tool's own server. */
+export interface ToolRunOptions extends ToolExecutionOptions<unknown> {
+  /** Unique to this call and stable: give it to the server that does the work, so that it too does it once. */
+  idempotencyKey: string;
+}
+
+const maximumErrorLength = 8_000;
+const modelOutputSchema = z.custom<ToolResultPart['output']>(
+  (value) => typeof value === 'object' && value !== null && 'type' in value,
+);
+const jsonSchema = z.custom<JSONValue>((value) => value !== undefined);
+
+/** Runs one call that is recorded as started. Whatever the tool does, this resolves to the call's one result. */
+export async function executeCall(
+  { tool, context }: ToolDefinition,
+  call: ToolCallRecord,
+  options: { messages: () => readonly ModelMessage[]; signal: AbortSignal | undefined },
+): Promise<ToolCallOutcome> {
+  if (options.signal?.aborted === true) {
+    return { status: 'failed', error: 'Not run: the run was aborted before the call began.' };
+  }
+  const { toolCallId } = call;
+  const input = copyOf(call.input);
+  const executionOptions = {
+    toolCallId,
+    get messages() {
+      return [...options.messages()];
+    },
+    abortSignal: options.signal,
+    context,
+    idempotencyKey: call.idempotencyKey ?? toolCallId,
+  } satisfies ToolRunOptions;
+  let raw: unknown;
+  try {
+    raw = await lastOf(tool.execute?.(input, executionOptions));
+  } catch (error) {
+    return { status: 'failed', error: messageOf(error).slice(0, maximumErrorLength) };
+  }
+  const output = recordable(raw);
+  const modelOutput = await modelOutputOf(tool, { toolCallId, input, output: raw });
+  return { status: 'succeeded', output, ...(modelOutput === undefined ? {} : { modelOutput }) };
+}
+
+/* What runs is made of the stored text, and is the tool's to change. */
+function copyOf(input: unknown): unknown {
+  return JSON.parse(JSON.stringify(input));
+}
+
+/** A tool may return an async iterable of preliminary outputs; the last is the output, as in the AI SDK. */
+async function lastOf(returned: unknown): Promise<unknown> {
+  const settled = await returned;
+  if (!isAsyncIterable(settled)) return settled;
+  let last: unknown;
+  for await (const output of settled) last = output;
+  return last;
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+/** The output as JSON. The call has happened, so an output that JSON can't hold is a success all the same. */
+function recordable(output: unknown): JSONValue {
+  try {
+    if (typeof output === 'function' || typeof output === 'symbol') {
+      throw new TypeError(`JSON has no ${typeof output}.`);
+    }
+    toJson(output);
+    const text = JSON.stringify(output);
+    return text === undefined ? null : jsonSchema.parse(JSON.parse(text));
+  } catch (error) {
+    return `[The call succeeded. Its output can't be recorded as JSON: ${messageOf(error).slice(0, 200)}]`;
+  }
+}
+
+/** What the tool wants the model to see; when that fails, the plain output serves. */
+async function modelOutputOf(
+  tool: Tool,
+  options: { toolCallId: string; input: unknown; output: unknown },
+): Promise<ToolResultPart['output'] | undefined> {
+  if (tool.toModelOutput === undefined) return undefined;
+  try {
+    const modelOutput = modelOutputSchema.parse(await tool.toModelOutput(options));
+    toJson(modelOutput);
+    return modelOutput;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,104 @@
+import type { CallPlace, ToolCallOutcome } from '../content/tool-call.ts';
+import { Bell } from './bell.ts';
+
+/** A call that ran, and what came of it. */
+export interface Finished {
+  place: CallPlace;
+  outcome: ToolCallOutcome;
+}
+
+/* Results that come this close together, in milliseconds, are recorded in one append. */
+const groupMs = 10;
+
+/** The calls that one run is executing, and their results until they are recorded. */
+export class Executions {
+  readonly #bell = new Bell();
+  readonly #graceMs: number;
+  #running = 0;
+  #finished: Finished[] = [];
+  #onLate: ((finished: Finished) => void) | undefined;
+  #graceIsOver = false;
+
+  constructor(graceMs: number) {
+    this.#graceMs = graceMs;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Whether the time that tools have to settle after an abort is over, or none is running. */
+  get mayEnd(): boolean {
+    return this.#running === 0 || this.#graceIsOver;
+  }
+
+  /** Takes a call in; `outcome` never rejects. */
+  add(place: CallPlace, outcome: Promise<ToolCallOutcome>): void {
+    this.#running += 1;
+    void outcome.then((settled) => this.#finish({ place, outcome: settled }));
+  }
+
+  /** Wakes whoever waits, for news from elsewhere. */
+  ring(): void {
+    this.#bell.ring();
+  }
+
+  /** Waits for a result, for a ring, or for the grace time that begins when `signal` aborts. */
+  async wait(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#finished.length > 0) return;
+    const stop = this.#startGrace(signal);
+    await this.#bell.wait();
+    stop();
+    await this.#gather();
+  }
+
+  /** The results since the last taking. */
+  take(): Finished[] {
+    const taken = this.#finished;
+    this.#finished = [];
+    return taken;
+  }
+
+  /** Nobody takes any more: what comes later, and what was not taken, goes to `onLate`. */
+  leave(onLate: (finished: Finished) => void): void {
+    this.#onLate = onLate;
+    for (const finished of this.take()) onLate(finished);
+  }
+
+  #finish(finished: Finished): void {
+    this.#running -= 1;
+    if (this.#onLate !== undefined) {
+      this.#onLate(finished);
+      return;
+    }
+    this.#finished.push(finished);
+    this.#bell.ring();
+  }
+
+  /** Fast siblings settle in the same moment: one append for all of them. */
+  async #gather(): Promise<void> {
+    let gathering = true;
+    const timer = setTimeout(() => {
+      gathering = false;
+      this.#bell.ring();
+    }, groupMs);
+    while (gathering && this.#finished.length > 0 && this.#running > 0) await this.#bell.wait();
+    clearTimeout(timer);
+  }
+
+  #startGrace(signal: AbortSignal | undefined): () => void {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const start = (): void => {
+      timer = setTimeout(() => {
+        this.#graceIsOver = true;
+        this.#bell.ring();
+      }, this.#graceMs);
+    };
+    if (signal?.aborted === true) start();
+    else signal?.addEventListener('abort', start, { once: true });
+    return () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', start);
+    };
+  }
+}

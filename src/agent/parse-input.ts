@@ -1,0 +1,95 @@
+import type { ModelMessage } from 'ai';
+import { z } from 'zod';
+import { type UserInputResponseContent, userInputResponseSchema } from '../content/user-input.ts';
+import { HoldpointError } from '../errors.ts';
+import { whyNotStrictJson } from '../policy/strict-json.ts';
+import { jsonCopy } from '../thread/event-text.ts';
+import { inputMessageSchemas } from './model-step.ts';
+
+/** The input of a run, checked as far as it can be without the thread. */
+export interface ParsedInput {
+  messages: ModelMessage[];
+  answers: UserInputResponseContent[];
+  principal: unknown;
+}
+
+const itemSchema = z.union([
+  z.string(),
+  z.looseObject({ role: z.string() }),
+  z.looseObject({ type: z.enum(['approval-response', 'question-response']) }),
+]);
+
+/** The input of a run, item by item. Throws `invalid-input` or `invalid-answer`; nothing has happened then. */
+export function parseInput(
+  input: unknown,
+  options: { principal?: unknown; allowSystemInMessages?: boolean | undefined },
+): ParsedInput {
+  const parsed: ParsedInput = { messages: [], answers: [], principal: options.principal };
+  for (const item of Array.isArray(input) ? input : [input]) {
+    const { success, data } = itemSchema.safeParse(item);
+    if (!success) {
+      throw new HoldpointError(
+        'invalid-input',
+        'A run takes text, user messages, and answers to requests; this is none of them.',
+      );
+    }
+    if (typeof data === 'string') parsed.messages.push({ role: 'user', content: data });
+    else if ('role' in data) parsed.messages.push(parseMessage(data, options));
+    else parsed.answers.push(parseAnswer(data));
+  }
+  for (const message of parsed.messages) refuseEmpty(message);
+  refusePrincipal(options.principal);
+  return { ...parsed, messages: parsed.messages.map((message) => jsonCopy(message)) };
+}
+
+function parseMessage(
+  item: Record<string, unknown>,
+  options: { allowSystemInMessages?: boolean | undefined },
+): ModelMessage {
+  const role = item['role'];
+  if (role !== 'user' && !(role === 'system' && options.allowSystemInMessages === true)) {
+    throw new HoldpointError(
+      'invalid-input',
+      `A message from outside is a user message, not one of role '${String(role)}': ` +
+        'the thread alone says what the model and the tools said.',
+    );
+  }
+  const parsed = inputMessageSchemas[role].safeParse(item);
+  if (parsed.success) return parsed.data;
+  throw new HoldpointError('invalid-input', `This is no ${role} message of the AI SDK.`, {
+    cause: parsed.error,
+  });
+}
+
+/** An answer as its schema has it: strict, so that nothing but `approved: true` approves. */
+export function parseAnswer(item: unknown): UserInputResponseContent {
+  const parsed = userInputResponseSchema.safeParse(item);
+  if (!parsed.success) {
+    throw new HoldpointError(
+      'invalid-answer',
+      `This is no answer to a request: ${z.prettifyError(parsed.error)}`,
+    );
+  }
+  const call = parsed.data.type === 'approval-response' ? parsed.data.toolCall : undefined;
+  const fault = call === undefined ? undefined : whyNotStrictJson(call.input);
+  if (fault !== undefined) {
+    throw new HoldpointError('invalid-answer', `The call in the answer is not JSON: ${fault}.`);
+  }
+  return parsed.data;
+}
+
+function refuseEmpty({ content }: ModelMessage): void {
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  const saysSomething = parts.some((part) => !('text' in part) || part.text.trim() !== '');
+  if (saysSomething) return;
+  throw new HoldpointError(
+    'invalid-input',
+    'The message is empty; providers refuse such messages.',
+  );
+}
+
+function refusePrincipal(principal: unknown): void {
+  const fault = principal === undefined ? undefined : whyNotStrictJson(principal);
+  if (fault === undefined) return;
+  throw new HoldpointError('invalid-input', `The principal can't be kept as JSON: ${fault}.`);
+}

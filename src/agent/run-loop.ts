@@ -1,0 +1,10 @@
+import type { LanguageModelUsage } from 'ai';
+import type { ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
+import { previewHead } from '../thread/apply-event.ts';
+import { deepFreeze } from '../thread/deep-freeze.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
+import type { ThreadLog } from '../thread/thread-log.ts';
+import { isRunning, statusOf, type ThreadHead, type ThreadState } from '../thread/thread-state.ts';
+import { acceptInput } from './accept-input.ts';
+import type { AgentContext } from './agent-context.ts';
+import type { RunOptions } from './agent-options.ts';

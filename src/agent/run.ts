@@ -1,0 +1,370 @@
+import type { LanguageModelUsage, ModelMessage } from 'ai';
+import type { ApprovalRequest } from '../content/approval.ts';
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import { previewHead } from '../thread/apply-event.ts';
+import { deepFreeze } from '../thread/deep-freeze.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
+import type { ThreadLog } from '../thread/thread-log.ts';
+import { isRunning, statusOf, type ThreadHead, type ThreadState } from '../thread/thread-state.ts';
+import { acceptInput } from './accept-input.ts';
+import type { AgentContext } from './agent-context.ts';
+import type { RunOptions } from './agent-options.ts';
+import { checkApproved, openedEvent } from './check-approved.ts';
+import { type CallVerdict, decideCalls, type DecisionInput } from './decide-calls.ts';
+import { executeCall } from './execute-call.ts';
+import { Executions, type Finished } from './executions.ts';
+import { addUsage, generateStep, messageOf, type ModelStep } from './model-step.ts';
+import type { ParsedInput } from './parse-input.ts';
+import { recordStep } from './record-step.ts';
+import type { ToolDefinitions } from './tool-definitions.ts';
+
+/** How a run ended, beside what the log says. */
+export interface RunEnd {
+  status: 'completed' | 'waiting' | 'running' | 'indeterminate' | 'max-steps';
+  usage: LanguageModelUsage | undefined;
+  finishReason: string | undefined;
+}
+
+/** Another run took the thread over, as our lease had run out. */
+class LeaseLost extends Error {}
+
+/**
+ * One run of a thread: from its input to the point where a person, or nobody, is next. It holds the thread by a
+ * lease, appends before it acts, and gives out every event it appended.
+ */
+export class Run {
+  readonly #context: AgentContext;
+  readonly #log: ThreadLog;
+  readonly #options: RunOptions<unknown>;
+  readonly #tools: ToolDefinitions;
+  readonly #executions: Executions;
+  readonly #runId: string;
+  #holding = false;
+  #steps = 0;
+  #usage: LanguageModelUsage | undefined;
+  #finishReason: string | undefined;
+
+  constructor(
+    context: AgentContext,
+    log: ThreadLog,
+    tools: ToolDefinitions,
+    options: RunOptions<unknown>,
+  ) {
+    this.#context = context;
+    this.#log = log;
+    this.#tools = tools;
+    this.#options = options;
+    this.#executions = new Executions(context.abortGraceMs);
+    this.#runId = context.generateId();
+  }
+
+  async *events(input: ParsedInput): AsyncGenerator<ThreadEvent, RunEnd, void> {
+    const { signal } = this.#options;
+    signal?.throwIfAborted();
+    yield* await this.#open(input);
+    if (!this.#holding) return this.#end(this.#statusWithoutRun());
+    const stopHolding = this.#keepHolding();
+    let failure: unknown = new Error('The caller stopped reading the run.');
+    try {
+      while (this.#holding) yield* await this.#advance();
+      failure = undefined;
+      return this.#end(this.#statusAfterRun());
+    } catch (error) {
+      failure = error instanceof LeaseLost ? undefined : error;
+      if (failure === undefined) return this.#end('running');
+      throw error;
+    } finally {
+      stopHolding();
+      this.#executions.leave((finished) => void this.#recordLate(finished));
+      if (this.#holding) await this.#letGo(failure);
+    }
+  }
+
+  /** Records the input, and takes the thread when there is something to do that nobody does. */
+  async #open(input: ParsedInput): Promise<ThreadEvent[]> {
+    const { whilePending = 'refuse' } = this.#options;
+    const accept = (state: ThreadState): ThreadEvent[] =>
+      acceptInput(state, input, { now: this.#context.now(), whilePending });
+    const expected = previewHead(this.#log.state, accept(this.#log.state));
+    const starts = await this.#checkApproved(expected);
+    const events = await this.#log.commit((state) => {
+      const now = this.#context.now();
+      const accepted = accept(state);
+      const head = previewHead(state, accepted);
+      const startEvents = eventsOfApproved(head, starts);
+      const free = !isRunning(head, now) && statusOf(head, now) !== 'indeterminate';
+      this.#holding = free && (startEvents.length > 0 || modelSpeaks(head));
+      if (!this.#holding) return accepted;
+      return this.#endingWhenDone(state, [...accepted, this.#lease('run-started'), ...startEvents]);
+    });
+    return this.#begin(events);
+  }
+
+  /** One more step of the run, whichever is next: record, start, wait, or ask the model. */
+  async #advance(): Promise<ThreadEvent[]> {
+    const { signal } = this.#options;
+    const finished = this.#executions.take();
+    if (finished.length > 0) return this.#recordResults(finished);
+    if (signal?.aborted === true && this.#executions.mayEnd) throw signal.reason;
+    if (signal?.aborted !== true) {
+      const starts = await this.#checkApproved(this.#log.state.head);
+      if (starts.size > 0) return this.#commit((state) => eventsOfApproved(state.head, starts));
+    }
+    if (this.#executions.running > 0) {
+      await this.#executions.wait(signal);
+      return [];
+    }
+    if (this.#steps === this.#context.maxSteps) return this.#commit(() => [this.#ended()]);
+    return this.#askModel();
+  }
+
+  async #askModel(): Promise<ThreadEvent[]> {
+    const { options, settings, generateId } = this.#context;
+    const { state } = this.#log;
+    const { model, instructions } = options;
+    const modelTools = [...this.#tools].map(([name, { modelTool }]) => [name, modelTool]);
+    const modelStep = await untilAborted(
+      generateStep({
+        model,
+        instructions,
+        settings,
+        tools: Object.fromEntries(modelTools),
+        messages: state.messages.slice(),
+        signal: this.#options.signal,
+      }),
+      this.#options.signal,
+    );
+    this.#steps += 1;
+    this.#usage = addUsage(this.#usage, modelStep.usage);
+    this.#finishReason = modelStep.finishReason;
+    const { message, calls } = recordStep(modelStep, state.toolCallIds, generateId);
+    const step = state.head.steps;
+    const decisions = this.#decisionInput(() => state.messages.slice());
+    const verdicts = await decideCalls(decisions, calls, step);
+    return this.#commit(() => [
+      { type: 'step-finished', at: this.#context.now(), step, message, ...aboutStep(modelStep) },
+      ...verdicts.map((verdict, index) => this.#verdictEvent(verdict, step, index)),
+    ]);
+  }
+
+  #verdictEvent(verdict: CallVerdict, step: number, index: number): ThreadEvent {
+    const at = this.#context.now();
+    switch (verdict.type) {
+      case 'start':
+        return { type: 'call-started', at, step, index };
+      case 'ask':
+        return openedEvent({ step, index }, verdict.request);
+      case 'end':
+        return { type: 'call-ended', at, step, index, outcome: verdict.outcome };
+    }
+  }
+
+  /** Results are facts: they are recorded also when the lease was lost meanwhile. */
+  async #recordResults(finished: readonly Finished[]): Promise<ThreadEvent[]> {
+    return this.#commit((state) => this.#resultEvents(state, finished), { evenWhenLost: true });
+  }
+
+  async #recordLate(finished: Finished): Promise<void> {
+    await this.#log.commit((state) => this.#resultEvents(state, [finished])).catch(() => {});
+  }
+
+  #resultEvents(state: ThreadState, finished: readonly Finished[]): ThreadEvent[] {
+    const at = this.#context.now();
+    return finished
+      .filter(({ place: { step, index } }) => {
+        const call = state.head.calls[index];
+        return call?.step === step && call.status === 'started';
+      })
+      .map(({ place, outcome }) => ({ type: 'call-ended', at, ...place, outcome }));
+  }
+
+  /** What the approved calls of a head lead to, by request: their start, or why they may not start. */
+  async #checkApproved(head: ThreadHead): Promise<Map<string, ThreadEvent[]>> {
+    const { state } = this.#log;
+    const decisions = this.#decisionInput(() => state.messages.slice(0, -1));
+    const checked = await Promise.all(
+      approvedCalls(state, head).map(
+        async ({ call, request }): Promise<[string, ThreadEvent[]]> => [
+          request.requestId,
+          await checkApproved(decisions, call, request),
+        ],
+      ),
+    );
+    return new Map(checked);
+  }
+
+  /** Appends as the holder of the thread, with the run's end when nothing is left to do; starts what it recorded. */
+  async #commit(
+    make: (state: ThreadState) => ThreadEvent[],
+    { evenWhenLost = false } = {},
+  ): Promise<ThreadEvent[]> {
+    let lost = false;
+    const events = await this.#log.commit((state) => {
+      lost = state.head.run?.runId !== this.#runId;
+      if (lost) return evenWhenLost ? make(state) : [];
+      return this.#endingWhenDone(state, make(state));
+    });
+    if (lost) {
+      this.#holding = false;
+      throw new LeaseLost();
+    }
+    return this.#begin(events);
+  }
+
+  #endingWhenDone(state: ThreadState, events: ThreadEvent[]): ThreadEvent[] {
+    const head = previewHead(state, events);
+    const busy = head.calls.some(({ status }) => status === 'started' || status === 'approved');
+    return head.run === undefined || busy || modelSpeaks(head)
+      ? events
+      : [...events, this.#ended()];
+  }
+
+  /** After the append: the calls that are recorded as started do start, and an ended run holds nothing. */
+  #begin(events: ThreadEvent[]): ThreadEvent[] {
+    const { state } = this.#log;
+    const { signal } = this.#options;
+    const messages = lazy(() => deepFreeze(state.messages.slice(0, -1)));
+    for (const event of events) {
+      if (event.type === 'run-ended') this.#holding = false;
+      if (event.type !== 'call-started') continue;
+      const { step, index } = event;
+      const call = state.head.calls[index];
+      const definition = call && this.#tools.get(call.toolName);
+      if (call === undefined || definition === undefined) continue;
+      this.#executions.add({ step, index }, executeCall(definition, call, { messages, signal }));
+    }
+    return events;
+  }
+
+  /** Renews the lease while the run lives, and listens for answers that others record. */
+  #keepHolding(): () => void {
+    const { leaseMs, events } = this.#context;
+    const renew = async (): Promise<void> => {
+      await this.#log.commit((state) =>
+        state.head.run?.runId === this.#runId ? [this.#lease('run-renewed')] : [],
+      );
+      this.#executions.ring();
+    };
+    const timer = setInterval(() => void renew().catch(() => {}), leaseMs / 3);
+    const unsubscribe = events.on('request-answered', async ({ threadId }) => {
+      if (threadId !== this.#log.state.threadId) return;
+      await this.#log.pull();
+      this.#executions.ring();
+    });
+    return () => {
+      clearInterval(timer);
+      unsubscribe();
+    };
+  }
+
+  async #letGo(failure: unknown): Promise<void> {
+    this.#holding = false;
+    const ended = this.#ended(messageOf(failure).slice(0, 500));
+    await this.#log
+      .commit((state) => (state.head.run?.runId === this.#runId ? [ended] : []))
+      .catch(() => {
+        /* The store is out of reach, and the run fails with its own reason; the lease runs out by itself. */
+      });
+  }
+
+  #lease(type: 'run-started' | 'run-renewed'): ThreadEvent {
+    const at = this.#context.now();
+    return { type, at, runId: this.#runId, leaseUntil: at + this.#context.leaseMs };
+  }
+
+  #ended(error?: string): ThreadEvent {
+    return { type: 'run-ended', at: this.#context.now(), error };
+  }
+
+  #decisionInput(messages: () => ModelMessage[]): DecisionInput {
+    const { options, now, generateId } = this.#context;
+    return {
+      threadId: this.#log.state.threadId,
+      tools: this.#tools,
+      rules: {
+        toolApproval: options.toolApproval,
+        tools: options.tools,
+        toolsContext: options.toolsContext ?? {},
+        runtimeContext: this.#options.runtimeContext ?? {},
+        messages: lazy(() => deepFreeze(messages())),
+      },
+      now,
+      generateId,
+    };
+  }
+
+  #statusWithoutRun(): RunEnd['status'] {
+    const status = statusOf(this.#log.state.head, this.#context.now());
+    return status === 'idle' ? 'completed' : status;
+  }
+
+  #statusAfterRun(): RunEnd['status'] {
+    const { head } = this.#log.state;
+    if (head.openRequests.length > 0) return 'waiting';
+    return head.modelIsNext ? 'max-steps' : 'completed';
+  }
+
+  #end(status: RunEnd['status']): RunEnd {
+    return { status, usage: this.#usage, finishReason: this.#finishReason };
+  }
+}
+
+/** The calls of a head that a person approved and that have not begun, each with what was shown. */
+function approvedCalls(
+  state: ThreadState,
+  head: ThreadHead,
+): { call: ToolCallRecord; request: ApprovalRequest }[] {
+  const justEnded = new Map(
+    head.settling.requests.map((ended) => [ended.request.requestId, ended]),
+  );
+  return head.calls.flatMap((call) => {
+    if (call.status !== 'approved' || call.requestId === undefined) return [];
+    const ended = justEnded.get(call.requestId) ?? state.endedRequests.get(call.requestId);
+    return ended?.request.type === 'approval-request' ? [{ call, request: ended.request }] : [];
+  });
+}
+
+function eventsOfApproved(
+  head: ThreadHead,
+  starts: ReadonlyMap<string, ThreadEvent[]>,
+): ThreadEvent[] {
+  return head.calls
+    .filter((call) => call.status === 'approved')
+    .flatMap((call) => starts.get(call.requestId ?? '') ?? []);
+}
+
+function modelSpeaks(head: ThreadHead): boolean {
+  return head.modelIsNext && head.calls.length === 0;
+}
+
+function aboutStep({
+  finishReason,
+  usage: { inputTokens, outputTokens, totalTokens },
+}: ModelStep): {
+  finishReason: string;
+  usage: { inputTokens?: number; outputTokens?: number; totalTokens?: number };
+} {
+  return { finishReason, usage: { inputTokens, outputTokens, totalTokens } };
+}
+
+function lazy<VALUE>(make: () => VALUE): () => VALUE {
+  let made: { value: VALUE } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** The work's result, or the signal's reason as soon as it aborts; late work is dropped. */
+async function untilAborted<RESULT>(
+  work: Promise<RESULT>,
+  signal: AbortSignal | undefined,
+): Promise<RESULT> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

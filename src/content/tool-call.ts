@@ -1,0 +1,62 @@
+import type { JSONValue, ToolResultPart } from 'ai';
+import { z } from 'zod';
+
+/** A call that a model proposed: what a person is shown, and what runs. */
+export const toolCallSchema = z.strictObject({
+  /** The model's id of the call. Unique in the thread, but never an authority: models choose it. */
+  toolCallId: z.string(),
+  toolName: z.string(),
+  /** What the tool's input schema made of the model's text; strict JSON. */
+  input: z.unknown(),
+});
+
+/** A call that a model proposed: what a person is shown, and what runs. */
+export type ToolCall = z.infer<typeof toolCallSchema>;
+
+/** What became of a call; every call ends in exactly one of these. */
+export const toolCallOutcomeSchema = z.discriminatedUnion('status', [
+  /** `output` is what the tool returned, as JSON; `modelOutput` what its `toModelOutput` made of it for the model. */
+  z.strictObject({
+    status: z.literal('succeeded'),
+    output: z.custom<JSONValue>((value) => value !== undefined),
+    modelOutput: z
+      .custom<ToolResultPart['output']>((value) => typeof value === 'object' && value !== null)
+      .optional(),
+  }),
+  /** The tool threw, or the call could not be run. `error` is what the model is told. */
+  z.strictObject({ status: z.literal('failed'), error: z.string() }),
+  /** A person or a rule said no, or the request closed unanswered. */
+  z.strictObject({ status: z.literal('denied'), reason: z.string().optional() }),
+]);
+
+/** What became of a call. */
+export type ToolCallOutcome = z.infer<typeof toolCallOutcomeSchema>;
+
+/** Where a call stands (design, part 4). */
+export type ToolCallStatus =
+  | 'proposed'
+  | 'waiting'
+  | 'approved'
+  | 'started'
+  | 'indeterminate'
+  | ToolCallOutcome['status'];
+
+/** Where a call stands among all calls of a thread; what names it, as models repeat their ids. */
+export interface CallPlace {
+  /** The model step that proposed it, from 0. */
+  step: number;
+  /** Its place among the calls of the step, from 0. */
+  index: number;
+}
+
+/** A call of a thread with its past: `thread.calls` has one for every call a model ever proposed there. */
+export interface ToolCallRecord extends ToolCall, CallPlace {
+  status: ToolCallStatus;
+  /** The latest approval request for it, when there was one. */
+  requestId?: string;
+  /** When `execute` was about to be called, in milliseconds since 1970. */
+  startedAt?: number;
+  /** What `execute` is given to tell its own server that this is the same call: unique, and stable for the call. */
+  idempotencyKey?: string;
+  outcome?: ToolCallOutcome;
+}

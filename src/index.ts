@@ -1,0 +1,59 @@
+export type { Agent } from './agent/agent.ts';
+export type { AgentEvent, AgentListener } from './agent/agent-events.ts';
+export type {
+  AgentOptions,
+  AnswerOptions,
+  InputItem,
+  RunInput,
+  RunOptions,
+} from './agent/agent-options.ts';
+export type { AgentResponse } from './agent/agent-response.ts';
+export { createAgent } from './agent/create-agent.ts';
+export type { ToolRunOptions } from './agent/execute-call.ts';
+export {
+  type ApprovalRequest,
+  type ApprovalRequestContent,
+  approvalRequestSchema,
+  type ApprovalResponseContent,
+  approvalResponseSchema,
+  approve,
+  reject,
+} from './content/approval.ts';
+export { inertText } from './content/inert-text.ts';
+export {
+  type QuestionAnswer,
+  type QuestionField,
+  type QuestionOption,
+  type QuestionRequestContent,
+  questionRequestSchema,
+  type QuestionResponseContent,
+  questionResponseSchema,
+} from './content/question.ts';
+export {
+  type CallPlace,
+  type ToolCall,
+  type ToolCallOutcome,
+  toolCallOutcomeSchema,
+  type ToolCallRecord,
+  toolCallSchema,
+  type ToolCallStatus,
+} from './content/tool-call.ts';
+export type {
+  UserInputRequest,
+  UserInputRequestContent,
+  UserInputResponseContent,
+} from './content/user-input.ts';
+export { HoldpointError, type HoldpointErrorCode } from './errors.ts';
+export type { ToolApproval, ToolApprovalStatus } from './policy/tool-approval.ts';
+export { memoryStore } from './stores/memory.ts';
+export type { AgentThread } from './thread/agent-thread.ts';
+export { decodeEvents, encodeEvent } from './thread/event-text.ts';
+export {
+  type ThreadEvent,
+  type ThreadEventOf,
+  threadEventSchema,
+  type ThreadEventType,
+} from './thread/thread-event.ts';
+export type { ThreadJson } from './thread/thread-json.ts';
+export type { ThreadStatus } from './thread/thread-state.ts';
+export type { ThreadQuery, ThreadStore, ThreadSummary } from './thread/thread-store.ts';

@@ -1,0 +1,55 @@
+import canonicalize from 'canonicalize';
+import type { ApprovalRequest } from '../content/approval.ts';
+import type { CallPlace } from '../content/tool-call.ts';
+
+/** What a tool is to the model and to the person who approves its calls. Not the body of `execute`: code has no digest. */
+export interface ToolIdentity {
+  name: string;
+  description: string | undefined;
+  title: string | undefined;
+  inputSchema: unknown;
+  /** The app's own mark, `metadata.version`: change it when `execute` changes its meaning. */
+  version: unknown;
+}
+
+/**
+ * SHA-256, base64url, over all that a request shows and binds: the request, the call and its place, and the digest of
+ * the tool's definition. Equal digests mean that the same was asked (design, rule 4).
+ */
+export function requestDigest(
+  request: Omit<ApprovalRequest, 'digest'>,
+  place?: CallPlace,
+  toolDigest?: string,
+): string | Promise<string> {
+  const at = place === undefined ? undefined : { step: place.step, index: place.index };
+  return digestOf('approval-request', { request, place: at, tool: toolDigest });
+}
+
+/** SHA-256, base64url, over a tool's definition. */
+export function definitionDigest(identity: ToolIdentity): string | Promise<string> {
+  return digestOf('tool-definition', identity);
+}
+
+/* The kind goes into the bytes, so that the digest of one kind of thing can't pass for another's. */
+function digestOf(kind: string, value: object): string | Promise<string> {
+  return sha256(`holdpoint/${kind}/v1\0${canonicalize(value)}`);
+}
+
+/* Node's one-shot hash takes under a microsecond; WebCrypto, for where there is no Node, a trip to a thread pool. */
+const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto');
+
+function sha256(text: string): string | Promise<string> {
+  return nodeCrypto === undefined ? webSha256(text) : nodeCrypto.hash('sha256', text, 'base64url');
+}
+
+async function webSha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  const binary = String.fromCharCode(...new Uint8Array(digest));
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/** Whether two JSON values say the same: whether their canonical texts are equal. */
+export function equalJson(one: unknown, other: unknown): boolean {
+  /* The cheap look first: an answer mostly repeats what it was shown letter by letter. */
+  return JSON.stringify(one) === JSON.stringify(other) || canonicalize(one) === canonicalize(other);
+}

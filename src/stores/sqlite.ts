@@ -1,0 +1,144 @@
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
+import { HoldpointError } from '../errors.ts';
+import { decodeEvents, encodeEvent } from '../thread/event-text.ts';
+import type { ThreadStatus } from '../thread/thread-state.ts';
+import type { ThreadStore, ThreadSummary } from '../thread/thread-store.ts';
+
+/** A store in one SQLite file. */
+export interface SqliteStore extends ThreadStore, Disposable {
+  /** Closes the file; the store can't be used after. */
+  close(): void;
+}
+
+/** How a SQLite file is opened. */
+export interface SqliteStoreOptions {
+  /** How long to wait for another process that is writing, in milliseconds. Default 10,000. */
+  busyTimeoutMs?: number;
+}
+
+const schema = `
+  create table if not exists holdpoint_events (
+    thread_id text not null,
+    revision integer not null,
+    event text not null,
+    primary key (thread_id, revision)
+  ) strict, without rowid;
+  create table if not exists holdpoint_threads (
+    thread_id text primary key,
+    status text not null,
+    revision integer not null,
+    open_requests integer not null,
+    next_deadline real,
+    updated_at real not null
+  ) strict, without rowid;
+  create index if not exists holdpoint_threads_by_status on holdpoint_threads (status, thread_id);
+  create index if not exists holdpoint_threads_by_deadline on holdpoint_threads (next_deadline);
+`;
+
+const statuses: readonly ThreadStatus[] = ['idle', 'waiting', 'running', 'indeterminate'];
+
+/**
+ * Threads in one SQLite file, through Node's own `node:sqlite`. An append that has resolved survives a crash of the
+ * process and of the machine (`synchronous=full`), and any number of processes on one machine may share the file.
+ *
+ * @example
+ * const agent = createAgent({ model, tools, store: sqliteStore('threads.sqlite') });
+ */
+export function sqliteStore(
+  path: string,
+  { busyTimeoutMs = 10_000 }: SqliteStoreOptions = {},
+): SqliteStore {
+  const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
+  database.exec('pragma journal_mode = wal; pragma synchronous = full;');
+  database.exec(`begin immediate; ${schema} commit;`);
+  const read = database.prepare(
+    'select event from holdpoint_events where thread_id = ? and revision > ? order by revision',
+  );
+  const revisionOf = database.prepare('select revision from holdpoint_threads where thread_id = ?');
+  const insert = database.prepare('insert into holdpoint_events values (?, ?, ?)');
+  const upsert = database.prepare(
+    'insert or replace into holdpoint_threads values (?, ?, ?, ?, ?, ?)',
+  );
+  const head = database.prepare('select * from holdpoint_threads where thread_id = ?');
+  const list = database.prepare(`
+    select * from holdpoint_threads
+    where (:status is null or status = :status)
+      and (:dueBefore is null or next_deadline < :dueBefore)
+      and (:after is null or thread_id > :after)
+    order by thread_id limit :limit
+  `);
+
+  const inTransaction = (work: () => void): void => {
+    database.exec('begin immediate');
+    try {
+      work();
+      database.exec('commit');
+    } catch (error) {
+      database.exec('rollback');
+      throw error;
+    }
+  };
+
+  return {
+    async read(threadId, afterRevision = 0) {
+      return decodeEvents(read.all(threadId, afterRevision).map((row) => textOf(row['event'])));
+    },
+
+    async append(threadId, expectedRevision, events, summary) {
+      const texts = events.map(encodeEvent);
+      inTransaction(() => {
+        const revision = Number(revisionOf.get(threadId)?.['revision'] ?? 0);
+        if (revision !== expectedRevision) {
+          throw new HoldpointError(
+            'revision-conflict',
+            `Thread ${threadId} is at revision ${revision}, not ${expectedRevision}.`,
+          );
+        }
+        for (const [index, text] of texts.entries()) {
+          insert.run(threadId, expectedRevision + index + 1, text);
+        }
+        const { status, openRequests, nextDeadline, updatedAt } = summary;
+        const after = expectedRevision + texts.length;
+        upsert.run(threadId, status, after, openRequests, nextDeadline ?? null, updatedAt);
+      });
+    },
+
+    async head(threadId) {
+      const row = head.get(threadId);
+      return row === undefined ? undefined : summaryOf(row);
+    },
+
+    async list({ status, dueBefore, after, limit = 100 }) {
+      const query = { status: status ?? null, dueBefore: dueBefore ?? null, after: after ?? null };
+      return list.all({ ...query, limit }).map(summaryOf);
+    },
+
+    close() {
+      database.close();
+    },
+
+    [Symbol.dispose]() {
+      database.close();
+    },
+  };
+}
+
+function summaryOf(row: Record<string, SQLOutputValue>): ThreadSummary {
+  const nextDeadline = row['next_deadline'];
+  return {
+    threadId: textOf(row['thread_id']),
+    status: statuses.find((status) => status === row['status']) ?? 'indeterminate',
+    revision: Number(row['revision']),
+    openRequests: Number(row['open_requests']),
+    ...(typeof nextDeadline === 'number' ? { nextDeadline } : {}),
+    updatedAt: Number(row['updated_at']),
+  };
+}
+
+function textOf(value: SQLOutputValue | undefined): string {
+  if (typeof value === 'string') return value;
+  throw new HoldpointError(
+    'log-tampered',
+    'The database holds something else than text where text was written.',
+  );
+}

@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { HoldpointError } from '../errors.ts';
+import { type ThreadEvent, threadEventSchema } from './thread-event.ts';
+
+/** The version of the events we write. An event keeps the version it was written with, for ever. */
+export const eventVersion = 1;
+
+/**
+ * What makes an event of version n one of version n + 1, at index n - 1. Released writers' events stay readable:
+ * `test/golden` has a log of each version.
+ */
+const upgrades: readonly ((event: unknown) => unknown)[] = [];
+
+const versionPrefix = `{"v":${eventVersion},`;
+const versionedSchema = z.looseObject({ v: z.int().min(1) });
+const eventsSchema = z.array(threadEventSchema);
+
+/** The text of an event, as stores keep it: one JSON object that begins with its version, `v`. */
+export function encodeEvent(event: ThreadEvent): string {
+  return versionPrefix + JSON.stringify(toJson(event)).slice(1);
+}
+
+/**
+ * The events of texts that `encodeEvent` wrote. Throws `unsupported-version` for what a newer holdpoint wrote
+ * and `log-tampered` for what none did.
+ */
+export function decodeEvents(texts: readonly string[]): ThreadEvent[] {
+  const current = texts.map((text) =>
+    text.startsWith(versionPrefix) ? `{${text.slice(versionPrefix.length)}` : upgradeText(text),
+  );
+  const joined = `[${current.join(',')}]`;
+  return parseEvents(parseJson(joined), joined);
+}
+
+/** Events out of parsed JSON; `text` is what they were parsed from, and is only searched. */
+export function parseEvents(json: unknown, text: string): ThreadEvent[] {
+  const parsed = eventsSchema.safeParse(text.includes('"$') ? fromJson(json) : json);
+  if (parsed.success) return parsed.data;
+  throw new HoldpointError(
+    'log-tampered',
+    `The log holds an event that holdpoint did not write: ${z.prettifyError(parsed.error)}`,
+  );
+}
+
+/** Events of an older version, made current; events of a newer one are refused. */
+export function upgradeEvent(event: unknown, version: number): unknown {
+  if (version > eventVersion) {
+    throw new HoldpointError(
+      'unsupported-version',
+      `The thread has an event of version ${version}; this holdpoint reads up to ${eventVersion}. Upgrade holdpoint to open it.`,
+    );
+  }
+  return upgrades.slice(version - 1).reduce((upgraded, upgrade) => upgrade(upgraded), event);
+}
+
+function upgradeText(text: string): string {
+  const parsed = versionedSchema.safeParse(parseJson(text));
+  if (!parsed.success) {
+    throw new HoldpointError('log-tampered', 'The log holds an event without a version.');
+  }
+  const { v: version, ...event } = parsed.data;
+  return JSON.stringify(upgradeEvent(event, version));
+}
+
+/** `JSON.parse` whose failure is ours. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new HoldpointError('log-tampered', 'The log holds text that is not JSON.', { cause });
+  }
+}
+
+/*
+ * Bytes and URLs, which messages may hold and JSON can't. Each becomes an object of one tagged key; data of the same
+ * look gets one more `$`, so that no model or tool can write a tag.
+ */
+const bytesTag = '$bytes';
+const bufferTag = '$buffer';
+const urlTag = '$url';
+const looksTagged = /^\$+(?:bytes|buffer|url)$/;
+const maximumDepth = 500;
+
+/**
+ * What JSON can say of a value: tagged where it holds bytes or URLs, the same value where it holds none.
+ * Throws a `TypeError` for a BigInt and for what is nested 500 deep, cycles included.
+ */
+export function toJson(value: unknown): unknown {
+  return needsTags(value, 0) ? tag(value) : value;
+}
+
+/** A copy of a value as it comes back from the log: what is in memory is then what is stored. */
+export function jsonCopy<VALUE>(value: VALUE): VALUE {
+  const text = JSON.stringify(toJson(value));
+  const json: unknown = JSON.parse(text);
+  return (text.includes('"$') ? fromJson(json) : json) as VALUE;
+}
+
+/* Most values need no tag: looking first, without making anything, is five times faster than always copying. */
+function needsTags(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) {
+    if (typeof value === 'bigint') throw new TypeError('JSON has no BigInt.');
+    return false;
+  }
+  if (depth > maximumDepth) throw new TypeError(`Nested more than ${maximumDepth} deep.`);
+  let needed = false;
+  if (Array.isArray(value)) {
+    for (const item of value) if (needsTags(item, depth + 1)) needed = true;
+    return needed;
+  }
+  if (value instanceof Uint8Array || value instanceof ArrayBuffer || value instanceof URL)
+    return true;
+  const keys = Object.keys(value);
+  if (keys.length === 1 && looksTagged.test(keys[0] ?? '')) needed = true;
+  for (const item of Object.values(value)) if (needsTags(item, depth + 1)) needed = true;
+  return needed;
+}
+
+function tag(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Uint8Array) return { [bytesTag]: toBase64(value) };
+  if (value instanceof ArrayBuffer) return { [bufferTag]: toBase64(new Uint8Array(value)) };
+  if (value instanceof URL) return { [urlTag]: value.href };
+  if ('toJSON' in value && typeof value.toJSON === 'function') return tag(value.toJSON());
+  if (Array.isArray(value)) return value.map(tag);
+  const entries = Object.entries(value);
+  const escape = entries.length === 1 && looksTagged.test(entries[0]?.[0] ?? '') ? '$' : '';
+  return Object.fromEntries(entries.map(([key, item]) => [escape + key, tag(item)]));
+}
+
+/** The value that `toJson` said. */
+export function fromJson(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(fromJson);
+  const entries = Object.entries(value);
+  const [key, item] = entries[0] ?? [];
+  if (entries.length === 1 && key !== undefined && looksTagged.test(key)) {
+    if (key.startsWith('$$')) return { [key.slice(1)]: fromJson(item) };
+    if (typeof item === 'string') return untag(key, item);
+  }
+  return Object.fromEntries(entries.map(([name, part]) => [name, fromJson(part)]));
+}
+
+function untag(tag: string, text: string): unknown {
+  if (tag === urlTag) return new URL(text);
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  return tag === bytesTag ? bytes : bytes.buffer;
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (let offset = 0; offset < bytes.length; offset += 0x8000) {
+    binary += String.fromCharCode(...bytes.subarray(offset, offset + 0x8000));
+  }
+  return btoa(binary);
+}

@@ -1,0 +1,95 @@
+import type { ModelMessage } from 'ai';
+import { z } from 'zod';
+import { toolCallOutcomeSchema } from '../content/tool-call.ts';
+import { userInputRequestSchema, userInputResponseSchema } from '../content/user-input.ts';
+
+/**
+ * A message of the AI SDK. Only its role is looked at: the message was checked by the AI SDK's own schema when it came
+ * from outside, or was made by the AI SDK itself, before it was written.
+ */
+const messageSchema = z.custom<ModelMessage>(
+  (value) => typeof value === 'object' && value !== null && 'role' in value && 'content' in value,
+);
+const usageSchema = z.strictObject({
+  inputTokens: z.number().optional(),
+  outputTokens: z.number().optional(),
+  totalTokens: z.number().optional(),
+});
+const at = z.number();
+const place = { step: z.int(), index: z.int() };
+
+/**
+ * What can happen in a thread. Events are facts and never change; `at` is milliseconds since 1970.
+ * A call is named by its place, step and index, and never by the model's id.
+ */
+export const threadEventSchema = z.discriminatedUnion('type', [
+  /** The first event of every thread. */
+  z.strictObject({ type: z.literal('thread-created'), at, threadId: z.string() }),
+  /** A message from the app. While calls are open it waits until their results are in. */
+  z.strictObject({ type: z.literal('message-added'), at, message: messageSchema }),
+  /** A runner holds the thread until `leaseUntil`. */
+  z.strictObject({
+    type: z.literal('run-started'),
+    at,
+    runId: z.string(),
+    leaseUntil: z.number(),
+  }),
+  z.strictObject({
+    type: z.literal('run-renewed'),
+    at,
+    runId: z.string(),
+    leaseUntil: z.number(),
+  }),
+  /** `error` says why, when the provider or the app's signal ended it. */
+  z.strictObject({ type: z.literal('run-ended'), at, error: z.string().optional() }),
+  /**
+   * The model answered. The calls it proposed are the tool-call parts of `message` that no provider ran, in order;
+   * their inputs stand there and nowhere else.
+   */
+  z.strictObject({
+    type: z.literal('step-finished'),
+    at,
+    step: z.int(),
+    message: messageSchema.optional(),
+    finishReason: z.string(),
+    usage: usageSchema.optional(),
+  }),
+  /** A person is asked: about the call at `place`, which `request` then does not repeat, or about no call. */
+  z.strictObject({
+    type: z.literal('request-opened'),
+    at,
+    place: z.strictObject(place).optional(),
+    request: userInputRequestSchema,
+  }),
+  /** The first answer. `principal` is who gave it, as the app says. */
+  z.strictObject({
+    type: z.literal('request-answered'),
+    at,
+    response: userInputResponseSchema,
+    principal: z.unknown().optional(),
+  }),
+  /** The request ended without an answer, or an answered one no longer holds (`invalidated`). */
+  z.strictObject({
+    type: z.literal('request-closed'),
+    at,
+    requestId: z.string(),
+    cause: z.enum(['expired', 'cancelled', 'invalidated']),
+    reason: z.string().optional(),
+  }),
+  /** Durable before `execute` is called; there is at most one for a place. */
+  z.strictObject({ type: z.literal('call-started'), at, ...place }),
+  /** The one result of the call. */
+  z.strictObject({
+    type: z.literal('call-ended'),
+    at,
+    ...place,
+    outcome: toolCallOutcomeSchema,
+  }),
+]);
+
+/** What can happen in a thread. */
+export type ThreadEvent = z.infer<typeof threadEventSchema>;
+/** The names of what can happen, which are also the names of the agent's events. */
+export type ThreadEventType = ThreadEvent['type'];
+/** The event of a name. */
+export type ThreadEventOf<TYPE extends ThreadEventType> = Extract<ThreadEvent, { type: TYPE }>;

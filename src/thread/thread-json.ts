@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { HoldpointError } from '../errors.ts';
+import { eventVersion, parseEvents, toJson, upgradeEvent } from './event-text.ts';
+import type { ThreadEvent } from './thread-event.ts';
+import type { ThreadState } from './thread-state.ts';
+
+const threadJsonSchema = z.strictObject({
+  type: z.literal('holdpoint-thread'),
+  /** The version of the events. */
+  version: z.int().min(1),
+  threadId: z.string().min(1),
+  events: z.array(z.unknown()),
+});
+
+/** The whole of a thread as JSON: what `JSON.stringify(thread)` writes and `agent.restore` reads. */
+export type ThreadJson = z.infer<typeof threadJsonSchema>;
+
+/** The JSON form of a thread. */
+export function threadToJson(state: ThreadState): ThreadJson {
+  return {
+    type: 'holdpoint-thread',
+    version: eventVersion,
+    threadId: state.threadId,
+    events: state.events.map((event) => toJson(event)),
+  };
+}
+
+/** A thread's id and events out of its JSON form, text or object. */
+export function parseThreadJson(json: unknown): { threadId: string; events: ThreadEvent[] } {
+  const text = typeof json === 'string' ? json : JSON.stringify(json);
+  const parsed = threadJsonSchema.safeParse(typeof json === 'string' ? parseText(json) : json);
+  if (!parsed.success) {
+    throw new HoldpointError(
+      'invalid-input',
+      `This is not the JSON form of a thread: ${z.prettifyError(parsed.error)}`,
+    );
+  }
+  const { threadId, version, events } = parsed.data;
+  const current =
+    version === eventVersion ? events : events.map((event) => upgradeEvent(event, version));
+  return { threadId, events: parseEvents(current, text) };
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new HoldpointError('invalid-input', 'The JSON form of a thread is cut off or damaged.', {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,117 @@
+import { HoldpointError } from '../errors.ts';
+import { applyEvents, previewHead } from './apply-event.ts';
+import type { ThreadEvent } from './thread-event.ts';
+import { emptyThread, statusOf, type ThreadHead, type ThreadState } from './thread-state.ts';
+import type { ThreadStore, ThreadSummary } from './thread-store.ts';
+
+/** What a log needs of the world. */
+export interface ThreadLogOptions {
+  store: ThreadStore;
+  now: () => number;
+  /** Called after the events are durable and applied. */
+  onAppended: (threadId: string, events: readonly ThreadEvent[]) => void;
+}
+
+/**
+ * A thread as one process sees it: the state, brought up to date from the store, and the only way to append.
+ * What to append is decided anew from the newest state until nobody was faster.
+ */
+export class ThreadLog {
+  readonly state: ThreadState;
+  readonly #options: ThreadLogOptions;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(threadId: string, options: ThreadLogOptions) {
+    this.state = emptyThread(threadId);
+    this.#options = options;
+  }
+
+  get revision(): number {
+    return this.state.events.length;
+  }
+
+  /** Reads what others appended. */
+  async pull(): Promise<void> {
+    await this.#alone(() => this.#readOn());
+  }
+
+  /**
+   * Appends what `decide` makes of the newest state, and gives its events back once they are durable. `decide` is
+   * pure: it is asked again when somebody else appended first. When it throws, or returns none, nothing is written.
+   */
+  async commit(decide: (state: ThreadState) => ThreadEvent[]): Promise<ThreadEvent[]> {
+    return this.#alone(async () => {
+      for (;;) {
+        const decided = decide(this.state);
+        if (decided.length === 0) return decided;
+        const events = this.state.head.created ? decided : [this.#created(), ...decided];
+        if (await this.#append(events)) return decided;
+        await this.#readOn();
+      }
+    });
+  }
+
+  /** Writes the whole of a thread that the store does not have, `thread-created` first. */
+  async write(events: ThreadEvent[]): Promise<void> {
+    await this.#alone(async () => {
+      if (await this.#append(events)) return;
+      throw new HoldpointError(
+        'thread-diverged',
+        `Thread ${this.state.threadId} was written by another process at the same time; restore it again.`,
+      );
+    });
+  }
+
+  async #append(events: ThreadEvent[]): Promise<boolean> {
+    const { store, onAppended } = this.#options;
+    const { threadId } = this.state;
+    const head = previewHead(this.state, events);
+    try {
+      await store.append(threadId, this.revision, events, this.#summary(head, events.length));
+    } catch (error) {
+      if (HoldpointError.isInstance(error) && error.code === 'revision-conflict') return false;
+      throw error;
+    }
+    applyEvents(this.state, events);
+    onAppended(threadId, events);
+    return true;
+  }
+
+  async #readOn(): Promise<void> {
+    applyEvents(this.state, await this.#options.store.read(this.state.threadId, this.revision));
+  }
+
+  #created(): ThreadEvent {
+    return { type: 'thread-created', at: this.#options.now(), threadId: this.state.threadId };
+  }
+
+  #summary(head: ThreadHead, added: number): ThreadSummary {
+    return summarize(this.state.threadId, head, this.revision + added, this.#options.now());
+  }
+
+  /** One at a time, in the order of asking: two runs on one handle must not apply the same events twice. */
+  async #alone<RESULT>(work: () => Promise<RESULT>): Promise<RESULT> {
+    const turn = this.#queue.then(work);
+    this.#queue = turn.catch(() => {});
+    return turn;
+  }
+}
+
+/** What a store is told of a thread beside its events. */
+export function summarize(
+  threadId: string,
+  head: ThreadHead,
+  revision: number,
+  now: number,
+): ThreadSummary {
+  const deadlines = head.openRequests.flatMap(({ request }) => request.expiresAt ?? []);
+  if (head.run !== undefined) deadlines.push(head.run.leaseUntil);
+  return {
+    threadId,
+    status: statusOf(head, now),
+    revision,
+    openRequests: head.openRequests.length,
+    ...(deadlines.length === 0 ? {} : { nextDeadline: Math.min(...deadlines) }),
+    updatedAt: now,
+  };
+}

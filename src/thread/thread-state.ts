@@ -1,0 +1,114 @@
+import type { ModelMessage } from 'ai';
+import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
+import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
+import type { ThreadEvent } from './thread-event.ts';
+
+/** Where a thread stands (design, part 4). */
+export type ThreadStatus = 'idle' | 'waiting' | 'running' | 'indeterminate';
+
+/** A request that waits for its answer. */
+export interface OpenRequest {
+  request: UserInputRequest;
+  place?: CallPlace | undefined;
+}
+
+/** A request that has ended: answered, or closed without an answer. */
+export interface EndedRequest extends OpenRequest {
+  response?: UserInputResponseContent;
+  cause?: 'expired' | 'cancelled' | 'invalidated';
+}
+
+/** What has become past and can't change any more. */
+export interface Settled {
+  messages: ModelMessage[];
+  calls: ToolCallRecord[];
+  requests: EndedRequest[];
+  toolCallIds: string[];
+}
+
+/** The part of a thread that changes; small, whatever the length of the past. */
+export interface ThreadHead {
+  created: boolean;
+  /** How many model steps there were. */
+  steps: number;
+  run: { runId: string; leaseUntil: number } | undefined;
+  /** The calls of the latest step while one of them is open, in the model's order; else none. */
+  calls: ToolCallRecord[];
+  /** How many of `calls` have no result yet. */
+  openCalls: number;
+  openRequests: OpenRequest[];
+  /** Messages that came while calls were open. */
+  queuedMessages: ModelMessage[];
+  /** Whether the model is to speak next. */
+  modelIsNext: boolean;
+  /** What the events being applied have settled, on its way to the thread's arrays. */
+  settling: Settled;
+}
+
+/** All that is read off the events of a thread. Only `applyEvent` writes it. */
+export interface ThreadState {
+  readonly threadId: string;
+  head: ThreadHead;
+  /** These only grow. */
+  readonly events: ThreadEvent[];
+  readonly messages: ModelMessage[];
+  readonly settledCalls: ToolCallRecord[];
+  readonly endedRequests: Map<string, EndedRequest>;
+  readonly toolCallIds: Set<string>;
+}
+
+/** A thread that was never written. */
+export function emptyThread(threadId: string): ThreadState {
+  return {
+    threadId,
+    head: {
+      created: false,
+      steps: 0,
+      run: undefined,
+      calls: [],
+      openCalls: 0,
+      openRequests: [],
+      queuedMessages: [],
+      modelIsNext: false,
+      settling: nothingSettled(),
+    },
+    events: [],
+    messages: [],
+    settledCalls: [],
+    endedRequests: new Map(),
+    toolCallIds: new Set(),
+  };
+}
+
+/** An empty `Settled`. */
+export function nothingSettled(): Settled {
+  return { messages: [], calls: [], requests: [], toolCallIds: [] };
+}
+
+/** Whether a runner holds the thread. */
+export function isRunning(head: ThreadHead, now: number): boolean {
+  return head.run !== undefined && now < head.run.leaseUntil;
+}
+
+/** Where a thread stands; leases end without a write, so it takes the time. */
+export function statusOf(head: ThreadHead, now: number): ThreadStatus {
+  if (isRunning(head, now)) return 'running';
+  if (head.calls.some((call) => call.status === 'started')) return 'indeterminate';
+  return head.openRequests.length > 0 || head.calls.length > 0 ? 'waiting' : 'idle';
+}
+
+/** Whether a call still lacks its result. */
+export function isOpen(call: ToolCallRecord): boolean {
+  return call.outcome === undefined;
+}
+
+/** Every call of the thread, oldest first; a started call that nobody runs is indeterminate. */
+export function callsOf(state: ThreadState, now: number): ToolCallRecord[] {
+  const running = isRunning(state.head, now);
+  return [
+    ...state.settledCalls,
+    ...state.head.calls.map((call): ToolCallRecord =>
+      call.status === 'started' && !running ? { ...call, status: 'indeterminate' } : call,
+    ),
+  ];
+}
