@@ -1,6 +1,7 @@
 import type { ModelMessage, ToolSet } from 'ai';
 import type { ToolCall } from '../content/tool-call.ts';
 import { type Decision, decide } from '../policy/tool-approval.ts';
+import { jsonCopy } from '../thread/event-text.ts';
 import { runsAtProvider, type ToolDefinition } from './tool-definitions.ts';
 
 /** What rules are asked with. */
@@ -18,7 +19,7 @@ export interface RuleInput {
 export function checkRules(toolApproval: unknown, tools: ToolSet): void {
   if (typeof toolApproval !== 'object' || toolApproval === null) return;
   for (const name of Object.keys(toolApproval)) {
-    const tool = Object.getOwnPropertyDescriptor(tools, name)?.value;
+    const [, tool] = Object.entries(tools).find(([toolName]) => toolName === name) ?? [];
     if (tool === undefined) {
       throw new TypeError(`toolApproval names '${name}', which is no tool of this agent.`);
     }
@@ -33,53 +34,64 @@ export function checkRules(toolApproval: unknown, tools: ToolSet): void {
 /** What the app's rules and the tool's own mark say of a call. */
 export async function applyRules(
   input: RuleInput,
-  { name, tool, context }: ToolDefinition,
+  definition: ToolDefinition,
   call: ToolCall,
 ): Promise<Decision> {
-  const { toolApproval, tools, toolsContext, runtimeContext, messages } = input;
-  const { toolCallId, toolName } = call;
-  const conversation = {
+  const { toolApproval } = input;
+  return decide({
+    rule: () =>
+      typeof toolApproval === 'function'
+        ? ask(toolApproval, [forAllTools(input, definition, call)])
+        : askForTool(ownRule(toolApproval, definition.name), input, definition, call),
+    mark: () => askForTool(definition.tool.needsApproval ?? false, input, definition, call),
+  });
+}
+
+/** What the AI SDK gives the one function for all tools. */
+function forAllTools(
+  { tools, toolsContext, runtimeContext, messages }: RuleInput,
+  { tool }: ToolDefinition,
+  { toolCallId, toolName, input }: ToolCall,
+): object {
+  const dynamic = tool.type === 'dynamic' ? { dynamic: true } : {};
+  return {
+    toolCall: { type: 'tool-call', toolCallId, toolName, input: jsonCopy(input), ...dynamic },
+    tools,
+    toolsContext,
+    runtimeContext,
     get messages() {
       return messages();
     },
   };
-  const answer = (rule: unknown): unknown =>
-    typeof rule === 'function'
-      ? Reflect.apply(rule, undefined, [
-          copyOf(call.input),
-          withMessages({ toolCallId, context, toolContext: context, runtimeContext }, conversation),
-        ])
-      : rule;
-  return decide({
-    rule: () => {
-      if (typeof toolApproval !== 'function') return answer(ownRule(toolApproval, name));
-      const dynamic = tool.type === 'dynamic' ? { dynamic: true } : {};
-      const toolCall = {
-        type: 'tool-call',
-        toolCallId,
-        toolName,
-        input: copyOf(call.input),
-        ...dynamic,
-      };
-      return Reflect.apply(toolApproval, undefined, [
-        withMessages({ toolCall, tools, toolsContext, runtimeContext }, conversation),
-      ]);
+}
+
+/** A tool's own status, or what its function says of the call: it gets the input and the AI SDK's options. */
+function askForTool(
+  rule: unknown,
+  { runtimeContext, messages }: RuleInput,
+  { context }: ToolDefinition,
+  { toolCallId, input }: ToolCall,
+): unknown {
+  if (typeof rule !== 'function') return rule;
+  const options = {
+    toolCallId,
+    context,
+    toolContext: context,
+    runtimeContext,
+    get messages() {
+      return messages();
     },
-    mark: () => answer(tool.needsApproval ?? false),
-  });
+  };
+  /* A copy: a rule that edits its input must not edit what is shown and what runs. */
+  return ask(rule, [jsonCopy(input), options]);
+}
+
+function ask(rule: Function, input: unknown[]): unknown {
+  return Reflect.apply(rule, undefined, input);
 }
 
 /* Own properties alone: a tool may be called `constructor`. */
 function ownRule(rules: unknown, name: string): unknown {
   if (typeof rules !== 'object' || rules === null || !Object.hasOwn(rules, name)) return undefined;
   return Object.getOwnPropertyDescriptor(rules, name)?.value;
-}
-
-/* A rule that edits its input must not edit what is shown and what runs. */
-function copyOf(input: unknown): unknown {
-  return structuredClone(input);
-}
-
-function withMessages(options: object, conversation: object): object {
-  return Object.defineProperties(options, Object.getOwnPropertyDescriptors(conversation));
 }

@@ -1,7 +1,7 @@
 import type { JSONValue, ModelMessage, Tool, ToolExecutionOptions, ToolResultPart } from 'ai';
 import { z } from 'zod';
 import type { ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
-import { toJson } from '../thread/event-text.ts';
+import { jsonCopy, toJson } from '../thread/event-text.ts';
 import { messageOf } from './model-step.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
@@ -27,7 +27,8 @@ export async function executeCall(
     return { status: 'failed', error: 'Not run: the run was aborted before the call began.' };
   }
   const { toolCallId } = call;
-  const input = copyOf(call.input);
+  /* A copy: what runs is made of the stored bytes, and is the tool's to change. */
+  const input = jsonCopy(call.input);
   const executionOptions = {
     toolCallId,
     get messages() {
@@ -46,11 +47,6 @@ export async function executeCall(
   const output = recordable(raw);
   const modelOutput = await modelOutputOf(tool, { toolCallId, input, output: raw });
   return { status: 'succeeded', output, ...(modelOutput === undefined ? {} : { modelOutput }) };
-}
-
-/* What runs is made of the stored text, and is the tool's to change. */
-function copyOf(input: unknown): unknown {
-  return JSON.parse(JSON.stringify(input));
 }
 
 /** A tool may return an async iterable of preliminary outputs; the last is the output, as in the AI SDK. */

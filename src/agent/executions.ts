@@ -77,12 +77,12 @@ export class Executions {
 
   /** Fast siblings settle in the same moment: one append for all of them. */
   async #gather(): Promise<void> {
-    let gathering = true;
+    const time = { isUp: false };
     const timer = setTimeout(() => {
-      gathering = false;
+      time.isUp = true;
       this.#bell.ring();
     }, groupMs);
-    while (gathering && this.#finished.length > 0 && this.#running > 0) await this.#bell.wait();
+    while (!time.isUp && this.#finished.length > 0 && this.#running > 0) await this.#bell.wait();
     clearTimeout(timer);
   }
 

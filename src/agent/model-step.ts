@@ -79,8 +79,8 @@ export interface ModelStep {
 }
 
 /** One model step: one call of the AI SDK, whose tools have nothing to execute. */
-export async function generateStep(input: ModelStepInput): Promise<ModelStep> {
-  const { model, instructions, settings, tools, messages, signal } = input;
+export async function generateStep(stepInput: ModelStepInput): Promise<ModelStep> {
+  const { model, instructions, settings, tools, messages, signal } = stepInput;
   const result = await generateText({
     ...settings,
     model,
@@ -93,17 +93,17 @@ export async function generateStep(input: ModelStepInput): Promise<ModelStep> {
   const message = result.responseMessages.find(({ role }) => role === 'assistant');
   return {
     ...(message?.role === 'assistant' ? { message } : {}),
-    calls: result.toolCalls
-      .filter((call) => call.providerExecuted !== true)
-      .map(({ toolCallId, toolName, input: callInput, ...call }) => ({
-        toolCallId,
-        toolName,
-        input: callInput,
-        ...('invalid' in call && call.invalid === true ? { error: messageOf(call.error) } : {}),
-      })),
+    calls: result.toolCalls.filter((call) => call.providerExecuted !== true).map(proposedCall),
     finishReason: result.finishReason,
     usage: result.usage,
   };
+}
+
+function proposedCall(
+  call: Omit<ProposedCall, 'error'> & { invalid?: boolean; error?: unknown },
+): ProposedCall {
+  const { toolCallId, toolName, input, invalid, error } = call;
+  return { toolCallId, toolName, input, ...(invalid === true && { error: messageOf(error) }) };
 }
 
 function refuseProviderApprovals(content: readonly { type: string }[]): void {

@@ -16,7 +16,7 @@ import { Executions, type Finished } from './executions.ts';
 import { addUsage, generateStep, messageOf, type ModelStep } from './model-step.ts';
 import type { ParsedInput } from './parse-input.ts';
 import { recordStep } from './record-step.ts';
-import type { ToolDefinitions } from './tool-definitions.ts';
+import { modelTools, type ToolDefinitions } from './tool-definitions.ts';
 
 /** How a run ended, beside what the log says. */
 export interface RunEnd {
@@ -122,13 +122,12 @@ export class Run {
     const { options, settings, generateId } = this.#context;
     const { state } = this.#log;
     const { model, instructions } = options;
-    const modelTools = [...this.#tools].map(([name, { modelTool }]) => [name, modelTool]);
     const modelStep = await untilAborted(
       generateStep({
         model,
         instructions,
         settings,
-        tools: Object.fromEntries(modelTools),
+        tools: modelTools(this.#tools),
         messages: state.messages.slice(),
         signal: this.#options.signal,
       }),

@@ -49,12 +49,21 @@ export async function defineTools(
   return new Map(definitions.map((definition) => [definition.name, definition]));
 }
 
+/** The tools as the model step is given them. */
+export function modelTools(definitions: ToolDefinitions): ToolSet {
+  const entries = [...definitions].map(([name, { modelTool }]): [string, ToolSet[string]] => [
+    name,
+    modelTool,
+  ]);
+  return Object.fromEntries(entries);
+}
+
 async function defineTool(name: string, tool: Tool, given: unknown): Promise<ToolDefinition> {
   const context = await validContext(name, tool, given);
   const description =
     typeof tool.description === 'function' ? tool.description({ context }) : tool.description;
   const schema = asSchema(tool.inputSchema);
-  const inputSchema = await schema.jsonSchema;
+  const inputSchema: unknown = await schema.jsonSchema;
   const ready = jsonSchema(
     inputSchema,
     schema.validate === undefined ? {} : { validate: schema.validate },
@@ -63,7 +72,7 @@ async function defineTool(name: string, tool: Tool, given: unknown): Promise<Too
   return {
     name,
     tool,
-    modelTool: modelTool(tool, description, ready),
+    modelTool: forModel(tool, description, ready),
     context,
     digest: await definitionDigest({ ...identity, version: tool.metadata?.['version'] }),
   };
@@ -73,7 +82,7 @@ async function defineTool(name: string, tool: Tool, given: unknown): Promise<Too
  * The tool as the model may know it. `execute`, `needsApproval` and the input hooks are left out: the AI SDK would
  * run hooks before anybody was asked.
  */
-function modelTool(
+function forModel(
   tool: Tool,
   description: string | undefined,
   inputSchema: ReturnType<typeof jsonSchema>,

@@ -39,7 +39,7 @@ export function memoryStore(): ThreadStore {
           (summary) => dueBefore === undefined || (summary.nextDeadline ?? Infinity) < dueBefore,
         )
         .filter((summary) => after === undefined || summary.threadId > after)
-        .sort((one, other) => (one.threadId < other.threadId ? -1 : 1))
+        .toSorted((one, other) => (one.threadId < other.threadId ? -1 : 1))
         .slice(0, limit);
     },
   };

@@ -86,13 +86,14 @@ const maximumDepth = 500;
  * Throws a `TypeError` for a BigInt and for what is nested 500 deep, cycles included.
  */
 export function toJson(value: unknown): unknown {
-  return needsTags(value, 0) ? tag(value) : value;
+  return needsTags(value, 0) ? tagged(value) : value;
 }
 
 /** A copy of a value as it comes back from the log: what is in memory is then what is stored. */
 export function jsonCopy<VALUE>(value: VALUE): VALUE {
   const text = JSON.stringify(toJson(value));
   const json: unknown = JSON.parse(text);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this is the decoder of what was encoded above.
   return (text.includes('"$') ? fromJson(json) : json) as VALUE;
 }
 
@@ -116,16 +117,17 @@ function needsTags(value: unknown, depth: number): boolean {
   return needed;
 }
 
-function tag(value: unknown): unknown {
+function tagged(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Uint8Array) return { [bytesTag]: toBase64(value) };
   if (value instanceof ArrayBuffer) return { [bufferTag]: toBase64(new Uint8Array(value)) };
   if (value instanceof URL) return { [urlTag]: value.href };
-  if ('toJSON' in value && typeof value.toJSON === 'function') return tag(value.toJSON());
-  if (Array.isArray(value)) return value.map(tag);
+  if ('toJSON' in value && typeof value.toJSON === 'function')
+    return tagged(JSON.parse(JSON.stringify(value)));
+  if (Array.isArray(value)) return value.map(tagged);
   const entries = Object.entries(value);
   const escape = entries.length === 1 && looksTagged.test(entries[0]?.[0] ?? '') ? '$' : '';
-  return Object.fromEntries(entries.map(([key, item]) => [escape + key, tag(item)]));
+  return Object.fromEntries(entries.map(([key, item]) => [escape + key, tagged(item)]));
 }
 
 /** The value that `toJson` said. */
