@@ -138,7 +138,7 @@ export class Run {
     this.#finishReason = modelStep.finishReason;
     const { message, calls } = recordStep(modelStep, state.toolCallIds, generateId);
     const step = state.head.steps;
-    const decisions = this.#decisionInput(() => state.messages.slice());
+    const decisions = this.#decisionInput(state.messages.length);
     const verdicts = await decideCalls(decisions, calls, step);
     return this.#commit(() => [
       { type: 'step-finished', at: this.#context.now(), step, message, ...aboutStep(modelStep) },
@@ -180,7 +180,7 @@ export class Run {
   /** What the approved calls of a head lead to, by request: their start, or why they may not start. */
   async #checkApproved(head: ThreadHead): Promise<Map<string, ThreadEvent[]>> {
     const { state } = this.#log;
-    const decisions = this.#decisionInput(() => state.messages.slice(0, -1));
+    const decisions = this.#decisionInput(state.messages.length - 1);
     const checked = await Promise.all(
       approvedCalls(state, head).map(
         async ({ call, request }): Promise<[string, ThreadEvent[]]> => [
@@ -222,7 +222,7 @@ export class Run {
   #begin(events: ThreadEvent[]): ThreadEvent[] {
     const { state } = this.#log;
     const { signal } = this.#options;
-    const messages = lazy(() => deepFreeze(state.messages.slice(0, -1)));
+    const messages = firstMessages(state, state.messages.length - 1);
     for (const event of events) {
       if (event.type === 'run-ended') this.#holding = false;
       if (event.type !== 'call-started') continue;
@@ -275,7 +275,7 @@ export class Run {
     return { type: 'run-ended', at: this.#context.now(), error };
   }
 
-  #decisionInput(messages: () => ModelMessage[]): DecisionInput {
+  #decisionInput(messageCount: number): DecisionInput {
     const { options, now, generateId } = this.#context;
     return {
       threadId: this.#log.state.threadId,
@@ -285,7 +285,7 @@ export class Run {
         tools: options.tools,
         toolsContext: options.toolsContext ?? {},
         runtimeContext: this.#options.runtimeContext ?? {},
-        messages: lazy(() => deepFreeze(messages())),
+        messages: firstMessages(this.#log.state, messageCount),
       },
       now,
       generateId,
@@ -346,12 +346,10 @@ function aboutStep({
   return { finishReason, usage: { inputTokens, outputTokens, totalTokens } };
 }
 
-function lazy<VALUE>(make: () => VALUE): () => VALUE {
-  let made: { value: VALUE } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
+/** The messages that a step's model call was made with; copied and frozen only for a rule or a tool that looks. */
+function firstMessages(state: ThreadState, count: number): () => readonly ModelMessage[] {
+  let messages: readonly ModelMessage[] | undefined;
+  return () => (messages ??= deepFreeze(state.messages.slice(0, count)));
 }
 
 /** The work's result, or the signal's reason as soon as it aborts; late work is dropped. */

@@ -1,5 +1,4 @@
 import type {
-  GenericToolApprovalFunction,
   InferToolInput,
   SingleToolApprovalFunction,
   Tool,
@@ -37,24 +36,33 @@ const statusSchema = z.preprocess(
 /** What a rule may say of a call: the AI SDK's statuses, with more to say on `user-approval`. */
 export type ToolApprovalStatus = AiToolApprovalStatus | z.input<typeof userApprovalSchema>;
 
+type Rule = (...input: never) => unknown;
+
+/** The AI SDK's function type, with our statuses as what it may return. */
 type WithOurStatus<RULE> = RULE extends (...input: infer INPUT) => unknown
   ? (...input: INPUT) => ToolApprovalStatus | PromiseLike<ToolApprovalStatus>
   : never;
-
-type InputOf<TOOL> = TOOL extends Tool ? InferToolInput<TOOL> : never;
 
 /**
  * The AI SDK's `toolApproval` (`generateText`, `ToolLoopAgent`): a status or a function for each tool, or one function
  * for all. Rules written for the AI SDK, `@ai-sdk/policy-opa` among them, fit as they are.
  */
 export type ToolApproval<TOOLS extends ToolSet, RUNTIME_CONTEXT> =
-  | ToolApprovalConfiguration<TOOLS, RUNTIME_CONTEXT>
-  | WithOurStatus<GenericToolApprovalFunction<TOOLS, never, RUNTIME_CONTEXT>>
+  | WithOurStatus<Extract<ToolApprovalConfiguration<TOOLS, RUNTIME_CONTEXT>, Rule>>
   | {
       [NAME in keyof TOOLS]?:
         | ToolApprovalStatus
-        | WithOurStatus<SingleToolApprovalFunction<InputOf<TOOLS[NAME]>, never, RUNTIME_CONTEXT>>;
+        | WithOurStatus<
+            SingleToolApprovalFunction<
+              InputOf<TOOLS[NAME]>,
+              ContextOf<TOOLS[NAME]>,
+              RUNTIME_CONTEXT
+            >
+          >;
     };
+
+type InputOf<TOOL> = TOOL extends Tool ? InferToolInput<TOOL> : never;
+type ContextOf<TOOL> = TOOL extends Tool<never, never, infer CONTEXT> ? CONTEXT : unknown;
 
 /** What is to be done with a call. */
 export type Decision =

@@ -34,8 +34,11 @@ export function decodeEvents(texts: readonly string[]): ThreadEvent[] {
 
 /** Events out of parsed JSON; `text` is what they were parsed from, and is only searched. */
 export function parseEvents(json: unknown, text: string): ThreadEvent[] {
-  const parsed = eventsSchema.safeParse(text.includes('"$') ? fromJson(json) : json);
-  if (parsed.success) return parsed.data;
+  const events = text.includes('"$') ? fromJson(json) : json;
+  const parsed = eventsSchema.safeParse(events);
+  /* What was parsed, not zod's copy of it, which has its keys in another order: the log's text stays the same everywhere. */
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has just said so.
+  if (parsed.success) return events as ThreadEvent[];
   throw new HoldpointError(
     'log-tampered',
     `The log holds an event that holdpoint did not write: ${z.prettifyError(parsed.error)}`,

@@ -44,7 +44,7 @@ export class ThreadLog {
       for (;;) {
         const decided = decide(this.state);
         if (decided.length === 0) return decided;
-        const events = this.state.head.created ? decided : [this.#created(), ...decided];
+        const events = this.state.head.created ? decided : [this.#created(decided), ...decided];
         if (await this.#append(events)) return decided;
         await this.#readOn();
       }
@@ -81,8 +81,9 @@ export class ThreadLog {
     applyEvents(this.state, await this.#options.store.read(this.state.threadId, this.revision));
   }
 
-  #created(): ThreadEvent {
-    return { type: 'thread-created', at: this.#options.now(), threadId: this.state.threadId };
+  #created([first]: readonly ThreadEvent[]): ThreadEvent {
+    const at = first?.at ?? this.#options.now();
+    return { type: 'thread-created', at, threadId: this.state.threadId };
   }
 
   #summary(head: ThreadHead, added: number): ThreadSummary {

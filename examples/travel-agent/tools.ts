@@ -1,0 +1,57 @@
+import { appendFile } from 'node:fs/promises';
+import { tool } from 'ai';
+import type { ToolRunOptions } from 'holdpoint';
+import { z } from 'zod';
+import { type Flight, flightsOf } from './flights.ts';
+
+const clock = z.string().regex(/^\d\d:\d\d$/);
+
+/** A flight as the agent wants to book it: what a person is shown, and what is then booked. */
+export const bookingSchema = z.object({
+  flightId: z.string(),
+  to: z.string(),
+  date: z.iso.date(),
+  price: z.number().positive().describe('In euros, as searchFlights gave it'),
+  passenger: z.string().optional(),
+});
+
+/** Looks up flights. It changes nothing, so nobody is asked. */
+const searchFlights = tool({
+  description:
+    'Flights to a city on a day: the three fastest that fit. Prices are in euros. ' +
+    'maxPrice, after and before (departure, HH:MM) narrow the search.',
+  inputSchema: z.object({
+    to: z.string(),
+    date: z.iso.date(),
+    maxPrice: z.number().positive().optional(),
+    after: clock.optional(),
+    before: clock.optional(),
+  }),
+  execute: ({ to, date, maxPrice = Infinity, after = '00:00', before = '24:00' }): Flight[] =>
+    flightsOf(to, date)
+      .filter(({ price }) => price <= maxPrice)
+      .filter(({ departs }) => departs > after && departs < before)
+      .toSorted((one, other) => one.minutes - other.minutes)
+      .slice(0, 3),
+});
+
+/** The tools of the travel agent. Each booking becomes one line of the file at `bookingsPath`. */
+export function travelTools(bookingsPath: string) {
+  const bookFlight = tool({
+    description: 'Books one flight that searchFlights found. It costs money.',
+    inputSchema: bookingSchema,
+    execute: async (booking, { idempotencyKey }: Partial<ToolRunOptions>) => {
+      const { flightId, to, date, price } = booking;
+      const flight = flightsOf(to, date).find((found) => found.flightId === flightId);
+      if (flight?.price !== price) {
+        throw new Error(`There is no flight ${flightId} to ${to} on ${date} for ${price} EUR.`);
+      }
+      const booked = { confirmation: `${flightId}-${date.replaceAll('-', '')}`, ...booking };
+      /* A real airline would be given the key, to recognise a call that it has seen before. */
+      const line = JSON.stringify({ ...booked, idempotencyKey });
+      await appendFile(bookingsPath, `${line}\n`, { flush: true });
+      return booked;
+    },
+  });
+  return { searchFlights, bookFlight };
+}

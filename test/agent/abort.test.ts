@@ -1,0 +1,100 @@
+import { tool } from 'ai';
+import { expect, test } from 'vitest';
+import { errorCode } from '../support/error-code.ts';
+import { book, cityInput, memoryWorld } from '../support/travel-world.ts';
+
+const script = [{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }];
+const reason = new Error('the user left');
+
+/** A `book` that settles when told, and says when it begins. */
+function slowBook({ obeysSignal }: { obeysSignal: boolean }) {
+  const begun = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<string>();
+  const slow = tool({
+    description: 'book a flight',
+    inputSchema: cityInput,
+    async execute(_input, { abortSignal }) {
+      if (obeysSignal)
+        abortSignal?.addEventListener('abort', () => end.reject(new Error('stopped')));
+      begun.resolve();
+      return end.promise;
+    },
+  });
+  return { begun: begun.promise, end, tools: { book: slow } };
+}
+
+test('aborted before: it rejects with the reason, and nothing is recorded', async () => {
+  const world = memoryWorld(script);
+  const agent = world.agent();
+  const waiting = await agent.run('Book', await agent.thread('t'));
+  const answers = waiting.approvalRequests.map((request) => request.approve());
+  const { revision } = waiting.thread;
+  const signal = AbortSignal.abort(reason);
+  expect(await errorCode(agent.run(answers, waiting.thread, { signal }))).toBe(reason);
+  expect(waiting.thread.revision).toBe(revision);
+  expect(world.ran).toEqual([]);
+  expect(await agent.run(answers, waiting.thread)).toMatchObject({ status: 'completed' });
+});
+
+test('aborted while the model works: it rejects at once, and run([]) goes on', async () => {
+  const world = memoryWorld([{ text: 'Done.' }]);
+  const controller = new AbortController();
+  const agent = world.agent();
+  agent.on('run-started', () => queueMicrotask(() => controller.abort(reason)));
+  const thread = await agent.thread('t');
+  expect(await errorCode(agent.run('Hi', thread, { signal: controller.signal }))).toBe(reason);
+  expect(thread.status).toBe('idle');
+  expect(thread.messages).toHaveLength(1);
+});
+
+test('aborted during a tool that stops: its error is the result, and run([]) goes on', async () => {
+  const world = memoryWorld(script);
+  const { tools, begun } = slowBook({ obeysSignal: true });
+  const agent = world.agent({ tools, toolApproval: {} });
+  const thread = await agent.thread('t');
+  const controller = new AbortController();
+  const running = errorCode(agent.run('Book', thread, { signal: controller.signal }));
+  await begun;
+  controller.abort(reason);
+  expect(await running).toBe(reason);
+  expect(thread.status).toBe('idle');
+  expect(thread.calls).toMatchObject([{ status: 'failed', outcome: { error: 'stopped' } }]);
+  expect(await agent.run([], thread)).toMatchObject({ status: 'completed', text: 'Done.' });
+});
+
+test('aborted during a tool that ignores its signal: the call is indeterminate, and nothing is invented', async () => {
+  const world = memoryWorld(script);
+  const { tools, begun, end } = slowBook({ obeysSignal: false });
+  const agent = world.agent({ tools, toolApproval: {}, abortGraceMs: 1 });
+  const thread = await agent.thread('t');
+  const controller = new AbortController();
+  const running = errorCode(agent.run('Book', thread, { signal: controller.signal }));
+  await begun;
+  controller.abort(reason);
+  expect(await running).toBe(reason);
+  expect(thread.status).toBe('indeterminate');
+  expect(thread.calls).toMatchObject([{ status: 'indeterminate' }]);
+
+  expect(await agent.run([], thread)).toMatchObject({ status: 'indeterminate' });
+  expect(await errorCode(agent.run('Hello?', thread))).toBe('thread-indeterminate');
+  expect(world.requests()).toBe(1);
+
+  const recorded = new Promise((resolve) => agent.on('call-ended', resolve));
+  end.resolve('booked after all');
+  await recorded;
+  expect(thread.calls).toMatchObject([
+    { status: 'succeeded', outcome: { output: 'booked after all' } },
+  ]);
+  expect(await agent.run([], thread)).toMatchObject({ status: 'completed', text: 'Done.' });
+});
+
+test('aborted after the end: nothing happens', async () => {
+  const world = memoryWorld([{ text: 'Done.' }]);
+  const controller = new AbortController();
+  const agent = world.agent();
+  const thread = await agent.thread('t');
+  const response = await agent.run('Hi', thread, { signal: controller.signal });
+  controller.abort(reason);
+  expect(response.status).toBe('completed');
+  expect(thread.status).toBe('idle');
+});

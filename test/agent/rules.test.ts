@@ -1,0 +1,212 @@
+import { jsonSchema, tool, type ToolSet } from 'ai';
+import { type AgentOptions, createAgent } from 'holdpoint';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { scriptedModel } from '../support/scripted-model.ts';
+import { book, memoryWorld, travelTools } from '../support/travel-world.ts';
+
+type Rule = AgentOptions['toolApproval'];
+
+const throws = (): never => {
+  throw new Error('the rule is broken');
+};
+const odd = (value: unknown) => () => JSON.parse(JSON.stringify(value));
+const rejects = async (): Promise<undefined> => throws();
+
+const rules: [string, unknown, unmarked: string, marked: string][] = [
+  ['nothing', undefined, 'runs', 'asks'],
+  ["'not-applicable'", 'not-applicable', 'runs', 'asks'],
+  ["{ type: 'not-applicable' }", { type: 'not-applicable' }, 'runs', 'asks'],
+  ["'approved'", 'approved', 'runs', 'runs'],
+  ["{ type: 'approved', reason }", { type: 'approved', reason: 'small' }, 'runs', 'runs'],
+  ["'denied'", 'denied', 'denied', 'denied'],
+  ["{ type: 'denied', reason }", { type: 'denied', reason: 'no' }, 'denied', 'denied'],
+  ["'user-approval'", 'user-approval', 'asks', 'asks'],
+  ["{ type: 'user-approval', reason }", { type: 'user-approval', reason: 'big' }, 'asks', 'asks'],
+  ['() => undefined', () => undefined, 'runs', 'asks'],
+  ['() => approved', () => 'approved', 'runs', 'runs'],
+  ['async () => denied', async () => 'denied', 'denied', 'denied'],
+  ['async () => user-approval', async () => ({ type: 'user-approval' }), 'asks', 'asks'],
+  ['a function that throws', throws, 'asks', 'asks'],
+  ['a promise that rejects', rejects, 'asks', 'asks'],
+  ['() => null', odd(null), 'asks', 'asks'],
+  ['() => true', odd(true), 'asks', 'asks'],
+  ['() => an unknown status', odd('aproved'), 'asks', 'asks'],
+  ['() => an unknown object', odd({ type: 'allow' }), 'asks', 'asks'],
+  ['() => approved with a surplus', odd({ type: 'approved', always: true }), 'asks', 'asks'],
+];
+
+async function verdict(needsApproval: unknown, toolApproval: unknown): Promise<string> {
+  const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
+  const tools: ToolSet = {
+    book: Object.assign(travelTools(world.ran).book, { needsApproval }),
+  };
+  // @ts-expect-error -- rules return what they may not, too.
+  const agent = world.agent({ tools, toolApproval });
+  const { thread, status } = await agent.run('Book', await agent.thread('t'));
+  if (status === 'waiting') return 'asks';
+  return thread.calls[0]?.status === 'succeeded' && world.ran.length === 1 ? 'runs' : 'denied';
+}
+
+describe.each([
+  ['for the tool', (rule: unknown) => ({ book: rule })],
+  ['as one function', (rule: unknown) => (typeof rule === 'function' ? rule : () => rule)],
+])('a rule %s', (_form, given) => {
+  test.each(rules)('%s', async (_name, rule, unmarked, marked) => {
+    expect(await verdict(undefined, given(rule))).toBe(unmarked);
+    expect(await verdict(false, given(rule))).toBe(unmarked);
+    expect(await verdict(true, given(rule))).toBe(marked);
+  });
+});
+
+test.each([
+  ['true', () => true, 'asks'],
+  ['false', () => false, 'runs'],
+  ['a promise of true', async () => true, 'asks'],
+  ['a promise of false', async () => false, 'runs'],
+  ['nothing', () => undefined, 'asks'],
+  ['an error', throws, 'asks'],
+])("a tool's needsApproval that gives %s", async (_what, needsApproval, expected) => {
+  expect(await verdict(needsApproval, undefined)).toBe(expected);
+});
+
+test('rules get the input, the call, the messages, and contexts as in the AI SDK', async () => {
+  const seen: unknown[] = [];
+  const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
+  const messages = [{ role: 'user', content: 'Book' }];
+  const runtimeContext = { tenant: 'acme' };
+  const perTool = world.agent({
+    toolApproval: {
+      book: (input: unknown, options: unknown) => {
+        seen.push(input, options);
+        return 'denied';
+      },
+    },
+  });
+  await perTool.run('Book', await perTool.thread('one'), { runtimeContext });
+  expect(seen).toMatchObject([{ city: 'Paris' }, { toolCallId: 'c1', messages, runtimeContext }]);
+
+  const forAll = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]).agent({
+    toolApproval: (options) => {
+      seen.push(options);
+      return 'denied';
+    },
+  });
+  await forAll.run('Book', await forAll.thread('other'), { runtimeContext });
+  expect(seen[2]).toMatchObject({
+    toolCall: { type: 'tool-call', toolCallId: 'c1', toolName: 'book', input: { city: 'Paris' } },
+    messages,
+    runtimeContext,
+  });
+});
+
+test('a rule that edits its input does not edit what is shown and what runs', async () => {
+  const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
+  const agent = world.agent({
+    toolApproval: {
+      book: (input: unknown) => {
+        Object(input).city = 'Rome';
+        return 'user-approval';
+      },
+    },
+  });
+  const waiting = await agent.run('Book', await agent.thread('t'));
+  expect(waiting.approvalRequests[0]?.toolCall?.input).toEqual({ city: 'Paris' });
+  await agent.run(
+    waiting.approvalRequests.map((request) => request.approve()),
+    waiting.thread,
+  );
+  expect(world.ran).toMatchObject([{ input: { city: 'Paris' } }]);
+});
+
+test('a rule may say what to ask, why, and for how long', async () => {
+  const world = memoryWorld([{ calls: [book('c1', 'Paris')] }]);
+  const agent = world.agent({
+    now: () => 1_000,
+    toolApproval: {
+      book: () => ({
+        type: 'user-approval',
+        text: 'Book it?',
+        reason: 'costs money',
+        expiresAfterMs: 500,
+      }),
+    },
+  });
+  const { approvalRequests } = await agent.run('Book', await agent.thread('t'));
+  expect(approvalRequests).toMatchObject([
+    { text: 'Book it?', reason: 'costs money', createdAt: 1_000, expiresAt: 1_500 },
+  ]);
+});
+
+describe('a TypeError at construction (S3-39):', () => {
+  const model = scriptedModel([]).model;
+  const { book: bookTool } = travelTools([]);
+  const atProvider = tool({
+    type: 'provider',
+    isProviderExecuted: true,
+    id: 'acme.search',
+    args: {},
+    inputSchema: jsonSchema({ type: 'object' }),
+    outputSchema: z.unknown(),
+  });
+  const wrong: [string, ToolSet, Rule][] = [
+    [
+      'a rule for a name that is no tool',
+      { book: bookTool },
+      JSON.parse('{"bok":"user-approval"}'),
+    ],
+    ['a rule for a name every object has', { book: bookTool }, JSON.parse('{"toString":"denied"}')],
+    [
+      'a rule for a tool that runs at the provider',
+      { search: atProvider },
+      { search: 'user-approval' },
+    ],
+    [
+      'a tool without execute',
+      { ask: tool({ inputSchema: z.object({}), outputSchema: z.string() }) },
+      {},
+    ],
+    [
+      'a mark on a tool that runs at the provider',
+      { search: { ...atProvider, needsApproval: true } },
+      {},
+    ],
+  ];
+  test.each(wrong)('%s', (_what, tools, toolApproval) => {
+    expect(() => createAgent({ model, tools, toolApproval })).toThrow(TypeError);
+  });
+});
+
+test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
+  'a tool named %s is asked about and runs as any other',
+  async (name) => {
+    const world = memoryWorld([
+      { calls: [{ id: 'c1', name, input: { city: 'Paris' } }] },
+      { text: 'Done.' },
+    ]);
+    const tools: ToolSet = Object.fromEntries([[name, travelTools(world.ran).book]]);
+    const agent = world.agent({
+      tools,
+      toolApproval: Object.fromEntries([[name, 'user-approval']]),
+    });
+    const waiting = await agent.run('Go', await agent.thread('t'));
+    expect(world.ran).toEqual([]);
+    expect(waiting.approvalRequests).toMatchObject([{ toolCall: { toolName: name } }]);
+    const response = await agent.run(
+      waiting.approvalRequests.map((request) => request.approve()),
+      waiting.thread,
+    );
+    expect(response).toMatchObject({ status: 'completed', text: 'Done.' });
+    expect(world.ran).toHaveLength(1);
+  },
+);
+
+test.each(['constructor', '__proto__', 'toString'])(
+  'a call of %s, which is no tool, fails',
+  async (name) => {
+    const world = memoryWorld([{ calls: [{ id: 'c1', name, input: {} }] }, { text: 'Done.' }]);
+    const agent = world.agent();
+    const response = await agent.run('Go', await agent.thread('t'));
+    expect(response.thread.calls).toMatchObject([{ status: 'failed' }]);
+  },
+);

@@ -1,0 +1,30 @@
+/** The cycle itself: from the user's message to the final text, which it resolves to. Timed. */
+export type Cycle = () => Promise<string>;
+
+/** A conversation that is stored and not in memory yet, with nothing of other cycles in it. */
+export interface StoredConversation {
+  /** What a process does before the message comes: build tools and agent, load the conversation. Timed apart. */
+  open(): Promise<Cycle>;
+}
+
+/** Who runs, by what tables call them. */
+export const contenderNames = {
+  bare: 'bare loop over doGenerate',
+  ai: "ai's own generateText",
+  memory: 'holdpoint, memory, shared store',
+  json: 'holdpoint, memory, JSON alone',
+  sqlite: 'holdpoint, SQLite, shared file',
+} as const;
+
+/** A contender's short name. */
+export type ContenderKey = keyof typeof contenderNames;
+
+/** One way to write an approval cycle. */
+export interface Contender {
+  key: ContenderKey;
+  /** Makes a fresh copy of the conversation. Not timed. */
+  prepare(): Promise<StoredConversation>;
+}
+
+/** What the user says in every cycle. */
+export const userText = 'Please make the transfers.';

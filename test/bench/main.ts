@@ -1,0 +1,37 @@
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { cycleTable, durableTable } from './report.ts';
+import { runWorkload, type WorkloadResult } from './run-workload.ts';
+import { targetList } from './targets.ts';
+import { workloads } from './workload.ts';
+
+const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+const budgetMs = values.quick ? 2_000 : 18_000;
+
+console.log(`
+holdpoint bench: the approval cycle, ${values.quick ? 'quick look' : 'full run'}
+node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown processor'}, gc ${globalThis.gc === undefined ? 'not exposed' : 'exposed'}
+
+A cycle: the user's message, the model asks for gated calls, the thread is put down; a new agent with new tools takes
+it up, all calls are approved and run, the model says its final text.
+- Everybody has the same stateless model, which looks at the last message alone, the same zod tool, the same history
+  (strings from the user, one text part from the assistant, 200 characters each), and telemetry switched off.
+- Agent and tools are made new in both halves. Each cycle has its own fresh copy of the conversation, made untimed.
+- "opening" is what comes before the message: making the first half's tools and agent, loading the history (ai and the
+  bare loop: JSON.parse; holdpoint: agent.thread or agent.restore). "cycle" has the second half's loading inside.
+- ai: generateText with needsApproval tools; messages put down as JSON after each half, parsed for the second.
+- The bare loop keeps messages as JSON the same way, and checks, records and validates nothing.
+- holdpoint records every event in its store as it goes; with JSON alone the thread is also written as JSON after each half.
+- SQLite: one file in ${process.env['TMPDIR'] ?? '/tmp'}, WAL, synchronous=full, opened once by each of two stores.
+- One process; every contender runs once a round, in rotating order, after warm-up rounds; the young generation is
+  collected before each. Medians over rounds.
+`);
+
+const results: WorkloadResult[] = [];
+for (const workload of workloads) {
+  const result = await runWorkload(workload, budgetMs);
+  results.push(result);
+  console.log(`${cycleTable(result)}\n`);
+}
+console.log(`Durable work\n${durableTable(results)}\n`);
+console.log(`Targets\n${targetList(results)}`);

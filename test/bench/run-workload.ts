@@ -1,0 +1,72 @@
+import { memoryStore } from 'holdpoint';
+import { aiContender } from './ai-contender.ts';
+import { bareContender } from './bare-contender.ts';
+import { finalText } from './bench-model.ts';
+import type { ContenderKey } from './contender.ts';
+import { countDurableWork, type DurableWork } from './durable-work.ts';
+import { jsonContender, sharedStoreContender } from './holdpoint-contenders.ts';
+import { measure, median, type Samples } from './measure.ts';
+import { pastEvents, pastMessages } from './past-conversation.ts';
+import { TemporaryFiles } from './temporary-files.ts';
+import { Ledger } from './transfer-tool.ts';
+import type { Workload } from './workload.ts';
+
+/** What was found at one point of the bench. */
+export interface WorkloadResult {
+  workload: Workload;
+  samples: Samples[];
+  work: DurableWork;
+  /** The median of one raw durable insert, in milliseconds. */
+  rawInsert: number;
+}
+
+/** Measures all contenders at one point. */
+export async function runWorkload(workload: Workload, budgetMs: number): Promise<WorkloadResult> {
+  const { history, batch } = workload;
+  using files = new TemporaryFiles();
+  const ledger = new Ledger();
+  const messages = pastMessages(history);
+  const setting = { past: pastEvents(messages), batch, ledger };
+  const file = files.sharedFile();
+  const contenders = [
+    bareContender(messages, batch, ledger),
+    aiContender(messages, batch, ledger),
+    sharedStoreContender('memory', setting, () => {
+      const store = memoryStore();
+      return { asking: store, resuming: store };
+    }),
+    jsonContender(setting),
+    sharedStoreContender('sqlite', setting, () => file),
+  ];
+  const raw = rawInsertSampler(files.rawInsert());
+  const samples = await measure(contenders, {
+    budgetMs,
+    minimumRounds: 5,
+    maximumRounds: 2_000,
+    check: workChecker(ledger, batch),
+    eachRound: raw.sample,
+  });
+  const work = await countDurableWork(setting);
+  return { workload, samples, work, rawInsert: median(raw.times) };
+}
+
+function workChecker(ledger: Ledger, batch: number): (key: ContenderKey, said: string) => void {
+  return (key, said) => {
+    const { transfers } = ledger;
+    ledger.transfers = 0;
+    if (said === finalText && transfers === batch) return;
+    throw new Error(`'${key}' ran ${transfers} of ${batch} transfers and said '${said}'.`);
+  };
+}
+
+function rawInsertSampler(insert: () => void): { sample: () => void; times: number[] } {
+  const times: number[] = [];
+  const sample = (): void => {
+    for (let repeat = 0; repeat < 5; repeat += 1) {
+      const begin = performance.now();
+      insert();
+      times.push(performance.now() - begin);
+    }
+  };
+  return { sample, times };
+}

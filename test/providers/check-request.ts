@@ -1,0 +1,42 @@
+import { z } from 'zod';
+
+/** Text that parses as JSON: what APIs want where a model's arguments stand. */
+export const jsonText = z.string().refine(isJson, 'is not JSON text');
+
+/**
+ * What a request body breaks: a part that is about approval, else the schema, else `rules`. The first kind that
+ * finds anything has the word, as later rules read what earlier ones checked.
+ */
+export function checkRequest<BODY>(
+  body: unknown,
+  schema: z.ZodType<BODY>,
+  rules: (body: BODY) => Iterable<string>,
+): string[] {
+  const approvals = [...approvalParts(body, 'body')];
+  if (approvals.length > 0) return approvals;
+  const checked = schema.safeParse(body);
+  if (checked.success) return [...rules(checked.data)];
+  return checked.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+}
+
+function* approvalParts(value: unknown, path: string): Generator<string> {
+  if (typeof value !== 'object' || value === null) return;
+  const type = 'type' in value ? value.type : undefined;
+  if (typeof type === 'string' && /approval/i.test(type)) {
+    yield `${path}: a part of type ${type} was sent to the model`;
+  }
+  for (const [key, part] of Object.entries(value)) {
+    /* What a model calls tools with, and the tools' schemas, may be about anything. */
+    if (key === 'tools' || (type === 'tool_use' && key === 'input')) continue;
+    yield* approvalParts(part, `${path}.${key}`);
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
