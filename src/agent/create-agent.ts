@@ -163,7 +163,7 @@ class HoldpointAgent implements Agent<unknown> {
     const { threadId, events } = parseThreadJson(json);
     const { thread, log } = await this.#open(threadId);
     const stored = log.state.events;
-    if (stored.length === 0 && events.length > 0) await log.write(events);
+    if (stored.length === 0 && events.length > 0) await this.#write(log, events);
     else if (!events.every((event, index) => sameEvent(event, stored[index]))) {
       throw new HoldpointError(
         'thread-diverged',
@@ -189,6 +189,19 @@ class HoldpointAgent implements Agent<unknown> {
     const thread = new AgentThread(log, now);
     this.#logs.set(thread, log);
     return { thread, log };
+  }
+
+  async #write(log: ThreadLog, events: ThreadEvent[]): Promise<void> {
+    try {
+      await log.write(events);
+    } catch (error) {
+      if (!HoldpointError.isInstance(error) || error.code !== 'revision-conflict') throw error;
+      throw new HoldpointError(
+        'thread-diverged',
+        `Thread ${log.state.threadId} was written by another process meanwhile; restore it again.`,
+        { cause: error },
+      );
+    }
   }
 
   #logOf(thread: AgentThread): ThreadLog {

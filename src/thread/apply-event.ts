@@ -19,8 +19,8 @@ const immer: { produce(head: ThreadHead, recipe: (draft: ThreadHead) => void): T
 /** The thread after the events, written into `state`. Throws `log-tampered` where an event can't follow the ones before. */
 export function applyEvents(state: ThreadState, events: readonly ThreadEvent[]): void {
   const [first] = state.events.length === 0 ? events : [];
-  if (first !== undefined && first.type !== 'thread-created') {
-    throw tampered(first, 'a thread begins with thread-created');
+  if (first !== undefined && !(first.type === 'thread-created' && first.threadId === state.threadId)) {
+    throw tampered(first, `thread ${state.threadId} begins with its thread-created`);
   }
   /* A first load has no reader yet, so its head is written in place: ten times faster than through drafts. */
   if (state.events.length === 0) {

@@ -51,14 +51,15 @@ export class ThreadLog {
     });
   }
 
-  /** Writes the whole of a thread that the store does not have, `thread-created` first. */
+  /** Writes the whole of a thread that the store does not have. Where this fails, the log is of no more use. */
   async write(events: ThreadEvent[]): Promise<void> {
     await this.#alone(async () => {
-      if (await this.#append(events)) return;
-      throw new HoldpointError(
-        'thread-diverged',
-        `Thread ${this.state.threadId} was written by another process at the same time; restore it again.`,
-      );
+      const { store, onAppended } = this.#options;
+      const { threadId } = this.state;
+      /* Applied first: a log that does not fold must not reach the store. */
+      applyEvents(this.state, events);
+      await store.append(threadId, 0, events, this.#summary(this.state.head, 0));
+      onAppended(threadId, events);
     });
   }
 

@@ -23,6 +23,7 @@ export function scriptedModel(script: ScriptedStep[], { repeat = false } = {}): 
   const model = new MockLanguageModelV4({
     provider: 'scripted',
     modelId: 'scripted',
+    supportedUrls: { '*/*': [/.*/] },
     async doGenerate({ prompt }) {
       prompts.push(prompt);
       const step = script[prompts.length - 1] ?? (repeat ? script.at(-1) : undefined);

@@ -1,0 +1,104 @@
+import { memoryStore, type ThreadEvent, type ThreadStore } from 'holdpoint';
+import { expect, expectTypeOf, test } from 'vitest';
+import { book, look, memoryWorld } from '../support/travel-world.ts';
+
+const script = [{ calls: [book('c1', 'Paris'), look('c2', 'Rome')] }, { text: 'Done.' }];
+
+test('listeners get typed events after they are durable, in order', async () => {
+  const world = memoryWorld(script);
+  const agent = world.agent();
+  const heard: string[] = [];
+  const durable: boolean[] = [];
+  agent.on('request-opened', ({ threadId, event }) => {
+    expectTypeOf(event.request.requestId).toBeString();
+    heard.push(`${threadId} ${event.type} ${event.request.text}`);
+  });
+  for (const type of ['call-started', 'call-ended', 'run-ended'] as const) {
+    agent.on(type, async ({ event }) => {
+      heard.push(event.type);
+      const stored = await world.store.read('t');
+      durable.push(stored.some((other) => JSON.stringify(other) === JSON.stringify(event)));
+    });
+  }
+  await agent.run('Book', await agent.thread('t'));
+  expect(heard).toEqual([
+    't request-opened The agent wants to call book.',
+    'call-started',
+    'call-ended',
+    'run-ended',
+  ]);
+  await Promise.resolve();
+  expect(durable).toEqual([true, true, true]);
+});
+
+test('a listener that throws or rejects changes nothing, and the others still hear', async () => {
+  const world = memoryWorld(script);
+  const agent = world.agent();
+  const heard: string[] = [];
+  agent.on('run-started', () => {
+    throw new Error('broken listener');
+  });
+  agent.on('run-started', async () => Promise.reject(new Error('broken listener')));
+  agent.on('run-started', ({ event }) => heard.push(event.type));
+  expect(await agent.run('Book', await agent.thread('t'))).toMatchObject({ status: 'waiting' });
+  expect(heard).toEqual(['run-started']);
+});
+
+test('a listener that was taken off hears nothing', async () => {
+  const world = memoryWorld([{ text: 'Hi.' }]);
+  const agent = world.agent();
+  const heard: ThreadEvent[] = [];
+  const off = agent.on('run-started', ({ event }) => heard.push(event));
+  off();
+  await agent.run('Hi', await agent.thread('t'));
+  expect(heard).toEqual([]);
+});
+
+test('thread.events is the audit trail: who was asked what, who answered, what ran and what came out', async () => {
+  const world = memoryWorld(script);
+  const agent = world.agent();
+  const waiting = await agent.run('Book', await agent.thread('t'));
+  const principal = { subject: 'ann@example.com', channel: 'web' };
+  const answers = waiting.approvalRequests.map((request) => request.approve({ reason: 'fine' }));
+  const { thread } = await agent.run(answers, waiting.thread, { principal });
+  expect(thread.events.map(({ type }) => type)).toEqual([
+    'thread-created',
+    'message-added',
+    'run-started',
+    'step-finished',
+    'request-opened',
+    'call-started',
+    'call-ended',
+    'run-ended',
+    'request-answered',
+    'run-started',
+    'call-started',
+    'call-ended',
+    'step-finished',
+    'run-ended',
+  ]);
+  expect(thread.events.find(({ type }) => type === 'request-answered')).toMatchObject({
+    principal,
+    response: { approved: true, reason: 'fine', digest: answers[0]?.digest },
+  });
+});
+
+test('an approval cycle is five appends, whatever the batch', async () => {
+  const store = memoryStore();
+  let appends = 0;
+  const counting: ThreadStore = {
+    ...store,
+    async append(...input) {
+      appends += 1;
+      return store.append(...input);
+    },
+  };
+  const calls = Array.from({ length: 50 }, (_, index) => book(`c${index}`, `City ${index}`));
+  const world = memoryWorld([{ calls }, { text: 'Done.' }]);
+  const agent = world.agent({ store: counting });
+  const waiting = await agent.run('Book', await agent.thread('t'));
+  const answers = waiting.approvalRequests.map((request) => request.approve());
+  expect(await agent.run(answers, waiting.thread)).toMatchObject({ status: 'completed' });
+  expect(world.ran).toHaveLength(50);
+  expect(appends).toBe(5);
+});

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { errorCode } from '../support/error-code.ts';
+import { book, memoryWorld } from '../support/travel-world.ts';
+
+async function waitingUntil(expiresAt: number) {
+  const clock = { now: 0 };
+  const world = memoryWorld([
+    { calls: [book('c1', 'Paris'), book('c2', 'Rome')] },
+    { text: 'Done.' },
+  ]);
+  const agent = world.agent({
+    now: () => clock.now,
+    toolApproval: {
+      book: (input: unknown) =>
+        Reflect.get(Object(input), 'city') === 'Paris'
+          ? { type: 'user-approval', expiresAfterMs: expiresAt }
+          : 'user-approval',
+    },
+  });
+  const { thread, approvalRequests } = await agent.run('Book', await agent.thread('t'));
+  const [paris, rome] = approvalRequests.map((request) => request.approve());
+  if (paris === undefined || rome === undefined) throw new Error('Nothing is asked.');
+  return { clock, world, agent, thread, paris, rome };
+}
+
+test('until the last millisecond a request can be approved', async () => {
+  const { clock, agent, thread, paris, rome, world } = await waitingUntil(1_000);
+  clock.now = 999;
+  expect(await agent.run([paris, rome], thread)).toMatchObject({ status: 'completed' });
+  expect(world.ran).toHaveLength(2);
+});
+
+test('from its expiry on a request is closed, and its call is denied when the thread goes on', async () => {
+  const { clock, agent, thread, paris, rome, world } = await waitingUntil(1_000);
+  clock.now = 1_000;
+  const { revision } = thread;
+  expect(await errorCode(agent.run([paris, rome], thread))).toBe('request-closed');
+  expect(thread.revision).toBe(revision);
+  expect(await agent.run(rome, thread)).toMatchObject({ status: 'completed', text: 'Done.' });
+  expect(thread.calls).toMatchObject([
+    { status: 'denied', outcome: { reason: 'The request for approval expired unanswered.' } },
+    { status: 'succeeded' },
+  ]);
+  expect(world.ran).toMatchObject([{ input: { city: 'Rome' } }]);
+});
+
+test('a call that was approved in time and has not begun by its expiry does not begin', async () => {
+  const { clock, agent, thread, paris, rome, world } = await waitingUntil(1_000);
+  await agent.respond([paris, rome], thread);
+  clock.now = 1_000;
+  expect(await agent.run([], thread)).toMatchObject({ status: 'completed' });
+  expect(thread.calls).toMatchObject([{ status: 'denied' }, { status: 'succeeded' }]);
+  expect(world.ran).toMatchObject([{ input: { city: 'Rome' } }]);
+});
+
+test('the store lists what is due, and what waits', async () => {
+  const { world } = await waitingUntil(1_000);
+  expect(await world.store.list({ status: 'waiting' })).toMatchObject([
+    { threadId: 't', status: 'waiting', openRequests: 2, nextDeadline: 1_000 },
+  ]);
+  expect(await world.store.list({ dueBefore: 1_000 })).toEqual([]);
+  expect(await world.store.list({ dueBefore: 1_001 })).toHaveLength(1);
+});

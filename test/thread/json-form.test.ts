@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { errorCode } from '../support/error-code.ts';
+import { book, memoryWorld } from '../support/travel-world.ts';
+
+const golden = join(import.meta.dirname, '..', 'golden');
+
+describe('golden threads of every released version are read as they were written:', () => {
+  test.each(readdirSync(golden).filter((name) => name.endsWith('.json')))('%s', async (name) => {
+    const text = readFileSync(join(golden, name), 'utf8');
+    const agent = memoryWorld([{ text: 'Done.' }]).agent();
+    const thread = await agent.restore(text);
+    expect(JSON.stringify(thread)).toBe(text.trim());
+    expect(thread.calls.map(({ status }) => status)).toEqual(['succeeded', 'denied', 'waiting']);
+    const answers = thread.activeApprovalRequests.map((request) => request.approve());
+    expect(await agent.run(answers, thread)).toMatchObject({ status: 'completed', text: 'Done.' });
+  });
+});
+
+async function waitingThread() {
+  const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
+  const agent = world.agent();
+  const { thread } = await agent.run('Book', await agent.thread('t'));
+  return { world, agent, thread, text: JSON.stringify(thread) };
+}
+
+test('restoring what the store has, or less than it has, opens the stored thread', async () => {
+  const { agent, thread, text } = await waitingThread();
+  await agent.run(
+    thread.activeApprovalRequests.map((request) => request.approve()),
+    thread,
+  );
+  const opened = await agent.restore(text);
+  expect(opened.status).toBe('idle');
+  expect(JSON.stringify(opened)).toBe(JSON.stringify(thread));
+});
+
+test.each([
+  ['another past', (text: string) => text.replace('"content":"Book"', '"content":"Look"')],
+  [
+    'more than the store has',
+    (text: string) =>
+      text.replace(
+        /\]\}$/,
+        ',{"type":"message-added","at":1,"message":{"role":"user","content":"x"}}]}',
+      ),
+  ],
+])('restoring %s is refused, and the store keeps its own', async (_what, edit) => {
+  const { agent, text } = await waitingThread();
+  expect(edit(text)).not.toBe(text);
+  expect(await errorCode(agent.restore(edit(text)))).toBe('thread-diverged');
+  expect(JSON.stringify(await agent.thread('t'))).toBe(text);
+});
+
+test('a thread of a newer version is refused, from JSON and from a store', async () => {
+  const { world, text } = await waitingThread();
+  const agent = world.agent({ store: undefined });
+  expect(await errorCode(agent.restore(text.replace('"version":1', '"version":2')))).toBe(
+    'unsupported-version',
+  );
+});
+
+test.each([
+  ['cut off', (text: string) => text.slice(0, -7), 'invalid-input'],
+  ['no thread', () => '{"hello":1}', 'invalid-input'],
+  ['empty', () => '', 'invalid-input'],
+  [
+    'an event of no type',
+    (text: string) => text.replace('"run-ended"', '"run-endde"'),
+    'log-tampered',
+  ],
+  [
+    'an event missing',
+    (text: string) => text.replace(/\{"type":"step-finished".*?\}\},/s, ''),
+    'log-tampered',
+  ],
+  [
+    'a call that starts twice',
+    (text: string) =>
+      text.replace(
+        /\{"type":"request-opened".*/s,
+        `${'{"type":"call-started","at":1,"step":0,"index":0},'.repeat(2)}{"type":"run-ended","at":1}]}`,
+      ),
+    'log-tampered',
+  ],
+  [
+    'a first event missing',
+    (text: string) => text.replace(/\{"type":"thread-created".*?\},/, ''),
+    'log-tampered',
+  ],
+])('JSON that is damaged (%s) is refused, and nothing is written', async (_what, damage, code) => {
+  const { world, text } = await waitingThread();
+  expect(damage(text)).not.toBe(text);
+  const agent = world.agent({ store: undefined });
+  expect(await errorCode(agent.restore(damage(text)))).toBe(code);
+  expect((await agent.thread('t')).revision).toBe(0);
+});
+
+test('JSON cut at every byte is refused with a code, never half read', async () => {
+  const { world, text } = await waitingThread();
+  const agent = world.agent({ store: undefined });
+  for (let length = 0; length < text.length; length += 7) {
+    expect(await errorCode(agent.restore(text.slice(0, length)))).toBe('invalid-input');
+  }
+});
