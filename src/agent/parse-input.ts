@@ -62,7 +62,7 @@ function parseMessage(
 }
 
 /** An answer as its schema has it: strict, so that nothing but `approved: true` approves. */
-export function parseAnswer(item: unknown): UserInputResponseContent {
+function parseAnswer(item: unknown): UserInputResponseContent {
   const parsed = userInputResponseSchema.safeParse(item);
   if (!parsed.success) {
     throw new HoldpointError(

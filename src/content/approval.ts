@@ -56,7 +56,7 @@ export interface ApprovalRequestContent extends ApprovalRequest {
 }
 
 /** What an answer needs of a request. */
-export interface Approvable {
+interface Approvable {
   requestId: string;
   digest?: string;
   toolCall?: ToolCall | undefined;

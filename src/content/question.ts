@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { toolCallSchema } from './tool-call.ts';
 
 /** Something to pick. Answers name it by `id`, never by its text or place. */
-export const questionOptionSchema = z.strictObject({
+const questionOptionSchema = z.strictObject({
   id: z.string().min(1),
   label: z.string(),
   description: z.string().optional(),
 });
 
 /** One thing that is asked: pick one, pick several, or type. */
-export const questionFieldSchema = z.strictObject({
+const questionFieldSchema = z.strictObject({
   key: z.string().min(1),
   label: z.string(),
   options: z.array(questionOptionSchema),
@@ -23,7 +23,7 @@ export const questionFieldSchema = z.strictObject({
 });
 
 /** What was answered to one field. An array of these, as keys from outside never index plain objects. */
-export const questionAnswerSchema = z.strictObject({
+const questionAnswerSchema = z.strictObject({
   key: z.string().min(1),
   optionIds: z.array(z.string()),
   text: z.string().optional(),

@@ -19,7 +19,10 @@ const immer: { produce(head: ThreadHead, recipe: (draft: ThreadHead) => void): T
 /** The thread after the events, written into `state`. Throws `log-tampered` where an event can't follow the ones before. */
 export function applyEvents(state: ThreadState, events: readonly ThreadEvent[]): void {
   const [first] = state.events.length === 0 ? events : [];
-  if (first !== undefined && !(first.type === 'thread-created' && first.threadId === state.threadId)) {
+  if (
+    first !== undefined &&
+    !(first.type === 'thread-created' && first.threadId === state.threadId)
+  ) {
     throw tampered(first, `thread ${state.threadId} begins with its thread-created`);
   }
   /* A first load has no reader yet, so its head is written in place: ten times faster than through drafts. */

@@ -66,7 +66,7 @@ function upgradeText(text: string): string {
 }
 
 /** `JSON.parse` whose failure is ours. */
-export function parseJson(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -134,7 +134,7 @@ function tagged(value: unknown): unknown {
 }
 
 /** The value that `toJson` said. */
-export function fromJson(value: unknown): unknown {
+function fromJson(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(fromJson);
   const entries = Object.entries(value);

@@ -100,7 +100,7 @@ export class ThreadLog {
 }
 
 /** What a store is told of a thread beside its events. */
-export function summarize(
+function summarize(
   threadId: string,
   head: ThreadHead,
   revision: number,

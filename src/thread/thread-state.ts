@@ -97,11 +97,6 @@ export function statusOf(head: ThreadHead, now: number): ThreadStatus {
   return head.openRequests.length > 0 || head.calls.length > 0 ? 'waiting' : 'idle';
 }
 
-/** Whether a call still lacks its result. */
-export function isOpen(call: ToolCallRecord): boolean {
-  return call.outcome === undefined;
-}
-
 /** Every call of the thread, oldest first; a started call that nobody runs is indeterminate. */
 export function callsOf(state: ThreadState, now: number): ToolCallRecord[] {
   const running = isRunning(state.head, now);

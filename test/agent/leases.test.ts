@@ -1,0 +1,178 @@
+import { tool } from 'ai';
+import { memoryStore, type ThreadStore } from 'holdpoint';
+import { expect, test, vi } from 'vitest';
+import { errorCode } from '../support/error-code.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
+import { book, cityInput, look, travelWorld } from '../support/travel-world.ts';
+
+const script = [{ calls: [look('c1', 'Rome'), book('c2', 'Paris')] }, { text: 'Done.' }];
+
+/** A world whose `look` takes as long as the test says. */
+function slowWorld() {
+  const store = memoryStore();
+  const clock = { now: 0 };
+  const begun = Promise.withResolvers<void>();
+  const found = Promise.withResolvers<string>();
+  const played = scriptedModel(script);
+  const world = travelWorld(played, () => store);
+  const slow = tool({
+    description: 'look',
+    inputSchema: cityInput,
+    execute: async () => {
+      begun.resolve();
+      return found.promise;
+    },
+  });
+  const quick = tool({
+    description: 'book',
+    inputSchema: cityInput,
+    execute: async (input, options) => {
+      world.ran.push({
+        name: 'book',
+        input,
+        idempotencyKey: Reflect.get(options, 'idempotencyKey'),
+      });
+      return { booked: input.city };
+    },
+  });
+  const agent = (over: ThreadStore = store) =>
+    world.agent({
+      store: over,
+      tools: { look: slow, book: quick },
+      leaseMs: 1_000,
+      now: () => clock.now,
+    });
+  return { world, store, clock, begun: begun.promise, found, agent };
+}
+
+test('while a run is at work: answers are recorded and return running, messages are refused', async () => {
+  const { world, begun, found, agent } = slowWorld();
+  const runner = agent();
+  const running = runner.run('Go', await runner.thread('t'));
+  await begun;
+  const other = agent();
+  const thread = await other.thread('t');
+  expect(thread.status).toBe('running');
+  expect(await errorCode(other.run('Hello?', thread))).toBe('thread-busy');
+  const answers = thread.activeApprovalRequests.map((request) => request.approve());
+  expect(await other.run(answers, thread)).toMatchObject({
+    status: 'running',
+    approvalRequests: [],
+  });
+  expect(world.ran).toEqual([]);
+  found.resolve('a flight');
+  expect(await running).toMatchObject({ status: 'completed', text: 'Done.' });
+  expect(world.ran).toHaveLength(1);
+});
+
+test('an approval that comes while a sibling runs starts its call at once', async () => {
+  const { world, begun, found, agent } = slowWorld();
+  const runner = agent();
+  const running = runner.run('Go', await runner.thread('t'));
+  await begun;
+  const ended = new Promise((resolve) => runner.on('call-ended', resolve));
+  const thread = await runner.thread('t');
+  await runner.respond(
+    thread.activeApprovalRequests.map((request) => request.approve()),
+    thread,
+  );
+  await ended;
+  expect(world.ran).toMatchObject([{ input: { city: 'Paris' } }]);
+  found.resolve('a flight');
+  expect(await running).toMatchObject({ status: 'completed' });
+});
+
+test('a run that works long renews its lease', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const { clock, begun, found, agent, store } = slowWorld();
+    const runner = agent();
+    const running = runner.run('Go', await runner.thread('t'));
+    await begun;
+    for (const now of [400, 800, 1_200]) {
+      clock.now = now;
+      const renewed = new Promise((resolve) => runner.on('run-renewed', resolve));
+      await vi.advanceTimersByTimeAsync(334);
+      await renewed;
+      expect(await store.head('t')).toMatchObject({ status: 'running', nextDeadline: now + 1_000 });
+    }
+    const other = agent();
+    expect(await errorCode(other.run('Hello?', await other.thread('t')))).toBe('thread-busy');
+    found.resolve('a flight');
+    await running;
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+/** A store that loses its connection after some appends: what a killed process looks like from outside. */
+function dyingAfter(appends: number, store: ThreadStore): ThreadStore {
+  let left = appends;
+  return {
+    ...store,
+    async append(...input) {
+      left -= 1;
+      if (left < 0) throw new Error('the process is dead');
+      return store.append(...input);
+    },
+  };
+}
+
+test('a process that dies before the model answers: when its lease is over, the next run goes on', async () => {
+  const { store, clock, agent, found } = slowWorld();
+  found.resolve('a flight');
+  const dying = agent(dyingAfter(1, store));
+  await expect(dying.run('Go', await dying.thread('t'))).rejects.toThrow('dead');
+  const next = agent();
+  const thread = await next.thread('t');
+  expect(await next.run([], thread)).toMatchObject({ status: 'running' });
+  clock.now = 1_000;
+  expect(thread.status).toBe('idle');
+  await expect(next.run([], thread)).resolves.toMatchObject({ status: 'completed' });
+});
+
+test('a process that dies while a call runs: the call is indeterminate, and neither it nor the model runs again', async () => {
+  const { world, store, clock, agent, found } = slowWorld();
+  found.resolve('a flight');
+  const dying = agent(dyingAfter(2, store));
+  await expect(dying.run('Go', await dying.thread('t'))).rejects.toThrow('dead');
+  clock.now = 1_000;
+  const next = agent();
+  const thread = await next.thread('t');
+  expect(thread.status).toBe('indeterminate');
+  expect(thread.calls).toMatchObject([{ status: 'indeterminate' }, { status: 'waiting' }]);
+  const answers = thread.activeApprovalRequests.map((request) => request.approve());
+  expect(await next.run(answers, thread)).toMatchObject({ status: 'indeterminate' });
+  expect(thread.calls).toMatchObject([{ status: 'indeterminate' }, { status: 'approved' }]);
+  expect(world.ran).toEqual([]);
+  expect(world.requests()).toBe(1);
+});
+
+test('a run that lost its lease to another stops, and says that another is running', async () => {
+  const { store, clock } = slowWorld();
+  const answered = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const model = scriptedModel([{ text: 'First.' }]).model;
+  const { agent: plain } = travelWorld(scriptedModel([{ text: 'Second.' }]), () => store);
+  const slowModel = new Proxy(Object(model), {
+    get: (target, name) =>
+      name === 'doGenerate'
+        ? async (options: unknown) => {
+            asked.resolve();
+            await answered.promise;
+            return Reflect.apply(target.doGenerate, target, [options]);
+          }
+        : Reflect.get(target, name),
+  });
+  const first = travelWorld({ model: slowModel, requests: 0 }, () => store).agent({
+    now: () => clock.now,
+    leaseMs: 1_000,
+  });
+  const running = first.run('Hi', await first.thread('t'));
+  await asked.promise;
+  clock.now = 1_000;
+  const second = plain({ now: () => clock.now, leaseMs: 1_000 });
+  expect(await second.run([], await second.thread('t'))).toMatchObject({ text: 'Second.' });
+  answered.resolve();
+  expect(await running).toMatchObject({ status: 'running', text: 'Second.' });
+});

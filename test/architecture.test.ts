@@ -1,0 +1,82 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const source = join(import.meta.dirname, '..', 'src');
+
+interface Import {
+  from: string;
+  to: string;
+  isType: boolean;
+}
+
+const statement = /^(?:import|export)\s+(type\s)?[^;]*?from\s+'([^']+)';/gms;
+
+const imports: Import[] = globSync('**/*.ts', { cwd: source }).flatMap((from) =>
+  [...readFileSync(join(source, from), 'utf8').matchAll(statement)].map(([, type, to = '']) => ({
+    from,
+    to: to.startsWith('.') ? normalize(join(dirname(from), to)) : to,
+    isType: type !== undefined,
+  })),
+);
+
+const room = (file: string): string => file.split('/')[0] ?? file;
+
+/** What each room may import, itself aside (design, part 2). Types count. */
+const rooms: Record<string, readonly string[]> = {
+  'errors.ts': [],
+  content: ['errors.ts'],
+  thread: ['content', 'errors.ts'],
+  policy: ['content', 'errors.ts'],
+  stores: ['thread', 'content', 'errors.ts'],
+  agent: ['policy', 'thread', 'content', 'errors.ts', 'stores/memory.ts'],
+  'index.ts': ['agent', 'policy', 'thread', 'content', 'errors.ts', 'stores/memory.ts'],
+};
+
+/** The one place, or the few, where each package may be used. `ai` may give types to all. */
+const packages: Record<string, readonly string[]> = {
+  ai: ['agent/model-step.ts', 'agent/tool-definitions.ts'],
+  zod: [],
+  immer: ['thread/apply-event.ts'],
+  eventemitter3: ['agent/agent-events.ts'],
+  canonicalize: ['policy/digest.ts'],
+  'node:sqlite': ['stores/sqlite.ts'],
+};
+
+describe('imports run one way', () => {
+  test.each(imports.filter(({ to }) => to.endsWith('.ts')))('$from imports $to', ({ from, to }) => {
+    const allowed = rooms[room(from)];
+    const ok = room(from) === room(to) || allowed?.some((name) => name === room(to) || name === to);
+    expect(ok, `${from} may import ${allowed?.join(', ')} and its own room, not ${to}`).toBe(true);
+  });
+
+  test('a store does not import another', () => {
+    const between = imports.filter(
+      ({ from, to }) => room(from) === 'stores' && room(to) === 'stores',
+    );
+    expect(between).toEqual([]);
+  });
+});
+
+describe('a package is used where the design says', () => {
+  test.each(imports.filter(({ to }) => !to.endsWith('.ts')))(
+    '$from imports $to',
+    ({ from, to, isType }) => {
+      const places = packages[to];
+      expect(places, `${to} is no package of the design; ${from} imports it`).toBeDefined();
+      const anywhere = to === 'zod' || (to === 'ai' && isType);
+      expect(
+        anywhere || places?.includes(from),
+        `${to} is for ${places?.join(', ')}, not ${from}`,
+      ).toBe(true);
+    },
+  );
+});
+
+test('the root entry reaches nothing that only Node has', () => {
+  const reached = new Set(['index.ts']);
+  for (const file of reached) {
+    for (const { from, to } of imports) if (from === file) reached.add(to);
+  }
+  expect([...reached].filter((name) => name.startsWith('node:'))).toEqual([]);
+});

@@ -1,0 +1,33 @@
+import * as root from 'holdpoint';
+import * as sqlite from 'holdpoint/stores/sqlite';
+import { expect, test } from 'vitest';
+
+test('the public names are these, and a change of them is a decision', () => {
+  expect(Object.keys(root).toSorted()).toEqual([
+    'HoldpointError',
+    'approvalRequestSchema',
+    'approvalResponseSchema',
+    'approve',
+    'createAgent',
+    'decodeEvents',
+    'encodeEvent',
+    'inertText',
+    'memoryStore',
+    'questionRequestSchema',
+    'questionResponseSchema',
+    'reject',
+    'threadEventSchema',
+    'toolCallOutcomeSchema',
+    'toolCallSchema',
+  ]);
+  expect(Object.keys(sqlite)).toEqual(['sqliteStore']);
+});
+
+test('an error is known across copies of the package', () => {
+  const error = new root.HoldpointError('unknown-request', 'There is none.');
+  expect(root.HoldpointError.isInstance(error)).toBe(true);
+  expect(root.HoldpointError.isInstance({ [Symbol.for('holdpoint.error')]: true })).toBe(true);
+  for (const other of [new Error('x'), null, undefined, 'x', {}]) {
+    expect(root.HoldpointError.isInstance(other)).toBe(false);
+  }
+});
