@@ -14,8 +14,16 @@ export const toolCallSchema = z.strictObject({
 export type ToolCall = z.infer<typeof toolCallSchema>;
 
 /** What became of a call; every call ends in exactly one of these. */
-export const toolCallOutcomeSchema = z.discriminatedUnion('status', [
+export type ToolCallOutcome =
   /** `output` is what the tool returned, as JSON; `modelOutput` what its `toModelOutput` made of it for the model. */
+  | { status: 'succeeded'; output: JSONValue; modelOutput?: ToolResultPart['output'] | undefined }
+  /** The tool threw, or the call could not be run. `error` is what the model is told. */
+  | { status: 'failed'; error: string }
+  /** A person or a rule said no, or the request closed unanswered. */
+  | { status: 'denied'; reason?: string | undefined };
+
+/** The schema of `ToolCallOutcome`. */
+export const toolCallOutcomeSchema: z.ZodType<ToolCallOutcome> = z.discriminatedUnion('status', [
   z.strictObject({
     status: z.literal('succeeded'),
     output: z.custom<JSONValue>((value) => value !== undefined),
@@ -23,14 +31,9 @@ export const toolCallOutcomeSchema = z.discriminatedUnion('status', [
       .custom<ToolResultPart['output']>((value) => typeof value === 'object' && value !== null)
       .optional(),
   }),
-  /** The tool threw, or the call could not be run. `error` is what the model is told. */
   z.strictObject({ status: z.literal('failed'), error: z.string() }),
-  /** A person or a rule said no, or the request closed unanswered. */
   z.strictObject({ status: z.literal('denied'), reason: z.string().optional() }),
 ]);
-
-/** What became of a call. */
-export type ToolCallOutcome = z.infer<typeof toolCallOutcomeSchema>;
 
 /** Where a call stands (design, part 4). */
 export type ToolCallStatus =
