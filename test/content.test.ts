@@ -1,5 +1,5 @@
 import { inertText, questionRequestSchema, questionResponseSchema } from 'holdpoint';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 test.each([

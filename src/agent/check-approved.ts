@@ -2,6 +2,7 @@ import type { ApprovalRequest } from '../content/approval.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { requestDigest } from '../policy/digest.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
+import type { ThreadHead, ThreadState } from '../thread/thread-state.ts';
 import { closeEvents } from './accept-input.ts';
 import { applyRules } from './apply-rules.ts';
 import { type DecisionInput, makeRequest } from './decide-calls.ts';
@@ -62,4 +63,28 @@ export function openedEvent(
 ): ThreadEvent {
   const { toolCall: _stored, ...asked } = request;
   return { type: 'request-opened', at: request.createdAt, place: { step, index }, request: asked };
+}
+
+/** The calls of a head that a person approved and that have not begun, each with what was shown. */
+export function approvedCalls(
+  state: ThreadState,
+  head: ThreadHead,
+): { call: ToolCallRecord; request: ApprovalRequest }[] {
+  const justEnded = new Map(
+    head.settling.requests.map((ended) => [ended.request.requestId, ended]),
+  );
+  return head.calls.flatMap((call) => {
+    if (call.status !== 'approved' || call.requestId === undefined) return [];
+    const ended = justEnded.get(call.requestId) ?? state.endedRequests.get(call.requestId);
+    return ended?.request.type === 'approval-request' ? [{ call, request: ended.request }] : [];
+  });
+}
+
+export function eventsOfApproved(
+  head: ThreadHead,
+  starts: ReadonlyMap<string, ThreadEvent[]>,
+): ThreadEvent[] {
+  return head.calls
+    .filter((call) => call.status === 'approved')
+    .flatMap((call) => starts.get(call.requestId ?? '') ?? []);
 }

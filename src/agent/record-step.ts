@@ -1,7 +1,8 @@
-import type { AssistantModelMessage } from 'ai';
+import type { AssistantModelMessage, ToolCallPart } from 'ai';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
 import { jsonCopy } from '../thread/event-text.ts';
 import type { ModelStep, ProposedCall } from './model-step.ts';
+import type { ToolDefinitions } from './tool-definitions.ts';
 
 /** A model step as it will stand in the log: what is decided on, shown, and run is read off this. */
 export interface RecordedStep {
@@ -10,14 +11,20 @@ export interface RecordedStep {
   calls: ProposedCall[];
 }
 
+interface RecordInput {
+  /** Every tool call id of the thread so far. */
+  usedIds: ReadonlySet<string>;
+  tools: Pick<ToolDefinitions, 'has'>;
+  generateId: () => string;
+}
+
 /**
  * Makes a model step fit for the log. A call whose id was used before in the thread gets a fresh one, as providers
  * refuse histories that repeat ids; an input that is not strict JSON is left out, and its call refused.
  */
 export function recordStep(
   step: ModelStep,
-  usedIds: ReadonlySet<string>,
-  generateId: () => string,
+  { usedIds, tools, generateId }: RecordInput,
 ): RecordedStep {
   const refusal = whyStepIsRefused(step);
   const seen = new Set<string>();
@@ -28,9 +35,16 @@ export function recordStep(
     const fault = whyNotStrictJson(call.input);
     const error =
       refusal ?? call.error ?? (fault && `Not run: the input can't be shown exactly: ${fault}.`);
-    return { ...call, toolCallId, input: fault === undefined ? jsonCopy(call.input) : {}, error };
+    const toolName = tools.has(call.toolName) ? call.toolName : sendableName(call.toolName);
+    const input = fault === undefined ? jsonCopy(call.input) : {};
+    return { toolCallId, toolName, input, error };
   });
   return { message: step.message && withCalls(step.message, calls), calls };
+}
+
+/* A name that a model made up stands in the history from now on, and must be one that every provider takes back. */
+function sendableName(name: string): string {
+  return name.replaceAll(/[^\w-]/g, '_').slice(0, 64) || 'unnamed';
 }
 
 /* A cut-off step may lack the call that would undo another; two calls of one id can't be told apart by a person. */
@@ -44,21 +58,40 @@ function whyStepIsRefused({ finishReason, calls }: ModelStep): string | undefine
   return undefined;
 }
 
+/** The message with the calls as they are recorded; none when nothing is left that a provider would take back. */
 function withCalls(
   message: AssistantModelMessage,
   calls: readonly ProposedCall[],
-): AssistantModelMessage {
-  if (typeof message.content === 'string') return jsonCopy(message);
+): AssistantModelMessage | undefined {
+  const parts: AssistantPart[] =
+    typeof message.content === 'string'
+      ? [{ type: 'text', text: message.content }]
+      : message.content.filter((part) => !isBlank(part));
+  /* Reasoning that nothing follows (the step was cut off in it) is refused when it comes back. */
+  if (parts.every(({ type }) => type === 'reasoning')) return undefined;
   let index = 0;
-  const content = message.content.map((part) => {
+  const content = parts.map((part) => {
     if (part.type !== 'tool-call' || part.providerExecuted === true) return part;
     const call = calls[index];
     index += 1;
-    if (call === undefined) return part;
-    const { toolCallId, input } = call;
-    /* What a provider said of the call it named otherwise (stored item ids) would contradict the fresh id. */
-    const renamed = toolCallId !== part.toolCallId && { providerOptions: undefined };
-    return { ...part, toolCallId, input, ...renamed };
+    return call === undefined ? part : recordedPart(part, call);
   });
   return jsonCopy({ ...message, content });
+}
+
+type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number];
+
+function recordedPart(
+  part: ToolCallPart,
+  { toolCallId, toolName, input }: ProposedCall,
+): ToolCallPart {
+  const recorded = { ...part, toolCallId, toolName, input };
+  if (toolCallId === part.toolCallId) return recorded;
+  /* What a provider said of the call by its own id (stored items) would contradict the fresh one. */
+  return { ...recorded, providerOptions: undefined };
+}
+
+/* Text of white space alone is refused when it comes back; text that a provider has notes on is the provider's own. */
+function isBlank(part: AssistantPart): boolean {
+  return part.type === 'text' && part.text.trim() === '' && part.providerOptions === undefined;
 }

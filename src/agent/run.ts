@@ -1,22 +1,22 @@
-import type { LanguageModelUsage, ModelMessage } from 'ai';
-import type { ApprovalRequest } from '../content/approval.ts';
-import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { LanguageModelUsage } from 'ai';
 import { previewHead } from '../thread/apply-event.ts';
-import { deepFreeze } from '../thread/deep-freeze.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import { isRunning, statusOf, type ThreadHead, type ThreadState } from '../thread/thread-state.ts';
 import { acceptInput } from './accept-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunOptions } from './agent-options.ts';
-import { checkApproved, openedEvent } from './check-approved.ts';
+import { approvedCalls, checkApproved, eventsOfApproved, openedEvent } from './check-approved.ts';
 import { type CallVerdict, decideCalls, type DecisionInput } from './decide-calls.ts';
 import { executeCall } from './execute-call.ts';
 import { Executions, type Finished } from './executions.ts';
+import { firstMessages } from './first-messages.ts';
+import { Lease, LeaseLost } from './lease.ts';
 import { addUsage, generateStep, messageOf, type ModelStep } from './model-step.ts';
 import type { ParsedInput } from './parse-input.ts';
 import { recordStep } from './record-step.ts';
 import { modelTools, type ToolDefinitions } from './tool-definitions.ts';
+import { untilAborted } from './until-aborted.ts';
 
 /** How a run ended, beside what the log says. */
 export interface RunEnd {
@@ -24,9 +24,6 @@ export interface RunEnd {
   usage: LanguageModelUsage | undefined;
   finishReason: string | undefined;
 }
-
-/** Another run took the thread over, as our lease had run out. */
-class LeaseLost extends Error {}
 
 /**
  * One run of a thread: from its input to the point where a person, or nobody, is next. It holds the thread by a
@@ -38,7 +35,7 @@ export class Run {
   readonly #options: RunOptions<unknown>;
   readonly #tools: ToolDefinitions;
   readonly #executions: Executions;
-  readonly #runId: string;
+  readonly #lease: Lease;
   #holding = false;
   #steps = 0;
   #usage: LanguageModelUsage | undefined;
@@ -55,7 +52,7 @@ export class Run {
     this.#tools = tools;
     this.#options = options;
     this.#executions = new Executions(context.abortGraceMs);
-    this.#runId = context.generateId();
+    this.#lease = new Lease(context, log);
   }
 
   async *events(input: ParsedInput): AsyncGenerator<ThreadEvent, RunEnd, void> {
@@ -63,7 +60,7 @@ export class Run {
     signal?.throwIfAborted();
     yield* await this.#open(input);
     if (!this.#holding) return this.#end(this.#statusWithoutRun());
-    const stopHolding = this.#keepHolding();
+    const stopRenewing = this.#lease.keep(() => this.#executions.ring());
     let failure: unknown = new Error('The caller stopped reading the run.');
     try {
       while (this.#holding) yield* await this.#advance();
@@ -74,9 +71,9 @@ export class Run {
       if (failure === undefined) return this.#end('running');
       throw error;
     } finally {
-      stopHolding();
+      stopRenewing();
       this.#executions.leave((finished) => void this.#recordLate(finished));
-      if (this.#holding) await this.#letGo(failure);
+      if (this.#holding) await this.#lease.letGo(messageOf(failure).slice(0, 500));
     }
   }
 
@@ -95,7 +92,7 @@ export class Run {
       const free = !isRunning(head, now) && statusOf(head, now) !== 'indeterminate';
       this.#holding = free && (startEvents.length > 0 || modelSpeaks(head));
       if (!this.#holding) return accepted;
-      return this.#endingWhenDone(state, [...accepted, this.#lease('run-started'), ...startEvents]);
+      return this.#endingWhenDone(state, [...accepted, this.#lease.started(), ...startEvents]);
     });
     return this.#begin(events);
   }
@@ -114,7 +111,7 @@ export class Run {
       await this.#executions.wait(signal);
       return [];
     }
-    if (this.#steps === this.#context.maxSteps) return this.#commit(() => [this.#ended()]);
+    if (this.#steps === this.#context.maxSteps) return this.#commit(() => [this.#lease.ended()]);
     return this.#askModel();
   }
 
@@ -136,7 +133,11 @@ export class Run {
     this.#steps += 1;
     this.#usage = addUsage(this.#usage, modelStep.usage);
     this.#finishReason = modelStep.finishReason;
-    const { message, calls } = recordStep(modelStep, state.toolCallIds, generateId);
+    const { message, calls } = recordStep(modelStep, {
+      usedIds: state.toolCallIds,
+      tools: this.#tools,
+      generateId,
+    });
     const step = state.head.steps;
     const decisions = this.#decisionInput(state.messages.length);
     const verdicts = await decideCalls(decisions, calls, step);
@@ -160,7 +161,13 @@ export class Run {
 
   /** Results are facts: they are recorded also when the lease was lost meanwhile. */
   async #recordResults(finished: readonly Finished[]): Promise<ThreadEvent[]> {
-    return this.#commit((state) => this.#resultEvents(state, finished), { evenWhenLost: true });
+    try {
+      const make = (state: ThreadState): ThreadEvent[] => this.#resultEvents(state, finished);
+      return await this.#commit(make, { evenWhenLost: true });
+    } catch (error) {
+      this.#executions.putBack(finished);
+      throw error;
+    }
   }
 
   async #recordLate(finished: Finished): Promise<void> {
@@ -199,7 +206,7 @@ export class Run {
   ): Promise<ThreadEvent[]> {
     let lost = false;
     const events = await this.#log.commit((state) => {
-      lost = state.head.run?.runId !== this.#runId;
+      lost = !this.#lease.holds(state);
       if (lost) return evenWhenLost ? make(state) : [];
       return this.#endingWhenDone(state, make(state));
     });
@@ -215,7 +222,7 @@ export class Run {
     const busy = head.calls.some(({ status }) => status === 'started' || status === 'approved');
     return head.run === undefined || busy || modelSpeaks(head)
       ? events
-      : [...events, this.#ended()];
+      : [...events, this.#lease.ended()];
   }
 
   /** After the append: the calls that are recorded as started do start, and an ended run holds nothing. */
@@ -233,46 +240,6 @@ export class Run {
       this.#executions.add({ step, index }, executeCall(definition, call, { messages, signal }));
     }
     return events;
-  }
-
-  /** Renews the lease while the run lives, and listens for answers that others record. */
-  #keepHolding(): () => void {
-    const { leaseMs, events } = this.#context;
-    const renew = async (): Promise<void> => {
-      await this.#log.commit((state) =>
-        state.head.run?.runId === this.#runId ? [this.#lease('run-renewed')] : [],
-      );
-      this.#executions.ring();
-    };
-    const timer = setInterval(() => void renew().catch(() => {}), leaseMs / 3);
-    const unsubscribe = events.on('request-answered', async ({ threadId }) => {
-      if (threadId !== this.#log.state.threadId) return;
-      await this.#log.pull();
-      this.#executions.ring();
-    });
-    return () => {
-      clearInterval(timer);
-      unsubscribe();
-    };
-  }
-
-  async #letGo(failure: unknown): Promise<void> {
-    this.#holding = false;
-    const ended = this.#ended(messageOf(failure).slice(0, 500));
-    await this.#log
-      .commit((state) => (state.head.run?.runId === this.#runId ? [ended] : []))
-      .catch(() => {
-        /* The store is out of reach, and the run fails with its own reason; the lease runs out by itself. */
-      });
-  }
-
-  #lease(type: 'run-started' | 'run-renewed'): ThreadEvent {
-    const at = this.#context.now();
-    return { type, at, runId: this.#runId, leaseUntil: at + this.#context.leaseMs };
-  }
-
-  #ended(error?: string): ThreadEvent {
-    return { type: 'run-ended', at: this.#context.now(), error };
   }
 
   #decisionInput(messageCount: number): DecisionInput {
@@ -308,30 +275,6 @@ export class Run {
   }
 }
 
-/** The calls of a head that a person approved and that have not begun, each with what was shown. */
-function approvedCalls(
-  state: ThreadState,
-  head: ThreadHead,
-): { call: ToolCallRecord; request: ApprovalRequest }[] {
-  const justEnded = new Map(
-    head.settling.requests.map((ended) => [ended.request.requestId, ended]),
-  );
-  return head.calls.flatMap((call) => {
-    if (call.status !== 'approved' || call.requestId === undefined) return [];
-    const ended = justEnded.get(call.requestId) ?? state.endedRequests.get(call.requestId);
-    return ended?.request.type === 'approval-request' ? [{ call, request: ended.request }] : [];
-  });
-}
-
-function eventsOfApproved(
-  head: ThreadHead,
-  starts: ReadonlyMap<string, ThreadEvent[]>,
-): ThreadEvent[] {
-  return head.calls
-    .filter((call) => call.status === 'approved')
-    .flatMap((call) => starts.get(call.requestId ?? '') ?? []);
-}
-
 function modelSpeaks(head: ThreadHead): boolean {
   return head.modelIsNext && head.calls.length === 0;
 }
@@ -344,24 +287,4 @@ function aboutStep({
   usage: { inputTokens?: number; outputTokens?: number; totalTokens?: number };
 } {
   return { finishReason, usage: { inputTokens, outputTokens, totalTokens } };
-}
-
-/** The messages that a step's model call was made with; copied and frozen only for a rule or a tool that looks. */
-function firstMessages(state: ThreadState, count: number): () => readonly ModelMessage[] {
-  let messages: readonly ModelMessage[] | undefined;
-  return () => (messages ??= deepFreeze(state.messages.slice(0, count)));
-}
-
-/** The work's result, or the signal's reason as soon as it aborts; late work is dropped. */
-async function untilAborted<RESULT>(
-  work: Promise<RESULT>,
-  signal: AbortSignal | undefined,
-): Promise<RESULT> {
-  if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }

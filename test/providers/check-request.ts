@@ -16,7 +16,16 @@ export function checkRequest<BODY>(
   if (approvals.length > 0) return approvals;
   const checked = schema.safeParse(body);
   if (checked.success) return [...rules(checked.data)];
-  return checked.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  return checked.error.issues.map(faultOf);
+}
+
+/** A fault and where it is; of a value that fits no member of a union, what is wrong for each of them. */
+function faultOf(issue: z.core.$ZodIssue): string {
+  const place = issue.path.join('.');
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0) {
+    return `${place}: ${issue.message}`;
+  }
+  return `${place}: ${issue.errors.map((faults) => faults.map(faultOf).join(', ')).join(' or ')}`;
 }
 
 function* approvalParts(value: unknown, path: string): Generator<string> {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { PlayedModel, ScriptedStep } from '../support/script.ts';
 import type { ProviderProtocol } from './provider-protocol.ts';
@@ -40,19 +40,16 @@ export async function startScriptServer(
     return { status: 400, body: protocol.refusal(message) };
   }
 
-  async function respond(request: IncomingMessage): Promise<Answer> {
-    try {
-      return answer(request, parsed(await text(request)));
-    } catch (error) {
-      violations.push(`The server failed: ${String(error)}`);
-      return refuse(String(error));
-    }
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { status, body } = answer(request, parsed(await text(request)));
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
   }
 
   const server = createServer((request, response) => {
-    void respond(request).then(({ status, body }) => {
-      response.writeHead(status, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(body));
+    respond(request, response).catch((error: unknown) => {
+      violations.push(`The server failed: ${String(error)}`);
+      response.destroy();
     });
   });
   server.listen(0, '127.0.0.1');

@@ -93,7 +93,11 @@ export const stories: Story[] = [
         waiting.thread,
       );
       expect(response.status).toBe('completed');
-      expect(cities(world, 'book').toSorted()).toEqual(['Oslo', 'Paris']);
+      expect(
+        cities(world, 'book')
+          .map(String)
+          .toSorted((one, other) => one.localeCompare(other)),
+      ).toEqual(['Oslo', 'Paris']);
       expect(statuses(response)).toEqual(['succeeded', 'denied', 'succeeded']);
     },
   },
@@ -272,6 +276,21 @@ export const stories: Story[] = [
       expect(statuses(response)).toEqual(['failed', 'failed', 'succeeded', 'failed']);
       expect(world.ran.map(({ name }) => name)).toEqual(['look']);
       expect(response.thread.events.map(({ type }) => type)).not.toContain('request-opened');
+    },
+  },
+  {
+    name: 'what providers would not take back does not stay in the history: blank text, made-up names, lone reasoning',
+    script: [
+      { text: ' ', calls: [look('c1', 'Paris')] },
+      { calls: [{ id: 'c2', name: 'no such.tool!', input: {} }] },
+      { reasoning: 'Let me think', finish: 'length' },
+      done,
+    ],
+    async play(world) {
+      const agent = world.agent();
+      const { thread } = await agent.run('Look', await agent.thread('t'));
+      expect(await agent.run('Go on', thread)).toMatchObject({ text: 'All done.' });
+      expect(thread.calls.map(({ toolName }) => toolName)).toEqual(['look', 'no_such_tool_']);
     },
   },
   {

@@ -41,9 +41,15 @@ export function scriptedModel(script: ScriptedStep[], { repeat = false } = {}): 
   };
 }
 
-function generated({ text, calls = [], finish }: ScriptedStep): Awaited<ReturnType<Generate>> {
+function generated({
+  reasoning,
+  text,
+  calls = [],
+  finish,
+}: ScriptedStep): Awaited<ReturnType<Generate>> {
   return {
     content: [
+      ...(reasoning === undefined ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
       ...(text === undefined ? [] : [{ type: 'text' as const, text }]),
       ...calls.map(({ id, name, input }) => ({
         type: 'tool-call' as const,

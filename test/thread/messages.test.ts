@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { decodeEvents, encodeEvent, type ThreadEvent } from 'holdpoint';
 import { expect, test } from 'vitest';
 import { memoryWorld } from '../support/travel-world.ts';
