@@ -16,6 +16,13 @@ import { toolResultPart } from './tool-result.ts';
 const immer: { produce(head: ThreadHead, recipe: (draft: ThreadHead) => void): ThreadHead } =
   new Immer({ autoFreeze: false });
 
+/** A head that is being written, with its open step and requests as plain copies. */
+interface Writing extends Pick<ThreadHead, 'calls' | 'settling'> {
+  head: ThreadHead;
+  requests: Map<string, OpenRequest>;
+  endedRequests: ReadonlyMap<string, EndedRequest>;
+}
+
 /** The thread after the events, written into `state`. Throws `log-tampered` where an event can't follow the ones before. */
 export function applyEvents(state: ThreadState, events: readonly ThreadEvent[]): void {
   const [first] = state.events.length === 0 ? events : [];
@@ -25,47 +32,51 @@ export function applyEvents(state: ThreadState, events: readonly ThreadEvent[]):
   ) {
     throw tampered(first, `thread ${state.threadId} begins with its thread-created`);
   }
-  /* A first load has no reader yet, so its head is written in place: ten times faster than through drafts. */
-  if (state.events.length === 0) {
-    for (const event of events) applyEvent(state.head, event, state.endedRequests);
-  } else {
-    state.head = previewHead(state, events);
-  }
-  settle(state);
-  for (const event of events) state.events.push(event);
+  adopt(state, events, previewHead(state, events));
 }
 
 /** The head as it would be after the events; nothing is written. */
-export function previewHead(state: ThreadState, events: readonly ThreadEvent[]): ThreadHead {
-  return immer.produce(state.head, (head) => {
-    for (const event of events) applyEvent(head, event, state.endedRequests);
+export function previewHead(
+  { head, endedRequests }: ThreadState,
+  events: readonly ThreadEvent[],
+): ThreadHead {
+  return immer.produce(head, (draft) => {
+    const writing: Writing = {
+      head: draft,
+      /* Plain copies: a step may have hundreds of calls, and drafts of long lists cost more than all else together. */
+      calls: head.calls.map((call) => ({ ...call })),
+      requests: new Map(head.openRequests.map((open) => [open.request.requestId, open])),
+      settling: nothingSettled(),
+      endedRequests,
+    };
+    for (const event of events) applyEvent(writing, event);
+    draft.calls = writing.calls;
+    draft.openRequests = [...writing.requests.values()];
+    draft.settling = writing.settling;
   });
 }
 
-function settle(state: ThreadState): void {
-  const { messages, calls, requests, toolCallIds } = state.head.settling;
+/** Makes the head that `previewHead` gave for the events the thread's own. */
+export function adopt(state: ThreadState, events: readonly ThreadEvent[], head: ThreadHead): void {
+  const { messages, calls, requests, toolCallIds } = head.settling;
   for (const message of messages) state.messages.push(message);
   for (const call of calls) state.settledCalls.push(call);
   for (const ended of requests) state.endedRequests.set(ended.request.requestId, ended);
   for (const toolCallId of toolCallIds) state.toolCallIds.add(toolCallId);
-  state.head = { ...state.head, settling: nothingSettled() };
+  for (const event of events) state.events.push(event);
+  state.head = { ...head, settling: nothingSettled() };
 }
 
 /** One event, written into a head. The one place where a thread changes. */
-function applyEvent(
-  head: ThreadHead,
-  event: ThreadEvent,
-  endedRequests: ReadonlyMap<string, EndedRequest>,
-): void {
+function applyEvent(writing: Writing, event: ThreadEvent): void {
+  const { head } = writing;
   switch (event.type) {
     case 'thread-created':
       if (head.created) throw tampered(event, 'the thread exists');
       head.created = true;
       break;
     case 'message-added':
-      if (head.calls.length > 0) head.queuedMessages.push(event.message);
-      else head.settling.messages.push(event.message);
-      head.modelIsNext = true;
+      addMessage(writing, event.message);
       break;
     case 'run-started':
     case 'run-renewed':
@@ -75,62 +86,53 @@ function applyEvent(
       head.run = undefined;
       break;
     case 'step-finished':
-      finishStep(head, event);
+      finishStep(writing, event);
       break;
     case 'request-opened':
-      openRequest(head, event);
+      openRequest(writing, event);
       break;
-    case 'request-answered': {
-      const { request, place } = takeRequest(head, event, event.response.requestId);
-      head.settling.requests.push({ request, place, response: event.response });
-      const approved = event.response.type === 'approval-response' && event.response.approved;
-      if (place !== undefined && approved)
-        callAt(head, event, place, ['waiting']).status = 'approved';
+    case 'request-answered':
+      answerRequest(writing, event);
       break;
-    }
-    case 'request-closed': {
-      const { requestId, cause } = event;
-      const answered =
-        head.settling.requests.find(({ request }) => request.requestId === requestId) ??
-        endedRequests.get(requestId);
-      const { request, place } = answered ?? takeRequest(head, event, requestId);
-      head.settling.requests.push({ ...answered, request, place, cause });
-      if (place !== undefined)
-        callAt(head, event, place, ['waiting', 'approved']).status = 'proposed';
+    case 'request-closed':
+      closeRequest(writing, event);
       break;
-    }
     case 'call-started': {
-      const call = callAt(head, event, event, ['proposed', 'approved']);
+      const call = callAt(writing, event, event, ['proposed', 'approved']);
       call.status = 'started';
       call.startedAt = event.at;
       call.idempotencyKey ??= `${head.run?.runId}.${event.step}.${event.index}`;
       break;
     }
     case 'call-ended': {
-      const call = callAt(head, event, event, ['proposed', 'waiting', 'approved', 'started']);
+      const call = callAt(writing, event, event, ['proposed', 'waiting', 'approved', 'started']);
       call.status = event.outcome.status;
       call.outcome = event.outcome;
       head.openCalls -= 1;
-      if (head.openCalls === 0) completeStep(head);
+      if (head.openCalls === 0) completeStep(writing);
       break;
     }
   }
 }
 
-function finishStep(head: ThreadHead, event: ThreadEventOf<'step-finished'>): void {
-  if (head.calls.length > 0 || event.step !== head.steps) {
+function addMessage({ head, calls, settling }: Writing, message: ModelMessage): void {
+  if (calls.length > 0) head.queuedMessages.push(message);
+  else settling.messages.push(message);
+  head.modelIsNext = true;
+}
+
+function finishStep(writing: Writing, event: ThreadEventOf<'step-finished'>): void {
+  const { head, settling } = writing;
+  if (writing.calls.length > 0 || event.step !== head.steps) {
     throw tampered(event, `step ${head.steps} is next, and open calls must end before it`);
   }
   head.steps += 1;
-  if (event.message === undefined) {
-    head.modelIsNext = false;
-    return;
-  }
-  head.settling.messages.push(event.message);
-  head.calls = proposedCalls(event.message, event.step);
-  head.openCalls = head.calls.length;
-  for (const call of head.calls) head.settling.toolCallIds.push(call.toolCallId);
   head.modelIsNext = false;
+  if (event.message === undefined) return;
+  settling.messages.push(event.message);
+  writing.calls = proposedCalls(event.message, event.step);
+  head.openCalls = writing.calls.length;
+  for (const { toolCallId } of writing.calls) settling.toolCallIds.push(toolCallId);
 }
 
 /** The calls of an assistant message that are ours to run: those the provider did not run itself. */
@@ -149,36 +151,54 @@ function proposedCalls(message: ModelMessage, step: number): ToolCallRecord[] {
     }));
 }
 
-function openRequest(head: ThreadHead, event: ThreadEventOf<'request-opened'>): void {
+function openRequest(writing: Writing, event: ThreadEventOf<'request-opened'>): void {
   const { request, place } = event;
   if (place === undefined) {
-    head.openRequests.push({ request, place });
+    writing.requests.set(request.requestId, { request, place });
     return;
   }
-  const call = callAt(head, event, place, ['proposed']);
+  const call = callAt(writing, event, place, ['proposed']);
   call.status = 'waiting';
   call.requestId = request.requestId;
   const { toolCallId, toolName, input } = call;
-  head.openRequests.push({
-    request: { ...request, toolCall: { toolCallId, toolName, input } },
-    place,
-  });
+  const shown = { ...request, toolCall: { toolCallId, toolName, input } };
+  writing.requests.set(request.requestId, { request: shown, place });
 }
 
-function takeRequest(head: ThreadHead, event: ThreadEvent, requestId: string): OpenRequest {
-  const index = head.openRequests.findIndex(({ request }) => request.requestId === requestId);
-  const [taken] = index === -1 ? [] : head.openRequests.splice(index, 1);
-  if (taken === undefined) throw tampered(event, `request ${requestId} is not open`);
-  return taken;
+function answerRequest(writing: Writing, event: ThreadEventOf<'request-answered'>): void {
+  const { response } = event;
+  const { request, place } = takeRequest(writing, event, response.requestId);
+  writing.settling.requests.push({ request, place, response });
+  const approved = response.type === 'approval-response' && response.approved;
+  if (place !== undefined && approved)
+    callAt(writing, event, place, ['waiting']).status = 'approved';
+}
+
+function closeRequest(writing: Writing, event: ThreadEventOf<'request-closed'>): void {
+  const { requestId, cause } = event;
+  const answered =
+    writing.settling.requests.find(({ request }) => request.requestId === requestId) ??
+    writing.endedRequests.get(requestId);
+  const { request, place } = answered ?? takeRequest(writing, event, requestId);
+  writing.settling.requests.push({ ...answered, request, place, cause });
+  if (place === undefined) return;
+  callAt(writing, event, place, ['waiting', 'approved']).status = 'proposed';
+}
+
+function takeRequest({ requests }: Writing, event: ThreadEvent, requestId: string): OpenRequest {
+  const open = requests.get(requestId);
+  if (open === undefined) throw tampered(event, `request ${requestId} is not open`);
+  requests.delete(requestId);
+  return open;
 }
 
 function callAt(
-  head: ThreadHead,
+  { calls }: Writing,
   event: ThreadEvent,
   place: CallPlace,
   statuses: readonly ToolCallRecord['status'][],
 ): ToolCallRecord {
-  const call = head.calls[place.index];
+  const call = calls[place.index];
   if (call?.step !== place.step || !statuses.includes(call.status)) {
     const status = call?.step === place.step ? call.status : 'absent';
     throw tampered(event, `call ${place.step}.${place.index} is ${status}`);
@@ -187,12 +207,12 @@ function callAt(
 }
 
 /** Every call has its result: the tool message is written, in the model's order, and the model is next. */
-function completeStep(head: ThreadHead): void {
-  const { settling } = head;
-  settling.messages.push({ role: 'tool', content: head.calls.map(toolResultPart) });
+function completeStep(writing: Writing): void {
+  const { head, calls, settling } = writing;
+  settling.messages.push({ role: 'tool', content: calls.map(toolResultPart) });
   settling.messages.push(...head.queuedMessages);
-  settling.calls.push(...head.calls);
-  head.calls = [];
+  settling.calls.push(...calls);
+  writing.calls = [];
   head.queuedMessages = [];
   head.modelIsNext = true;
 }

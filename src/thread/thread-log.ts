@@ -1,5 +1,5 @@
 import { HoldpointError } from '../errors.ts';
-import { applyEvents, previewHead } from './apply-event.ts';
+import { adopt, applyEvents, previewHead } from './apply-event.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import { emptyThread, statusOf, type ThreadHead, type ThreadState } from './thread-state.ts';
 import type { ThreadStore, ThreadSummary } from './thread-store.ts';
@@ -73,7 +73,7 @@ export class ThreadLog {
       if (HoldpointError.isInstance(error) && error.code === 'revision-conflict') return false;
       throw error;
     }
-    applyEvents(this.state, events);
+    adopt(this.state, events, head);
     onAppended(threadId, events);
     return true;
   }
