@@ -40,17 +40,17 @@ export function travelTools(bookingsPath: string) {
   const bookFlight = tool({
     description: 'Books one flight that searchFlights found. It costs money.',
     inputSchema: bookingSchema,
-    execute: async (booking, { idempotencyKey }: Partial<ToolRunOptions>) => {
+    execute: async (booking, { idempotencyKey }: ToolRunOptions) => {
       const { flightId, to, date, price } = booking;
       const flight = flightsOf(to, date).find((found) => found.flightId === flightId);
       if (flight?.price !== price) {
         throw new Error(`There is no flight ${flightId} to ${to} on ${date} for ${price} EUR.`);
       }
-      const booked = { confirmation: `${flightId}-${date.replaceAll('-', '')}`, ...booking };
+      const confirmation = `${flightId}-${date.replaceAll('-', '')}`;
       /* A real airline would be given the key, to recognise a call that it has seen before. */
-      const line = JSON.stringify({ ...booked, idempotencyKey });
+      const line = JSON.stringify({ confirmation, ...booking, idempotencyKey });
       await appendFile(bookingsPath, `${line}\n`, { flush: true });
-      return booked;
+      return { confirmation };
     },
   });
   return { searchFlights, bookFlight };

@@ -5,10 +5,18 @@ import { jsonCopy, toJson } from '../thread/event-text.ts';
 import { messageOf } from './model-step.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
-/** What `execute` is given beside its input: the AI SDK's options, and a key for the tool's own server. */
+/**
+ * What `execute` is given beside its input: the AI SDK's options, and a key for the tool's own server.
+ *
+ * @example
+ * execute: async (input, { idempotencyKey }: ToolRunOptions) => bank.pay(input, { idempotencyKey })
+ */
 export interface ToolRunOptions extends ToolExecutionOptions<unknown> {
-  /** Unique to this call and stable: give it to the server that does the work, so that it too does it once. */
-  idempotencyKey: string;
+  /**
+   * Unique to this call and stable: give it to the server that does the work, so that it too does it once. Always there
+   * when holdpoint runs the tool.
+   */
+  idempotencyKey?: string;
 }
 
 const maximumErrorLength = 8_000;

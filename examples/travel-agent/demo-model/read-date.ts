@@ -63,8 +63,7 @@ function daysUntil(name: string, today: string): number {
 }
 
 function existing(years: string, month: number, day: number): string | undefined {
-  const pad = (part: number): string => String(part).padStart(2, '0');
-  const date = `${years}-${pad(month)}-${pad(day)}`;
+  const date = [years, month, day].map((part) => String(part).padStart(2, '0')).join('-');
   const parsed = new Date(`${date}T00:00:00Z`);
   return Number.isNaN(parsed.getTime()) || addDays(date, 0) !== date ? undefined : date;
 }
