@@ -2,7 +2,7 @@ import type { CallPlace } from '../content/tool-call.ts';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
-import { previewHead } from '../thread/apply-event.ts';
+import type { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import {
   type EndedRequest,
@@ -21,37 +21,39 @@ export interface AcceptOptions {
 }
 
 /**
- * The events that record an input: answers, what expired meanwhile, and messages. Pure; the whole input is checked
- * against the thread before the first event is made, so that bad input changes nothing.
+ * Proposes what records an input: answers, what expired meanwhile, and messages. Throws where the input can't stand;
+ * nothing is appended then, so that bad input changes nothing.
  */
 export function acceptInput(
-  state: ThreadState,
+  proposal: Proposal,
   input: ParsedInput,
   { now, whilePending }: AcceptOptions,
-): ThreadEvent[] {
+): void {
+  const { state } = proposal;
   const answers = newAnswers(state, input.answers, now);
-  const events = [
-    ...answers.flatMap((answer) => answerEvents(state.head, answer, input.principal, now)),
+  const open = new Map(state.head.openRequests.map((other) => [other.request.requestId, other]));
+  proposal.add(
+    ...answers.flatMap((answer) =>
+      answerEvents(answer, open.get(answer.requestId)?.place, input.principal, now),
+    ),
     ...expiryEvents(state.head, answers, now),
-  ];
-  if (input.messages.length === 0) return events;
-
-  const head = previewHead(state, events);
-  refuseMessage(state.threadId, head, whilePending, now);
-  return [
-    ...events,
-    ...cancelOpenEvents(head, 'The user went on without answering.', now),
+  );
+  if (input.messages.length === 0) return;
+  refuseMessage(state.threadId, proposal.head, whilePending, now);
+  proposal.add(
+    ...cancelOpenEvents(proposal.head, 'The user went on without answering.', now),
     ...input.messages.map((message): ThreadEvent => ({ type: 'message-added', at: now, message })),
-  ];
+  );
 }
 
 /** The answers that are news; the same answer again is none. Throws for the first that can't stand. */
 function newAnswers(
-  state: ThreadState,
+  state: Readonly<ThreadState>,
   answers: readonly UserInputResponseContent[],
   now: number,
 ): UserInputResponseContent[] {
   const fresh = new Map<string, UserInputResponseContent>();
+  const requests = new Map(state.head.openRequests.map((open) => [open.request.requestId, open]));
   for (const answer of answers) {
     const twin = fresh.get(answer.requestId);
     if (twin !== undefined && !sameDecision(twin, answer)) {
@@ -60,9 +62,7 @@ function newAnswers(
         `The input answers request ${answer.requestId} in two ways; send one.`,
       );
     }
-    const open = state.head.openRequests.find(
-      ({ request }) => request.requestId === answer.requestId,
-    );
+    const open = requests.get(answer.requestId);
     if (open === undefined) {
       checkRepeated(state.endedRequests.get(answer.requestId), answer);
     } else {
@@ -128,8 +128,8 @@ function sameDecision(one: UserInputResponseContent, other: UserInputResponseCon
 }
 
 function answerEvents(
-  head: ThreadHead,
   response: UserInputResponseContent,
+  place: CallPlace | undefined,
   principal: unknown,
   at: number,
 ): ThreadEvent[] {
@@ -139,13 +139,12 @@ function answerEvents(
     response: withoutCall(response),
     ...(principal === undefined ? {} : { principal }),
   };
-  const open = head.openRequests.find(({ request }) => request.requestId === response.requestId);
-  if (response.type !== 'approval-response' || response.approved || open?.place === undefined) {
+  if (response.type !== 'approval-response' || response.approved || place === undefined) {
     return [answered];
   }
   const reason = response.reason?.trim() === '' ? undefined : response.reason;
   const outcome = { status: 'denied', reason } as const;
-  return [answered, { type: 'call-ended', at, ...open.place, outcome }];
+  return [answered, { type: 'call-ended', at, ...place, outcome }];
 }
 
 /* The call was compared with the stored one, which stays its only copy. */

@@ -121,9 +121,9 @@ class HoldpointAgent implements Agent<unknown> {
       );
     }
     await log.pull();
-    await log.commit((state) =>
-      acceptInput(state, parsed, { now: this.#context.now(), whilePending: 'refuse' }),
-    );
+    await log.commit((proposal) => {
+      acceptInput(proposal, parsed, { now: this.#context.now(), whilePending: 'refuse' });
+    });
   }
 
   async requestApproval(
@@ -144,14 +144,16 @@ class HoldpointAgent implements Agent<unknown> {
     };
     const request = { ...asked, digest: await requestDigest(asked) };
     await log.pull();
-    await log.commit(() => [{ type: 'request-opened', at, request }]);
+    await log.commit((proposal) => proposal.add({ type: 'request-opened', at, request }));
     return withAnswers(request);
   }
 
   async cancel(thread: AgentThread, reason = 'The request was cancelled.'): Promise<AgentResponse> {
     const log = this.#logOf(thread);
     await log.pull();
-    await log.commit((state) => cancelEvents(state.head, reason, this.#context.now()));
+    await log.commit((proposal) => {
+      proposal.add(...cancelEvents(proposal.head, reason, this.#context.now()));
+    });
     return makeResponse(
       thread,
       { messages: log.state.messages, messagesBefore: log.state.messages.length },

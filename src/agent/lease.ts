@@ -29,7 +29,7 @@ export class Lease {
   }
 
   /** Whether the thread is ours in this state. */
-  holds(state: ThreadState): boolean {
+  holds(state: Readonly<ThreadState>): boolean {
     return state.head.run?.runId === this.#runId;
   }
 
@@ -37,7 +37,9 @@ export class Lease {
   keep(onNews: () => void): () => void {
     const { leaseMs, events } = this.#context;
     const renew = async (): Promise<void> => {
-      await this.#log.commit((state) => (this.holds(state) ? [this.#event('run-renewed')] : []));
+      await this.#log.commit((proposal) => {
+        if (this.holds(proposal.state)) proposal.add(this.#event('run-renewed'));
+      });
       onNews();
     };
     /* A renewal that fails is tried again in time; two may fail before the lease is over. */
@@ -56,7 +58,9 @@ export class Lease {
   /** Gives the thread back after a failure. */
   async letGo(error: string): Promise<void> {
     try {
-      await this.#log.commit((state) => (this.holds(state) ? [this.ended(error)] : []));
+      await this.#log.commit((proposal) => {
+        if (this.holds(proposal.state)) proposal.add(this.ended(error));
+      });
     } catch {
       /* The store is out of reach, and the run fails for its own reason; the lease runs out by itself. */
     }

@@ -1,8 +1,8 @@
 import type { LanguageModelUsage } from 'ai';
-import { previewHead } from '../thread/apply-event.ts';
+import { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
-import { isRunning, statusOf, type ThreadHead, type ThreadState } from '../thread/thread-state.ts';
+import { statusOf, type ThreadHead } from '../thread/thread-state.ts';
 import { acceptInput } from './accept-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunOptions } from './agent-options.ts';
@@ -78,34 +78,36 @@ export class Run {
   }
 
   /** Records the input, and takes the thread when there is something to do that nobody does. */
-  async #open(input: ParsedInput): Promise<ThreadEvent[]> {
+  async #open(input: ParsedInput): Promise<readonly ThreadEvent[]> {
     const { whilePending = 'refuse' } = this.#options;
-    const accept = (state: ThreadState): ThreadEvent[] =>
-      acceptInput(state, input, { now: this.#context.now(), whilePending });
-    const expected = previewHead(this.#log.state, accept(this.#log.state));
-    const starts = await this.#checkApproved(expected);
-    const events = await this.#log.commit((state) => {
-      const now = this.#context.now();
-      const accepted = accept(state);
-      const head = previewHead(state, accepted);
+    const accept = (proposal: Proposal): void =>
+      acceptInput(proposal, input, { now: this.#context.now(), whilePending });
+    const expected = new Proposal(this.#log.state);
+    accept(expected);
+    const starts = await this.#checkApproved(expected.head);
+    const events = await this.#log.commit((proposal) => {
+      accept(proposal);
+      const { head } = proposal;
+      const status = statusOf(head, this.#context.now());
       const startEvents = eventsOfApproved(head, starts);
-      const free = !isRunning(head, now) && statusOf(head, now) !== 'indeterminate';
+      const free = status !== 'running' && status !== 'indeterminate';
       this.#holding = free && (startEvents.length > 0 || modelSpeaks(head));
-      if (!this.#holding) return accepted;
-      return this.#endingWhenDone(state, [...accepted, this.#lease.started(), ...startEvents]);
+      if (!this.#holding) return;
+      proposal.add(this.#lease.started(), ...startEvents);
+      this.#endWhenDone(proposal);
     });
     return this.#begin(events);
   }
 
   /** One more step of the run, whichever is next: record, start, wait, or ask the model. */
-  async #advance(): Promise<ThreadEvent[]> {
+  async #advance(): Promise<readonly ThreadEvent[]> {
     const { signal } = this.#options;
     const finished = this.#executions.take();
     if (finished.length > 0) return this.#recordResults(finished);
     if (signal?.aborted === true && this.#executions.mayEnd) throw signal.reason;
     if (signal?.aborted !== true) {
       const starts = await this.#checkApproved(this.#log.state.head);
-      if (starts.size > 0) return this.#commit((state) => eventsOfApproved(state.head, starts));
+      if (starts.size > 0) return this.#commit(({ head }) => eventsOfApproved(head, starts));
     }
     if (this.#executions.running > 0) {
       await this.#executions.wait(signal);
@@ -115,7 +117,7 @@ export class Run {
     return this.#askModel();
   }
 
-  async #askModel(): Promise<ThreadEvent[]> {
+  async #askModel(): Promise<readonly ThreadEvent[]> {
     const { options, settings, generateId } = this.#context;
     const { state } = this.#log;
     const { model, instructions } = options;
@@ -160,9 +162,9 @@ export class Run {
   }
 
   /** Results are facts: they are recorded also when the lease was lost meanwhile. */
-  async #recordResults(finished: readonly Finished[]): Promise<ThreadEvent[]> {
+  async #recordResults(finished: readonly Finished[]): Promise<readonly ThreadEvent[]> {
     try {
-      const make = (state: ThreadState): ThreadEvent[] => this.#resultEvents(state, finished);
+      const make = ({ head }: Proposal): ThreadEvent[] => this.#resultEvents(head, finished);
       return await this.#commit(make, { evenWhenLost: true });
     } catch (error) {
       this.#executions.putBack(finished);
@@ -171,14 +173,17 @@ export class Run {
   }
 
   async #recordLate(finished: Finished): Promise<void> {
-    await this.#log.commit((state) => this.#resultEvents(state, [finished])).catch(() => {});
+    const record = this.#log.commit((proposal) => {
+      proposal.add(...this.#resultEvents(proposal.head, [finished]));
+    });
+    await record.catch(() => {});
   }
 
-  #resultEvents(state: ThreadState, finished: readonly Finished[]): ThreadEvent[] {
+  #resultEvents(head: ThreadHead, finished: readonly Finished[]): ThreadEvent[] {
     const at = this.#context.now();
     return finished
       .filter(({ place: { step, index } }) => {
-        const call = state.head.calls[index];
+        const call = head.calls[index];
         return call?.step === step && call.status === 'started';
       })
       .map(({ place, outcome }) => ({ type: 'call-ended', at, ...place, outcome }));
@@ -201,14 +206,15 @@ export class Run {
 
   /** Appends as the holder of the thread, with the run's end when nothing is left to do; starts what it recorded. */
   async #commit(
-    make: (state: ThreadState) => ThreadEvent[],
+    make: (proposal: Proposal) => ThreadEvent[],
     { evenWhenLost = false } = {},
-  ): Promise<ThreadEvent[]> {
+  ): Promise<readonly ThreadEvent[]> {
     let lost = false;
-    const events = await this.#log.commit((state) => {
-      lost = !this.#lease.holds(state);
-      if (lost) return evenWhenLost ? make(state) : [];
-      return this.#endingWhenDone(state, make(state));
+    const events = await this.#log.commit((proposal) => {
+      lost = !this.#lease.holds(proposal.state);
+      if (lost && !evenWhenLost) return;
+      proposal.add(...make(proposal));
+      if (!lost) this.#endWhenDone(proposal);
     });
     if (lost) {
       this.#holding = false;
@@ -217,16 +223,15 @@ export class Run {
     return this.#begin(events);
   }
 
-  #endingWhenDone(state: ThreadState, events: ThreadEvent[]): ThreadEvent[] {
-    const head = previewHead(state, events);
+  #endWhenDone(proposal: Proposal): void {
+    const { head } = proposal;
     const busy = head.calls.some(({ status }) => status === 'started' || status === 'approved');
-    return head.run === undefined || busy || modelSpeaks(head)
-      ? events
-      : [...events, this.#lease.ended()];
+    if (head.run === undefined || busy || modelSpeaks(head)) return;
+    proposal.add(this.#lease.ended());
   }
 
   /** After the append: the calls that are recorded as started do start, and an ended run holds nothing. */
-  #begin(events: ThreadEvent[]): ThreadEvent[] {
+  #begin(events: readonly ThreadEvent[]): readonly ThreadEvent[] {
     const { state } = this.#log;
     const { signal } = this.#options;
     const messages = firstMessages(state, state.messages.length - 1);

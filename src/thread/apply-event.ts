@@ -32,21 +32,28 @@ export function applyEvents(state: ThreadState, events: readonly ThreadEvent[]):
   ) {
     throw tampered(first, `thread ${state.threadId} begins with its thread-created`);
   }
-  adopt(state, events, previewHead(state, events));
+  adopt(state, events, headAfter(state.head, events, state.endedRequests));
 }
 
-/** The head as it would be after the events; nothing is written. */
-export function previewHead(
-  { head, endedRequests }: ThreadState,
+/** A head as it would be after the events; nothing is written. What they settle is in its `settling`. */
+export function headAfter(
+  head: ThreadHead,
   events: readonly ThreadEvent[],
+  endedRequests: ReadonlyMap<string, EndedRequest>,
 ): ThreadHead {
+  const { messages, calls, requests, toolCallIds } = head.settling;
   return immer.produce(head, (draft) => {
     const writing: Writing = {
       head: draft,
       /* Plain copies: a step may have hundreds of calls, and drafts of long lists cost more than all else together. */
       calls: head.calls.map((call) => ({ ...call })),
       requests: new Map(head.openRequests.map((open) => [open.request.requestId, open])),
-      settling: nothingSettled(),
+      settling: {
+        messages: [...messages],
+        calls: [...calls],
+        requests: [...requests],
+        toolCallIds: [...toolCallIds],
+      },
       endedRequests,
     };
     for (const event of events) applyEvent(writing, event);
@@ -56,7 +63,7 @@ export function previewHead(
   });
 }
 
-/** Makes the head that `previewHead` gave for the events the thread's own. */
+/** Makes the head that `headAfter` gave for the events the thread's own. */
 export function adopt(state: ThreadState, events: readonly ThreadEvent[], head: ThreadHead): void {
   const { messages, calls, requests, toolCallIds } = head.settling;
   for (const message of messages) state.messages.push(message);

@@ -1,5 +1,6 @@
 import { HoldpointError } from '../errors.ts';
-import { adopt, applyEvents, previewHead } from './apply-event.ts';
+import { adopt, applyEvents } from './apply-event.ts';
+import { Proposal } from './proposal.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import { emptyThread, statusOf, type ThreadHead, type ThreadState } from './thread-state.ts';
 import type { ThreadStore, ThreadSummary } from './thread-store.ts';
@@ -36,16 +37,15 @@ export class ThreadLog {
   }
 
   /**
-   * Appends what `decide` makes of the newest state, and gives its events back once they are durable. `decide` is
-   * pure: it is asked again when somebody else appended first. When it throws, or returns none, nothing is written.
+   * Appends what `decide` proposes for the newest state, and gives its events back once they are durable. `decide` is
+   * asked again when somebody else appended first. When it throws, or proposes nothing, nothing is written.
    */
-  async commit(decide: (state: ThreadState) => ThreadEvent[]): Promise<ThreadEvent[]> {
+  async commit(decide: (proposal: Proposal) => void): Promise<readonly ThreadEvent[]> {
     return this.#alone(async () => {
       for (;;) {
-        const decided = decide(this.state);
-        if (decided.length === 0) return decided;
-        const events = this.state.head.created ? decided : [this.#created(decided), ...decided];
-        if (await this.#append(events)) return decided;
+        const proposal = new Proposal(this.state);
+        decide(proposal);
+        if (proposal.events.length === 0 || (await this.#append(proposal))) return proposal.events;
         await this.#readOn();
       }
     });
@@ -58,17 +58,17 @@ export class ThreadLog {
       const { threadId } = this.state;
       /* Applied first: a log that does not fold must not reach the store. */
       applyEvents(this.state, events);
-      await store.append(threadId, 0, events, this.#summary(this.state.head, 0));
+      await store.append(threadId, 0, events, this.#summary(this.state.head, events.length));
       onAppended(threadId, events);
     });
   }
 
-  async #append(events: ThreadEvent[]): Promise<boolean> {
+  async #append({ events, head }: Proposal): Promise<boolean> {
     const { store, onAppended } = this.#options;
     const { threadId } = this.state;
-    const head = previewHead(this.state, events);
+    const revision = this.revision + events.length;
     try {
-      await store.append(threadId, this.revision, events, this.#summary(head, events.length));
+      await store.append(threadId, this.revision, events, this.#summary(head, revision));
     } catch (error) {
       if (HoldpointError.isInstance(error) && error.code === 'revision-conflict') return false;
       throw error;
@@ -82,13 +82,8 @@ export class ThreadLog {
     applyEvents(this.state, await this.#options.store.read(this.state.threadId, this.revision));
   }
 
-  #created([first]: readonly ThreadEvent[]): ThreadEvent {
-    const at = first?.at ?? this.#options.now();
-    return { type: 'thread-created', at, threadId: this.state.threadId };
-  }
-
-  #summary(head: ThreadHead, added: number): ThreadSummary {
-    return summarize(this.state.threadId, head, this.revision + added, this.#options.now());
+  #summary(head: ThreadHead, revision: number): ThreadSummary {
+    return summarize(this.state.threadId, head, revision, this.#options.now());
   }
 
   /** One at a time, in the order of asking: two runs on one handle must not apply the same events twice. */
