@@ -98,7 +98,11 @@ function answer(
 
 /** A copy of the request with its two answers as methods, which `JSON.stringify` and spreading leave out. */
 export function withAnswers(request: ApprovalRequest): ApprovalRequestContent {
-  const copy = structuredClone(request);
+  const copy: ApprovalRequest = { ...request };
+  if (request.toolCall !== undefined) {
+    const { input, ...call } = request.toolCall;
+    copy.toolCall = { ...call, input: structuredClone(input) };
+  }
   const content: ApprovalRequestContent = {
     ...copy,
     approve: (options) => approve(copy, options),

@@ -32,7 +32,11 @@ export function applyEvents(state: ThreadState, events: readonly ThreadEvent[]):
   ) {
     throw tampered(first, `thread ${state.threadId} begins with its thread-created`);
   }
-  adopt(state, events, headAfter(state.head, events, state.endedRequests));
+  /* A first load has no reader yet: its head is written in place, as a draft of it would cost ten times as much. */
+  const isFirst = state.events.length === 0;
+  if (isFirst) writeEvents(state.head, state.head, events, state.endedRequests);
+  const head = isFirst ? state.head : headAfter(state.head, events, state.endedRequests);
+  adopt(state, events, head);
 }
 
 /** A head as it would be after the events; nothing is written. What they settle is in its `settling`. */
@@ -41,26 +45,34 @@ export function headAfter(
   events: readonly ThreadEvent[],
   endedRequests: ReadonlyMap<string, EndedRequest>,
 ): ThreadHead {
+  return immer.produce(head, (draft) => writeEvents(draft, head, events, endedRequests));
+}
+
+/** Writes the events into `draft`, a draft of `head` or `head` itself. */
+function writeEvents(
+  draft: ThreadHead,
+  head: ThreadHead,
+  events: readonly ThreadEvent[],
+  endedRequests: ReadonlyMap<string, EndedRequest>,
+): void {
   const { messages, calls, requests, toolCallIds } = head.settling;
-  return immer.produce(head, (draft) => {
-    const writing: Writing = {
-      head: draft,
-      /* Plain copies: a step may have hundreds of calls, and drafts of long lists cost more than all else together. */
-      calls: head.calls.map((call) => ({ ...call })),
-      requests: new Map(head.openRequests.map((open) => [open.request.requestId, open])),
-      settling: {
-        messages: [...messages],
-        calls: [...calls],
-        requests: [...requests],
-        toolCallIds: [...toolCallIds],
-      },
-      endedRequests,
-    };
-    for (const event of events) applyEvent(writing, event);
-    draft.calls = writing.calls;
-    draft.openRequests = [...writing.requests.values()];
-    draft.settling = writing.settling;
-  });
+  const writing: Writing = {
+    head: draft,
+    /* Plain copies: a step may have hundreds of calls, and drafts of long lists cost more than all else together. */
+    calls: head.calls.map((call) => ({ ...call })),
+    requests: new Map(head.openRequests.map((open) => [open.request.requestId, open])),
+    settling: {
+      messages: [...messages],
+      calls: [...calls],
+      requests: [...requests],
+      toolCallIds: [...toolCallIds],
+    },
+    endedRequests,
+  };
+  for (const event of events) applyEvent(writing, event);
+  draft.calls = writing.calls;
+  draft.openRequests = [...writing.requests.values()];
+  draft.settling = writing.settling;
 }
 
 /** Makes the head that `headAfter` gave for the events the thread's own. */
