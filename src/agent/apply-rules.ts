@@ -1,7 +1,7 @@
 import type { ModelMessage, ToolSet } from 'ai';
+import { plainCopy } from '../content/plain-copy.ts';
 import type { ToolCall } from '../content/tool-call.ts';
 import { type Decision, decide } from '../policy/tool-approval.ts';
-import { jsonCopy } from '../thread/event-text.ts';
 import { runsAtProvider, type ToolDefinition } from './tool-definitions.ts';
 
 /** What rules are asked with. */
@@ -55,7 +55,7 @@ function forAllTools(
 ): object {
   const dynamic = tool.type === 'dynamic' ? { dynamic: true } : {};
   return {
-    toolCall: { type: 'tool-call', toolCallId, toolName, input: jsonCopy(input), ...dynamic },
+    toolCall: { type: 'tool-call', toolCallId, toolName, input: plainCopy(input), ...dynamic },
     tools,
     toolsContext,
     runtimeContext,
@@ -83,7 +83,7 @@ function askForTool(
     },
   };
   /* A copy: a rule that edits its input must not edit what is shown and what runs. */
-  return ask(rule, [jsonCopy(input), options]);
+  return ask(rule, [plainCopy(input), options]);
 }
 
 function ask(rule: Function, input: unknown[]): unknown {

@@ -82,7 +82,7 @@ export function approvedCalls(
 
 export function eventsOfApproved(
   head: ThreadHead,
-  starts: ReadonlyMap<string, ThreadEvent[]>,
+  starts: ReadonlyMap<string, readonly ThreadEvent[]>,
 ): ThreadEvent[] {
   return head.calls
     .filter((call) => call.status === 'approved')

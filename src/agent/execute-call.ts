@@ -1,7 +1,8 @@
 import type { JSONValue, ModelMessage, Tool, ToolExecutionOptions, ToolResultPart } from 'ai';
 import { z } from 'zod';
+import { plainCopy } from '../content/plain-copy.ts';
 import type { ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
-import { jsonCopy, toJson } from '../thread/event-text.ts';
+import { toJson } from '../thread/event-text.ts';
 import { messageOf } from './model-step.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
@@ -36,7 +37,7 @@ export async function executeCall(
   }
   const { toolCallId } = call;
   /* A copy: what runs is made of the stored bytes, and is the tool's to change. */
-  const input = jsonCopy(call.input);
+  const input = plainCopy(call.input);
   const executionOptions = {
     toolCallId,
     get messages() {

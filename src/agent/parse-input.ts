@@ -13,12 +13,6 @@ export interface ParsedInput {
   principal: unknown;
 }
 
-const itemSchema = z.union([
-  z.string(),
-  z.looseObject({ role: z.string() }),
-  z.looseObject({ type: z.enum(['approval-response', 'question-response']) }),
-]);
-
 /** The input of a run, item by item. Throws `invalid-input` or `invalid-answer`; nothing has happened then. */
 export function parseInput(
   input: unknown,
@@ -26,27 +20,31 @@ export function parseInput(
 ): ParsedInput {
   const parsed: ParsedInput = { messages: [], answers: [], principal: options.principal };
   for (const item of Array.isArray(input) ? input : [input]) {
-    const { success, data } = itemSchema.safeParse(item);
-    if (!success) {
-      throw new HoldpointError(
-        'invalid-input',
-        'A run takes text, user messages, and answers to requests; this is none of them.',
-      );
-    }
-    if (typeof data === 'string') parsed.messages.push({ role: 'user', content: data });
-    else if ('role' in data) parsed.messages.push(parseMessage(data, options));
-    else parsed.answers.push(parseAnswer(data));
+    if (isAnswer(item)) parsed.answers.push(parseAnswer(item));
+    else parsed.messages.push(parseMessage(item, options));
   }
   for (const message of parsed.messages) refuseEmpty(message);
   refusePrincipal(options.principal);
   return { ...parsed, messages: parsed.messages.map((message) => jsonCopy(message)) };
 }
 
+function isAnswer(item: unknown): boolean {
+  if (typeof item !== 'object' || item === null || !('type' in item)) return false;
+  return item.type === 'approval-response' || item.type === 'question-response';
+}
+
 function parseMessage(
-  item: Record<string, unknown>,
+  item: unknown,
   options: { allowSystemInMessages?: boolean | undefined },
 ): ModelMessage {
-  const role = item['role'];
+  if (typeof item === 'string') return { role: 'user', content: item };
+  if (typeof item !== 'object' || item === null || !('role' in item)) {
+    throw new HoldpointError(
+      'invalid-input',
+      'A run takes text, user messages, and answers to requests; this is none of them.',
+    );
+  }
+  const { role } = item;
   if (role !== 'user' && !(role === 'system' && options.allowSystemInMessages === true)) {
     throw new HoldpointError(
       'invalid-input',

@@ -36,10 +36,9 @@ export function recordStep(
     const error =
       refusal ?? call.error ?? (fault && `Not run: the input can't be shown exactly: ${fault}.`);
     const toolName = tools.has(call.toolName) ? call.toolName : sendableName(call.toolName);
-    const input = fault === undefined ? jsonCopy(call.input) : {};
-    return { toolCallId, toolName, input, error };
+    return { toolCallId, toolName, input: fault === undefined ? call.input : {}, error };
   });
-  return { message: step.message && withCalls(step.message, calls), calls };
+  return jsonCopy({ message: step.message && withCalls(step.message, calls), calls });
 }
 
 /* A name that a model made up stands in the history from now on, and must be one that every provider takes back. */
@@ -76,7 +75,7 @@ function withCalls(
     index += 1;
     return call === undefined ? part : recordedPart(part, call);
   });
-  return jsonCopy({ ...message, content });
+  return { ...message, content };
 }
 
 type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number];

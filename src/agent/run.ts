@@ -82,9 +82,7 @@ export class Run {
     const { whilePending = 'refuse' } = this.#options;
     const accept = (proposal: Proposal): void =>
       acceptInput(proposal, input, { now: this.#context.now(), whilePending });
-    const expected = new Proposal(this.#log.state);
-    accept(expected);
-    const starts = await this.#checkApproved(expected.head);
+    const starts = await this.#expectedStarts(input, accept);
     const events = await this.#log.commit((proposal) => {
       accept(proposal);
       const { head } = proposal;
@@ -97,6 +95,16 @@ export class Run {
       this.#endWhenDone(proposal);
     });
     return this.#begin(events);
+  }
+
+  /** What the approved calls will lead to once the input is in; looked into before the append, as rules may take their time. */
+  async #expectedStarts(
+    input: ParsedInput,
+    accept: (proposal: Proposal) => void,
+  ): Promise<Map<string, readonly ThreadEvent[]>> {
+    const expected = new Proposal(this.#log.state);
+    if (input.answers.length > 0) accept(expected);
+    return this.#checkApproved(expected.head);
   }
 
   /** One more step of the run, whichever is next: record, start, wait, or ask the model. */
@@ -190,12 +198,12 @@ export class Run {
   }
 
   /** What the approved calls of a head lead to, by request: their start, or why they may not start. */
-  async #checkApproved(head: ThreadHead): Promise<Map<string, ThreadEvent[]>> {
+  async #checkApproved(head: ThreadHead): Promise<Map<string, readonly ThreadEvent[]>> {
     const { state } = this.#log;
     const decisions = this.#decisionInput(state.messages.length - 1);
     const checked = await Promise.all(
       approvedCalls(state, head).map(
-        async ({ call, request }): Promise<[string, ThreadEvent[]]> => [
+        async ({ call, request }): Promise<[string, readonly ThreadEvent[]]> => [
           request.requestId,
           await checkApproved(decisions, call, request),
         ],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { plainCopy } from './plain-copy.ts';
 import { type ToolCall, toolCallSchema } from './tool-call.ts';
 
 /**
@@ -101,7 +102,7 @@ export function withAnswers(request: ApprovalRequest): ApprovalRequestContent {
   const copy: ApprovalRequest = { ...request };
   if (request.toolCall !== undefined) {
     const { input, ...call } = request.toolCall;
-    copy.toolCall = { ...call, input: structuredClone(input) };
+    copy.toolCall = { ...call, input: plainCopy(input) };
   }
   const content: ApprovalRequestContent = {
     ...copy,

@@ -98,7 +98,9 @@ export async function decide({ rule, mark }: Findings): Promise<Decision> {
 
 async function ruled(rule: () => unknown): Promise<z.output<typeof statusSchema>> {
   try {
-    const parsed = statusSchema.safeParse(await rule());
+    const status = await rule();
+    if (status === undefined || status === 'user-approval') return { type: status };
+    const parsed = statusSchema.safeParse(status);
     if (parsed.success) return parsed.data;
     return { type: 'user-approval', reason: 'The approval rule returned what is no status.' };
   } catch {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { plainCopy } from '../content/plain-copy.ts';
 import { HoldpointError } from '../errors.ts';
 import { type ThreadEvent, threadEventSchema } from './thread-event.ts';
 
@@ -94,10 +95,11 @@ export function toJson(value: unknown): unknown {
 
 /** A copy of a value as it comes back from the log: what is in memory is then what is stored. */
 export function jsonCopy<VALUE>(value: VALUE): VALUE {
-  const text = JSON.stringify(toJson(value));
-  const json: unknown = JSON.parse(text);
+  const json = toJson(value);
+  const copy: unknown =
+    json === value ? plainCopy(json) : fromJson(JSON.parse(JSON.stringify(json)));
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this is the decoder of what was encoded above.
-  return (text.includes('"$') ? fromJson(json) : json) as VALUE;
+  return copy as VALUE;
 }
 
 /* Most values need no tag: looking first, without making anything, is five times faster than always copying. */
