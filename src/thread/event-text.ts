@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { plainCopy } from '../content/plain-copy.ts';
 import { HoldpointError } from '../errors.ts';
 import { type ThreadEvent, threadEventSchema } from './thread-event.ts';
 
@@ -96,10 +95,9 @@ export function toJson(value: unknown): unknown {
 /** A copy of a value as it comes back from the log: what is in memory is then what is stored. */
 export function jsonCopy<VALUE>(value: VALUE): VALUE {
   const json = toJson(value);
-  const copy: unknown =
-    json === value ? plainCopy(json) : fromJson(JSON.parse(JSON.stringify(json)));
+  const copy: unknown = JSON.parse(JSON.stringify(json));
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this is the decoder of what was encoded above.
-  return copy as VALUE;
+  return (json === value ? copy : fromJson(copy)) as VALUE;
 }
 
 /* Most values need no tag: looking first, without making anything, is five times faster than always copying. */

@@ -100,9 +100,9 @@ export const conformance: ConformanceCase[] = [
       Object.assign(event, { at: 99 });
       Object.assign(head, { status: 'running' });
       const [, read] = await store.read('t');
-      Object.assign(read ?? {}, { at: 98 });
+      Reflect.set(Object(read), 'at', 98);
       const first = await store.head('t');
-      Object.assign(first ?? {}, { status: 'waiting' });
+      Reflect.set(Object(first), 'status', 'waiting');
       expect(await store.read('t', 1)).toEqual([said('mine')]);
       expect(await store.head('t')).toMatchObject({ status: 'idle' });
     },
