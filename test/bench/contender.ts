@@ -1,8 +1,8 @@
 /** The cycle itself: from the user's message to the final text, which it resolves to. Timed. */
-export type Cycle = () => Promise<string>;
+type Cycle = () => Promise<string>;
 
 /** A conversation that is stored and not in memory yet, with nothing of other cycles in it. */
-export interface StoredConversation {
+interface StoredConversation {
   /** What a process does before the message comes: build tools and agent, load the conversation. Timed apart. */
   open(): Promise<Cycle>;
 }

@@ -22,9 +22,14 @@ it up, all calls are approved and run, the model says its final text.
 - ai: generateText with needsApproval tools; messages put down as JSON after each half, parsed for the second.
 - The bare loop keeps messages as JSON the same way, and checks, records and validates nothing.
 - holdpoint records every event in its store as it goes; with JSON alone the thread is also written as JSON after each half.
+- The memory store keeps frozen objects: with it the second agent parses no text, as ai must. What crosses a process is
+  in the rows "JSON alone" and "SQLite".
 - SQLite: one file in ${process.env['TMPDIR'] ?? '/tmp'}, WAL, synchronous=full, opened once by each of two stores.
-- One process; every contender runs once a round, in rotating order, after warm-up rounds; the young generation is
-  collected before each. Medians over rounds.
+- One process; every contender runs once a round, in rotating order, after warm-up rounds. From 1,000 messages on the
+  young generation is collected before each, untimed. Medians over rounds, and the 90th percentile.
+- Durable work: events and bytes of event text of one cycle, counted by a store around the memory store. A raw insert is
+  one row of about 1 KB in a transaction of its own, in a file beside the store's: five
+  after each round, with 0.15 ms of other work before each, as in a cycle.
 `);
 
 const results: WorkloadResult[] = [];

@@ -15,6 +15,8 @@ export interface MeasureOptions {
   budgetMs: number;
   minimumRounds: number;
   maximumRounds: number;
+  /** Whether to empty the young generation before each cycle, so that nobody pays for another's garbage. */
+  collect: boolean;
   /** Called after every cycle; throws when the work was not done. */
   check: (key: ContenderKey, said: string) => void;
   /** Called once a round, for what is measured beside the contenders. */
@@ -27,15 +29,12 @@ export interface MeasureOptions {
  */
 export async function measure(
   contenders: readonly Contender[],
-  { budgetMs, minimumRounds, maximumRounds, check, eachRound }: MeasureOptions,
+  { budgetMs, minimumRounds, maximumRounds, collect, check, eachRound }: MeasureOptions,
 ): Promise<Samples[]> {
   const all = new Map(contenders.map(({ key }) => [key, emptySamples(key)]));
-  const warm = performance.now() + budgetMs / 3;
-  let round = 0;
-  const run = async (keep: boolean): Promise<void> => {
-    round += 1;
+  const run = async (round: number, keep: boolean): Promise<void> => {
     for (const contender of inOrder(contenders, round)) {
-      const { opening, cycle, said } = await once(contender);
+      const { opening, cycle, said } = await once(contender, collect);
       check(contender.key, said);
       if (!keep) continue;
       all.get(contender.key)?.opening.push(opening);
@@ -43,11 +42,12 @@ export async function measure(
     }
     eachRound();
   };
-  while (round < 3 || (performance.now() < warm && round < maximumRounds)) await run(false);
+  const warm = performance.now() + budgetMs / 3;
+  for (let round = 0; round < 3 || performance.now() < warm; round += 1) await run(round, false);
   const end = performance.now() + (budgetMs * 2) / 3;
-  for (let kept = 0; kept < maximumRounds; kept += 1) {
-    if (kept >= minimumRounds && performance.now() > end) break;
-    await run(true);
+  for (let round = 0; round < maximumRounds; round += 1) {
+    if (round >= minimumRounds && performance.now() > end) break;
+    await run(round, true);
   }
   return [...all.values()];
 }
@@ -59,15 +59,15 @@ function emptySamples(key: ContenderKey): Samples {
 function inOrder(contenders: readonly Contender[], round: number): Contender[] {
   const first = round % contenders.length;
   const rotated = [...contenders.slice(first), ...contenders.slice(0, first)];
-  return round % 2 === 0 ? rotated : rotated.reverse();
+  return round % 2 === 0 ? rotated : rotated.toReversed();
 }
 
 async function once(
   contender: Contender,
+  collect: boolean,
 ): Promise<{ opening: number; cycle: number; said: string }> {
   const conversation = await contender.prepare();
-  /* The young generation is emptied, so that nobody pays for another's garbage. */
-  globalThis.gc?.({ type: 'minor' });
+  if (collect) globalThis.gc?.({ type: 'minor' });
   const begin = performance.now();
   const cycle = await conversation.open();
   const opened = performance.now();

@@ -1,7 +1,9 @@
 import type { AssistantModelMessage, UserModelMessage } from 'ai';
 import type { ThreadEvent, ThreadStore } from 'holdpoint';
 
-const filler = 'and then we looked at the numbers of the quarter once more, line by line, '.repeat(3);
+const filler = 'and then we looked at the numbers of the quarter once more, line by line, '.repeat(
+  3,
+);
 const start = Date.UTC(2026, 0, 1);
 const eventsPerExchange = 4;
 const chunk = 1_000 * eventsPerExchange;

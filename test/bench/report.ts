@@ -10,7 +10,7 @@ export function cycleOf({ samples }: WorkloadResult, key: ContenderKey): number 
 }
 
 /** A contender's median opening, in milliseconds. */
-export function openingOf({ samples }: WorkloadResult, key: ContenderKey): number {
+function openingOf({ samples }: WorkloadResult, key: ContenderKey): number {
   return median(samples.find((sample) => sample.key === key)?.opening ?? []);
 }
 

@@ -20,7 +20,9 @@ export function targetList(results: readonly WorkloadResult[]): string {
     ...results.map(sqliteTarget),
   ];
   return targets
-    .map(({ name, reached, found }) => `${reached ? 'reached    ' : 'NOT REACHED'}  ${name}: ${found}`)
+    .map(
+      ({ name, reached, found }) => `${reached ? 'reached    ' : 'NOT REACHED'}  ${name}: ${found}`,
+    )
     .join('\n');
 }
 
