@@ -23,8 +23,9 @@ export class Executions {
     this.#graceMs = graceMs;
   }
 
-  get running(): number {
-    return this.#running;
+  /** Whether a call is running, or has a result that was not taken yet. */
+  get pending(): boolean {
+    return this.#running > 0 || this.#finished.length > 0;
   }
 
   /** Whether the time that tools have to settle after an abort is over, or none is running. */

@@ -59,13 +59,13 @@ export class Run {
     const { signal } = this.#options;
     signal?.throwIfAborted();
     yield* await this.#open(input);
-    if (!this.#holding) return this.#end(this.#statusWithoutRun());
+    if (!this.#holding) return this.#end();
     const stopRenewing = this.#lease.keep(() => this.#executions.ring());
     let failure: unknown = new Error('The caller stopped reading the run.');
     try {
       while (this.#holding) yield* await this.#advance();
       failure = undefined;
-      return this.#end(this.#statusAfterRun());
+      return this.#end();
     } catch (error) {
       failure = error instanceof LeaseLost ? undefined : error;
       if (failure === undefined) return this.#end('running');
@@ -117,12 +117,12 @@ export class Run {
       const starts = await this.#checkApproved(this.#log.state.head);
       if (starts.size > 0) return this.#commit(({ head }) => eventsOfApproved(head, starts));
     }
-    if (this.#executions.running > 0) {
+    if (this.#executions.pending) {
       await this.#executions.wait(signal);
       return [];
     }
-    if (this.#steps === this.#context.maxSteps) return this.#commit(() => [this.#lease.ended()]);
-    return this.#askModel();
+    const speaks = modelSpeaks(this.#log.state.head) && this.#steps < this.#context.maxSteps;
+    return speaks ? this.#askModel() : this.#commit(() => [this.#lease.ended()]);
   }
 
   async #askModel(): Promise<readonly ThreadEvent[]> {
@@ -272,19 +272,15 @@ export class Run {
     };
   }
 
-  #statusWithoutRun(): RunEnd['status'] {
-    const status = statusOf(this.#log.state.head, this.#context.now());
-    return status === 'idle' ? 'completed' : status;
-  }
-
-  #statusAfterRun(): RunEnd['status'] {
-    const { head } = this.#log.state;
-    if (head.openRequests.length > 0) return 'waiting';
-    return head.modelIsNext ? 'max-steps' : 'completed';
-  }
-
-  #end(status: RunEnd['status']): RunEnd {
+  #end(status: RunEnd['status'] = this.#status()): RunEnd {
     return { status, usage: this.#usage, finishReason: this.#finishReason };
+  }
+
+  #status(): RunEnd['status'] {
+    const { head } = this.#log.state;
+    const status = statusOf(head, this.#context.now());
+    if (status !== 'idle') return status;
+    return modelSpeaks(head) ? 'max-steps' : 'completed';
   }
 }
 

@@ -99,18 +99,17 @@ function answer(
 
 /** A copy of the request with its two answers as methods, which `JSON.stringify` and spreading leave out. */
 export function withAnswers(request: ApprovalRequest): ApprovalRequestContent {
-  const copy: ApprovalRequest = { ...request };
-  if (request.toolCall !== undefined) {
-    const { input, ...call } = request.toolCall;
-    copy.toolCall = { ...call, input: plainCopy(input) };
+  const { toolCall } = request;
+  const copy = toolCall && { toolCall: { ...toolCall, input: plainCopy(toolCall.input) } };
+  return Object.assign(new Answers(), request, copy);
+}
+
+class Answers {
+  approve(this: ApprovalRequest, options?: { reason?: string }): ApprovalResponseContent {
+    return approve(this, options);
   }
-  const content: ApprovalRequestContent = {
-    ...copy,
-    approve: (options) => approve(copy, options),
-    reject: (reason) => reject(copy, reason),
-  };
-  return Object.defineProperties(content, {
-    approve: { enumerable: false },
-    reject: { enumerable: false },
-  });
+
+  reject(this: ApprovalRequest, reason?: string): ApprovalResponseContent {
+    return reject(this, reason);
+  }
 }

@@ -12,6 +12,8 @@ export interface ToolIdentity {
   version: unknown;
 }
 
+/* Each digest begins with the kind of thing it is of, so that one kind can't pass for another. */
+
 /**
  * SHA-256, base64url, over all that a request shows and binds: the request, the call and its place, and the digest of
  * the tool's definition. Equal digests mean that the same was asked (design, rule 4).
@@ -21,18 +23,18 @@ export function requestDigest(
   place?: CallPlace,
   toolDigest?: string,
 ): string | Promise<string> {
-  const at = place === undefined ? undefined : { step: place.step, index: place.index };
-  return digestOf('approval-request', { request, place: at, tool: toolDigest });
+  const { type, requestId, threadId, text, reason, toolCall, createdAt, expiresAt } = request;
+  const bound = [type, requestId, threadId, text, reason, createdAt, expiresAt, toolDigest];
+  const called = [place?.step, place?.index, toolCall?.toolCallId, toolCall?.toolName];
+  /* The canonical text of an array (RFC 8785): that of plain values is their JSON; only the input needs sorting. */
+  const values = [...bound, ...called].map((value) => JSON.stringify(value ?? null));
+  const input = toolCall === undefined ? 'null' : canonicalize(toolCall.input);
+  return sha256(`holdpoint/approval-request/v1\0[${values.join(',')},${input}]`);
 }
 
 /** SHA-256, base64url, over a tool's definition. */
 export function definitionDigest(identity: ToolIdentity): string | Promise<string> {
-  return digestOf('tool-definition', identity);
-}
-
-/* The kind goes into the bytes, so that the digest of one kind of thing can't pass for another's. */
-function digestOf(kind: string, value: object): string | Promise<string> {
-  return sha256(`holdpoint/${kind}/v1\0${canonicalize(value)}`);
+  return sha256(`holdpoint/tool-definition/v1\0${canonicalize(identity)}`);
 }
 
 /* Node's one-shot hash takes under a microsecond; WebCrypto, for where there is no Node, a trip to a thread pool. */

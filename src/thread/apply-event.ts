@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai';
-import { Immer } from 'immer';
+import { Immer, isDraft } from 'immer';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
@@ -13,69 +13,77 @@ import {
 import { toolResultPart } from './tool-result.ts';
 
 /* Auto-freezing walks everything a thread holds at each event; what leaves the thread is frozen where it leaves. */
-const immer: { produce(head: ThreadHead, recipe: (draft: ThreadHead) => void): ThreadHead } =
-  new Immer({ autoFreeze: false });
+const immer = new Immer({ autoFreeze: false });
 
-/** A head that is being written, with its open step and requests as plain copies. */
-interface Writing extends Pick<ThreadHead, 'calls' | 'settling'> {
-  head: ThreadHead;
-  requests: Map<string, OpenRequest>;
-  endedRequests: ReadonlyMap<string, EndedRequest>;
+/** A head that is being written. Its open step and requests are plain copies: hundreds of drafts cost more than all else. */
+export interface Writing {
+  /** As it is after the events so far; not to be kept. */
+  readonly head: ThreadHead;
+  readonly requests: Map<string, OpenRequest>;
+  readonly endedRequests: ReadonlyMap<string, EndedRequest>;
 }
 
-/** The thread after the events, written into `state`. Throws `log-tampered` where an event can't follow the ones before. */
+/** Begins to write a head; the thread stays as it is. */
+export function beginWriting({ head, endedRequests }: ThreadState): Writing {
+  return writingOf(draftOf(head), head, endedRequests);
+}
+
+/** Writes events. Throws `log-tampered` where one can't follow the ones before. */
+export function writeEvents(writing: Writing, events: readonly ThreadEvent[]): void {
+  for (const event of events) applyEvent(writing, event);
+  writing.head.openRequests = [...writing.requests.values()];
+}
+
+/** The head as it was written. What the events have settled is in its `settling`. */
+export function finishWriting(writing: Writing): ThreadHead {
+  return immer.finishDraft(writing.head);
+}
+
+/** The thread after the events, written into `state`. */
 export function applyEvents(state: ThreadState, events: readonly ThreadEvent[]): void {
-  const [first] = state.events.length === 0 ? events : [];
-  if (
-    first !== undefined &&
-    !(first.type === 'thread-created' && first.threadId === state.threadId)
-  ) {
-    throw tampered(first, `thread ${state.threadId} begins with its thread-created`);
+  const { threadId, head, endedRequests } = state;
+  if (events.length === 0) return;
+  if (state.events.length > 0) {
+    const writing = beginWriting(state);
+    writeEvents(writing, events);
+    adopt(state, events, finishWriting(writing));
+    return;
+  }
+  const [first] = events;
+  if (first?.type !== 'thread-created' || first.threadId !== threadId) {
+    throw new HoldpointError(
+      'log-tampered',
+      `The log of thread ${threadId} does not begin with its creation.`,
+    );
   }
   /* A first load has no reader yet: its head is written in place, as a draft of it would cost ten times as much. */
-  const isFirst = state.events.length === 0;
-  if (isFirst) writeEvents(state.head, state.head, events, state.endedRequests);
-  const head = isFirst ? state.head : headAfter(state.head, events, state.endedRequests);
+  writeEvents(writingOf(head, head, endedRequests), events);
   adopt(state, events, head);
 }
 
-/** A head as it would be after the events; nothing is written. What they settle is in its `settling`. */
-export function headAfter(
-  head: ThreadHead,
-  events: readonly ThreadEvent[],
-  endedRequests: ReadonlyMap<string, EndedRequest>,
-): ThreadHead {
-  return immer.produce(head, (draft) => writeEvents(draft, head, events, endedRequests));
+function draftOf(head: ThreadHead): ThreadHead {
+  const draft: unknown = immer.createDraft(head);
+  if (isDraftOfHead(draft)) return draft;
+  throw new TypeError('A head can be drafted.');
 }
 
-/** Writes the events into `draft`, a draft of `head` or `head` itself. */
-function writeEvents(
+/* Immer's own type of a draft rewrites every type in it, down to the AI SDK's messages, which then don't fit. */
+function isDraftOfHead(draft: unknown): draft is ThreadHead {
+  return isDraft(draft);
+}
+
+function writingOf(
   draft: ThreadHead,
-  head: ThreadHead,
-  events: readonly ThreadEvent[],
-  endedRequests: ReadonlyMap<string, EndedRequest>,
-): void {
-  const { messages, calls, requests, toolCallIds } = head.settling;
-  const writing: Writing = {
-    head: draft,
-    /* Plain copies: a step may have hundreds of calls, and drafts of long lists cost more than all else together. */
-    calls: head.calls.map((call) => ({ ...call })),
-    requests: new Map(head.openRequests.map((open) => [open.request.requestId, open])),
-    settling: {
-      messages: [...messages],
-      calls: [...calls],
-      requests: [...requests],
-      toolCallIds: [...toolCallIds],
-    },
-    endedRequests,
-  };
-  for (const event of events) applyEvent(writing, event);
-  draft.calls = writing.calls;
-  draft.openRequests = [...writing.requests.values()];
-  draft.settling = writing.settling;
+  { calls, openRequests }: ThreadHead,
+  endedRequests: Writing['endedRequests'],
+): Writing {
+  draft.calls = calls.map((call) => ({ ...call }));
+  draft.settling = nothingSettled();
+  const requests = new Map(openRequests.map((open) => [open.request.requestId, open]));
+  return { head: draft, requests, endedRequests };
 }
 
-/** Makes the head that `headAfter` gave for the events the thread's own. */
+/** Makes the head that was written with the events the thread's own. */
 export function adopt(state: ThreadState, events: readonly ThreadEvent[], head: ThreadHead): void {
   const { messages, calls, requests, toolCallIds } = head.settling;
   for (const message of messages) state.messages.push(message);
@@ -95,7 +103,7 @@ function applyEvent(writing: Writing, event: ThreadEvent): void {
       head.created = true;
       break;
     case 'message-added':
-      addMessage(writing, event.message);
+      addMessage(head, event.message);
       break;
     case 'run-started':
     case 'run-renewed':
@@ -105,7 +113,7 @@ function applyEvent(writing: Writing, event: ThreadEvent): void {
       head.run = undefined;
       break;
     case 'step-finished':
-      finishStep(writing, event);
+      finishStep(head, event);
       break;
     case 'request-opened':
       openRequest(writing, event);
@@ -117,41 +125,40 @@ function applyEvent(writing: Writing, event: ThreadEvent): void {
       closeRequest(writing, event);
       break;
     case 'call-started': {
-      const call = callAt(writing, event, event, ['proposed', 'approved']);
+      const call = callAt(head, event, event, ['proposed', 'approved']);
       call.status = 'started';
       call.startedAt = event.at;
       call.idempotencyKey ??= `${head.run?.runId}.${event.step}.${event.index}`;
       break;
     }
     case 'call-ended': {
-      const call = callAt(writing, event, event, ['proposed', 'waiting', 'approved', 'started']);
+      const call = callAt(head, event, event, ['proposed', 'waiting', 'approved', 'started']);
       call.status = event.outcome.status;
       call.outcome = event.outcome;
       head.openCalls -= 1;
-      if (head.openCalls === 0) completeStep(writing);
+      if (head.openCalls === 0) completeStep(head);
       break;
     }
   }
 }
 
-function addMessage({ head, calls, settling }: Writing, message: ModelMessage): void {
-  if (calls.length > 0) head.queuedMessages.push(message);
-  else settling.messages.push(message);
+function addMessage(head: ThreadHead, message: ModelMessage): void {
+  if (head.calls.length > 0) head.queuedMessages.push(message);
+  else head.settling.messages.push(message);
   head.modelIsNext = true;
 }
 
-function finishStep(writing: Writing, event: ThreadEventOf<'step-finished'>): void {
-  const { head, settling } = writing;
-  if (writing.calls.length > 0 || event.step !== head.steps) {
+function finishStep(head: ThreadHead, event: ThreadEventOf<'step-finished'>): void {
+  if (head.calls.length > 0 || event.step !== head.steps) {
     throw tampered(event, `step ${head.steps} is next, and open calls must end before it`);
   }
   head.steps += 1;
   head.modelIsNext = false;
   if (event.message === undefined) return;
-  settling.messages.push(event.message);
-  writing.calls = proposedCalls(event.message, event.step);
-  head.openCalls = writing.calls.length;
-  for (const { toolCallId } of writing.calls) settling.toolCallIds.push(toolCallId);
+  head.settling.messages.push(event.message);
+  head.calls = proposedCalls(event.message, event.step);
+  head.openCalls = head.calls.length;
+  for (const { toolCallId } of head.calls) head.settling.toolCallIds.push(toolCallId);
 }
 
 /** The calls of an assistant message that are ours to run: those the provider did not run itself. */
@@ -170,38 +177,38 @@ function proposedCalls(message: ModelMessage, step: number): ToolCallRecord[] {
     }));
 }
 
-function openRequest(writing: Writing, event: ThreadEventOf<'request-opened'>): void {
+function openRequest({ head, requests }: Writing, event: ThreadEventOf<'request-opened'>): void {
   const { request, place } = event;
   if (place === undefined) {
-    writing.requests.set(request.requestId, { request, place });
+    requests.set(request.requestId, { request, place });
     return;
   }
-  const call = callAt(writing, event, place, ['proposed']);
+  const call = callAt(head, event, place, ['proposed']);
   call.status = 'waiting';
   call.requestId = request.requestId;
   const { toolCallId, toolName, input } = call;
   const shown = { ...request, toolCall: { toolCallId, toolName, input } };
-  writing.requests.set(request.requestId, { request: shown, place });
+  requests.set(request.requestId, { request: shown, place });
 }
 
 function answerRequest(writing: Writing, event: ThreadEventOf<'request-answered'>): void {
   const { response } = event;
   const { request, place } = takeRequest(writing, event, response.requestId);
-  writing.settling.requests.push({ request, place, response });
+  writing.head.settling.requests.push({ request, place, response });
   const approved = response.type === 'approval-response' && response.approved;
   if (place !== undefined && approved)
-    callAt(writing, event, place, ['waiting']).status = 'approved';
+    callAt(writing.head, event, place, ['waiting']).status = 'approved';
 }
 
 function closeRequest(writing: Writing, event: ThreadEventOf<'request-closed'>): void {
   const { requestId, cause } = event;
   const answered =
-    writing.settling.requests.find(({ request }) => request.requestId === requestId) ??
+    writing.head.settling.requests.find(({ request }) => request.requestId === requestId) ??
     writing.endedRequests.get(requestId);
   const { request, place } = answered ?? takeRequest(writing, event, requestId);
-  writing.settling.requests.push({ ...answered, request, place, cause });
+  writing.head.settling.requests.push({ ...answered, request, place, cause });
   if (place === undefined) return;
-  callAt(writing, event, place, ['waiting', 'approved']).status = 'proposed';
+  callAt(writing.head, event, place, ['waiting', 'approved']).status = 'proposed';
 }
 
 function takeRequest({ requests }: Writing, event: ThreadEvent, requestId: string): OpenRequest {
@@ -212,7 +219,7 @@ function takeRequest({ requests }: Writing, event: ThreadEvent, requestId: strin
 }
 
 function callAt(
-  { calls }: Writing,
+  { calls }: ThreadHead,
   event: ThreadEvent,
   place: CallPlace,
   statuses: readonly ToolCallRecord['status'][],
@@ -226,12 +233,12 @@ function callAt(
 }
 
 /** Every call has its result: the tool message is written, in the model's order, and the model is next. */
-function completeStep(writing: Writing): void {
-  const { head, calls, settling } = writing;
+function completeStep(head: ThreadHead): void {
+  const { calls, settling } = head;
   settling.messages.push({ role: 'tool', content: calls.map(toolResultPart) });
   settling.messages.push(...head.queuedMessages);
   settling.calls.push(...calls);
-  writing.calls = [];
+  head.calls = [];
   head.queuedMessages = [];
   head.modelIsNext = true;
 }

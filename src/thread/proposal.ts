@@ -1,39 +1,40 @@
-import { headAfter } from './apply-event.ts';
+import { beginWriting, finishWriting, writeEvents, type Writing } from './apply-event.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import type { ThreadHead, ThreadState } from './thread-state.ts';
 
 /** Events that may be appended to a thread, and its head as it would be after them. The thread itself is not written. */
 export class Proposal {
-  readonly #state: ThreadState;
+  /** The thread as it is stored. */
+  readonly state: Readonly<ThreadState>;
   readonly #events: ThreadEvent[] = [];
-  #head: ThreadHead;
+  #writing: Writing | undefined;
 
   constructor(state: ThreadState) {
-    this.#state = state;
-    this.#head = state.head;
+    this.state = state;
   }
 
-  /** The thread as it is stored. */
-  get state(): Readonly<ThreadState> {
-    return this.#state;
-  }
-
-  /** The head after the events so far. */
-  get head(): ThreadHead {
-    return this.#head;
+  /** The head after the events so far; to look at, not to keep. */
+  get head(): Readonly<ThreadHead> {
+    return this.#writing?.head ?? this.state.head;
   }
 
   get events(): readonly ThreadEvent[] {
     return this.#events;
   }
 
-  /** Adds events; the first of a new thread come after its `thread-created`. Throws `log-tampered` for one that can't follow. */
+  /** Adds events; those of a new thread come after its `thread-created`. Throws `log-tampered` for one that can't follow. */
   add(...events: ThreadEvent[]): void {
     const [first] = events;
     if (first === undefined) return;
-    const { threadId, endedRequests } = this.#state;
-    if (!this.#head.created) events.unshift({ type: 'thread-created', at: first.at, threadId });
-    this.#head = headAfter(this.#head, events, endedRequests);
+    this.#writing ??= beginWriting(this.state);
+    const { threadId } = this.state;
+    if (!this.head.created) events.unshift({ type: 'thread-created', at: first.at, threadId });
+    writeEvents(this.#writing, events);
     this.#events.push(...events);
+  }
+
+  /** The head after all events, to keep. Nothing can be added any more. */
+  finish(): ThreadHead {
+    return this.#writing === undefined ? this.state.head : finishWriting(this.#writing);
   }
 }

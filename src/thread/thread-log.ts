@@ -63,7 +63,9 @@ export class ThreadLog {
     });
   }
 
-  async #append({ events, head }: Proposal): Promise<boolean> {
+  async #append(proposal: Proposal): Promise<boolean> {
+    const { events } = proposal;
+    const head = proposal.finish();
     const { store, onAppended } = this.#options;
     const { threadId } = this.state;
     const revision = this.revision + events.length;
