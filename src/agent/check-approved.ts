@@ -1,11 +1,19 @@
 import type { ApprovalRequest } from '../content/approval.ts';
-import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { CallPlace, ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import { requestDigest } from '../policy/digest.ts';
+import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadHead, ThreadState } from '../thread/thread-state.ts';
 import { closeEvents } from './accept-input.ts';
 import { applyRules } from './apply-rules.ts';
-import { type DecisionInput, makeRequest } from './decide-calls.ts';
+import { askAbout, type DecisionInput } from './decide-calls.ts';
+import type { ToolDefinition } from './tool-definitions.ts';
+
+/** An approved call, and what was shown of it. */
+export interface ApprovedCall {
+  call: ToolCallRecord;
+  request: ApprovalRequest;
+}
 
 /**
  * The events that start an approved call, or that say why it may not start: the last look before it runs. What was
@@ -13,47 +21,63 @@ import { type DecisionInput, makeRequest } from './decide-calls.ts';
  */
 export async function checkApproved(
   input: DecisionInput,
-  call: ToolCallRecord,
-  request: ApprovalRequest,
+  approved: ApprovedCall,
 ): Promise<ThreadEvent[]> {
+  const { call, request } = approved;
   const { step, index, toolCallId, toolName } = call;
   const at = input.now();
-  const { requestId, digest, ...shown } = request;
   if ((request.expiresAt ?? Infinity) <= at) {
     const reason = 'The approval expired before the call began.';
-    return closeEvents(requestId, call, { cause: 'expired', reason, at });
+    return closeEvents(request.requestId, call, { cause: 'expired', reason, at });
   }
   const definition = input.tools.get(toolName);
   if (definition === undefined) {
-    const error = `Not run: the tool '${toolName}' no longer exists.`;
-    return [
-      { type: 'request-closed', at, requestId, cause: 'invalidated', reason: error },
-      { type: 'call-ended', at, step, index, outcome: { status: 'failed', error } },
-    ];
+    return notRun(approved, `Not run: the tool '${toolName}' no longer exists.`, at);
   }
+  const fault = whyNotStrictJson(call.input);
+  if (fault !== undefined)
+    return notRun(approved, `Not run: the stored input is damaged: ${fault}.`, at);
   const toolCall = { toolCallId, toolName, input: call.input };
-  const now = await requestDigest({ ...shown, requestId, toolCall }, call, definition.digest);
-  if (now !== digest) {
-    const reason =
-      'What was approved is not what would run: the call or the tool has changed since.';
-    const { text, expiresAt, createdAt } = request;
-    const expiresAfterMs = expiresAt === undefined ? undefined : expiresAt - createdAt;
-    const again = await makeRequest(input, definition, toolCall, call, {
-      text,
-      reason,
-      expiresAfterMs,
-    });
-    return [
-      { type: 'request-closed', at, requestId, cause: 'invalidated', reason },
-      openedEvent(call, again),
-    ];
+  if (!(await isAsShown(request, toolCall, call, definition))) {
+    return askAgain(input, approved, { toolCall, place: { step, index }, definition });
   }
   const decision = await applyRules(input.rules, definition, toolCall);
-  if (decision.type === 'deny') {
-    const outcome = { status: 'denied', reason: decision.reason } as const;
-    return [{ type: 'call-ended', at, step, index, outcome }];
-  }
-  return [{ type: 'call-started', at, step, index }];
+  if (decision.type !== 'deny') return [{ type: 'call-started', at, step, index }];
+  const outcome = { status: 'denied', reason: decision.reason } as const;
+  return [{ type: 'call-ended', at, step, index, outcome }];
+}
+
+async function isAsShown(
+  { digest, ...shown }: ApprovalRequest,
+  toolCall: ToolCall,
+  place: CallPlace,
+  definition: ToolDefinition,
+): Promise<boolean> {
+  return digest === (await requestDigest({ ...shown, toolCall }, place, definition.digest));
+}
+
+function notRun({ call, request }: ApprovedCall, error: string, at: number): ThreadEvent[] {
+  const { step, index } = call;
+  const { requestId } = request;
+  return [
+    { type: 'request-closed', at, requestId, cause: 'invalidated', reason: error },
+    { type: 'call-ended', at, step, index, outcome: { status: 'failed', error } },
+  ];
+}
+
+async function askAgain(
+  input: DecisionInput,
+  { call, request }: ApprovedCall,
+  about: Parameters<typeof askAbout>[2],
+): Promise<ThreadEvent[]> {
+  const { requestId, text, expiresAt, createdAt } = request;
+  const reason = 'What was approved is not what would run: the call or the tool has changed since.';
+  const expiresAfterMs = expiresAt === undefined ? undefined : expiresAt - createdAt;
+  const again = await askAbout(input, { text, reason, expiresAfterMs }, about);
+  return [
+    { type: 'request-closed', at: input.now(), requestId, cause: 'invalidated', reason },
+    openedEvent(call, again),
+  ];
 }
 
 /** The event that asks about a call; the call itself stands in the assistant message, and is not repeated. */
@@ -66,10 +90,7 @@ export function openedEvent(
 }
 
 /** The calls of a head that a person approved and that have not begun, each with what was shown. */
-export function approvedCalls(
-  state: ThreadState,
-  head: ThreadHead,
-): { call: ToolCallRecord; request: ApprovalRequest }[] {
+export function approvedCalls(state: ThreadState, head: ThreadHead): ApprovedCall[] {
   const justEnded = new Map(
     head.settling.requests.map((ended) => [ended.request.requestId, ended]),
   );
@@ -80,6 +101,7 @@ export function approvedCalls(
   });
 }
 
+/** What was found out about the approved calls of a head, for those that are approved still. */
 export function eventsOfApproved(
   head: ThreadHead,
   starts: ReadonlyMap<string, readonly ThreadEvent[]>,

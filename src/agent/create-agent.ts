@@ -1,11 +1,6 @@
 import type { ToolSet } from 'ai';
-import {
-  type ApprovalRequest,
-  type ApprovalRequestContent,
-  withAnswers,
-} from '../content/approval.ts';
+import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
 import { HoldpointError } from '../errors.ts';
-import { requestDigest } from '../policy/digest.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
 import { encodeEvent } from '../thread/event-text.ts';
@@ -26,6 +21,7 @@ import type {
 } from './agent-options.ts';
 import { type AgentResponse, makeResponse } from './agent-response.ts';
 import { checkRules } from './apply-rules.ts';
+import { type Asked, makeRequest } from './make-request.ts';
 import { settingsOf } from './model-step.ts';
 import { parseInput } from './parse-input.ts';
 import { randomId } from './random-id.ts';
@@ -91,11 +87,7 @@ class HoldpointAgent implements Agent<unknown> {
     const { allowSystemInMessages } = this.#context.options;
     const parsed = parseInput(input, { principal, allowSystemInMessages });
     options.signal?.throwIfAborted();
-    this.#tools ??= defineTools(
-      this.#context.options.tools ?? {},
-      this.#context.options.toolsContext ?? {},
-    );
-    const tools = await this.#tools;
+    const tools = await this.#definedTools();
     await log.pull();
     const messagesBefore = log.state.messages.length;
     const events = new Run(this.#context, log, tools, options).events(parsed);
@@ -126,25 +118,13 @@ class HoldpointAgent implements Agent<unknown> {
     });
   }
 
-  async requestApproval(
-    thread: AgentThread,
-    { text, reason, expiresAfterMs }: { text: string; reason?: string; expiresAfterMs?: number },
-  ): Promise<ApprovalRequestContent> {
+  async requestApproval(thread: AgentThread, asked: Asked): Promise<ApprovalRequestContent> {
     const log = this.#logOf(thread);
-    const { now, generateId } = this.#context;
-    const at = now();
-    const asked: Omit<ApprovalRequest, 'digest'> = {
-      type: 'approval-request',
-      requestId: generateId(),
-      threadId: thread.id,
-      text: text.toWellFormed(),
-      reason: reason?.toWellFormed(),
-      createdAt: at,
-      expiresAt: expiresAfterMs === undefined ? undefined : at + expiresAfterMs,
-    };
-    const request = { ...asked, digest: await requestDigest(asked) };
+    const request = await makeRequest({ ...this.#context, threadId: thread.id }, asked);
     await log.pull();
-    await log.commit((proposal) => proposal.add({ type: 'request-opened', at, request }));
+    await log.commit((proposal) =>
+      proposal.add({ type: 'request-opened', at: request.createdAt, request }),
+    );
     return withAnswers(request);
   }
 
@@ -177,6 +157,18 @@ class HoldpointAgent implements Agent<unknown> {
 
   on<TYPE extends ThreadEventType>(type: TYPE, listener: AgentListener<TYPE>): () => void {
     return this.#context.events.on(type, listener);
+  }
+
+  /** Made ready at the first run; a failure, of a schema that is fetched say, is not kept. */
+  async #definedTools(): Promise<ToolDefinitions> {
+    const { tools = {}, toolsContext = {} } = this.#context.options;
+    this.#tools ??= defineTools(tools, toolsContext);
+    try {
+      return await this.#tools;
+    } catch (error) {
+      this.#tools = undefined;
+      throw error;
+    }
   }
 
   async #open(threadId: string): Promise<{ thread: AgentThread; log: ThreadLog }> {

@@ -1,8 +1,7 @@
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { CallPlace, ToolCall, ToolCallOutcome } from '../content/tool-call.ts';
-import { requestDigest } from '../policy/digest.ts';
-import type { Decision } from '../policy/tool-approval.ts';
 import { applyRules, type RuleInput } from './apply-rules.ts';
+import { type Asked, type AskedCall, makeRequest, type RequestMaking } from './make-request.ts';
 import type { ProposedCall } from './model-step.ts';
 import type { ToolDefinition, ToolDefinitions } from './tool-definitions.ts';
 
@@ -13,12 +12,9 @@ export type CallVerdict =
   | { type: 'end'; outcome: ToolCallOutcome };
 
 /** What is decided with. */
-export interface DecisionInput {
-  threadId: string;
+export interface DecisionInput extends RequestMaking {
   tools: ToolDefinitions;
   rules: RuleInput;
-  now: () => number;
-  generateId: () => string;
 }
 
 /** A verdict for each call of a step, in its order. Nothing that is doubtful runs (design, rules 3 and 8). */
@@ -56,31 +52,18 @@ async function decideCall(
     case 'ask':
       return {
         type: 'ask',
-        request: await makeRequest(input, definition, toolCall, place, decision),
+        request: await askAbout(input, decision, { toolCall, place, definition }),
       };
   }
 }
 
-/** A request for the approval of a call, bound to the call and the tool by its digest. */
-export async function makeRequest(
-  { threadId, now, generateId }: Pick<DecisionInput, 'threadId' | 'now' | 'generateId'>,
-  definition: ToolDefinition,
-  toolCall: ToolCall,
-  place: CallPlace,
-  { text, reason, expiresAfterMs }: Omit<Extract<Decision, { type: 'ask' }>, 'type'>,
+/** The request for the approval of a call. Where the rule says nothing else, the tool's name is the text. */
+export async function askAbout(
+  input: DecisionInput,
+  asked: Partial<Asked>,
+  { toolCall, place, definition }: Omit<AskedCall, 'toolDigest'> & { definition: ToolDefinition },
 ): Promise<ApprovalRequest> {
-  const createdAt = now();
-  const request: Omit<ApprovalRequest, 'digest'> = {
-    type: 'approval-request',
-    requestId: generateId(),
-    threadId,
-    text: (
-      text ?? `The agent wants to call ${definition.tool.title ?? toolCall.toolName}.`
-    ).toWellFormed(),
-    ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
-    toolCall,
-    createdAt,
-    ...(expiresAfterMs === undefined ? {} : { expiresAt: createdAt + expiresAfterMs }),
-  };
-  return { ...request, digest: await requestDigest(request, place, definition.digest) };
+  const text = `The agent wants to call ${definition.tool.title ?? definition.name}.`;
+  const { digest } = definition;
+  return makeRequest(input, { text, ...asked }, { toolCall, place, toolDigest: digest });
 }

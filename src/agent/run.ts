@@ -203,9 +203,9 @@ export class Run {
     const decisions = this.#decisionInput(state.messages.length - 1);
     const checked = await Promise.all(
       approvedCalls(state, head).map(
-        async ({ call, request }): Promise<[string, readonly ThreadEvent[]]> => [
-          request.requestId,
-          await checkApproved(decisions, call, request),
+        async (approved): Promise<[string, readonly ThreadEvent[]]> => [
+          approved.request.requestId,
+          await checkApproved(decisions, approved),
         ],
       ),
     );

@@ -67,6 +67,17 @@ test.each(Object.entries(changes))(
   },
 );
 
+test('a stored input that was damaged does not run; the model is told', async () => {
+  const { world, thread, answers } = await waiting();
+  const damaged = JSON.stringify(thread).replace('{"city":"Paris"}', '{"city":"\\ud800"}');
+  const agent = world.agent({ store: undefined });
+  const bare = answers.map(({ toolCall: _call, ...answer }) => answer);
+  const response = await agent.run(bare, await agent.restore(damaged));
+  expect(response).toMatchObject({ status: 'completed', text: 'Done.' });
+  expect(world.ran).toEqual([]);
+  expect(response.thread.calls).toMatchObject([{ status: 'failed' }]);
+});
+
 test('a tool that is gone does not run; the model is told', async () => {
   const { world, answers } = await waiting();
   const agent = world.agent({ tools: { look: travelTools(world.ran).look }, toolApproval: {} });

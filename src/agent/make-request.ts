@@ -1,0 +1,46 @@
+import type { ApprovalRequest } from '../content/approval.ts';
+import type { CallPlace, ToolCall } from '../content/tool-call.ts';
+import { requestDigest } from '../policy/digest.ts';
+
+/** What a request is made with. */
+export interface RequestMaking {
+  threadId: string;
+  now: () => number;
+  generateId: () => string;
+}
+
+/** What a person is asked, and for how long, in milliseconds from now. */
+export interface Asked {
+  text: string;
+  reason?: string | undefined;
+  expiresAfterMs?: number | undefined;
+}
+
+/** The call that is asked about. */
+export interface AskedCall {
+  toolCall: ToolCall;
+  place: CallPlace;
+  /** The digest of the tool's definition. */
+  toolDigest: string;
+}
+
+/** A request for approval, bound by its digest to all it shows and to the call and the tool, if it is about one. */
+export async function makeRequest(
+  { threadId, now, generateId }: RequestMaking,
+  { text, reason, expiresAfterMs }: Asked,
+  asked?: AskedCall,
+): Promise<ApprovalRequest> {
+  const createdAt = now();
+  const request: Omit<ApprovalRequest, 'digest'> = {
+    type: 'approval-request',
+    requestId: generateId(),
+    threadId,
+    /* What a rule or an app wrote may quote a model; half of a surrogate pair has no canonical text. */
+    text: text.toWellFormed(),
+    ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
+    ...(asked === undefined ? {} : { toolCall: asked.toolCall }),
+    createdAt,
+    ...(expiresAfterMs === undefined ? {} : { expiresAt: createdAt + expiresAfterMs }),
+  };
+  return { ...request, digest: await requestDigest(request, asked?.place, asked?.toolDigest) };
+}
