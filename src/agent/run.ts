@@ -7,16 +7,15 @@ import { acceptInput } from './accept-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunOptions } from './agent-options.ts';
 import { approvedCalls, checkApproved, eventsOfApproved, openedEvent } from './check-approved.ts';
-import { type CallVerdict, decideCalls, type DecisionInput } from './decide-calls.ts';
+import type { DecisionInput } from './decide-calls.ts';
 import { executeCall } from './execute-call.ts';
 import { Executions, type Finished } from './executions.ts';
 import { firstMessages } from './first-messages.ts';
 import { Lease, LeaseLost } from './lease.ts';
-import { addUsage, generateStep, messageOf, type ModelStep } from './model-step.ts';
+import { addUsage, messageOf } from './model-step.ts';
 import type { ParsedInput } from './parse-input.ts';
-import { recordStep } from './record-step.ts';
-import { modelTools, type ToolDefinitions } from './tool-definitions.ts';
-import { untilAborted } from './until-aborted.ts';
+import { takeStep } from './take-step.ts';
+import type { ToolDefinitions } from './tool-definitions.ts';
 
 /** How a run ended, beside what the log says. */
 export interface RunEnd {
@@ -126,47 +125,17 @@ export class Run {
   }
 
   async #askModel(): Promise<readonly ThreadEvent[]> {
-    const { options, settings, generateId } = this.#context;
     const { state } = this.#log;
-    const { model, instructions } = options;
-    const modelStep = await untilAborted(
-      generateStep({
-        model,
-        instructions,
-        settings,
-        tools: modelTools(this.#tools),
-        messages: state.messages.slice(),
-        signal: this.#options.signal,
-      }),
-      this.#options.signal,
-    );
-    this.#steps += 1;
-    this.#usage = addUsage(this.#usage, modelStep.usage);
-    this.#finishReason = modelStep.finishReason;
-    const { message, calls } = recordStep(modelStep, {
-      usedIds: state.toolCallIds,
-      tools: this.#tools,
-      generateId,
+    const { events, usage, finishReason } = await takeStep({
+      context: this.#context,
+      decisions: this.#decisionInput(state.messages.length),
+      state,
+      signal: this.#options.signal,
     });
-    const step = state.head.steps;
-    const decisions = this.#decisionInput(state.messages.length);
-    const verdicts = await decideCalls(decisions, calls, step);
-    return this.#commit(() => [
-      { type: 'step-finished', at: this.#context.now(), step, message, ...aboutStep(modelStep) },
-      ...verdicts.map((verdict, index) => this.#verdictEvent(verdict, step, index)),
-    ]);
-  }
-
-  #verdictEvent(verdict: CallVerdict, step: number, index: number): ThreadEvent {
-    const at = this.#context.now();
-    switch (verdict.type) {
-      case 'start':
-        return { type: 'call-started', at, step, index };
-      case 'ask':
-        return openedEvent({ step, index }, verdict.request);
-      case 'end':
-        return { type: 'call-ended', at, step, index, outcome: verdict.outcome };
-    }
+    this.#steps += 1;
+    this.#usage = addUsage(this.#usage, usage);
+    this.#finishReason = finishReason;
+    return this.#commit(() => events);
   }
 
   /** Results are facts: they are recorded also when the lease was lost meanwhile. */
@@ -286,14 +255,4 @@ export class Run {
 
 function modelSpeaks(head: ThreadHead): boolean {
   return head.modelIsNext && head.calls.length === 0;
-}
-
-function aboutStep({
-  finishReason,
-  usage: { inputTokens, outputTokens, totalTokens },
-}: ModelStep): {
-  finishReason: string;
-  usage: { inputTokens?: number; outputTokens?: number; totalTokens?: number };
-} {
-  return { finishReason, usage: { inputTokens, outputTokens, totalTokens } };
 }

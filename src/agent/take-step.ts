@@ -1,0 +1,82 @@
+import type { LanguageModelUsage } from 'ai';
+import type { CallPlace } from '../content/tool-call.ts';
+import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
+import type { ThreadState } from '../thread/thread-state.ts';
+import type { AgentContext } from './agent-context.ts';
+import { openedEvent } from './check-approved.ts';
+import { type CallVerdict, decideCalls, type DecisionInput } from './decide-calls.ts';
+import { generateStep } from './model-step.ts';
+import { recordStep } from './record-step.ts';
+import { modelTools } from './tool-definitions.ts';
+import { untilAborted } from './until-aborted.ts';
+
+/** What a step is taken with. */
+export interface StepInput {
+  context: AgentContext;
+  decisions: DecisionInput;
+  state: Readonly<ThreadState>;
+  signal: AbortSignal | undefined;
+}
+
+/** A step that was taken and is not recorded yet. */
+export interface TakenStep {
+  /** What the model said, and for each of its calls the start, the request, or the end. */
+  events: ThreadEvent[];
+  usage: LanguageModelUsage;
+  finishReason: string;
+}
+
+/** Asks the model, and decides on every call it proposes. Nothing is run and nothing is recorded here. */
+export async function takeStep({
+  context,
+  decisions,
+  state,
+  signal,
+}: StepInput): Promise<TakenStep> {
+  const { options, settings, generateId, now } = context;
+  const { tools } = decisions;
+  const { model, instructions } = options;
+  const messages = state.messages.slice();
+  const modelStep = await untilAborted(
+    generateStep({ model, instructions, settings, tools: modelTools(tools), messages, signal }),
+    signal,
+  );
+  const { usage, finishReason } = modelStep;
+  const { message, calls } = recordStep(modelStep, {
+    usedIds: state.toolCallIds,
+    tools,
+    generateId,
+  });
+  const { steps: step } = state.head;
+  const verdicts = await decideCalls(decisions, calls, step);
+  const at = now();
+  const finished: ThreadEventOf<'step-finished'> = {
+    type: 'step-finished',
+    at,
+    step,
+    message,
+    finishReason,
+    usage: tokensOf(usage),
+  };
+  const decided = verdicts.map((verdict, index) => verdictEvent(verdict, { step, index }, at));
+  return { events: [finished, ...decided], usage, finishReason };
+}
+
+function verdictEvent(verdict: CallVerdict, place: CallPlace, at: number): ThreadEvent {
+  switch (verdict.type) {
+    case 'start':
+      return { type: 'call-started', at, ...place };
+    case 'ask':
+      return openedEvent(place, verdict.request);
+    case 'end':
+      return { type: 'call-ended', at, ...place, outcome: verdict.outcome };
+  }
+}
+
+function tokensOf({
+  inputTokens,
+  outputTokens,
+  totalTokens,
+}: LanguageModelUsage): ThreadEventOf<'step-finished'>['usage'] {
+  return { inputTokens, outputTokens, totalTokens };
+}
