@@ -2,7 +2,7 @@ import type { ModelMessage } from 'ai';
 import * as fc from 'fast-check';
 import { decodeEvents, encodeEvent, type ThreadEvent } from 'holdpoint';
 import { expect, test } from 'vitest';
-import { memoryWorld } from '../support/travel-world.ts';
+import { memoryWorld, travelTools } from '../support/travel-world.ts';
 
 const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
 const message: ModelMessage = {
@@ -64,4 +64,26 @@ test('system messages are taken where the agent allows them, as in the AI SDK', 
     await agent.thread('t'),
   );
   expect(thread.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant']);
+});
+
+test('what is in memory is what is stored, whatever is lossy about a value', async () => {
+  const lossy = {
+    at: new Date(0),
+    minus: -0,
+    no: Number.NaN,
+    gone: undefined,
+    map: new Map([[1, 2]]),
+  };
+  const world = memoryWorld([
+    { calls: [{ id: 'c1', name: 'look', input: { city: 'Rome' } }] },
+    { text: 'Done.' },
+  ]);
+  const agent = world.agent({
+    tools: { look: { ...travelTools(world.ran).look, execute: async () => lossy } },
+    toolApproval: {},
+  });
+  const { thread } = await agent.run('Look', await agent.thread('t'));
+  const reopened = await world.agent().thread('t');
+  expect(thread.events).toEqual(reopened.events);
+  expect(thread.calls[0]?.outcome).toMatchObject({ output: JSON.parse(JSON.stringify(lossy)) });
 });
