@@ -35,6 +35,7 @@ export {
   type ToolCallOutcome,
   toolCallOutcomeSchema,
   type ToolCallRecord,
+  toolCallRecordSchema,
   toolCallSchema,
   type ToolCallStatus,
 } from './content/tool-call.ts';

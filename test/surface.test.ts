@@ -18,6 +18,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'reject',
     'threadEventSchema',
     'toolCallOutcomeSchema',
+    'toolCallRecordSchema',
     'toolCallSchema',
   ]);
   expect(Object.keys(sqlite)).toEqual(['sqliteStore']);

@@ -35,15 +35,6 @@ export const toolCallOutcomeSchema: z.ZodType<ToolCallOutcome> = z.discriminated
   z.strictObject({ status: z.literal('denied'), reason: z.string().optional() }),
 ]);
 
-/** Where a call stands (design, part 4). */
-export type ToolCallStatus =
-  | 'proposed'
-  | 'waiting'
-  | 'approved'
-  | 'started'
-  | 'indeterminate'
-  | ToolCallOutcome['status'];
-
 /** Where a call stands among all calls of a thread; what names it, as models repeat their ids. */
 export interface CallPlace {
   /** The model step that proposed it, from 0. */
@@ -53,13 +44,30 @@ export interface CallPlace {
 }
 
 /** A call of a thread with its past: `thread.calls` has one for every call a model ever proposed there. */
-export interface ToolCallRecord extends ToolCall, CallPlace {
-  status: ToolCallStatus;
+export const toolCallRecordSchema = toolCallSchema.extend({
+  step: z.int(),
+  index: z.int(),
+  /** Where it stands (design, part 4). */
+  status: z.enum([
+    'proposed',
+    'waiting',
+    'approved',
+    'started',
+    'indeterminate',
+    'succeeded',
+    'failed',
+    'denied',
+  ]),
   /** The latest approval request for it, when there was one. */
-  requestId?: string;
+  requestId: z.string().optional(),
   /** When `execute` was about to be called, in milliseconds since 1970. */
-  startedAt?: number;
+  startedAt: z.number().optional(),
   /** What `execute` is given to tell its own server that this is the same call: unique, and stable for the call. */
-  idempotencyKey?: string;
-  outcome?: ToolCallOutcome;
-}
+  idempotencyKey: z.string().optional(),
+  outcome: toolCallOutcomeSchema.optional(),
+});
+
+/** A call of a thread with its past. */
+export type ToolCallRecord = z.infer<typeof toolCallRecordSchema>;
+/** Where a call stands. */
+export type ToolCallStatus = ToolCallRecord['status'];

@@ -1,4 +1,4 @@
-import { memoryStore, type ThreadEvent, type ThreadStore } from 'holdpoint';
+import { memoryStore, type ThreadEvent, type ThreadStore, toolCallRecordSchema } from 'holdpoint';
 import { expect, expectTypeOf, test } from 'vitest';
 import { book, look, memoryWorld } from '../support/travel-world.ts';
 
@@ -81,6 +81,16 @@ test('thread.events is the audit trail: who was asked what, who answered, what r
     principal,
     response: { approved: true, reason: 'fine', digest: answers[0]?.digest },
   });
+});
+
+test('every call of a thread is a tool call record, as its schema says', async () => {
+  const world = memoryWorld(script);
+  const agent = world.agent();
+  const { thread } = await agent.run('Book', await agent.thread('t'));
+  for (const call of JSON.parse(JSON.stringify(thread.calls))) {
+    expect(toolCallRecordSchema.parse(call)).toEqual(call);
+  }
+  expect(thread.calls.map(({ status }) => status)).toEqual(['waiting', 'succeeded']);
 });
 
 test('an approval cycle is five appends, whatever the batch', async () => {

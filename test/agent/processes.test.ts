@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { memoryStore } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { expect, test } from 'vitest';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -63,6 +64,27 @@ function readEffects(folder: string): string {
     return '';
   }
 }
+
+test('a thread goes to another process as JSON text, is answered there, and comes back', async () => {
+  const played = scriptedModel([{ calls: [book('c1', 'Paris')] }]);
+  const store = memoryStore();
+  const agent = travelWorld(played, () => store).agent();
+  const { thread } = await agent.run('Book', await agent.thread('t'));
+  const there = join(import.meta.dirname, '..', 'support', 'restoring-process.ts');
+  const output = execFileSync(process.execPath, ['--conditions=holdpoint-source', there], {
+    input: JSON.stringify(thread),
+    encoding: 'utf8',
+  });
+  const { said, ran, thread: json } = JSON.parse(output);
+  expect(said).toBe('Done.');
+  expect(ran).toMatchObject([{ name: 'book', input: { city: 'Paris' } }]);
+  const elsewhere = memoryStore();
+  const restored = await travelWorld(played, () => elsewhere)
+    .agent()
+    .restore(json);
+  expect(restored.status).toBe('idle');
+  expect(restored.calls).toMatchObject([{ status: 'succeeded' }]);
+});
 
 test('three processes give the same answer at once, on one SQLite file: the tool runs once', async () => {
   const { outcomes, thread, effects } = await raceOf(['approve', 'approve', 'approve']);
