@@ -2,7 +2,9 @@
 export type HoldpointErrorCode =
   /** The thread has no request of this id, nor ever had. Look at `thread.activeRequests`. */
   | 'unknown-request'
-  /** The request was answered otherwise before; the first answer stands. */
+  /** The thread has no call of this id. Look at `thread.calls`. */
+  | 'unknown-call'
+  /** The request, or the call, was answered otherwise before; the first answer stands. */
   | 'already-answered'
   /** The request expired, was cancelled or was invalidated; it can't be answered any more. */
   | 'request-closed'

@@ -3,13 +3,17 @@ export type { AgentEvent, AgentListener } from './agent/agent-events.ts';
 export type {
   AgentOptions,
   AnswerOptions,
+  DeliveredOutcome,
   InputItem,
   RunInput,
   RunOptions,
+  SettledOutcome,
+  ToolRecovery,
+  UnrecordedOutcome,
 } from './agent/agent-options.ts';
 export type { AgentResponse } from './agent/agent-response.ts';
 export { createAgent } from './agent/create-agent.ts';
-export type { ToolRunOptions } from './agent/execute-call.ts';
+export { later, type ToolRunOptions } from './agent/execute-call.ts';
 export {
   type ApprovalRequest,
   type ApprovalRequestContent,

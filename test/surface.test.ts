@@ -12,6 +12,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'decodeEvents',
     'encodeEvent',
     'inertText',
+    'later',
     'memoryStore',
     'questionRequestSchema',
     'questionResponseSchema',

@@ -172,7 +172,7 @@ function expiryEvents(
     );
 }
 
-/** The events that cancel every open request, and every approved call that has not begun. */
+/** The events that cancel every open request, every deferred call, and every approved call that has not begun. */
 export function cancelEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
   return [
     ...cancelOpenEvents(head, reason, now),
@@ -185,9 +185,16 @@ export function cancelEvents(head: ThreadHead, reason: string, now: number): Thr
 }
 
 function cancelOpenEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
-  return head.openRequests.flatMap(({ request, place }) =>
+  const requests = head.openRequests.flatMap(({ request, place }) =>
     closeEvents(request.requestId, place, { cause: 'cancelled', reason, at: now }),
   );
+  const deferred = head.calls
+    .filter((call) => call.status === 'deferred')
+    .map(({ step, index }): ThreadEvent => {
+      const error = `${reason} It goes on elsewhere, and its outcome is not known here.`;
+      return { type: 'call-ended', at: now, step, index, outcome: { status: 'failed', error } };
+    });
+  return [...requests, ...deferred];
 }
 
 /** The events that close a request, and end its call, if it has one, as denied. */
@@ -224,11 +231,13 @@ function refuseMessage(
       `A call of thread ${threadId} was started and its outcome is unknown; see thread.calls. It must be settled first.`,
     );
   }
-  if (head.openRequests.length > 0 && whilePending === 'refuse') {
+  const deferred = head.calls.filter((call) => call.status === 'deferred');
+  const awaited = head.openRequests.length + deferred.length;
+  if (awaited > 0 && whilePending === 'refuse') {
     throw new HoldpointError(
       'requests-open',
-      `Thread ${threadId} waits for ${head.openRequests.length} answer(s). ` +
-        "Answer them, or run with whilePending: 'cancel'.",
+      `Thread ${threadId} waits for ${awaited} answer(s) or deferred result(s). ` +
+        "Bring them, or run with whilePending: 'cancel'.",
     );
   }
 }

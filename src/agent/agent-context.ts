@@ -1,13 +1,14 @@
 import type { AgentEvents } from './agent-events.ts';
-import type { AgentOptions } from './agent-options.ts';
+import type { AgentOptions, ToolRecovery } from './agent-options.ts';
 import type { ModelSettings } from './model-step.ts';
 
 /** An agent's options, with their defaults. */
 export interface AgentContext {
   /** Rules are called as they are given, whatever tools they are typed for. */
-  options: Omit<AgentOptions, 'toolApproval' | 'toolsContext'> & {
+  options: Omit<AgentOptions, 'toolApproval' | 'toolsContext' | 'toolRecovery'> & {
     toolApproval?: unknown;
     toolsContext?: Readonly<Record<string, unknown>> | undefined;
+    toolRecovery?: Readonly<Record<string, ToolRecovery | undefined>> | undefined;
   };
   settings: ModelSettings;
   maxSteps: number;

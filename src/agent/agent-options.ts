@@ -1,4 +1,5 @@
 import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai';
+import type { ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import type { ToolApproval } from '../policy/tool-approval.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
@@ -16,6 +17,13 @@ export interface AgentOptions<
   tools?: TOOLS;
   /** Which calls run, which are denied, and which a person is asked about; the AI SDK's `toolApproval`. */
   toolApproval?: ToolApproval<TOOLS, RUNTIME_CONTEXT>;
+  /** How to find out, or do again, what a call came to when its process died: for tools that can tell. */
+  toolRecovery?: { readonly [NAME in keyof TOOLS]?: ToolRecovery };
+  /**
+   * Called with an outcome that could not be recorded after several tries, so that it is not lost: the store is out of
+   * reach. The call will be found indeterminate; settle it with this.
+   */
+  onUnrecorded?: (unrecorded: UnrecordedOutcome) => unknown;
   /** The context of each tool that has a `contextSchema`, for its `execute` and its rules. */
   toolsContext?: { readonly [NAME in keyof TOOLS]?: unknown };
   /** Where threads are kept. Default `memoryStore()`: gone with the process. */
@@ -33,6 +41,40 @@ export interface AgentOptions<
   now?: () => number;
   /** Ids of requests, runs and threads: at least 128 random bits. Default: 22 characters of base64url. */
   generateId?: () => string;
+}
+
+/** How a tool's calls are recovered when the process that ran them is gone. */
+export interface ToolRecovery {
+  /**
+   * Asks the tool's own server what became of a call, by its key: the outcome, or `undefined` when it can't tell. Asked
+   * before anything else.
+   */
+  reconcile?: (call: {
+    input: unknown;
+    idempotencyKey: string;
+    toolCallId: string;
+  }) => DeliveredOutcome | undefined | PromiseLike<DeliveredOutcome | undefined>;
+  /** Whether the call may be started again, with the same input and key, as the server does it once for a key. Default `false`. */
+  idempotent?: boolean;
+  /** How often it may be started in all, when it is idempotent. Default 3. */
+  maxAttempts?: number;
+}
+
+/** What became of a call, as somebody outside knows. `output` must be JSON. */
+export type DeliveredOutcome =
+  | { status: 'succeeded'; output: unknown }
+  | { status: 'failed'; error: string };
+
+/** How a person settles a call whose outcome is unknown; `retry` is a new approval of the same call. */
+export type SettledOutcome = DeliveredOutcome | { status: 'retry' };
+
+/** An outcome that the store did not take. */
+export interface UnrecordedOutcome {
+  threadId: string;
+  call: ToolCallRecord;
+  outcome: ToolCallOutcome;
+  /** Why the store did not take it. */
+  error: unknown;
 }
 
 /** What a run may be given: text, messages, answers, or several of these. `[]` goes on where the thread stands. */

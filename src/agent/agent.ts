@@ -2,7 +2,14 @@ import type { ApprovalRequestContent } from '../content/approval.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ThreadEventType } from '../thread/thread-event.ts';
 import type { AgentListener } from './agent-events.ts';
-import type { AnswerOptions, InputItem, RunInput, RunOptions } from './agent-options.ts';
+import type {
+  AnswerOptions,
+  DeliveredOutcome,
+  InputItem,
+  RunInput,
+  RunOptions,
+  SettledOutcome,
+} from './agent-options.ts';
 import type { AgentResponse } from './agent-response.ts';
 
 /** A language model with tools, a loop that asks before it acts, and threads that remember. */
@@ -35,7 +42,28 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
     thread: AgentThread,
     request: { text: string; reason?: string; expiresAfterMs?: number },
   ): Promise<ApprovalRequestContent>;
-  /** Cancels open requests, and approved calls that have not begun; the model will be told. */
+  /**
+   * Says what became of a call whose outcome is unknown (`indeterminate`): a person looked. `retry` is a new approval of the same
+   * call. `run([], thread)` goes on. Refused with `not-allowed` for a call in another state, `already-answered` when
+   * it has another outcome, `unknown-call`.
+   */
+  settle(
+    thread: AgentThread,
+    toolCallId: string,
+    outcome: SettledOutcome,
+    options?: AnswerOptions,
+  ): Promise<void>;
+  /**
+   * Brings the result of a deferred call: one whose `execute` returned `later`, or whose tool has none. Once, from any
+   * process; the same again is harmless, another is refused with `already-answered`. `run([], thread)` goes on.
+   */
+  deliver(
+    thread: AgentThread,
+    toolCallId: string,
+    outcome: DeliveredOutcome,
+    options?: AnswerOptions,
+  ): Promise<void>;
+  /** Cancels open requests, deferred calls, and approved calls that have not begun; the model will be told. */
   cancel(thread: AgentThread, reason?: string): Promise<AgentResponse>;
   /**
    * Puts a thread's JSON form, text or object, into the store and gives the handle: written if the store has none,

@@ -7,7 +7,7 @@ import type { ThreadHead, ThreadState } from '../thread/thread-state.ts';
 import { closeEvents } from './accept-input.ts';
 import { applyRules } from './apply-rules.ts';
 import { askAbout, type DecisionInput } from './decide-calls.ts';
-import type { ToolDefinition } from './tool-definitions.ts';
+import { beginningOf, type ToolDefinition } from './tool-definitions.ts';
 
 /** An approved call, and what was shown of it. */
 export interface ApprovedCall {
@@ -42,7 +42,7 @@ export async function checkApproved(
     return askAgain(input, approved, { toolCall, place: { step, index }, definition });
   }
   const decision = await applyRules(input.rules, definition, toolCall);
-  if (decision.type !== 'deny') return [{ type: 'call-started', at, step, index }];
+  if (decision.type !== 'deny') return [beginningOf(definition, call, at)];
   const outcome = { status: 'denied', reason: decision.reason } as const;
   return [{ type: 'call-ended', at, step, index, outcome }];
 }

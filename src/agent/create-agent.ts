@@ -15,22 +15,26 @@ import { AgentEvents, type AgentListener } from './agent-events.ts';
 import type {
   AgentOptions,
   AnswerOptions,
+  DeliveredOutcome,
   InputItem,
   RunInput,
   RunOptions,
+  SettledOutcome,
 } from './agent-options.ts';
 import { type AgentResponse, makeResponse } from './agent-response.ts';
 import { checkRules } from './apply-rules.ts';
+import { deliverOutcome, type EndingInput, settleCall } from './end-call.ts';
 import { type Asked, makeRequest } from './make-request.ts';
 import { settingsOf } from './model-step.ts';
 import { parseInput } from './parse-input.ts';
 import { randomId } from './random-id.ts';
+import { checkRecovery } from './recover-calls.ts';
 import { Run } from './run.ts';
 import { checkTools, defineTools, type ToolDefinitions } from './tool-definitions.ts';
 
 /**
  * Wraps a language model with a loop that runs tools, asks people where a rule says so, and remembers.
- * Throws a `TypeError` for tools without `execute` and for rules that name no tool.
+ * Throws a `TypeError` for rules that name no tool, or one that runs at the provider.
  *
  * @example
  * const agent = createAgent({ model, tools: { bookFlight }, toolApproval: { bookFlight: 'user-approval' } });
@@ -46,9 +50,10 @@ export function createAgent<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
 >(options: AgentOptions<TOOLS, RUNTIME_CONTEXT>): Agent<RUNTIME_CONTEXT> {
-  const { tools = {}, toolApproval } = options;
+  const { tools = {}, toolApproval, toolRecovery = {} } = options;
   checkTools(tools);
   checkRules(toolApproval, tools);
+  checkRecovery(toolRecovery, tools);
   return new HoldpointAgent({
     options,
     settings: settingsOf(options),
@@ -126,6 +131,32 @@ class HoldpointAgent implements Agent<unknown> {
       proposal.add({ type: 'request-opened', at: request.createdAt, request }),
     );
     return withAnswers(request);
+  }
+
+  async settle(
+    thread: AgentThread,
+    toolCallId: string,
+    outcome: SettledOutcome,
+    { principal }: AnswerOptions = {},
+  ): Promise<void> {
+    await settleCall(await this.#ending(thread), { toolCallId, outcome, principal });
+  }
+
+  async deliver(
+    thread: AgentThread,
+    toolCallId: string,
+    outcome: DeliveredOutcome,
+    { principal }: AnswerOptions = {},
+  ): Promise<void> {
+    await deliverOutcome(await this.#ending(thread), { toolCallId, outcome, principal });
+  }
+
+  /** What bringing an outcome from outside needs of a thread, read up to now. */
+  async #ending(thread: AgentThread): Promise<EndingInput> {
+    const log = this.#logOf(thread);
+    const tools = await this.#definedTools();
+    await log.pull();
+    return { log, tools, ...this.#context };
   }
 
   async cancel(thread: AgentThread, reason = 'The request was cancelled.'): Promise<AgentResponse> {

@@ -7,7 +7,7 @@ import type { ToolDefinition, ToolDefinitions } from './tool-definitions.ts';
 
 /** What is to happen with one call of a step. */
 export type CallVerdict =
-  | { type: 'start' }
+  | { type: 'start'; definition: ToolDefinition }
   | { type: 'ask'; request: ApprovalRequest }
   | { type: 'end'; outcome: ToolCallOutcome };
 
@@ -46,7 +46,7 @@ async function decideCall(
   const decision = await applyRules(input.rules, definition, toolCall);
   switch (decision.type) {
     case 'run':
-      return { type: 'start' };
+      return { type: 'start', definition };
     case 'deny':
       return { type: 'end', outcome: { status: 'denied', reason: decision.reason } };
     case 'ask':
@@ -59,7 +59,7 @@ async function decideCall(
 
 /** The request for the approval of a call. Where the rule says nothing else, the tool's name is the text. */
 export async function askAbout(
-  input: DecisionInput,
+  input: RequestMaking,
   asked: Partial<Asked>,
   { toolCall, place, definition }: Omit<AskedCall, 'toolDigest'> & { definition: ToolDefinition },
 ): Promise<ApprovalRequest> {

@@ -1,7 +1,7 @@
 import type { JSONValue, ModelMessage, Tool, ToolExecutionOptions, ToolResultPart } from 'ai';
 import { z } from 'zod';
 import { plainCopy } from '../content/plain-copy.ts';
-import type { ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
+import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 import { toJson } from '../thread/event-text.ts';
 import { messageOf } from './model-step.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
@@ -26,14 +26,30 @@ const modelOutputSchema = z.custom<ToolResultPart['output']>(
 );
 const jsonSchema = z.custom<JSONValue>((value) => value !== undefined);
 
-/** Runs one call that is recorded as started. Whatever the tool does, this resolves to the call's one result. */
+/**
+ * What `execute` returns when the result comes later, from outside: the call stays open, the run ends with `waiting`, and
+ * `agent.deliver(thread, toolCallId, outcome)` brings the result, once, from any process.
+ *
+ * @example
+ * execute: async (input, { toolCallId }) => {
+ *   await queue.add({ input, toolCallId });
+ *   return later;
+ * }
+ */
+export const later: unique symbol = Symbol.for('holdpoint.later');
+
+/** What came of running a call: its one result, or that it goes on outside. */
+export type Execution = { type: 'ended'; outcome: ToolCallOutcome } | { type: 'deferred' };
+
+/** Runs one call that is recorded as started. Whatever the tool does, this resolves. */
 export async function executeCall(
-  { tool, context }: ToolDefinition,
+  definition: ToolDefinition,
   call: ToolCallRecord,
   options: { messages: () => readonly ModelMessage[]; signal: AbortSignal | undefined },
-): Promise<ToolCallOutcome> {
+): Promise<Execution> {
+  const { tool, context } = definition;
   if (options.signal?.aborted === true) {
-    return { status: 'failed', error: 'Not run: the run was aborted before the call began.' };
+    return failed('Not run: the run was aborted before the call began.');
   }
   const { toolCallId } = call;
   /* A copy: what runs is made of the stored bytes, and is the tool's to change. */
@@ -47,15 +63,34 @@ export async function executeCall(
     context,
     idempotencyKey: call.idempotencyKey ?? toolCallId,
   } satisfies ToolRunOptions;
-  let raw: unknown;
+  let output: unknown;
   try {
-    raw = await lastOf(tool.execute?.(input, executionOptions));
+    output = await lastOf(tool.execute?.(input, executionOptions));
   } catch (error) {
-    return { status: 'failed', error: messageOf(error).slice(0, maximumErrorLength) };
+    return failed(messageOf(error).slice(0, maximumErrorLength));
   }
-  const output = recordable(raw);
-  const modelOutput = await modelOutputOf(tool, { toolCallId, input, output: raw });
-  return { status: 'succeeded', output, ...(modelOutput === undefined ? {} : { modelOutput }) };
+  if (output === later) return { type: 'deferred' };
+  return { type: 'ended', outcome: await successOf(tool, call, output) };
+}
+
+function failed(error: string): Execution {
+  return { type: 'ended', outcome: { status: 'failed', error } };
+}
+
+/** The outcome of a call that succeeded, wherever its output comes from. */
+export async function successOf(
+  tool: Tool | undefined,
+  { toolCallId, input }: ToolCall,
+  output: unknown,
+): Promise<ToolCallOutcome> {
+  const options = { toolCallId, input: plainCopy(input), output };
+  const modelOutput = tool && (await modelOutputOf(tool, options));
+  const recorded = recordable(output);
+  return {
+    status: 'succeeded',
+    output: recorded,
+    ...(modelOutput === undefined ? {} : { modelOutput }),
+  };
 }
 
 /** A tool may return an async iterable of preliminary outputs; the last is the output, as in the AI SDK. */

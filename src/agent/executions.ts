@@ -1,10 +1,16 @@
-import type { CallPlace, ToolCallOutcome } from '../content/tool-call.ts';
+import type { CallPlace } from '../content/tool-call.ts';
 import { Bell } from './bell.ts';
+import type { Execution } from './execute-call.ts';
 
-/** A call that ran, and what came of it. */
+/** Which call, and which of its attempts, ran here. */
+export interface Attempt extends CallPlace {
+  attempt: number;
+}
+
+/** An attempt that is over, and what came of it. */
 export interface Finished {
-  place: CallPlace;
-  outcome: ToolCallOutcome;
+  attempt: Attempt;
+  execution: Execution;
 }
 
 /* Results that come this close together, in milliseconds, are recorded in one append. */
@@ -33,10 +39,10 @@ export class Executions {
     return this.#running === 0 || this.#graceIsOver;
   }
 
-  /** Takes a call in; `outcome` never rejects. */
-  add(place: CallPlace, outcome: Promise<ToolCallOutcome>): void {
+  /** Takes a call in; `running` never rejects. */
+  add(attempt: Attempt, running: Promise<Execution>): void {
     this.#running += 1;
-    void outcome.then((settled) => this.#finish({ place, outcome: settled }));
+    void running.then((execution) => this.#finish({ attempt, execution }));
   }
 
   /** Wakes whoever waits, for news from elsewhere. */

@@ -86,7 +86,8 @@ function refuseEmpty({ content }: ModelMessage): void {
   );
 }
 
-function refusePrincipal(principal: unknown): void {
+/** Throws `invalid-input` for a principal that JSON can't hold. */
+export function refusePrincipal(principal: unknown): void {
   const fault = principal === undefined ? undefined : whyNotStrictJson(principal);
   if (fault === undefined) return;
   throw new HoldpointError('invalid-input', `The principal can't be kept as JSON: ${fault}.`);

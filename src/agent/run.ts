@@ -1,4 +1,5 @@
 import type { LanguageModelUsage } from 'ai';
+import type { ToolCallRecord } from '../content/tool-call.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
@@ -14,8 +15,10 @@ import { firstMessages } from './first-messages.ts';
 import { Lease, LeaseLost } from './lease.ts';
 import { addUsage, messageOf } from './model-step.ts';
 import type { ParsedInput } from './parse-input.ts';
+import { mayRestart, reconcileCalls } from './recover-calls.ts';
 import { takeStep } from './take-step.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
+import { withRetries } from './with-retries.ts';
 
 /** How a run ended, beside what the log says. */
 export interface RunEnd {
@@ -57,6 +60,7 @@ export class Run {
   async *events(input: ParsedInput): AsyncGenerator<ThreadEvent, RunEnd, void> {
     const { signal } = this.#options;
     signal?.throwIfAborted();
+    yield* await this.#reconcile();
     yield* await this.#open(input);
     if (!this.#holding) return this.#end();
     const stopRenewing = this.#lease.keep(() => this.#executions.ring());
@@ -76,6 +80,17 @@ export class Run {
     }
   }
 
+  /** Asks tools what became of calls whose process is gone. Results are facts, and need no hold on the thread. */
+  async #reconcile(): Promise<readonly ThreadEvent[]> {
+    const { state } = this.#log;
+    if (statusOf(state.head, this.#context.now()) !== 'indeterminate') return [];
+    const known = await reconcileCalls(this.#context, this.#tools, state.head);
+    return this.#log.commit((proposal) => {
+      if (statusOf(proposal.head, this.#context.now()) !== 'indeterminate') return;
+      proposal.add(...known.filter((event) => isStarted(proposal.head, event)));
+    });
+  }
+
   /** Records the input, and takes the thread when there is something to do that nobody does. */
   async #open(input: ParsedInput): Promise<readonly ThreadEvent[]> {
     const { whilePending = 'refuse' } = this.#options;
@@ -86,14 +101,19 @@ export class Run {
       accept(proposal);
       const { head } = proposal;
       const status = statusOf(head, this.#context.now());
-      const startEvents = eventsOfApproved(head, starts);
-      const free = status !== 'running' && status !== 'indeterminate';
-      this.#holding = free && (startEvents.length > 0 || modelSpeaks(head));
+      const lost = head.calls.filter((call) => call.status === 'started');
+      const isFree = status !== 'running' && lost.every((call) => mayRestart(this.#context, call));
+      const begun = [...lost.map((call) => this.#restart(call)), ...eventsOfApproved(head, starts)];
+      this.#holding = isFree && (begun.length > 0 || modelSpeaks(head));
       if (!this.#holding) return;
-      proposal.add(this.#lease.started(), ...startEvents);
+      proposal.add(this.#lease.started(), ...begun);
       this.#endWhenDone(proposal);
     });
     return this.#begin(events);
+  }
+
+  #restart({ step, index }: ToolCallRecord): ThreadEvent {
+    return { type: 'call-started', at: this.#context.now(), step, index };
   }
 
   /** What the approved calls will lead to once the input is in; looked into before the append, as rules may take their time. */
@@ -149,21 +169,37 @@ export class Run {
     }
   }
 
+  /** Records what came after the run, and what the run could not record. */
   async #recordLate(finished: Finished): Promise<void> {
-    const record = this.#log.commit((proposal) => {
-      proposal.add(...this.#resultEvents(proposal.head, [finished]));
-    });
-    await record.catch(() => {});
+    const { calls } = this.#log.state.head;
+    const call = calls[finished.attempt.index];
+    try {
+      await withRetries(async () =>
+        this.#log.commit((proposal) => {
+          proposal.add(...this.#resultEvents(proposal.head, [finished]));
+        }),
+      );
+    } catch (error) {
+      const { execution } = finished;
+      const { onUnrecorded } = this.#context.options;
+      if (call === undefined || execution.type !== 'ended') return;
+      const { threadId } = this.#log.state;
+      await onUnrecorded?.({ threadId, call, outcome: execution.outcome, error });
+    }
   }
 
   #resultEvents(head: ThreadHead, finished: readonly Finished[]): ThreadEvent[] {
     const at = this.#context.now();
     return finished
-      .filter(({ place: { step, index } }) => {
+      .filter(({ attempt: { step, index, attempt } }) => {
         const call = head.calls[index];
-        return call?.step === step && call.status === 'started';
+        return call?.step === step && call.status === 'started' && call.attempts === attempt;
       })
-      .map(({ place, outcome }) => ({ type: 'call-ended', at, ...place, outcome }));
+      .map(({ attempt: { step, index }, execution }) =>
+        execution.type === 'deferred'
+          ? { type: 'call-deferred', at, step, index }
+          : { type: 'call-ended', at, step, index, outcome: execution.outcome },
+      );
   }
 
   /** What the approved calls of a head lead to, by request: their start, or why they may not start. */
@@ -219,7 +255,8 @@ export class Run {
       const call = state.head.calls[index];
       const definition = call && this.#tools.get(call.toolName);
       if (call === undefined || definition === undefined) continue;
-      this.#executions.add({ step, index }, executeCall(definition, call, { messages, signal }));
+      const attempt = { step, index, attempt: call.attempts };
+      this.#executions.add(attempt, executeCall(definition, call, { messages, signal }));
     }
     return events;
   }
@@ -255,4 +292,10 @@ export class Run {
 
 function modelSpeaks(head: ThreadHead): boolean {
   return head.modelIsNext && head.calls.length === 0;
+}
+
+function isStarted(head: ThreadHead, event: ThreadEvent): boolean {
+  if (event.type !== 'call-ended') return false;
+  const call = head.calls[event.index];
+  return call?.step === event.step && call.status === 'started';
 }

@@ -7,7 +7,7 @@ import { openedEvent } from './check-approved.ts';
 import { type CallVerdict, decideCalls, type DecisionInput } from './decide-calls.ts';
 import { generateStep } from './model-step.ts';
 import { recordStep } from './record-step.ts';
-import { modelTools } from './tool-definitions.ts';
+import { beginningOf, modelTools } from './tool-definitions.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** What a step is taken with. */
@@ -65,7 +65,7 @@ export async function takeStep({
 function verdictEvent(verdict: CallVerdict, place: CallPlace, at: number): ThreadEvent {
   switch (verdict.type) {
     case 'start':
-      return { type: 'call-started', at, ...place };
+      return beginningOf(verdict.definition, place, at);
     case 'ask':
       return openedEvent(place, verdict.request);
     case 'end':

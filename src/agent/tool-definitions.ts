@@ -1,5 +1,7 @@
 import { asSchema, jsonSchema, tool as functionTool, type Tool, type ToolSet } from 'ai';
+import type { CallPlace } from '../content/tool-call.ts';
 import { definitionDigest } from '../policy/digest.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
 
 /** A tool of the agent, made ready once. */
 export interface ToolDefinition {
@@ -20,16 +22,21 @@ export type ToolDefinitions = ReadonlyMap<string, ToolDefinition>;
 /** Throws a `TypeError` for tools that the agent could not keep its word for. */
 export function checkTools(tools: ToolSet): void {
   for (const [name, tool] of Object.entries(tools)) {
-    if (runsAtProvider(tool)) {
-      if (tool.needsApproval === undefined) continue;
-      throw new TypeError(
-        `Tool '${name}' runs at the provider, where holdpoint can't hold it: remove its needsApproval.`,
-      );
-    }
-    if (typeof tool.execute !== 'function') {
-      throw new TypeError(`Tool '${name}' has no execute: give it one, or leave the tool out.`);
-    }
+    if (!runsAtProvider(tool) || tool.needsApproval === undefined) continue;
+    throw new TypeError(
+      `Tool '${name}' runs at the provider, where holdpoint can't hold it: remove its needsApproval.`,
+    );
   }
+}
+
+/** The event with which a call of a tool begins: without an `execute` it begins outside, and its result is delivered. */
+export function beginningOf(
+  { tool }: ToolDefinition,
+  { step, index }: CallPlace,
+  at: number,
+): ThreadEvent {
+  const type = tool.execute === undefined ? 'call-deferred' : 'call-started';
+  return { type, at, step, index };
 }
 
 /** Whether the provider runs the calls of a tool, and we never do. */

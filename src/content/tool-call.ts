@@ -53,6 +53,7 @@ export const toolCallRecordSchema = toolCallSchema.extend({
     'waiting',
     'approved',
     'started',
+    'deferred',
     'indeterminate',
     'succeeded',
     'failed',
@@ -60,8 +61,12 @@ export const toolCallRecordSchema = toolCallSchema.extend({
   ]),
   /** The latest approval request for it, when there was one. */
   requestId: z.string().optional(),
+  /** The run that started it last. */
+  runId: z.string().optional(),
   /** When `execute` was about to be called, in milliseconds since 1970. */
   startedAt: z.number().optional(),
+  /** How often it was started; more than once only for a tool that is idempotent, or after a person said so. */
+  attempts: z.int(),
   /** What `execute` is given to tell its own server that this is the same call: unique, and stable for the call. */
   idempotencyKey: z.string().optional(),
   outcome: toolCallOutcomeSchema.optional(),

@@ -125,14 +125,25 @@ function applyEvent(writing: Writing, event: ThreadEvent): void {
       closeRequest(writing, event);
       break;
     case 'call-started': {
-      const call = callAt(head, event, event, ['proposed', 'approved']);
+      const call = callAt(head, event, event, ['proposed', 'approved', 'started']);
+      if (call.status === 'started' && call.runId === head.run?.runId) {
+        throw tampered(event, 'this run has started the call already');
+      }
       call.status = 'started';
+      call.runId = head.run?.runId;
       call.startedAt = event.at;
+      call.attempts += 1;
       call.idempotencyKey ??= `${head.run?.runId}.${event.step}.${event.index}`;
       break;
     }
+    case 'call-deferred':
+      callAt(head, event, event, ['proposed', 'approved', 'started']).status = 'deferred';
+      break;
+    case 'call-abandoned':
+      callAt(head, event, event, ['started']).status = 'proposed';
+      break;
     case 'call-ended': {
-      const call = callAt(head, event, event, ['proposed', 'waiting', 'approved', 'started']);
+      const call = callAt(head, event, event, unended);
       call.status = event.outcome.status;
       call.outcome = event.outcome;
       head.openCalls -= 1;
@@ -141,6 +152,8 @@ function applyEvent(writing: Writing, event: ThreadEvent): void {
     }
   }
 }
+
+const unended = ['proposed', 'waiting', 'approved', 'started', 'deferred'] as const;
 
 function addMessage(head: ThreadHead, message: ModelMessage): void {
   if (head.calls.length > 0) head.queuedMessages.push(message);
@@ -174,6 +187,7 @@ function proposedCalls(message: ModelMessage, step: number): ToolCallRecord[] {
       toolName,
       input,
       status: 'proposed',
+      attempts: 0,
     }));
 }
 

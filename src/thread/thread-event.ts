@@ -76,14 +76,23 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     cause: z.enum(['expired', 'cancelled', 'invalidated']),
     reason: z.string().optional(),
   }),
-  /** Durable before `execute` is called; there is at most one for a place. */
+  /** Durable before `execute` is called. A second one for a place is a new attempt of a tool that is idempotent. */
   z.strictObject({ type: z.literal('call-started'), at, ...place }),
-  /** The one result of the call. */
+  /** The call goes on outside, and its result will be delivered. */
+  z.strictObject({ type: z.literal('call-deferred'), at, ...place }),
+  /** A person gave up on a started call whose outcome is unknown, to have it asked about anew. */
+  z.strictObject({ type: z.literal('call-abandoned'), at, ...place }),
+  /**
+   * The one result of the call. `source` says who knows it when the run that started it does not: who settled it by
+   * hand, the tool's own `reconcile`, or who delivered it.
+   */
   z.strictObject({
     type: z.literal('call-ended'),
     at,
     ...place,
     outcome: toolCallOutcomeSchema,
+    source: z.enum(['settled', 'reconciled', 'delivered']).optional(),
+    principal: z.unknown().optional(),
   }),
 ]);
 

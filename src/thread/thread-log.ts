@@ -1,5 +1,6 @@
 import { HoldpointError } from '../errors.ts';
 import { adopt, applyEvents } from './apply-event.ts';
+import { encodeEvent } from './event-text.ts';
 import { Proposal } from './proposal.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import { emptyThread, statusOf, type ThreadHead, type ThreadState } from './thread-state.ts';
@@ -73,11 +74,21 @@ export class ThreadLog {
       await store.append(threadId, this.revision, events, this.#summary(head, revision));
     } catch (error) {
       if (HoldpointError.isInstance(error) && error.code === 'revision-conflict') return false;
-      throw error;
+      if (!(await this.#wasWritten(events))) throw error;
     }
     adopt(this.state, events, head);
     onAppended(threadId, events);
     return true;
+  }
+
+  /** Whether a write whose reply was lost has happened: nothing is done on a guess. */
+  async #wasWritten(events: readonly ThreadEvent[]): Promise<boolean> {
+    const { store } = this.#options;
+    const stored = await store.read(this.state.threadId, this.revision).catch(() => []);
+    return events.every((event, index) => {
+      const other = stored[index];
+      return other !== undefined && encodeEvent(other) === encodeEvent(event);
+    });
   }
 
   async #readOn(): Promise<void> {

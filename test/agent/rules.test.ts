@@ -162,11 +162,6 @@ describe('a TypeError at construction (S3-39):', () => {
       { search: 'user-approval' },
     ],
     [
-      'a tool without execute',
-      { ask: tool({ inputSchema: z.object({}), outputSchema: z.string() }) },
-      {},
-    ],
-    [
       'a mark on a tool that runs at the provider',
       { search: { ...atProvider, needsApproval: true } },
       {},

@@ -1,0 +1,146 @@
+import type { ToolCallOutcome, ToolCallRecord, ToolCallStatus } from '../content/tool-call.ts';
+import { HoldpointError } from '../errors.ts';
+import { equalJson } from '../policy/digest.ts';
+import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
+import type { ThreadLog } from '../thread/thread-log.ts';
+import { callsOf, type ThreadState } from '../thread/thread-state.ts';
+import type { DeliveredOutcome, SettledOutcome } from './agent-options.ts';
+import { openedEvent } from './check-approved.ts';
+import { askAbout } from './decide-calls.ts';
+import { parseDelivered, parseSettled, recordedOutcome } from './outside-outcome.ts';
+import { refusePrincipal } from './parse-input.ts';
+import type { ToolDefinition, ToolDefinitions } from './tool-definitions.ts';
+
+/** What bringing an outcome from outside needs. */
+export interface EndingInput {
+  log: ThreadLog;
+  tools: ToolDefinitions;
+  now: () => number;
+  generateId: () => string;
+}
+
+/** Which call ended how, and who says so. */
+interface Ending<OUTCOME> {
+  toolCallId: string;
+  outcome: OUTCOME;
+  principal: unknown;
+}
+
+/** A person says what became of a call whose outcome is unknown, or that it be tried again. */
+export async function settleCall(
+  input: EndingInput,
+  ending: Ending<SettledOutcome>,
+): Promise<void> {
+  refusePrincipal(ending.principal);
+  const outcome = parseSettled(ending.outcome);
+  if (outcome.status === 'retry') await retryCall(input, ending);
+  else await endCall(input, { ...ending, outcome }, 'settled', ['indeterminate']);
+}
+
+/** The result of a deferred call comes in; it may be faster than the note that the call is deferred. */
+export async function deliverOutcome(
+  input: EndingInput,
+  ending: Ending<DeliveredOutcome>,
+): Promise<void> {
+  refusePrincipal(ending.principal);
+  const outcome = parseDelivered(ending.outcome);
+  await endCall(input, { ...ending, outcome }, 'delivered', ['deferred', 'started']);
+}
+
+async function endCall(
+  { log, tools, now }: EndingInput,
+  { toolCallId, outcome, principal }: Ending<DeliveredOutcome>,
+  source: NonNullable<ThreadEventOf<'call-ended'>['source']>,
+  statuses: readonly ToolCallStatus[],
+): Promise<void> {
+  const named = callNamed(log.state, toolCallId, now());
+  const recorded = await recordedOutcome(tools.get(named.toolName), named, outcome);
+  await log.commit((proposal) => {
+    const at = now();
+    const call = callNamed(proposal.state, toolCallId, at);
+    if (isEnded(call, recorded)) return;
+    refuseUnless(call, statuses);
+    const { step, index } = call;
+    proposal.add({ type: 'call-ended', at, step, index, outcome: recorded, source, principal });
+  });
+}
+
+/**
+ * The attempt whose outcome is unknown is given up, and the same call is asked about and approved anew, by the one
+ * who settles it. The next run starts it, after the same last look as ever.
+ */
+async function retryCall(
+  input: EndingInput,
+  { toolCallId, principal }: Ending<unknown>,
+): Promise<void> {
+  const { log, now, tools } = input;
+  const call = callNamed(log.state, toolCallId, now());
+  const definition = tools.get(call.toolName);
+  if (definition === undefined) {
+    throw new HoldpointError(
+      'not-allowed',
+      `Call ${toolCallId} can't be tried again: its tool is gone. Settle it as succeeded or failed.`,
+    );
+  }
+  const events = await retryEvents(input, { call, definition, principal });
+  await log.commit((proposal) => {
+    const current = callNamed(proposal.state, toolCallId, now());
+    if (current.outcome !== undefined) throw endedOtherwise(current);
+    refuseUnless(current, ['indeterminate']);
+    proposal.add(...events);
+  });
+}
+
+async function retryEvents(
+  { log, tools: _tools, ...making }: EndingInput,
+  about: { call: ToolCallRecord; definition: ToolDefinition; principal: unknown },
+): Promise<ThreadEvent[]> {
+  const { call, definition, principal } = about;
+  const { step, index, toolCallId, toolName, input } = call;
+  const request = await askAbout(
+    { ...making, threadId: log.state.threadId },
+    { reason: 'The outcome of its last attempt is unknown.' },
+    { toolCall: { toolCallId, toolName, input }, place: { step, index }, definition },
+  );
+  const { requestId, digest, createdAt: at } = request;
+  const response = { type: 'approval-response', requestId, approved: true, digest } as const;
+  return [
+    { type: 'call-abandoned', at, step, index },
+    openedEvent(call, request),
+    { type: 'request-answered', at, response, principal },
+  ];
+}
+
+function callNamed(state: Readonly<ThreadState>, toolCallId: string, now: number): ToolCallRecord {
+  const call = callsOf(state, now).find((other) => other.toolCallId === toolCallId);
+  if (call !== undefined) return call;
+  throw new HoldpointError(
+    'unknown-call',
+    `Thread ${state.threadId} has no call ${toolCallId}. Its calls are in thread.calls.`,
+  );
+}
+
+/** Whether the call has this very outcome. Throws when it has another. */
+function isEnded(call: ToolCallRecord, outcome: ToolCallOutcome): boolean {
+  if (call.outcome === undefined) return false;
+  if (equalJson(call.outcome, outcome)) return true;
+  throw endedOtherwise(call);
+}
+
+function endedOtherwise({ toolCallId }: ToolCallRecord): HoldpointError {
+  return new HoldpointError(
+    'already-answered',
+    `Call ${toolCallId} has ended otherwise before, and its first outcome stands.`,
+  );
+}
+
+function refuseUnless(
+  { toolCallId, status }: ToolCallRecord,
+  statuses: readonly ToolCallStatus[],
+): void {
+  if (statuses.includes(status)) return;
+  throw new HoldpointError(
+    'not-allowed',
+    `Call ${toolCallId} is ${status}; an outcome can be brought for one that is ${statuses.join(' or ')}.`,
+  );
+}

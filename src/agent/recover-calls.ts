@@ -1,0 +1,69 @@
+import { plainCopy } from '../content/plain-copy.ts';
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
+import type { ThreadHead } from '../thread/thread-state.ts';
+import type { AgentContext } from './agent-context.ts';
+import type { DeliveredOutcome, ToolRecovery } from './agent-options.ts';
+import { parseDelivered, recordedOutcome } from './outside-outcome.ts';
+import type { ToolDefinitions } from './tool-definitions.ts';
+
+/* How often a call of an idempotent tool may be started in all. */
+const defaultAttempts = 3;
+
+/** Throws a `TypeError` for recovery of a name that is no tool's. */
+export function checkRecovery(toolRecovery: object, tools: object): void {
+  for (const name of Object.keys(toolRecovery)) {
+    if (Object.hasOwn(tools, name)) continue;
+    throw new TypeError(`toolRecovery names '${name}', which is no tool of this agent.`);
+  }
+}
+
+/** The recovery that the app gave for a call's tool. */
+function recoveryOf({ options }: AgentContext, { toolName }: ToolCallRecord): ToolRecovery {
+  const recoveries = new Map(Object.entries(options.toolRecovery ?? {}));
+  return recoveries.get(toolName) ?? {};
+}
+
+/** The results that tools themselves know of, for calls that were started and whose process is gone. */
+export async function reconcileCalls(
+  context: AgentContext,
+  tools: ToolDefinitions,
+  head: ThreadHead,
+): Promise<ThreadEvent[]> {
+  const lost = head.calls.filter(({ status }) => status === 'started');
+  const known = await Promise.all(lost.map(async (call) => reconcileCall(context, tools, call)));
+  return known.flat();
+}
+
+async function reconcileCall(
+  context: AgentContext,
+  tools: ToolDefinitions,
+  call: ToolCallRecord,
+): Promise<ThreadEvent[]> {
+  const { step, index, toolName } = call;
+  const outcome = await askTool(recoveryOf(context, call), call);
+  if (outcome === undefined) return [];
+  const recorded = await recordedOutcome(tools.get(toolName), call, outcome);
+  const at = context.now();
+  return [{ type: 'call-ended', at, step, index, outcome: recorded, source: 'reconciled' }];
+}
+
+/* A tool that can't say, says something else, or fails to say, leaves the call as unknown as it was. */
+async function askTool(
+  { reconcile }: ToolRecovery,
+  { toolCallId, input, idempotencyKey = toolCallId }: ToolCallRecord,
+): Promise<DeliveredOutcome | undefined> {
+  try {
+    const copy = plainCopy(input);
+    const outcome = await reconcile?.({ input: copy, idempotencyKey, toolCallId });
+    return outcome === undefined ? undefined : parseDelivered(outcome);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a call whose process is gone may simply be started again. */
+export function mayRestart(context: AgentContext, call: ToolCallRecord): boolean {
+  const { idempotent = false, maxAttempts = defaultAttempts } = recoveryOf(context, call);
+  return call.status === 'started' && idempotent && call.attempts < maxAttempts;
+}

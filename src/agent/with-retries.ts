@@ -1,0 +1,16 @@
+/* Milliseconds before each further try; together well under a lease. */
+const pauses = [50, 200, 1_000, 5_000];
+
+/** The work's result, tried again after growing pauses. Throws the last error when all tries failed. */
+export async function withRetries<RESULT>(work: () => Promise<RESULT>): Promise<RESULT> {
+  for (const pause of pauses) {
+    try {
+      return await work();
+    } catch {
+      await new Promise((resolve) => {
+        setTimeout(resolve, pause);
+      });
+    }
+  }
+  return work();
+}

@@ -1,0 +1,245 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { HoldpointError } from '../errors.ts';
+import { decodeEvents, encodeEvent } from '../thread/event-text.ts';
+import type { ThreadStatus } from '../thread/thread-state.ts';
+import type { ThreadStore, ThreadSummary } from '../thread/thread-store.ts';
+
+/** What the store needs of a `Pool` of `pg`. */
+export interface PostgresPool {
+  query(sql: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
+  connect(): Promise<PostgresConnection>;
+}
+
+/** What `subscribe` needs of a connection of the pool. */
+export interface PostgresConnection {
+  query(sql: string): Promise<unknown>;
+  on(event: 'notification', listener: (message: { payload?: string }) => void): unknown;
+  on(event: 'error' | 'end', listener: () => void): unknown;
+  release(destroy: boolean): void;
+}
+
+/** How a Postgres database is used. */
+export interface PostgresStoreOptions {
+  /** Whether the first use creates the tables where they are missing. Default true; see `postgresSchema`. */
+  createSchema?: boolean;
+  /** For `subscribe`, where `pool` reaches the server through a pooler that can't LISTEN. Default: `pool`. */
+  listenPool?: PostgresPool;
+}
+
+/** A store in one Postgres database. The pool is yours to end. */
+export interface PostgresStore extends ThreadStore {
+  /**
+   * Calls `listener` with the id of every thread that anybody appends to, on a connection of its own that is renewed when
+   * it drops; and without an id whenever it has begun to listen (again), when everything may have changed. It must not throw.
+   * Gives back what ends it.
+   */
+  subscribe(listener: (threadId?: string) => void): () => Promise<void>;
+}
+
+/** The tables, for those who create them in migrations of their own. It may be run again. */
+export const postgresSchema = `
+create table if not exists holdpoint_events (
+  thread_id text collate "C" not null,
+  revision integer not null,
+  event text not null,
+  primary key (thread_id, revision)
+);
+create table if not exists holdpoint_threads (
+  thread_id text collate "C" primary key,
+  status text not null,
+  revision integer not null,
+  open_requests integer not null,
+  next_deadline double precision,
+  updated_at double precision not null
+);
+create index if not exists holdpoint_threads_by_status on holdpoint_threads (status, thread_id);
+create index if not exists holdpoint_threads_by_deadline on holdpoint_threads (next_deadline);
+`;
+
+/* `if not exists` fails where two create at once. Sent as one text, so the lock is held until all of it is committed. */
+const lockedSchema = `select pg_advisory_xact_lock(7163384705);${postgresSchema}`;
+const schemaIsMissing = `select to_regclass('holdpoint_threads') is null as missing`;
+
+const read =
+  'select event from holdpoint_events where thread_id = $1 and revision > $2 order by revision';
+const head = 'select * from holdpoint_threads where thread_id = $1';
+const list = `
+  select * from holdpoint_threads
+  where ($1::text is null or status = $1)
+    and ($2::float8 is null or next_deadline < $2)
+    and ($3::text is null or thread_id > $3)
+  order by thread_id limit $4
+`;
+
+/*
+ * The row of the thread is taken first: who comes second waits for it, finds another revision, and writes nothing. All in
+ * one statement: nothing is held between two round trips, and a dropped connection leaves all of it or none.
+ */
+const appendAfter = (takeThread: string): string => `
+  with thread as (${takeThread} returning thread_id),
+  written as (
+    insert into holdpoint_events (thread_id, revision, event)
+    select thread_id, $2::int + place, event
+    from thread, unnest($3::text[]) with ordinality as events (event, place)
+  )
+  select pg_notify('holdpoint', thread_id) from thread
+`;
+const appendFirst = appendAfter(`
+  insert into holdpoint_threads
+  values ($1, $4, $2::int + cardinality($3::text[]), $5, $6, $7) on conflict do nothing
+`);
+const appendNext = appendAfter(`
+  update holdpoint_threads
+  set status = $4, revision = $2::int + cardinality($3::text[]), open_requests = $5, next_deadline = $6, updated_at = $7
+  where thread_id = $1 and revision = $2::int
+`);
+
+/** What Postgres says of a write that came second: `unique_violation`, `serialization_failure`. */
+const conflictCodes: readonly unknown[] = ['23505', '40001'];
+
+const statuses: readonly ThreadStatus[] = ['idle', 'waiting', 'running', 'indeterminate'];
+
+/**
+ * Threads in Postgres, through a `Pool` of `pg`, for any number of machines. It works behind a pooler in transaction mode:
+ * every append is one statement, without named statements or a session. Give the pool an `error` listener, as `pg` asks: without
+ * one, an idle connection that drops ends the process.
+ *
+ * @example
+ * const agent = createAgent({ model, tools, store: postgresStore(new Pool({ connectionString })) });
+ */
+export function postgresStore(
+  pool: PostgresPool,
+  { createSchema = true, listenPool = pool }: PostgresStoreOptions = {},
+): PostgresStore {
+  const schema = createSchema ? onceDone(async () => createMissingSchema(pool)) : async () => {};
+  const rowsOf = async (sql: string, values: unknown[]): Promise<Record<string, unknown>[]> => {
+    await schema();
+    const { rows } = await pool.query(sql, values);
+    return rows;
+  };
+
+  return {
+    async read(threadId, afterRevision = 0) {
+      const rows = await rowsOf(read, [threadId, afterRevision]);
+      return decodeEvents(rows.map((row) => textOf(row['event'])));
+    },
+
+    async append(threadId, expectedRevision, events, summary) {
+      const texts = events.map(encodeEvent);
+      const { status, openRequests, nextDeadline = null, updatedAt } = summary;
+      const values = [threadId, expectedRevision, texts, status, openRequests];
+      const sql = expectedRevision === 0 ? appendFirst : appendNext;
+      const written = await rowsOf(sql, [...values, nextDeadline, updatedAt]).catch(noRowsIfLate);
+      if (written.length > 0) return;
+      throw new HoldpointError(
+        'revision-conflict',
+        `Thread ${threadId} is not at revision ${expectedRevision}.`,
+      );
+    },
+
+    async head(threadId) {
+      const [row] = await rowsOf(head, [threadId]);
+      return row === undefined ? undefined : summaryOf(row);
+    },
+
+    async list({ status = null, dueBefore = null, after = null, limit = 100 }) {
+      const rows = await rowsOf(list, [status, dueBefore, after, limit]);
+      return rows.map(summaryOf);
+    },
+
+    subscribe(listener) {
+      const ending = new AbortController();
+      const ended = keepListening(listenPool, listener, ending.signal);
+      return async () => {
+        ending.abort();
+        await ended;
+      };
+    },
+  };
+}
+
+async function createMissingSchema(pool: PostgresPool): Promise<void> {
+  const { rows } = await pool.query(schemaIsMissing);
+  if (rows[0]?.['missing'] === true) await pool.query(lockedSchema);
+}
+
+/** Work that is done once; again only when it failed. */
+function onceDone(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return async () => {
+    done ??= work().catch((error: unknown) => {
+      done = undefined;
+      throw error;
+    });
+    return done;
+  };
+}
+
+function noRowsIfLate(error: unknown): [] {
+  if (conflictCodes.includes(Reflect.get(Object(error), 'code'))) return [];
+  throw error;
+}
+
+async function keepListening(
+  pool: PostgresPool,
+  listener: (threadId?: string) => void,
+  ending: AbortSignal,
+): Promise<void> {
+  let failures = 0;
+  while (!ending.aborted) {
+    try {
+      await listenOnce(pool, listener, ending);
+      failures = 0;
+    } catch {
+      failures += 1;
+    }
+    const delay = Math.min(100 * 2 ** failures, 10_000);
+    await pause(delay, undefined, { signal: ending }).catch(() => {});
+  }
+}
+
+/** Listens until the connection drops or `ending` is aborted. */
+async function listenOnce(
+  pool: PostgresPool,
+  listener: (threadId?: string) => void,
+  ending: AbortSignal,
+): Promise<void> {
+  const connection = await pool.connect();
+  const over = new Promise<void>((resolve) => {
+    connection.on('error', resolve);
+    connection.on('end', resolve);
+    ending.addEventListener('abort', () => resolve(), { once: true });
+  });
+  connection.on('notification', ({ payload }) => {
+    if (!ending.aborted) listener(payload);
+  });
+  try {
+    if (ending.aborted) return;
+    await connection.query('listen holdpoint');
+    if (!ending.aborted) listener();
+    await over;
+  } finally {
+    /* Destroyed: given back, it would go on listening in other hands. */
+    connection.release(true);
+  }
+}
+
+function summaryOf(row: Record<string, unknown>): ThreadSummary {
+  const nextDeadline = row['next_deadline'];
+  return {
+    threadId: textOf(row['thread_id']),
+    status: statuses.find((status) => status === row['status']) ?? 'indeterminate',
+    revision: Number(row['revision']),
+    openRequests: Number(row['open_requests']),
+    ...(nextDeadline === null ? {} : { nextDeadline: Number(nextDeadline) }),
+    updatedAt: Number(row['updated_at']),
+  };
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  throw new HoldpointError(
+    'log-tampered',
+    'The database holds something else than text where text was written.',
+  );
+}

@@ -1,0 +1,245 @@
+import { tool } from 'ai';
+import { type AgentOptions, memoryStore, type SettledOutcome, type ThreadStore } from 'holdpoint';
+import { describe, expect, test, vi } from 'vitest';
+import { errorCode } from '../support/error-code.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
+import { book, cityInput, travelTools, travelWorld } from '../support/travel-world.ts';
+
+const leaseMs = 1_000;
+
+/** A thread whose process died after its approved call ran and before the result was recorded. */
+async function lostCall(options: Partial<AgentOptions> = {}) {
+  const store = memoryStore();
+  const clock = { now: 0 };
+  const played = scriptedModel([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
+  const world = travelWorld(played, () => store);
+  const agentOn = (over: ThreadStore = store, more: Partial<AgentOptions> = {}) =>
+    world.agent({ store: over, leaseMs, now: () => clock.now, ...options, ...more });
+  const first = agentOn();
+  const { approvalRequests } = await first.run('Book', await first.thread('t'));
+  const answers = approvalRequests.map((request) => request.approve());
+  const dying = agentOn(losing(store, 'call-ended'));
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const dead = errorCode(dying.run(answers, await dying.thread('t')));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(String(await dead)).toContain('connection lost');
+  } finally {
+    vi.useRealTimers();
+  }
+  clock.now += leaseMs;
+  const agent = agentOn();
+  const thread = await agent.thread('t');
+  expect(world.ran).toHaveLength(1);
+  return { world, store, agent, agentOn, thread, clock, played };
+}
+
+/** A store that can't be reached any more from the first append on that holds an event of a type. */
+function losing(store: ThreadStore, type: string): ThreadStore {
+  let lost = false;
+  return {
+    ...store,
+    async append(...input) {
+      lost ||= input[2].some((event) => event.type === type);
+      if (lost) throw new Error('connection lost');
+      return store.append(...input);
+    },
+  };
+}
+
+describe('a call whose outcome is unknown', () => {
+  test('is reported; nothing runs, and the model is not asked', async () => {
+    const { agent, thread, world, played } = await lostCall();
+    expect(thread.status).toBe('indeterminate');
+    expect(thread.calls).toMatchObject([{ status: 'indeterminate', attempts: 1 }]);
+    expect(await agent.run([], thread)).toMatchObject({ status: 'indeterminate' });
+    expect(await errorCode(agent.run('Hello?', thread))).toBe('thread-indeterminate');
+    expect(world.ran).toHaveLength(1);
+    expect(played.requests).toBe(1);
+  });
+
+  test.each([
+    [
+      { status: 'succeeded', output: { booked: 'Paris' } },
+      { type: 'json', value: { booked: 'Paris' } },
+    ],
+    [{ status: 'failed', error: 'the airline never heard of it' }, { type: 'error-text' }],
+  ] satisfies [SettledOutcome, object][])(
+    'is settled by a person as %j, who is in the log',
+    async (outcome, seen) => {
+      const { agent, thread, world } = await lostCall();
+      const principal = { subject: 'ann' };
+      await agent.settle(thread, 'c1', outcome, { principal });
+      expect(thread.status).toBe('idle');
+      expect(thread.events.at(-1)).toMatchObject({
+        type: 'call-ended',
+        source: 'settled',
+        principal,
+      });
+      await agent.settle(thread, 'c1', outcome);
+      expect(await agent.run([], thread)).toMatchObject({ status: 'completed', text: 'Done.' });
+      expect(thread.messages.at(-2)).toMatchObject({ content: [{ output: seen }] });
+      expect(world.ran).toHaveLength(1);
+    },
+  );
+
+  test('is tried again when a person says so: a new approval, the same key and input', async () => {
+    const { agent, thread, world } = await lostCall();
+    await agent.settle(thread, 'c1', { status: 'retry' }, { principal: 'ann' });
+    expect(thread.status).toBe('waiting');
+    expect(world.ran).toHaveLength(1);
+    expect(await agent.run([], thread)).toMatchObject({ status: 'completed' });
+    expect(world.ran).toHaveLength(2);
+    expect(world.ran[1]).toEqual(world.ran[0]);
+    const answered = thread.events.filter(({ type }) => type === 'request-answered');
+    expect(answered).toMatchObject([{}, { principal: 'ann', response: { approved: true } }]);
+  });
+
+  test('is settled once: another outcome is refused, and so is an outcome for a call that waits for none', async () => {
+    const { agent, thread } = await lostCall();
+    expect(await errorCode(agent.settle(thread, 'c9', { status: 'failed', error: 'x' }))).toBe(
+      'unknown-call',
+    );
+    expect(await errorCode(agent.deliver(thread, 'c9', { status: 'failed', error: 'x' }))).toBe(
+      'unknown-call',
+    );
+    await agent.settle(thread, 'c1', { status: 'failed', error: 'x' });
+    const { revision } = thread;
+    const other = agent.settle(thread, 'c1', { status: 'succeeded', output: 1 });
+    expect(await errorCode(other)).toBe('already-answered');
+    expect(await errorCode(agent.settle(thread, 'c1', { status: 'retry' }))).toBe(
+      'already-answered',
+    );
+    expect(thread.revision).toBe(revision);
+  });
+
+  test.each([{ status: 'done' }, { status: 'succeeded' }, { status: 'failed' }, 'succeeded', null])(
+    'can not be settled as %j',
+    async (outcome) => {
+      const { agent, thread } = await lostCall();
+      const settle = agent.settle(thread, 'c1', JSON.parse(JSON.stringify(outcome)));
+      expect(await errorCode(settle)).toBe('invalid-input');
+      expect(thread.status).toBe('indeterminate');
+    },
+  );
+
+  test("is reconciled by the tool's own word, asked first, with the key and the input", async () => {
+    const asked: unknown[] = [];
+    const reconcile = async (call: unknown) => {
+      asked.push(call);
+      return { status: 'succeeded', output: { booked: 'Paris' } } as const;
+    };
+    const { agent, thread, world } = await lostCall({ toolRecovery: { book: { reconcile } } });
+    expect(await agent.run([], thread)).toMatchObject({ status: 'completed', text: 'Done.' });
+    const { idempotencyKey } = world.ran[0] ?? {};
+    expect(asked).toEqual([{ input: { city: 'Paris' }, idempotencyKey, toolCallId: 'c1' }]);
+    expect(world.ran).toHaveLength(1);
+    expect(thread.events.find(({ type }) => type === 'call-ended')).toMatchObject({
+      source: 'reconciled',
+    });
+  });
+
+  test.each([
+    ['does not know', async () => undefined],
+    ['fails', async () => Promise.reject(new Error('no answer'))],
+    ['says what is no outcome', async () => JSON.parse('{"status":"maybe"}')],
+  ])('stays so when the tool %s', async (_what, reconcile) => {
+    const { agent, thread, world } = await lostCall({ toolRecovery: { book: { reconcile } } });
+    expect(await agent.run([], thread)).toMatchObject({ status: 'indeterminate' });
+    expect(world.ran).toHaveLength(1);
+  });
+
+  test('of an idempotent tool is started again under the same key and bytes', async () => {
+    const { agent, thread, world } = await lostCall({
+      toolRecovery: { book: { idempotent: true } },
+    });
+    expect(await agent.run([], thread)).toMatchObject({ status: 'completed', text: 'Done.' });
+    expect(world.ran).toHaveLength(2);
+    expect(world.ran[1]).toEqual(world.ran[0]);
+    expect(thread.calls).toMatchObject([{ status: 'succeeded', attempts: 2 }]);
+  });
+
+  test('of an idempotent tool is started a bounded number of times', async () => {
+    const toolRecovery = { book: { idempotent: true, maxAttempts: 1 } };
+    const { agent, thread, world } = await lostCall({ toolRecovery });
+    expect(await agent.run([], thread)).toMatchObject({ status: 'indeterminate' });
+    expect(world.ran).toHaveLength(1);
+  });
+});
+
+test('recovery of a name that is no tool is a TypeError at construction', () => {
+  const world = travelWorld(scriptedModel([]), () => memoryStore());
+  expect(() => world.agent({ toolRecovery: { bok: { idempotent: true } } })).toThrow(TypeError);
+});
+
+test('an outcome that can not be written is tried again, then handed whole to onUnrecorded', async () => {
+  const unrecorded: unknown[] = [];
+  const { world } = await lostCall({ onUnrecorded: (outcome) => unrecorded.push(outcome) });
+  expect(world.ran).toHaveLength(1);
+  expect(unrecorded).toMatchObject([
+    {
+      threadId: 't',
+      call: { toolCallId: 'c1', input: { city: 'Paris' } },
+      outcome: { status: 'succeeded', output: { booked: 'Paris' } },
+      error: new Error('connection lost'),
+    },
+  ]);
+});
+
+test('a lost reply of the store is read back: what was written counts, and nothing is done twice', async () => {
+  const store = memoryStore();
+  let lost = 0;
+  const deaf: ThreadStore = {
+    ...store,
+    async append(...input) {
+      await store.append(...input);
+      lost += 1;
+      throw new Error('the reply was lost');
+    },
+  };
+  const world = travelWorld(
+    scriptedModel([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]),
+    () => deaf,
+  );
+  const agent = world.agent();
+  const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
+  const answers = approvalRequests.map((request) => request.approve());
+  expect(await agent.run(answers, thread)).toMatchObject({ status: 'completed', text: 'Done.' });
+  expect(world.ran).toHaveLength(1);
+  expect(lost).toBe(5);
+});
+
+test('the late result of an attempt that was given up changes nothing', async () => {
+  const store = memoryStore();
+  const clock = { now: 0 };
+  const ends: PromiseWithResolvers<string>[] = [];
+  const begun = Promise.withResolvers<void>();
+  const slow = tool({
+    description: 'look',
+    inputSchema: cityInput,
+    execute: async () => {
+      const end = Promise.withResolvers<string>();
+      ends.push(end);
+      begun.resolve();
+      return end.promise;
+    },
+  });
+  const script = [
+    { calls: [{ id: 'c1', name: 'look', input: { city: 'Rome' } }] },
+    { text: 'Done.' },
+  ];
+  const world = travelWorld(scriptedModel(script), () => store);
+  const agentHere = () =>
+    world.agent({ tools: { ...travelTools([]), look: slow }, leaseMs, now: () => clock.now });
+  const first = agentHere();
+  const running = first.run('Look', await first.thread('t'));
+  await begun.promise;
+  clock.now += leaseMs;
+  const second = agentHere();
+  const thread = await second.thread('t');
+  await second.settle(thread, 'c1', { status: 'failed', error: 'given up' });
+  ends[0]?.resolve('found after all');
+  expect(await running).toMatchObject({ status: 'completed', text: 'Done.' });
+  expect(await second.run([], thread)).toMatchObject({ status: 'completed' });
+  expect(thread.calls).toMatchObject([{ status: 'failed', outcome: { error: 'given up' } }]);
+});
