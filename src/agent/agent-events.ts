@@ -34,12 +34,13 @@ export class AgentEvents {
   }
 }
 
-async function callGuarded<EVENT>(
-  listener: (event: EVENT) => unknown,
+/** Calls what the app gave to hear of something; whatever it does, this resolves. */
+export async function callGuarded<EVENT>(
+  listener: ((event: EVENT) => unknown) | undefined,
   event: EVENT,
 ): Promise<void> {
   try {
-    await listener(event);
+    await listener?.(event);
   } catch {
     /* The promise of `AgentListener`: events are news, and news can't undo what happened. */
   }

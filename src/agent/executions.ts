@@ -66,11 +66,6 @@ export class Executions {
     return taken;
   }
 
-  /** Results that could not be recorded are not lost: they are taken again. */
-  putBack(finished: readonly Finished[]): void {
-    this.#finished.unshift(...finished);
-  }
-
   /** Nobody takes any more: what comes later, and what was not taken, goes to `onLate`. */
   leave(onLate: (finished: Finished) => void): void {
     this.#onLate = onLate;

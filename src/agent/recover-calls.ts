@@ -1,9 +1,11 @@
 import { plainCopy } from '../content/plain-copy.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
-import type { ThreadHead } from '../thread/thread-state.ts';
+import type { ThreadHead, ThreadState } from '../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { DeliveredOutcome, ToolRecovery } from './agent-options.ts';
+import { checkApproved } from './check-approved.ts';
+import type { DecisionInput } from './decide-calls.ts';
 import { parseDelivered, recordedOutcome } from './outside-outcome.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
 
@@ -62,8 +64,33 @@ async function askTool(
   }
 }
 
-/** Whether a call whose process is gone may simply be started again. */
-export function mayRestart(context: AgentContext, call: ToolCallRecord): boolean {
+/**
+ * The starts of the calls whose process is gone and that may simply be started again: their tool is idempotent, tries are
+ * left, and what was approved is what would run, at this time too.
+ */
+export async function restartsOf(
+  context: AgentContext,
+  decisions: DecisionInput,
+  state: Readonly<ThreadState>,
+): Promise<ThreadEvent[]> {
+  const calls = state.head.calls.filter((call) => mayRestart(context, decisions, call));
+  const events = await Promise.all(
+    calls.map(async (call): Promise<ThreadEvent[]> => {
+      const { step, index, requestId = '' } = call;
+      const request = state.endedRequests.get(requestId)?.request;
+      if (request?.type === 'approval-request') return checkApproved(decisions, { call, request });
+      return [{ type: 'call-started', at: context.now(), step, index }];
+    }),
+  );
+  return events.flat().filter(({ type }) => type === 'call-started');
+}
+
+function mayRestart(
+  context: AgentContext,
+  { tools }: DecisionInput,
+  call: ToolCallRecord,
+): boolean {
   const { idempotent = false, maxAttempts = defaultAttempts } = recoveryOf(context, call);
-  return call.status === 'started' && idempotent && call.attempts < maxAttempts;
+  const isLost = call.status === 'started' && tools.has(call.toolName);
+  return isLost && idempotent && call.attempts < maxAttempts;
 }

@@ -1,11 +1,12 @@
 import type { LanguageModelUsage } from 'ai';
-import type { ToolCallRecord } from '../content/tool-call.ts';
+import { HoldpointError } from '../errors.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import { statusOf, type ThreadHead } from '../thread/thread-state.ts';
 import { acceptInput } from './accept-input.ts';
 import type { AgentContext } from './agent-context.ts';
+import { callGuarded } from './agent-events.ts';
 import type { RunOptions } from './agent-options.ts';
 import { approvedCalls, checkApproved, eventsOfApproved } from './check-approved.ts';
 import { executeCall } from './execute-call.ts';
@@ -15,7 +16,8 @@ import { firstMessages } from './first-messages.ts';
 import { Lease, LeaseLost } from './lease.ts';
 import { addUsage, messageOf } from './model-step.ts';
 import type { ParsedInput } from './parse-input.ts';
-import { mayRestart, reconcileCalls } from './recover-calls.ts';
+import { reconcileCalls, restartsOf } from './recover-calls.ts';
+import { callOf, resultEvents } from './result-events.ts';
 import { takeStep } from './take-step.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
 import { withRetries } from './with-retries.ts';
@@ -58,14 +60,15 @@ export class Run {
   }
 
   async *events(input: ParsedInput): AsyncGenerator<ThreadEvent, RunEnd, void> {
-    const { signal } = this.#options;
-    signal?.throwIfAborted();
+    this.#options.signal?.throwIfAborted();
     yield* await this.#reconcile();
-    yield* await this.#open(input);
-    if (!this.#holding) return this.#end();
-    const stopRenewing = this.#lease.keep(() => this.#executions.ring());
+    const opening = await this.#open(input);
+    const stopRenewing = this.#holding
+      ? this.#lease.keep(() => this.#executions.ring())
+      : undefined;
     let failure: unknown = new Error('The caller stopped reading the run.');
     try {
+      yield* opening;
       while (this.#holding) yield* await this.#advance();
       failure = undefined;
       return this.#end();
@@ -74,7 +77,7 @@ export class Run {
       if (failure === undefined) return this.#end('running');
       throw error;
     } finally {
-      stopRenewing();
+      stopRenewing?.();
       this.#executions.leave((finished) => void this.#recordLate(finished));
       if (this.#holding) await this.#lease.letGo(messageOf(failure).slice(0, 500));
     }
@@ -96,34 +99,25 @@ export class Run {
     const { whilePending = 'refuse' } = this.#options;
     const accept = (proposal: Proposal): void =>
       acceptInput(proposal, input, { now: this.#context.now(), whilePending });
-    const starts = await this.#expectedStarts(input, accept);
+    const expected = new Proposal(this.#log.state);
+    if (input.answers.length > 0) accept(expected);
+    /* Looked into before the append, as rules may take their time; what has changed by then is not begun. */
+    const restarts = await restartsOf(this.#context, this.#decisionsOfStep(), this.#log.state);
+    const starts = await this.#checkApproved(expected.head);
     const events = await this.#log.commit((proposal) => {
       accept(proposal);
       const { head } = proposal;
-      const status = statusOf(head, this.#context.now());
       const lost = head.calls.filter((call) => call.status === 'started');
-      const isFree = status !== 'running' && lost.every((call) => mayRestart(this.#context, call));
-      const begun = [...lost.map((call) => this.#restart(call)), ...eventsOfApproved(head, starts)];
-      this.#holding = isFree && (begun.length > 0 || modelSpeaks(head));
+      const again = restarts.filter((event) => isStarted(head, event));
+      const isRunning = statusOf(head, this.#context.now()) === 'running';
+      const begun = [...again, ...eventsOfApproved(head, starts)];
+      const isWanted = begun.length > 0 || modelSpeaks(head);
+      this.#holding = !isRunning && again.length === lost.length && isWanted;
       if (!this.#holding) return;
       proposal.add(this.#lease.started(), ...begun);
       this.#endWhenDone(proposal);
     });
     return this.#begin(events);
-  }
-
-  #restart({ step, index }: ToolCallRecord): ThreadEvent {
-    return { type: 'call-started', at: this.#context.now(), step, index };
-  }
-
-  /** What the approved calls will lead to once the input is in; looked into before the append, as rules may take their time. */
-  async #expectedStarts(
-    input: ParsedInput,
-    accept: (proposal: Proposal) => void,
-  ): Promise<Map<string, readonly ThreadEvent[]>> {
-    const expected = new Proposal(this.#log.state);
-    if (input.answers.length > 0) accept(expected);
-    return this.#checkApproved(expected.head);
   }
 
   /** One more step of the run, whichever is next: record, start, wait, or ask the model. */
@@ -158,54 +152,49 @@ export class Run {
     return this.#commit(() => events);
   }
 
-  /** Results are facts: they are recorded also when the lease was lost meanwhile. */
+  /** Results are facts: they are recorded also when the lease was lost meanwhile, and not given up at the first fault. */
   async #recordResults(finished: readonly Finished[]): Promise<readonly ThreadEvent[]> {
+    const make = ({ head }: Proposal): ThreadEvent[] =>
+      resultEvents(head, finished, this.#context.now());
     try {
-      const make = ({ head }: Proposal): ThreadEvent[] => this.#resultEvents(head, finished);
-      return await this.#commit(make, { evenWhenLost: true });
+      return await withRetries(
+        async () => this.#commit(make, { evenWhenLost: true }),
+        (error) => error instanceof LeaseLost || HoldpointError.isInstance(error),
+      );
     } catch (error) {
-      this.#executions.putBack(finished);
+      if (!(error instanceof LeaseLost)) this.#handOver(finished, error);
       throw error;
     }
   }
 
-  /** Records what came after the run, and what the run could not record. */
+  /** Records what came after the run. */
   async #recordLate(finished: Finished): Promise<void> {
-    const { calls } = this.#log.state.head;
-    const call = calls[finished.attempt.index];
+    const record = async (): Promise<unknown> =>
+      this.#log.commit((proposal) => {
+        proposal.add(...resultEvents(proposal.head, [finished], this.#context.now()));
+      });
     try {
-      await withRetries(async () =>
-        this.#log.commit((proposal) => {
-          proposal.add(...this.#resultEvents(proposal.head, [finished]));
-        }),
-      );
+      await withRetries(record, (error) => HoldpointError.isInstance(error));
     } catch (error) {
-      const { execution } = finished;
-      const { onUnrecorded } = this.#context.options;
-      if (call === undefined || execution.type !== 'ended') return;
-      const { threadId } = this.#log.state;
-      await onUnrecorded?.({ threadId, call, outcome: execution.outcome, error });
+      this.#handOver([finished], error);
     }
   }
 
-  #resultEvents(head: ThreadHead, finished: readonly Finished[]): ThreadEvent[] {
-    const at = this.#context.now();
-    return finished
-      .filter(({ attempt: { step, index, attempt } }) => {
-        const call = head.calls[index];
-        return call?.step === step && call.status === 'started' && call.attempts === attempt;
-      })
-      .map(({ attempt: { step, index }, execution }) =>
-        execution.type === 'deferred'
-          ? { type: 'call-deferred', at, step, index }
-          : { type: 'call-ended', at, step, index, outcome: execution.outcome },
-      );
+  /** What the store does not take goes to the app, whole. */
+  #handOver(finished: readonly Finished[], error: unknown): void {
+    const { threadId, head } = this.#log.state;
+    for (const { attempt, execution } of finished) {
+      const call = callOf(head, attempt);
+      if (call === undefined || execution.type !== 'ended') continue;
+      const unrecorded = { threadId, call, outcome: execution.outcome, error };
+      void callGuarded(this.#context.options.onUnrecorded, unrecorded);
+    }
   }
 
   /** What the approved calls of a head lead to, by request: their start, or why they may not start. */
   async #checkApproved(head: ThreadHead): Promise<Map<string, readonly ThreadEvent[]>> {
     const { state } = this.#log;
-    const decisions = this.#decisionInput(state.messages.length - 1);
+    const decisions = this.#decisionsOfStep();
     const checked = await Promise.all(
       approvedCalls(state, head).map(
         async (approved): Promise<[string, readonly ThreadEvent[]]> => [
@@ -261,6 +250,11 @@ export class Run {
     return events;
   }
 
+  /** For the calls of the open step, whose assistant message is the last. */
+  #decisionsOfStep(): DecisionInput {
+    return this.#decisionInput(this.#log.state.messages.length - 1);
+  }
+
   #decisionInput(messageCount: number): DecisionInput {
     const { options, now, generateId } = this.#context;
     return {
@@ -295,7 +289,7 @@ function modelSpeaks(head: ThreadHead): boolean {
 }
 
 function isStarted(head: ThreadHead, event: ThreadEvent): boolean {
-  if (event.type !== 'call-ended') return false;
+  if (event.type !== 'call-ended' && event.type !== 'call-started') return false;
   const call = head.calls[event.index];
   return call?.step === event.step && call.status === 'started';
 }

@@ -73,7 +73,8 @@ const list = `
 
 /*
  * The row of the thread is taken first: who comes second waits for it, finds another revision, and writes nothing. All in
- * one statement: nothing is held between two round trips, and a dropped connection leaves all of it or none.
+ * one statement: nothing is held between two round trips, and a dropped connection leaves all of it or none. Where commits
+ * don't wait for the disk, this one does.
  */
 const appendAfter = (takeThread: string): string => `
   with thread as (${takeThread} returning thread_id),
@@ -82,7 +83,9 @@ const appendAfter = (takeThread: string): string => `
     select thread_id, $2::int + place, event
     from thread, unnest($3::text[]) with ordinality as events (event, place)
   )
-  select pg_notify('holdpoint', thread_id) from thread
+  select pg_notify('holdpoint', thread_id), case current_setting('synchronous_commit')
+    when 'off' then set_config('synchronous_commit', 'local', true)
+  end from thread
 `;
 const appendFirst = appendAfter(`
   insert into holdpoint_threads
@@ -205,11 +208,11 @@ async function listenOnce(
   ending: AbortSignal,
 ): Promise<void> {
   const connection = await pool.connect();
-  const over = new Promise<void>((resolve) => {
-    connection.on('error', resolve);
-    connection.on('end', resolve);
-    ending.addEventListener('abort', () => resolve(), { once: true });
-  });
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const end = () => resolve();
+  connection.on('error', end);
+  connection.on('end', end);
+  ending.addEventListener('abort', end);
   connection.on('notification', ({ payload }) => {
     if (!ending.aborted) listener(payload);
   });
@@ -219,6 +222,7 @@ async function listenOnce(
     if (!ending.aborted) listener();
     await over;
   } finally {
+    ending.removeEventListener('abort', end);
     /* Destroyed: given back, it would go on listening in other hands. */
     connection.release(true);
   }

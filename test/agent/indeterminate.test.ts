@@ -186,6 +186,47 @@ test('an outcome that can not be written is tried again, then handed whole to on
   ]);
 });
 
+test('a store that fails for a moment while a result is written fails nothing', async () => {
+  const store = memoryStore();
+  let faults = 0;
+  const shaky: ThreadStore = {
+    ...store,
+    async append(...input) {
+      if (input[2].some(({ type }) => type === 'call-ended') && faults < 2) {
+        faults += 1;
+        throw new Error('connection lost');
+      }
+      return store.append(...input);
+    },
+  };
+  const script = [{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }];
+  const world = travelWorld(scriptedModel(script), () => shaky);
+  const agent = world.agent({ toolApproval: {} });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const running = agent.run('Book', await agent.thread('t'));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await running).toMatchObject({ status: 'completed', text: 'Done.' });
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(faults).toBe(2);
+  expect(world.ran).toHaveLength(1);
+});
+
+test('an idempotent call is not started again when its tool has changed since it was approved', async () => {
+  const toolRecovery = { book: { idempotent: true } };
+  const { agentOn, store, world } = await lostCall({ toolRecovery });
+  const tools = travelTools(world.ran);
+  const changed = {
+    ...tools,
+    book: Object.assign({}, tools.book, { description: 'book a train' }),
+  };
+  const agent = agentOn(store, { tools: changed });
+  expect(await agent.run([], await agent.thread('t'))).toMatchObject({ status: 'indeterminate' });
+  expect(world.ran).toHaveLength(1);
+});
+
 test('a lost reply of the store is read back: what was written counts, and nothing is done twice', async () => {
   const store = memoryStore();
   let lost = 0;

@@ -1,0 +1,29 @@
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
+import type { ThreadHead } from '../thread/thread-state.ts';
+import type { Attempt, Finished } from './executions.ts';
+
+/** The events that record results. What ended otherwise meanwhile, or was given up, is left as it is. */
+export function resultEvents(
+  head: ThreadHead,
+  finished: readonly Finished[],
+  at: number,
+): ThreadEvent[] {
+  return finished
+    .filter(({ attempt }) => callOf(head, attempt) !== undefined)
+    .map(({ attempt: { step, index }, execution }) =>
+      execution.type === 'deferred'
+        ? { type: 'call-deferred', at, step, index }
+        : { type: 'call-ended', at, step, index, outcome: execution.outcome },
+    );
+}
+
+/** The call of an attempt, while that attempt is the one whose result is awaited. */
+export function callOf(
+  { calls }: ThreadHead,
+  { step, index, attempt }: Attempt,
+): ToolCallRecord | undefined {
+  const call = calls[index];
+  const isAwaited = call?.step === step && call.status === 'started' && call.attempts === attempt;
+  return isAwaited ? call : undefined;
+}
