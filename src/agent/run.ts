@@ -6,18 +6,18 @@ import type { ThreadLog } from '../thread/thread-log.ts';
 import { statusOf, type ThreadHead } from '../thread/thread-state.ts';
 import { acceptInput } from './accept-input.ts';
 import type { AgentContext } from './agent-context.ts';
-import { callGuarded } from './agent-events.ts';
 import type { RunOptions } from './agent-options.ts';
 import { approvedCalls, checkApproved, eventsOfApproved } from './check-approved.ts';
 import { executeCall } from './execute-call.ts';
 import type { DecisionInput } from './decide-calls.ts';
 import { Executions, type Finished } from './executions.ts';
 import { firstMessages } from './first-messages.ts';
+import { handOver, recordLate } from './late-results.ts';
 import { Lease, LeaseLost } from './lease.ts';
 import { addUsage, messageOf } from './model-step.ts';
 import type { ParsedInput } from './parse-input.ts';
 import { reconcileCalls, restartsOf } from './recover-calls.ts';
-import { callOf, resultEvents } from './result-events.ts';
+import { resultEvents } from './result-events.ts';
 import { takeStep } from './take-step.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
 import { withRetries } from './with-retries.ts';
@@ -78,7 +78,7 @@ export class Run {
       throw error;
     } finally {
       stopRenewing?.();
-      this.#executions.leave((finished) => void this.#recordLate(finished));
+      this.#executions.leave((late) => void recordLate(this.#context, this.#log, late));
       if (this.#holding) await this.#lease.letGo(messageOf(failure).slice(0, 500));
     }
   }
@@ -162,32 +162,8 @@ export class Run {
         (error) => error instanceof LeaseLost || HoldpointError.isInstance(error),
       );
     } catch (error) {
-      if (!(error instanceof LeaseLost)) this.#handOver(finished, error);
+      if (!(error instanceof LeaseLost)) handOver(this.#context, this.#log, finished, error);
       throw error;
-    }
-  }
-
-  /** Records what came after the run. */
-  async #recordLate(finished: Finished): Promise<void> {
-    const record = async (): Promise<unknown> =>
-      this.#log.commit((proposal) => {
-        proposal.add(...resultEvents(proposal.head, [finished], this.#context.now()));
-      });
-    try {
-      await withRetries(record, (error) => HoldpointError.isInstance(error));
-    } catch (error) {
-      this.#handOver([finished], error);
-    }
-  }
-
-  /** What the store does not take goes to the app, whole. */
-  #handOver(finished: readonly Finished[], error: unknown): void {
-    const { threadId, head } = this.#log.state;
-    for (const { attempt, execution } of finished) {
-      const call = callOf(head, attempt);
-      if (call === undefined || execution.type !== 'ended') continue;
-      const unrecorded = { threadId, call, outcome: execution.outcome, error };
-      void callGuarded(this.#context.options.onUnrecorded, unrecorded);
     }
   }
 
