@@ -15,10 +15,12 @@ import { toolResultPart } from './tool-result.ts';
 /* Auto-freezing walks everything a thread holds at each event; what leaves the thread is frozen where it leaves. */
 const immer = new Immer({ autoFreeze: false });
 
-/** A head that is being written. Its open step and requests are plain copies: hundreds of drafts cost more than all else. */
-export interface Writing {
-  /** As it is after the events so far; not to be kept. */
-  readonly head: ThreadHead;
+/**
+ * A head that is being written: a draft, and beside it plain copies of what is long. Immer looks through all that is put into a
+ * draft; with a hundred calls that took a sixth of the whole cycle.
+ */
+export interface Writing extends Pick<ThreadHead, 'calls' | 'queuedMessages' | 'settling'> {
+  readonly draft: ThreadHead;
   readonly requests: Map<string, OpenRequest>;
   readonly endedRequests: ReadonlyMap<string, EndedRequest>;
 }
@@ -31,34 +33,40 @@ export function beginWriting({ head, endedRequests }: ThreadState): Writing {
 /** Writes events. Throws `log-tampered` where one can't follow the ones before. */
 export function writeEvents(writing: Writing, events: readonly ThreadEvent[]): void {
   for (const event of events) applyEvent(writing, event);
-  writing.head.openRequests = [...writing.requests.values()];
+}
+
+/** The head as it is written so far; to look at, not to keep. */
+export function headSoFar(writing: Writing): ThreadHead {
+  const { draft, calls, requests, queuedMessages, settling } = writing;
+  return { ...draft, calls, openRequests: [...requests.values()], queuedMessages, settling };
 }
 
 /** The head as it was written. What the events have settled is in its `settling`. */
 export function finishWriting(writing: Writing): ThreadHead {
-  return immer.finishDraft(writing.head);
+  return headSoFar({ ...writing, draft: immer.finishDraft(writing.draft) });
 }
 
 /** The thread after the events, written into `state`. */
 export function applyEvents(state: ThreadState, events: readonly ThreadEvent[]): void {
   const { threadId, head, endedRequests } = state;
-  if (events.length === 0) return;
+  const [first] = events;
+  if (first === undefined) return;
   if (state.events.length > 0) {
     const writing = beginWriting(state);
     writeEvents(writing, events);
     adopt(state, events, finishWriting(writing));
     return;
   }
-  const [first] = events;
-  if (first?.type !== 'thread-created' || first.threadId !== threadId) {
+  if (first.type !== 'thread-created' || first.threadId !== threadId) {
     throw new HoldpointError(
       'log-tampered',
       `The log of thread ${threadId} does not begin with its creation.`,
     );
   }
   /* A first load has no reader yet: its head is written in place, as a draft of it would cost ten times as much. */
-  writeEvents(writingOf(head, head, endedRequests), events);
-  adopt(state, events, head);
+  const writing = writingOf(head, head, endedRequests);
+  writeEvents(writing, events);
+  adopt(state, events, headSoFar(writing));
 }
 
 function draftOf(head: ThreadHead): ThreadHead {
@@ -74,13 +82,17 @@ function isDraftOfHead(draft: unknown): draft is ThreadHead {
 
 function writingOf(
   draft: ThreadHead,
-  { calls, openRequests }: ThreadHead,
+  { calls, openRequests, queuedMessages }: ThreadHead,
   endedRequests: Writing['endedRequests'],
 ): Writing {
-  draft.calls = calls.map((call) => ({ ...call }));
-  draft.settling = nothingSettled();
-  const requests = new Map(openRequests.map((open) => [open.request.requestId, open]));
-  return { head: draft, requests, endedRequests };
+  return {
+    draft,
+    calls: calls.map((call) => ({ ...call })),
+    requests: new Map(openRequests.map((open) => [open.request.requestId, open])),
+    queuedMessages: [...queuedMessages],
+    settling: nothingSettled(),
+    endedRequests,
+  };
 }
 
 /** Makes the head that was written with the events the thread's own. */
@@ -96,24 +108,24 @@ export function adopt(state: ThreadState, events: readonly ThreadEvent[], head: 
 
 /** One event, written into a head. The one place where a thread changes. */
 function applyEvent(writing: Writing, event: ThreadEvent): void {
-  const { head } = writing;
+  const { draft } = writing;
   switch (event.type) {
     case 'thread-created':
-      if (head.created) throw tampered(event, 'the thread exists');
-      head.created = true;
+      if (draft.created) throw tampered(event, 'the thread exists');
+      draft.created = true;
       break;
     case 'message-added':
-      addMessage(head, event.message);
+      addMessage(writing, event.message);
       break;
     case 'run-started':
     case 'run-renewed':
-      head.run = { runId: event.runId, leaseUntil: event.leaseUntil };
+      draft.run = { runId: event.runId, leaseUntil: event.leaseUntil };
       break;
     case 'run-ended':
-      head.run = undefined;
+      draft.run = undefined;
       break;
     case 'step-finished':
-      finishStep(head, event);
+      finishStep(writing, event);
       break;
     case 'request-opened':
       openRequest(writing, event);
@@ -125,29 +137,29 @@ function applyEvent(writing: Writing, event: ThreadEvent): void {
       closeRequest(writing, event);
       break;
     case 'call-started': {
-      const call = callAt(head, event, event, ['proposed', 'approved', 'started']);
-      if (call.status === 'started' && call.runId === head.run?.runId) {
+      const call = callAt(writing, event, event, ['proposed', 'approved', 'started']);
+      if (call.status === 'started' && call.runId === draft.run?.runId) {
         throw tampered(event, 'this run has started the call already');
       }
       call.status = 'started';
-      call.runId = head.run?.runId;
+      call.runId = draft.run?.runId;
       call.startedAt = event.at;
       call.attempts += 1;
-      call.idempotencyKey ??= `${head.run?.runId}.${event.step}.${event.index}`;
+      call.idempotencyKey ??= `${draft.run?.runId}.${event.step}.${event.index}`;
       break;
     }
     case 'call-deferred':
-      callAt(head, event, event, ['proposed', 'approved', 'started']).status = 'deferred';
+      callAt(writing, event, event, ['proposed', 'approved', 'started']).status = 'deferred';
       break;
     case 'call-abandoned':
-      callAt(head, event, event, ['started']).status = 'proposed';
+      callAt(writing, event, event, ['started']).status = 'proposed';
       break;
     case 'call-ended': {
-      const call = callAt(head, event, event, unended);
+      const call = callAt(writing, event, event, unended);
       call.status = event.outcome.status;
       call.outcome = event.outcome;
-      head.openCalls -= 1;
-      if (head.openCalls === 0) completeStep(head);
+      draft.openCalls -= 1;
+      if (draft.openCalls === 0) completeStep(writing);
       break;
     }
   }
@@ -155,23 +167,25 @@ function applyEvent(writing: Writing, event: ThreadEvent): void {
 
 const unended = ['proposed', 'waiting', 'approved', 'started', 'deferred'] as const;
 
-function addMessage(head: ThreadHead, message: ModelMessage): void {
-  if (head.calls.length > 0) head.queuedMessages.push(message);
-  else head.settling.messages.push(message);
-  head.modelIsNext = true;
+function addMessage(writing: Writing, message: ModelMessage): void {
+  const { draft, calls, queuedMessages, settling } = writing;
+  if (calls.length > 0) queuedMessages.push(message);
+  else settling.messages.push(message);
+  draft.modelIsNext = true;
 }
 
-function finishStep(head: ThreadHead, event: ThreadEventOf<'step-finished'>): void {
-  if (head.calls.length > 0 || event.step !== head.steps) {
-    throw tampered(event, `step ${head.steps} is next, and open calls must end before it`);
+function finishStep(writing: Writing, event: ThreadEventOf<'step-finished'>): void {
+  const { draft, settling } = writing;
+  if (writing.calls.length > 0 || event.step !== draft.steps) {
+    throw tampered(event, `step ${draft.steps} is next, and open calls must end before it`);
   }
-  head.steps += 1;
-  head.modelIsNext = false;
+  draft.steps += 1;
+  draft.modelIsNext = false;
   if (event.message === undefined) return;
-  head.settling.messages.push(event.message);
-  head.calls = proposedCalls(event.message, event.step);
-  head.openCalls = head.calls.length;
-  for (const { toolCallId } of head.calls) head.settling.toolCallIds.push(toolCallId);
+  settling.messages.push(event.message);
+  writing.calls = proposedCalls(event.message, event.step);
+  draft.openCalls = writing.calls.length;
+  for (const { toolCallId } of writing.calls) settling.toolCallIds.push(toolCallId);
 }
 
 /** The calls of an assistant message that are ours to run: those the provider did not run itself. */
@@ -191,38 +205,38 @@ function proposedCalls(message: ModelMessage, step: number): ToolCallRecord[] {
     }));
 }
 
-function openRequest({ head, requests }: Writing, event: ThreadEventOf<'request-opened'>): void {
+function openRequest(writing: Writing, event: ThreadEventOf<'request-opened'>): void {
   const { request, place } = event;
   if (place === undefined) {
-    requests.set(request.requestId, { request, place });
+    writing.requests.set(request.requestId, { request, place });
     return;
   }
-  const call = callAt(head, event, place, ['proposed']);
+  const call = callAt(writing, event, place, ['proposed']);
   call.status = 'waiting';
   call.requestId = request.requestId;
   const { toolCallId, toolName, input } = call;
   const shown = { ...request, toolCall: { toolCallId, toolName, input } };
-  requests.set(request.requestId, { request: shown, place });
+  writing.requests.set(request.requestId, { request: shown, place });
 }
 
 function answerRequest(writing: Writing, event: ThreadEventOf<'request-answered'>): void {
   const { response } = event;
   const { request, place } = takeRequest(writing, event, response.requestId);
-  writing.head.settling.requests.push({ request, place, response });
+  writing.settling.requests.push({ request, place, response });
   const approved = response.type === 'approval-response' && response.approved;
   if (place !== undefined && approved)
-    callAt(writing.head, event, place, ['waiting']).status = 'approved';
+    callAt(writing, event, place, ['waiting']).status = 'approved';
 }
 
 function closeRequest(writing: Writing, event: ThreadEventOf<'request-closed'>): void {
   const { requestId, cause } = event;
   const answered =
-    writing.head.settling.requests.find(({ request }) => request.requestId === requestId) ??
+    writing.settling.requests.find(({ request }) => request.requestId === requestId) ??
     writing.endedRequests.get(requestId);
   const { request, place } = answered ?? takeRequest(writing, event, requestId);
-  writing.head.settling.requests.push({ ...answered, request, place, cause });
+  writing.settling.requests.push({ ...answered, request, place, cause });
   if (place === undefined) return;
-  callAt(writing.head, event, place, ['waiting', 'approved']).status = 'proposed';
+  callAt(writing, event, place, ['waiting', 'approved']).status = 'proposed';
 }
 
 function takeRequest({ requests }: Writing, event: ThreadEvent, requestId: string): OpenRequest {
@@ -233,7 +247,7 @@ function takeRequest({ requests }: Writing, event: ThreadEvent, requestId: strin
 }
 
 function callAt(
-  { calls }: ThreadHead,
+  { calls }: Writing,
   event: ThreadEvent,
   place: CallPlace,
   statuses: readonly ToolCallRecord['status'][],
@@ -247,14 +261,14 @@ function callAt(
 }
 
 /** Every call has its result: the tool message is written, in the model's order, and the model is next. */
-function completeStep(head: ThreadHead): void {
-  const { calls, settling } = head;
+function completeStep(writing: Writing): void {
+  const { draft, calls, queuedMessages, settling } = writing;
   settling.messages.push({ role: 'tool', content: calls.map(toolResultPart) });
-  settling.messages.push(...head.queuedMessages);
+  settling.messages.push(...queuedMessages);
   settling.calls.push(...calls);
-  head.calls = [];
-  head.queuedMessages = [];
-  head.modelIsNext = true;
+  writing.calls = [];
+  writing.queuedMessages = [];
+  draft.modelIsNext = true;
 }
 
 function tampered(event: ThreadEvent, why: string): HoldpointError {

@@ -1,4 +1,10 @@
-import { beginWriting, finishWriting, writeEvents, type Writing } from './apply-event.ts';
+import {
+  beginWriting,
+  finishWriting,
+  headSoFar,
+  writeEvents,
+  type Writing,
+} from './apply-event.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import type { ThreadHead, ThreadState } from './thread-state.ts';
 
@@ -15,7 +21,7 @@ export class Proposal {
 
   /** The head after the events so far; to look at, not to keep. */
   get head(): Readonly<ThreadHead> {
-    return this.#writing?.head ?? this.state.head;
+    return this.#writing === undefined ? this.state.head : headSoFar(this.#writing);
   }
 
   get events(): readonly ThreadEvent[] {
@@ -28,7 +34,8 @@ export class Proposal {
     if (first === undefined) return;
     this.#writing ??= beginWriting(this.state);
     const { threadId } = this.state;
-    if (!this.head.created) events.unshift({ type: 'thread-created', at: first.at, threadId });
+    if (!this.#writing.draft.created)
+      events.unshift({ type: 'thread-created', at: first.at, threadId });
     writeEvents(this.#writing, events);
     this.#events.push(...events);
   }
