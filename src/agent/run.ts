@@ -3,7 +3,7 @@ import { HoldpointError } from '../errors.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
-import { statusOf, type ThreadHead } from '../thread/thread-state.ts';
+import { modelSpeaks, statusOf, type ThreadHead } from '../thread/thread-state.ts';
 import { acceptInput } from './accept-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunOptions } from './agent-options.ts';
@@ -258,10 +258,6 @@ export class Run {
     if (status !== 'idle') return status;
     return modelSpeaks(head) ? 'max-steps' : 'completed';
   }
-}
-
-function modelSpeaks(head: ThreadHead): boolean {
-  return head.modelIsNext && head.calls.length === 0;
 }
 
 function isStarted(head: ThreadHead, event: ThreadEvent): boolean {

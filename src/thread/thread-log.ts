@@ -3,7 +3,13 @@ import { adopt, applyEvents } from './apply-event.ts';
 import { encodeEvent } from './event-text.ts';
 import { Proposal } from './proposal.ts';
 import type { ThreadEvent } from './thread-event.ts';
-import { emptyThread, statusOf, type ThreadHead, type ThreadState } from './thread-state.ts';
+import {
+  emptyThread,
+  owesRun,
+  statusOf,
+  type ThreadHead,
+  type ThreadState,
+} from './thread-state.ts';
 import type { ThreadStore, ThreadSummary } from './thread-store.ts';
 
 /** What a log needs of the world. */
@@ -116,6 +122,7 @@ function summarize(
 ): ThreadSummary {
   const deadlines = head.openRequests.flatMap(({ request }) => request.expiresAt ?? []);
   if (head.run !== undefined) deadlines.push(head.run.leaseUntil);
+  else if (owesRun(head)) deadlines.push(now);
   return {
     threadId,
     status: statusOf(head, now),

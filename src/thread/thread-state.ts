@@ -97,6 +97,16 @@ export function statusOf(head: ThreadHead, now: number): ThreadStatus {
   return head.openRequests.length > 0 || head.calls.length > 0 ? 'waiting' : 'idle';
 }
 
+/** Whether the model is to be asked now: it is next, and no call is open. */
+export function modelSpeaks(head: ThreadHead): boolean {
+  return head.modelIsNext && head.calls.length === 0;
+}
+
+/** Whether a run would find something to do at once: an approved call to start, or the model to ask. */
+export function owesRun(head: ThreadHead): boolean {
+  return modelSpeaks(head) || head.calls.some((call) => call.status === 'approved');
+}
+
 /** Every call of the thread, oldest first; a started call that nobody runs is indeterminate. */
 export function callsOf(state: ThreadState, now: number): ToolCallRecord[] {
   const running = isRunning(state.head, now);

@@ -10,7 +10,10 @@ export interface ThreadSummary {
   revision: number;
   /** How many requests wait for an answer. */
   openRequests: number;
-  /** When the next lease or request runs out, in milliseconds since 1970. */
+  /**
+   * When somebody has to look after the thread, in milliseconds since 1970: the next lease or request runs out, or, at once, a
+   * run is owed (an answer was recorded by `respond`, or a run ended before the model had spoken).
+   */
   nextDeadline?: number;
   /** When the last event was appended, in milliseconds since 1970. */
   updatedAt: number;

@@ -53,6 +53,29 @@ test('a call that was approved in time and has not begun by its expiry does not 
   expect(world.ran).toMatchObject([{ input: { city: 'Rome' } }]);
 });
 
+test('a thread that is owed a run is due at once: after respond, and after a failure of the provider', async () => {
+  const clock = { now: 5 };
+  const world = memoryWorld([
+    { calls: [book('c1', 'Paris')] },
+    { fail: 'overloaded' },
+    { text: 'Done.' },
+  ]);
+  const agent = world.agent({ now: () => clock.now });
+  const due = async (): Promise<number> =>
+    (await world.store.list({ dueBefore: clock.now + 1 })).length;
+  const { thread, approvalRequests } = await agent.run('Book', await agent.thread('t'));
+  expect(await due()).toBe(0);
+  await agent.respond(
+    approvalRequests.map((request) => request.reject()),
+    thread,
+  );
+  expect(await due()).toBe(1);
+  await expect(agent.run([], thread)).rejects.toThrow('overloaded');
+  expect(await due()).toBe(1);
+  await agent.run([], thread);
+  expect(await due()).toBe(0);
+});
+
 test('the store lists what is due, and what waits', async () => {
   const { world } = await waitingUntil(1_000);
   expect(await world.store.list({ status: 'waiting' })).toMatchObject([
