@@ -29,7 +29,9 @@ const rooms: Record<string, readonly string[]> = {
   thread: ['content', 'errors.ts'],
   policy: ['content', 'errors.ts'],
   stores: ['thread', 'content', 'errors.ts'],
+  testing: ['thread', 'content', 'errors.ts'],
   agent: ['policy', 'thread', 'content', 'errors.ts', 'stores/memory.ts'],
+  'worker.ts': ['agent', 'thread', 'content', 'errors.ts'],
   'index.ts': ['agent', 'policy', 'thread', 'content', 'errors.ts', 'stores/memory.ts'],
 };
 
@@ -41,6 +43,8 @@ const packages: Record<string, readonly string[]> = {
   eventemitter3: ['agent/agent-events.ts'],
   canonicalize: ['policy/digest.ts'],
   'node:sqlite': ['stores/sqlite.ts'],
+  'node:timers/promises': ['stores/postgres.ts'],
+  'node:assert/strict': ['testing/store-conformance.ts'],
 };
 
 describe('imports run one way', () => {

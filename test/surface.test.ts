@@ -1,5 +1,8 @@
 import * as root from 'holdpoint';
+import * as postgres from 'holdpoint/stores/postgres';
 import * as sqlite from 'holdpoint/stores/sqlite';
+import * as testing from 'holdpoint/testing';
+import * as worker from 'holdpoint/worker';
 import { expect, test } from 'vitest';
 
 test('the public names are these, and a change of them is a decision', () => {
@@ -23,6 +26,9 @@ test('the public names are these, and a change of them is a decision', () => {
     'toolCallSchema',
   ]);
   expect(Object.keys(sqlite)).toEqual(['sqliteStore']);
+  expect(Object.keys(postgres).toSorted()).toEqual(['postgresSchema', 'postgresStore']);
+  expect(Object.keys(testing).toSorted()).toEqual(['scriptedModel', 'storeConformance']);
+  expect(Object.keys(worker)).toEqual(['runWorker']);
 });
 
 test('an error is known across copies of the package', () => {

@@ -168,23 +168,32 @@ function tagged(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [escape + key, tagged(item)]));
 }
 
-/** The value that `toJson` said. */
-function fromJson(value: unknown): unknown {
+/** The value that `toJson` said. Throws `log-tampered` for what it never says. */
+function fromJson(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(fromJson);
+  if (depth > maximumDepth) throw damaged(`nested more than ${maximumDepth} deep`);
+  if (Array.isArray(value)) return value.map((item) => fromJson(item, depth + 1));
   const entries = Object.entries(value);
   const [key, item] = entries[0] ?? [];
   if (entries.length === 1 && key !== undefined && looksTagged.test(key)) {
-    if (key.startsWith('$$')) return { [key.slice(1)]: fromJson(item) };
-    if (typeof item === 'string') return untag(key, item);
+    if (key.startsWith('$$')) return { [key.slice(1)]: fromJson(item, depth + 1) };
+    return untag(key, item);
   }
-  return Object.fromEntries(entries.map(([name, part]) => [name, fromJson(part)]));
+  return Object.fromEntries(entries.map(([name, part]) => [name, fromJson(part, depth + 1)]));
 }
 
-function untag(tag: string, text: string): unknown {
-  if (tag === urlTag) return new URL(text);
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  return tag === bytesTag ? bytes : bytes.buffer;
+function untag(tag: string, text: unknown): unknown {
+  try {
+    if (tag === urlTag) return new URL(String(text));
+    const bytes = Uint8Array.from(atob(String(text)), (character) => character.charCodeAt(0));
+    return tag === bytesTag ? bytes : bytes.buffer;
+  } catch {
+    throw damaged(`tagged ${tag}, and is none`);
+  }
+}
+
+function damaged(what: string): HoldpointError {
+  return new HoldpointError('log-tampered', `The log holds something that is ${what}.`);
 }
 
 function toBase64(bytes: Uint8Array): string {

@@ -4,12 +4,22 @@ import { toolCallOutcomeSchema } from '../content/tool-call.ts';
 import { userInputRequestSchema, userInputResponseSchema } from '../content/user-input.ts';
 
 /**
- * A message of the AI SDK. Only its role is looked at: the message was checked by the AI SDK's own schema when it came
+ * A message of the AI SDK. Only its outline is looked at: the message was checked by the AI SDK's own schema when it came
  * from outside, or was made by the AI SDK itself, before it was written.
  */
-const messageSchema = z.custom<ModelMessage>(
-  (value) => typeof value === 'object' && value !== null && 'role' in value && 'content' in value,
-);
+const messageSchema = z.custom<ModelMessage>((value) => {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!('role' in value && 'content' in value)) return false;
+  const { role, content } = value;
+  if (role !== 'user' && role !== 'assistant' && role !== 'system') return false;
+  return typeof content === 'string' || (Array.isArray(content) && content.every(isPart));
+});
+
+function isPart(part: unknown): boolean {
+  return (
+    typeof part === 'object' && part !== null && 'type' in part && typeof part.type === 'string'
+  );
+}
 const usageSchema = z.strictObject({
   inputTokens: z.number().optional(),
   outputTokens: z.number().optional(),

@@ -27,7 +27,7 @@ export function threadToJson(state: ThreadState): ThreadJson {
 
 /** A thread's id and events out of its JSON form, text or object. */
 export function parseThreadJson(json: unknown): { threadId: string; events: ThreadEvent[] } {
-  const text = typeof json === 'string' ? json : JSON.stringify(json);
+  const text = typeof json === 'string' ? json : textOf(json);
   const parsed = threadJsonSchema.safeParse(typeof json === 'string' ? parseText(json) : json);
   if (!parsed.success) {
     throw new HoldpointError(
@@ -38,7 +38,27 @@ export function parseThreadJson(json: unknown): { threadId: string; events: Thre
   const { threadId, version, events } = parsed.data;
   const current =
     version === eventVersion ? events : events.map((event) => upgradeEvent(event, version));
+  refuseDeep(current);
   return { threadId, events: parseEvents(current, text) };
+}
+
+function textOf(json: unknown): string {
+  try {
+    return JSON.stringify(json) ?? '';
+  } catch (cause) {
+    throw new HoldpointError('invalid-input', 'The JSON form of a thread is not JSON.', { cause });
+  }
+}
+
+/* What could not be written again must not come in. */
+function refuseDeep(events: readonly unknown[]): void {
+  try {
+    toJson(events);
+  } catch (cause) {
+    throw new HoldpointError('log-tampered', 'The log holds what holdpoint never writes.', {
+      cause,
+    });
+  }
 }
 
 function parseText(text: string): unknown {

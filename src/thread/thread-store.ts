@@ -52,4 +52,9 @@ export interface ThreadStore {
   head(threadId: string): Promise<ThreadSummary | undefined>;
   /** Summaries, for inboxes and workers, in pages. */
   list(query: ThreadQuery): Promise<ThreadSummary[]>;
+  /**
+   * Wakes `listener` when somebody, in any process, has appended to a thread and does not leave it `running`, with its id; and
+   * without one when anything may have changed. For stores that can; others are polled. Gives back what ends it.
+   */
+  subscribe?(listener: (threadId?: string) => void): () => Promise<void>;
 }

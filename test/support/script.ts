@@ -1,23 +1,7 @@
 import type { LanguageModel } from 'ai';
+import type { ScriptedStep } from 'holdpoint/testing';
 
-/** A tool call of a scripted model. `input` is JSON, or the raw text a model wrote. */
-export interface ScriptedCall {
-  id: string;
-  name: string;
-  input: object | string;
-}
-
-/** What a scripted model answers to one request; the script's steps are played in order, one a request. */
-export interface ScriptedStep {
-  /** What the model thinks before all else; empty where the provider hides it. Providers want it back unchanged. */
-  reasoning?: string;
-  text?: string;
-  calls?: ScriptedCall[];
-  /** Default: `tool-calls` where there are calls, else `stop`. */
-  finish?: 'stop' | 'tool-calls' | 'length' | 'content-filter';
-  /** The request fails instead, in a way that the AI SDK does not retry. */
-  fail?: string;
-}
+export type { ScriptedCall, ScriptedStep } from 'holdpoint/testing';
 
 /** A model that plays a script. */
 export interface PlayedModel extends AsyncDisposable {

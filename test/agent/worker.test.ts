@@ -1,0 +1,127 @@
+import { memoryStore, type ThreadStore } from 'holdpoint';
+import { runWorker } from 'holdpoint/worker';
+import { expect, test } from 'vitest';
+import { scriptedModel } from '../support/scripted-model.ts';
+import { book, travelWorld } from '../support/travel-world.ts';
+
+const threadIds = Array.from({ length: 20 }, (_, index) => `t${String(index).padStart(2, '0')}`);
+
+/** A store in memory that wakes its subscribers, as a database with notifications does. */
+function wakingStore(): ThreadStore {
+  const store = memoryStore();
+  const listeners = new Set<(threadId?: string) => void>();
+  return {
+    ...store,
+    async append(...input) {
+      await store.append(...input);
+      for (const listener of listeners) listener(input[0]);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return async () => {
+        listeners.delete(listener);
+      };
+    },
+  };
+}
+
+/** An agent world in which every thread is a booking of the city of its name. */
+async function waitingThreads(store: ThreadStore) {
+  const worlds = threadIds.map((id) =>
+    travelWorld(scriptedModel([{ calls: [book('c1', id)] }, { text: 'Done.' }]), () => store),
+  );
+  for (const [index, id] of threadIds.entries()) {
+    const agent = worlds[index]?.agent();
+    if (agent !== undefined) await agent.run('Book', await agent.thread(id));
+  }
+  return worlds;
+}
+
+test('threads that were answered through respond are resumed, each by one of three workers', async () => {
+  const store = wakingStore();
+  await waitingThreads(store);
+  const played = scriptedModel([{ text: 'Done.' }], { repeat: true });
+  const world = travelWorld(played, () => store);
+  const stopping = new AbortController();
+  const ended = new Set<string>();
+  const all = Promise.withResolvers<void>();
+  const workers = [1, 2, 3].map(async () => {
+    const agent = world.agent();
+    agent.on('run-ended', ({ threadId }) => {
+      ended.add(threadId);
+      if (ended.size === threadIds.length) all.resolve();
+    });
+    await runWorker({ agent, store, signal: stopping.signal });
+  });
+  const inbox = world.agent();
+  for (const id of threadIds) {
+    const thread = await inbox.thread(id);
+    const rejects = id === 't07';
+    const answers = thread.activeApprovalRequests.map((request) =>
+      rejects ? request.reject('no') : request.approve(),
+    );
+    await inbox.respond(answers, thread);
+  }
+  await all.promise;
+  stopping.abort();
+  await Promise.all(workers);
+  const cities = world.ran.map(({ input }) => String(Reflect.get(Object(input), 'city')));
+  expect(cities.toSorted((one, other) => one.localeCompare(other))).toEqual(
+    threadIds.filter((id) => id !== 't07'),
+  );
+  expect(played.requests).toBe(threadIds.length);
+  expect(await store.list({ status: 'waiting' })).toEqual([]);
+});
+
+test('a thread whose provider fails is tried again after a while, not at once', async () => {
+  const store = wakingStore();
+  const clock = { now: 0 };
+  const played = scriptedModel([{ fail: 'overloaded' }, { fail: 'overloaded' }, { text: 'Done.' }]);
+  const world = travelWorld(played, () => store);
+  const now = () => clock.now;
+  const agent = world.agent({ now });
+  const thread = await agent.thread('t');
+  await expect(agent.run('Hi', thread)).rejects.toThrow('overloaded');
+
+  const stopping = new AbortController();
+  const errors: unknown[] = [];
+  const failed = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<void>();
+  agent.on('step-finished', () => done.resolve());
+  const working = runWorker({
+    agent,
+    store,
+    signal: stopping.signal,
+    now,
+    pollMs: 1,
+    retryAfterMs: 500,
+    onError: (error, threadId) => {
+      errors.push([String(error), threadId]);
+      failed.resolve();
+    },
+  });
+  await failed.promise;
+  expect(played.requests).toBe(2);
+  clock.now = 500;
+  await done.promise;
+  stopping.abort();
+  await working;
+  expect(errors).toEqual([['Error: overloaded', 't']]);
+  expect(played.requests).toBe(3);
+});
+
+test('a store that can not be reached is told to onError, and asked again', async () => {
+  const store = memoryStore();
+  const stopping = new AbortController();
+  const errors: unknown[] = [];
+  const agent = travelWorld(scriptedModel([]), () => store).agent();
+  let asked = 0;
+  const list: ThreadStore['list'] = async () => {
+    asked += 1;
+    if (asked === 3) stopping.abort();
+    throw new Error('no connection');
+  };
+  const onError = (error: unknown) => errors.push(String(error));
+  await runWorker({ agent, store: { list }, signal: stopping.signal, pollMs: 1, onError });
+  expect(errors).toEqual(Array.from({ length: 3 }, () => 'Error: no connection'));
+});

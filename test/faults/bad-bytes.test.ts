@@ -1,0 +1,92 @@
+import { type Agent, memoryStore } from 'holdpoint';
+import { describe, expect, test } from 'vitest';
+import { bombs } from './bombs.ts';
+import { type Damage, flips, mutations, truncations } from './damaged-threads.ts';
+import { type Trial, tryDamaged } from './damage-trial.ts';
+import { everyNth, FaultCount, withoutKnown } from './fault-count.ts';
+import { goldenThread } from './golden-thread.ts';
+import { StoredRows } from './stored-rows.ts';
+
+const { text, threadId, sound } = goldenThread();
+
+async function tryRestoring({ text: damaged }: Damage): Promise<Trial> {
+  const store = memoryStore();
+  return tryDamaged({ store, threadId, sound, open: async (agent) => agent.restore(damaged) });
+}
+
+async function restoreAll(damages: readonly Damage[]): Promise<FaultCount> {
+  const count = new FaultCount();
+  for (const damage of damages) count.add(damage.what, await tryRestoring(damage));
+  return count;
+}
+
+describe('the JSON form of a thread, damaged, is refused with a code or behaves:', () => {
+  test.each([
+    ['cut off at every byte', [...truncations(text)]],
+    ['a bit flipped in every byte', [...flips(text)]],
+    ['one value wrong', [...mutations(text)]],
+    ['bombs', bombs(text)],
+  ])('%s', async (what, damages) => {
+    const count = await restoreAll(damages);
+    console.log(`${what}: ${damages.length} threads,`, count.outcomes);
+    expect(withoutKnown(count)).toEqual([]);
+  });
+});
+
+describe('the rows of a SQLite file, damaged, are refused with a code or behave:', () => {
+  test.each<[string, (row: string) => Damage[]]>([
+    ['cut off', (row) => everyNth([...truncations(row)], 5)],
+    ['a bit flipped', (row) => everyNth([...flips(row)], 5)],
+    ['one value wrong', (row) => everyNth([...mutations(row)], 3)],
+    ['bombs', (row) => bombs(row)],
+  ])('%s', async (what, damagesOf) => {
+    using rows = await StoredRows.of(text);
+    const count = new FaultCount();
+    for (const [revision, row] of rows.texts) {
+      for (const { what: damage, text: damaged } of damagesOf(row)) {
+        if (damaged === row) continue;
+        rows.write(revision, damaged);
+        const { store } = rows;
+        const open = async (agent: Agent) => agent.thread(threadId);
+        count.add(`row ${revision}: ${damage}`, await tryDamaged({ store, threadId, sound, open }));
+        rows.undo();
+      }
+    }
+    console.log(`${what}: ${count.total} rows,`, count.outcomes);
+    expect(withoutKnown(count)).toEqual([]);
+  });
+});
+
+describe('damage that once came out as something else than a HoldpointError:', () => {
+  test.each<[string, (json: string) => string]>([
+    ['bytes that are no base64', (json) => json.replace('"AQID"', '"%%%"')],
+    ['a URL that is none', (json) => json.replace('https://example.com', 'no url')],
+    [
+      'an assistant message whose parts are no list',
+      (json) => json.replace(/"content":\[\{"type":"text","text":"Two.*?\}\]/, '"content":1'),
+    ],
+    [
+      'an assistant message with a part of null',
+      (json) => json.replace('{"type":"text","text":"Two flights."}', 'null'),
+    ],
+    [
+      'an output nested 600 deep',
+      (json) => json.replace('"a flight to Paris"', `${'['.repeat(600)}${']'.repeat(600)}`),
+    ],
+    [
+      'an output nested 100,000 deep',
+      (json) => json.replace('"a flight to Paris"', `${'['.repeat(100_000)}${']'.repeat(100_000)}`),
+    ],
+    ['a message of an unknown role', (json) => json.replace('"role":"user"', '"role":"usar"')],
+    ['a user message whose content is null', (json) => json.replace('"Book two flights"', 'null')],
+  ])('%s', async (what, damage) => {
+    expect(damage(text)).not.toBe(text);
+    expect((await tryRestoring({ what, text: damage(text) })).faults).toEqual([]);
+  });
+});
+
+test('an object that JSON can not hold is refused with a code', async () => {
+  const json = { type: 'holdpoint-thread', version: 1, threadId, events: [{ at: 1n }] };
+  const open = async (agent: Agent) => agent.restore(json);
+  expect((await tryDamaged({ store: memoryStore(), threadId, sound, open })).faults).toEqual([]);
+});

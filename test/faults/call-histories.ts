@@ -1,0 +1,130 @@
+import type { ThreadEvent, ThreadEventOf, ToolCallOutcome } from 'holdpoint';
+import { z } from 'zod';
+import type { Effect } from './evidence.ts';
+
+const assistantSchema = z.object({ role: z.literal('assistant'), content: z.array(z.unknown()) });
+const callSchema = z.object({
+  type: z.literal('tool-call'),
+  providerExecuted: z.literal(false).optional(),
+  toolCallId: z.string(),
+  toolName: z.string(),
+  input: z.unknown(),
+});
+
+/** What a log says of one call. Revisions are places in the log, from 1. */
+export interface CallHistory {
+  /** For sentences. */
+  label: string;
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  proposed: number;
+  requestIds: string[];
+  /** One a request: a request that is answered twice is not two approvals. */
+  approved: number[];
+  started: number[];
+  ended: number[];
+  outcome?: ToolCallOutcome;
+}
+
+/**
+ * The calls of a log, read off its events by the auditor's own plain reading: sharing the package's fold would
+ * share its faults.
+ */
+export function callHistories(events: readonly ThreadEvent[]): CallHistory[] {
+  const reading: Reading = { calls: [], open: new Map(), asked: new Map() };
+  for (const [index, event] of events.entries()) readEvent(reading, event, index + 1);
+  return reading.calls;
+}
+
+/**
+ * The call that an effect was of. In a damaged log two calls may share an id: the one that started last before the effect
+ * is then the one that ran.
+ */
+export function callOf(
+  { toolCallId, revision }: Pick<Effect, 'toolCallId' | 'revision'>,
+  calls: readonly CallHistory[],
+): CallHistory | undefined {
+  const lastStart = ({ started }: CallHistory): number =>
+    Math.max(0, ...started.filter((at) => at <= revision));
+  return calls
+    .filter((call) => call.toolCallId === toolCallId)
+    .toSorted((one, other) => lastStart(other) - lastStart(one))
+    .at(0);
+}
+
+interface Reading {
+  calls: CallHistory[];
+  /** The calls by their place. */
+  open: Map<string, CallHistory>;
+  /** The calls by the request about them. */
+  asked: Map<string, CallHistory>;
+}
+
+function readEvent(reading: Reading, event: ThreadEvent, revision: number): void {
+  switch (event.type) {
+    case 'step-finished':
+      addCalls(reading, event, revision);
+      break;
+    case 'request-opened':
+      addRequest(reading, event);
+      break;
+    case 'request-answered':
+      answerRequest(reading, event, revision);
+      break;
+    case 'call-started':
+      reading.open.get(placeKey(event))?.started.push(revision);
+      break;
+    case 'call-ended':
+      endCall(reading, event, revision);
+      break;
+    default:
+      break;
+  }
+}
+
+function addCalls(
+  { calls, open }: Reading,
+  { message, step }: ThreadEventOf<'step-finished'>,
+  revision: number,
+): void {
+  /* Parsed, as the auditor reads damaged logs too. */
+  const parsed = assistantSchema.safeParse(message);
+  const parts = parsed.success ? parsed.data.content : [];
+  const own = parts.flatMap((part) => callSchema.safeParse(part).data ?? []);
+  for (const [index, { toolCallId, toolName, input }] of own.entries()) {
+    const label = `${toolName} (${step}.${index})`;
+    const history = { requestIds: [], approved: [], started: [], ended: [] };
+    const call = { label, toolCallId, toolName, input, proposed: revision, ...history };
+    calls.push(call);
+    open.set(placeKey({ step, index }), call);
+  }
+}
+
+function addRequest({ open, asked }: Reading, event: ThreadEventOf<'request-opened'>): void {
+  const call = event.place && open.get(placeKey(event.place));
+  if (call === undefined) return;
+  call.requestIds.push(event.request.requestId);
+  asked.set(event.request.requestId, call);
+}
+
+function answerRequest(
+  { asked }: Reading,
+  { response }: ThreadEventOf<'request-answered'>,
+  revision: number,
+): void {
+  const call = asked.get(response.requestId);
+  asked.delete(response.requestId);
+  if (response.type === 'approval-response' && response.approved) call?.approved.push(revision);
+}
+
+function endCall({ open }: Reading, event: ThreadEventOf<'call-ended'>, revision: number): void {
+  const call = open.get(placeKey(event));
+  if (call === undefined) return;
+  call.ended.push(revision);
+  call.outcome ??= event.outcome;
+}
+
+function placeKey({ step, index }: { step: number; index: number }): string {
+  return `${step}.${index}`;
+}

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { crashRun } from './crash-run.ts';
+import { dropping } from './dropped-connection.ts';
+import { FaultPlan } from './mortal-process.ts';
+import { type Scenario, scenarios } from './scenario.ts';
+
+/** Every crash alone is tried, and every pair of crashes whose second is this many points further; 1 tries all pairs. */
+const stride = Number(process.env['HOLDPOINT_CRASH_STRIDE'] ?? 7);
+
+/** All single crashes of a scenario, and its pairs of crashes. Gives how they ended, and what they broke. */
+async function crashEverywhere(scenario: Scenario) {
+  const ends = new Map<string, number>();
+  const broken: { deadly: number[]; faults: string[] }[] = [];
+  let runs = 0;
+  const crash = async (deadly: number[]): Promise<number> => {
+    const { end, points, faults } = await crashRun(scenario, deadly);
+    runs += 1;
+    ends.set(end, (ends.get(end) ?? 0) + 1);
+    if (faults.length > 0) broken.push({ deadly, faults });
+    return points;
+  };
+  const points = await crash([]);
+  for (let first = 1; first <= points; first += 1) {
+    const passed = await crash([first]);
+    for (let second = first + 1 + (first % stride); second <= passed; second += stride) {
+      await crash([first, second]);
+    }
+  }
+  return { points, runs, ends, broken };
+}
+
+describe(`a crash at every point, and at pairs of points (1 of ${stride}), breaks nothing:`, () => {
+  test.each(scenarios)('$name', async (scenario) => {
+    const { points, runs, ends, broken } = await crashEverywhere(scenario);
+    console.log(`${scenario.name}: ${points} points, ${runs} runs,`, Object.fromEntries(ends));
+    expect(broken).toEqual([]);
+    const all = scenario.settles === true ? ['completed'] : ['completed', 'indeterminate'];
+    expect([...ends.keys()].toSorted()).toEqual(all);
+  });
+});
+
+describe('a connection to the store that drops at any one point breaks nothing:', () => {
+  test.each(scenarios)('$name', async (scenario) => {
+    const counting = new FaultPlan();
+    await crashRun(scenario, [], dropping(counting));
+    const points = Array.from({ length: counting.points }, (_, index) => index + 1);
+    const runs = await Promise.all(
+      points.map(async (point) => ({
+        point,
+        ...(await crashRun(scenario, [], dropping(new FaultPlan([point])))),
+      })),
+    );
+    expect(runs.filter(({ faults }) => faults.length > 0)).toEqual([]);
+  });
+});

@@ -1,0 +1,42 @@
+import { audit } from './auditor.ts';
+import { callHistories } from './call-histories.ts';
+import { ConnectionLost } from './dropped-connection.ts';
+import { FaultPlan } from './mortal-process.ts';
+import { MortalWorld, type StoreView } from './mortal-world.ts';
+import type { Scenario } from './scenario.ts';
+import { type ConversationEnd, StubbornClient } from './stubborn-client.ts';
+
+/** What one conversation with its crashes came to. */
+export interface CrashRun {
+  end: ConversationEnd;
+  /** How many fault points it passed. */
+  points: number;
+  /** What was broken, in sentences. */
+  faults: string[];
+}
+
+/** One conversation, whose process dies at each of the `deadly` points; audited. */
+export async function crashRun(
+  scenario: Scenario,
+  deadly: readonly number[],
+  view?: StoreView,
+): Promise<CrashRun> {
+  const world = new MortalWorld(scenario, new FaultPlan(deadly), view);
+  const client = new StubbornClient(world);
+  const end = await client.converse();
+  const evidence = await world.evidence();
+  const calls = callHistories(evidence.events);
+  const unknown = calls.some(({ started, ended }) => started.length > 0 && ended.length === 0);
+  const unexplained = client.refusals.filter((error) => !(error instanceof ConnectionLost));
+  const faults = [
+    ...audit(evidence),
+    ...unexplained.map((error) => `A request was refused without a crash: ${String(error)}`),
+    ...(world.effects.length > calls.length ? ['There are more effects than calls.'] : []),
+    ...(end === 'stuck' ? ['The thread never came to its end.'] : []),
+    ...(end === 'indeterminate' && !unknown
+      ? ['It is indeterminate, and every call has ended.']
+      : []),
+    ...(end === 'completed' && unknown ? ['It is completed, and a call has not ended.'] : []),
+  ];
+  return { end, points: world.plan.points, faults };
+}

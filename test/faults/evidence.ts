@@ -1,0 +1,33 @@
+import type { ThreadEvent } from 'holdpoint';
+
+/** Something a tool really did, as the world outside the process saw it. */
+export interface Effect {
+  toolName: string;
+  toolCallId: string;
+  idempotencyKey: string;
+  input: unknown;
+  /** How many events the store had at that moment. */
+  revision: number;
+}
+
+/** A request that a model got. */
+export interface AskedModel {
+  /** The prompt, as the provider would get it. */
+  prompt: unknown;
+  /** How many events the store had at that moment. */
+  revision: number;
+}
+
+/** What is known of a thread from outside the agent. */
+export interface Evidence {
+  /** The log, from the store. */
+  events: readonly ThreadEvent[];
+  effects: readonly Effect[];
+  prompts: readonly AskedModel[];
+  /** The tools that nobody may run without a person's word. */
+  gated: ReadonlySet<string>;
+  /** The log as it was found before, oldest first. */
+  looks?: readonly (readonly ThreadEvent[])[];
+  /** Answers that somebody was told are taken. */
+  acknowledged?: readonly { requestId: string; approved: boolean }[];
+}

@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest';
+import { audit } from './auditor.ts';
+import { losing, withoutCompareAndSwap, writingBehind } from './broken-stores.ts';
+import { crashRun } from './crash-run.ts';
+import type { Evidence } from './evidence.ts';
+import { FaultPlan } from './mortal-process.ts';
+import { MortalWorld, type StoreView } from './mortal-world.ts';
+import { type Scenario, scenarios } from './scenario.ts';
+import { StubbornClient } from './stubborn-client.ts';
+
+/** What every single crash of every scenario breaks, in sentences without their numbers. */
+async function foundIn(view?: StoreView): Promise<Set<string>> {
+  const found = new Set<string>();
+  const crash = async (scenario: Scenario, deadly: number[]): Promise<number> => {
+    const { points, faults } = await crashRun(scenario, deadly, view);
+    for (const fault of faults) found.add(fault);
+    return points;
+  };
+  for (const scenario of scenarios) {
+    const points = await crash(scenario, []);
+    for (let point = 1; point <= points; point += 1) await crash(scenario, [point]);
+  }
+  return found;
+}
+
+describe('the crash tests can fail: they find', () => {
+  test.each([
+    [
+      'an append without compare-and-swap',
+      withoutCompareAndSwap,
+      [/had 2 effects/, /started 2 times/],
+    ],
+    ['lost starts', losing('call-started'), [/ran before its start/, /had 2 effects/]],
+    ['lost answers', losing('request-answered'), [/was taken and is not/, /without an approval/]],
+    ['lost results', losing('call-ended'), [/came before the result/, /not in the log yet/]],
+    [
+      'appends that are not durable',
+      writingBehind,
+      [/ran before its start/, /was taken and is not/],
+    ],
+  ])('%s', async (_what, view, expected) => {
+    const found = [...(await foundIn(view))];
+    for (const sentence of expected) {
+      expect(found).toContainEqual(expect.stringMatching(sentence));
+    }
+  });
+
+  test('nothing, where nothing is broken', async () => {
+    expect([...(await foundIn())]).toEqual([]);
+  });
+});
+
+async function soundEvidence(): Promise<Evidence> {
+  const [scenario] = scenarios;
+  if (scenario === undefined) throw new Error('There is no scenario.');
+  const world = new MortalWorld(scenario, new FaultPlan());
+  await new StubbornClient(world).converse();
+  return world.evidence();
+}
+
+/** Evidence with the events of a log changed one by one; `undefined` leaves one out. */
+function withEvents(
+  evidence: Evidence,
+  change: (event: Evidence['events'][number]) => Evidence['events'],
+): Evidence {
+  return { ...evidence, events: evidence.events.flatMap((event) => [...change(event)]) };
+}
+
+describe('the auditor tells', () => {
+  test.each<[string, (evidence: Evidence) => Evidence, RegExp]>([
+    [
+      'an effect of no call',
+      (sound) => ({
+        ...sound,
+        effects: sound.effects.map((effect) => ({ ...effect, toolCallId: 'other' })),
+      }),
+      /which is no call/,
+    ],
+    [
+      'an effect with another input',
+      (sound) => ({
+        ...sound,
+        effects: sound.effects.map((effect) => ({ ...effect, input: { city: 'Oslo' } })),
+      }),
+      /another input/,
+    ],
+    [
+      'an effect of another tool',
+      (sound) => ({
+        ...sound,
+        effects: sound.effects.map((effect) => ({ ...effect, toolName: 'look' })),
+      }),
+      /look ran for call book/,
+    ],
+    ['a success without effect', (sound) => ({ ...sound, effects: [] }), /did nothing/],
+    [
+      'two results of a call',
+      (sound) =>
+        withEvents(sound, (event) => (event.type === 'call-ended' ? [event, event] : [event])),
+      /has 2 results/,
+    ],
+    [
+      'a denied call that ran',
+      (sound) =>
+        withEvents(sound, (event) =>
+          event.type === 'call-ended' ? [{ ...event, outcome: { status: 'denied' } }] : [event],
+        ),
+      /was denied and ran/,
+    ],
+    [
+      'a log that changed under the reader',
+      (sound) => ({ ...sound, looks: [sound.events.slice(1)] }),
+      /Event 1 is not what it was/,
+    ],
+    [
+      'a log that became shorter',
+      (sound) => ({ ...sound, looks: [sound.events], events: sound.events.slice(0, -1) }),
+      /is not what it was/,
+    ],
+    [
+      'a prompt whose call has no result',
+      (sound) => ({
+        ...sound,
+        prompts: sound.prompts.map(({ prompt, revision }) => ({
+          prompt: Array.isArray(prompt) ? prompt.filter(({ role }) => role !== 'tool') : prompt,
+          revision,
+        })),
+      }),
+      /calls that have no result/,
+    ],
+    [
+      'a prompt that was too early',
+      (sound) => ({
+        ...sound,
+        prompts: sound.prompts.map(({ prompt, revision }) => ({ prompt, revision: revision - 3 })),
+      }),
+      /not in the log yet/,
+    ],
+    [
+      'a prompt with approval content',
+      (sound) => ({
+        ...sound,
+        prompts: [
+          { prompt: [{ role: 'user', content: [{ type: 'approval-response' }] }], revision: 1 },
+        ],
+      }),
+      /holds approval content/,
+    ],
+  ])('%s', async (_what, doctor, sentence) => {
+    const sound = await soundEvidence();
+    expect(audit(sound)).toEqual([]);
+    expect(audit(doctor(sound))).toContainEqual(expect.stringMatching(sentence));
+  });
+});

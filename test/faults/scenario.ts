@@ -1,0 +1,67 @@
+import type { ApprovalRequestContent } from 'holdpoint';
+import type { PlannedCall } from './stateless-model.ts';
+
+/** One message of a person, and the calls that the model makes of it. */
+export interface Turn {
+  message: string;
+  calls: readonly PlannedCall[];
+}
+
+/** A conversation, and how its requests are answered. `book` needs approval, `look` does not. */
+export interface Scenario {
+  name: string;
+  turns: readonly Turn[];
+  /** The cities that are approved; by default all. */
+  approves?: (city: string) => boolean;
+  /** One answer a request to the agent, where by default all are sent together. */
+  oneByOne?: boolean;
+  /** Answers are recorded by `respond`, and `run([])` goes on. */
+  responds?: boolean;
+  /** A person settles calls of unknown outcome, after a look at what really happened. */
+  settles?: boolean;
+  /** How many processes send the same answers at once; default one. */
+  processes?: number;
+}
+
+/** Which way a scenario answers a request. */
+export function answerTo({ approves = () => true }: Scenario, request: ApprovalRequestContent) {
+  const text = JSON.stringify(request.toolCall?.input);
+  return approves(text) ? request.approve() : request.reject('too dear');
+}
+
+const paris = { message: 'Book Paris', calls: [['book', 'Paris']] } as const;
+const two = {
+  message: 'Book two',
+  calls: [
+    ['book', 'Paris'],
+    ['book', 'Rome'],
+  ],
+} as const;
+const mixed = {
+  message: 'Look and book',
+  calls: [
+    ['look', 'Oslo'],
+    ['book', 'Paris'],
+  ],
+} as const;
+
+/** The conversations that are crashed at every point. */
+export const scenarios: readonly Scenario[] = [
+  { name: 'a plain approval', turns: [paris] },
+  { name: 'two gated calls, answered together', turns: [two] },
+  { name: 'two gated calls, answered one by one', turns: [two], oneByOne: true },
+  { name: 'a step that mixes a safe call and a gated one', turns: [mixed] },
+  {
+    name: 'one call rejected, one approved',
+    turns: [two],
+    approves: (input) => input.includes('Rome'),
+  },
+  {
+    name: 'a conversation of two steps',
+    turns: [paris, { message: 'And Rome', calls: [['book', 'Rome']] }],
+  },
+  { name: 'answers recorded first, run later', turns: [two], responds: true, oneByOne: true },
+  { name: 'two processes that send the same answer', turns: [paris], processes: 2 },
+  { name: 'two gated calls, settled where need be', turns: [two], settles: true },
+  { name: 'a mixed step, settled where need be', turns: [mixed], settles: true },
+];

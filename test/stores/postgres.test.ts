@@ -1,0 +1,293 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { ThreadEvent, ThreadStore, ThreadSummary } from 'holdpoint';
+import { storeConformance } from 'holdpoint/testing';
+import { type PostgresStore, postgresSchema, postgresStore } from 'holdpoint/stores/postgres';
+import type { Pool } from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { stories } from '../stories/stories.ts';
+import { errorCode } from '../support/error-code.ts';
+import { PostgresServer } from '../support/postgres-server.ts';
+import { inMemoryKit, scriptedModel } from '../support/scripted-model.ts';
+import { book, type Ran, travelTools, travelWorld } from '../support/travel-world.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+}, 120_000);
+afterAll(async () => server[Symbol.asyncDispose](), 60_000);
+
+const events = (count: number, text = 'x'): ThreadEvent[] =>
+  Array.from({ length: count }, (_, at) => ({
+    type: 'message-added',
+    at,
+    message: { role: 'user', content: text },
+  }));
+const summary = (revision: number): ThreadSummary => ({
+  threadId: 't',
+  status: 'idle',
+  revision,
+  openRequests: 0,
+  updatedAt: 1,
+});
+const appendTo = async (store: ThreadStore, revision: number, count = 1, text?: string) =>
+  store.append('t', revision, events(count, text), summary(revision + count));
+
+/** What the server says of the connections with this name. */
+async function backends(admin: Pool, name: string): Promise<{ pid: number; waits: boolean }[]> {
+  const { rows } = await admin.query(
+    `select pid, wait_event_type = 'Lock' as waits from pg_stat_activity where application_name = $1`,
+    [name],
+  );
+  return rows;
+}
+
+async function terminate(admin: Pool, name: string): Promise<void> {
+  for (const { pid } of await backends(admin, name)) {
+    await admin.query('select pg_terminate_backend($1, 5000)', [pid]);
+  }
+}
+
+/** Asks again until it is so; the test fails when it takes too long. */
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  await vi.waitUntil(isSo, { timeout: 20_000, interval: 5 });
+}
+
+const listening = (store: PostgresStore) => {
+  const heard: (string | undefined)[] = [];
+  const stop = store.subscribe((threadId) => heard.push(threadId));
+  return { heard, stop };
+};
+
+describe.each([{ prepare: false }, { prepare: true }])(
+  'postgresStore, prepare: $prepare',
+  (options) => {
+    test.each(storeConformance)('$name', async ({ check }) => {
+      const database = await server.createDatabase();
+      const open = () => postgresStore(server.pool(database), options);
+      await check(open(), open);
+    });
+  },
+);
+
+describe('postgresStore', () => {
+  test.each(stories)('the story: $name', async ({ script, play }) => {
+    const database = await server.createDatabase();
+    await using played = await inMemoryKit.play(script);
+    await play(travelWorld(played, () => postgresStore(server.pool(database))));
+  });
+});
+
+describe('the schema', () => {
+  test('is made once by many that come at once, and a first use that failed is no obstacle', async () => {
+    const database = await server.createDatabase();
+    const pools = Array.from({ length: 12 }, () => server.pool(database));
+    await Promise.all(pools.map(async (pool) => pool.query('select')));
+    const reads = pools.map(async (pool) => postgresStore(pool).read('t'));
+    expect(await Promise.all(reads)).toEqual(pools.map(() => []));
+    const late = postgresStore(server.pool('test_later'));
+    await expect(late.read('t')).rejects.toThrow('does not exist');
+    await server.pool(database).query('create database test_later');
+    expect(await late.read('t')).toEqual([]);
+  });
+
+  test('lists threads in one order, whatever the language of the database', async () => {
+    const store = postgresStore(server.pool(await server.createDatabase()));
+    for (const id of ['a', 'é', 'B', 'C', '-d', '_']) {
+      await store.append(id, 0, events(1), { ...summary(1), threadId: id });
+    }
+    const ids = (await store.list({ after: 'A' })).map(({ threadId }) => threadId);
+    expect(ids).toEqual(['B', 'C', '_', 'a', 'é']);
+  });
+
+  test('can be left to a migration, that may run twice', async () => {
+    const pool = server.pool(await server.createDatabase());
+    const store = postgresStore(pool, { createSchema: false });
+    await expect(store.read('t')).rejects.toThrow('holdpoint_events');
+    await pool.query(postgresSchema);
+    await pool.query(postgresSchema);
+    await appendTo(store, 0);
+    expect(await store.read('t')).toHaveLength(1);
+  });
+
+  test('is not asked of a role that may only read and write', async () => {
+    const database = await server.createDatabase();
+    const owner = server.pool(database);
+    await owner.query(postgresSchema);
+    await owner.query(`
+      create role clerk_${database} login password 'password';
+      grant select, insert, update on holdpoint_events, holdpoint_threads to clerk_${database}
+    `);
+    const store = postgresStore(server.pool(database, { user: `clerk_${database}` }));
+    await appendTo(store, 0);
+    await appendTo(store, 1);
+    expect(await store.head('t')).toEqual(summary(2));
+  });
+});
+
+describe('an append', () => {
+  test.each(['read committed', 'serializable'])('has one winner in %s, 50 times', async (level) => {
+    const database = await server.createDatabase();
+    const options = `-c default_transaction_isolation=${level.replace(' ', '\\ ')}`;
+    const stores = [1, 2].map(() => postgresStore(server.pool(database, { options })));
+    for (let round = 0; round < 50; round++) {
+      const codes = await Promise.all(
+        stores.map(async (store) => errorCode(appendTo(store, round * 2, 2))),
+      );
+      expect(codes).toContain('no error');
+      expect(codes).toContain('revision-conflict');
+    }
+    const { rows } = await server.pool(database).query('select count(*) from holdpoint_events');
+    expect(rows).toEqual([{ count: '100' }]);
+  });
+
+  test('that has resolved survives a crash of the server, even where commits do not wait', async () => {
+    const database = await server.createDatabase();
+    const hasty = server.pool(database, { options: '-c synchronous_commit=off' });
+    const store = postgresStore(hasty);
+    for (let revision = 0; revision < 5; revision++) await appendTo(store, revision);
+    await hasty.query('create table unflushed ()');
+    await server.crash();
+    expect(await store.read('t')).toHaveLength(5);
+    await expect(hasty.query('select from unflushed')).rejects.toThrow('does not exist');
+  });
+
+  test.each([
+    ['the thread', 'select from holdpoint_threads for update'],
+    ['the last event', `insert into holdpoint_events values ('t', 4, '')`],
+  ])('whose connection is cut while it waits for %s writes nothing', async (_, hold) => {
+    const database = await server.createDatabase();
+    const admin = server.pool(database);
+    const store = postgresStore(server.pool(database, { application_name: 'cut' }));
+    await appendTo(store, 0);
+    const holder = await admin.connect();
+    await holder.query('begin');
+    await holder.query(hold);
+    const cut = errorCode(appendTo(store, 1, 3));
+    await until(async () => (await backends(admin, 'cut')).some(({ waits }) => waits));
+    await terminate(admin, 'cut');
+    expect(await cut).toBeInstanceOf(Error);
+    await holder.query('rollback');
+    holder.release();
+    expect(await store.read('t')).toHaveLength(1);
+    expect(await store.head('t')).toEqual(summary(1));
+    await appendTo(store, 1, 3);
+    expect(await store.head('t')).toEqual(summary(4));
+  });
+
+  test('whose connection is cut at any time is written whole or not at all', async () => {
+    const database = await server.createDatabase();
+    const admin = server.pool(database);
+    const store = postgresStore(server.pool(database, { application_name: 'cut' }));
+    const text = 'x'.repeat(20_000);
+    let revision = 0;
+    for (let round = 0; round < 30; round++) {
+      const cut = errorCode(appendTo(store, revision, 20, text));
+      await turn();
+      await terminate(admin, 'cut');
+      const code = await cut;
+      const after = await postgresStore(admin).read('t', revision);
+      expect([0, 20]).toContain(after.length);
+      expect(code === 'no error' && after.length === 0).toBe(false);
+      revision += after.length;
+      expect((await postgresStore(admin).head('t'))?.revision ?? 0).toBe(revision);
+    }
+  });
+});
+
+describe('agents on Postgres', () => {
+  test('200 approvals, answered by 8 agents at once, all of them by each: 200 effects', async () => {
+    const database = await server.createDatabase();
+    const threadIds = Array.from({ length: 25 }, (_, index) => `trip-${index}`);
+    const calls = Array.from({ length: 8 }, (_, index) => book(`c${index}`, `City ${index}`));
+    const asking = scriptedModel([{ calls }], { repeat: true });
+    const done = scriptedModel([{ text: 'Done.' }], { repeat: true });
+    const ran: Ran[] = [];
+    const open = () => postgresStore(server.pool(database));
+    const first = travelWorld(asking, open).agent({ tools: travelTools(ran) });
+    for (const id of threadIds) await first.run('Book', await first.thread(id));
+
+    const answerAll = async (_: unknown, place: number) => {
+      const agent = travelWorld(done, open).agent({ tools: travelTools(ran) });
+      const own = [...threadIds.slice(place * 3), ...threadIds.slice(0, place * 3)];
+      return Promise.all(
+        own.map(async (id) => {
+          const thread = await agent.thread(id);
+          const answers = thread.activeApprovalRequests.map((request) => request.approve());
+          return (await agent.run(answers, thread)).status;
+        }),
+      );
+    };
+    const statuses = (await Promise.all(Array.from({ length: 8 }).map(answerAll))).flat();
+    expect(statuses.filter((status) => status !== 'completed' && status !== 'running')).toEqual([]);
+    expect(ran).toHaveLength(200);
+    expect(new Set(ran.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(200);
+    for (const id of threadIds) {
+      const { status, calls: records } = await first.thread(id);
+      expect(status).toBe('idle');
+      expect(records.map((call) => call.status)).toEqual(calls.map(() => 'succeeded'));
+    }
+  });
+
+  test('the server is restarted between request and answer: the thread goes on', async () => {
+    const database = await server.createDatabase();
+    const played = scriptedModel([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
+    const store = postgresStore(server.pool(database));
+    const world = travelWorld(played, () => store);
+    const agent = world.agent();
+    const waiting = await agent.run('Book', await agent.thread('t'));
+    await server.restart();
+    const answers = waiting.approvalRequests.map((request) => request.approve());
+    const response = await agent.run(answers, waiting.thread);
+    expect(response).toMatchObject({ status: 'completed', text: 'Done.' });
+    expect(world.ran).toHaveLength(1);
+  });
+});
+
+describe('subscribe', () => {
+  test('hears the appends of others, tells of every new connection, and ends when told', async () => {
+    const database = await server.createDatabase();
+    const admin = server.pool(database);
+    const writer = postgresStore(server.pool(database));
+    const ears = server.pool(database, { application_name: 'ears' });
+    const { heard, stop } = listening(postgresStore(ears));
+    await until(() => heard.length === 1);
+    await appendTo(writer, 0);
+    await until(() => heard.length === 2);
+    await expect(appendTo(writer, 0)).rejects.toThrow('revision');
+    await terminate(admin, 'ears');
+    await until(() => heard.length === 3);
+    await appendTo(writer, 1);
+    await until(() => heard.length === 4);
+    expect(heard).toEqual([undefined, 't', undefined, 't']);
+    await stop();
+    await appendTo(writer, 2);
+    expect(ears.totalCount).toBe(0);
+    expect(heard).toHaveLength(4);
+  });
+
+  test('waits for a server that is away, and can be ended while it does', async () => {
+    const database = await server.createDatabase();
+    const writer = postgresStore(server.pool(database));
+    const { heard, stop } = listening(postgresStore(server.pool(database)));
+    await until(() => heard.length === 1);
+    await server.restart();
+    await until(() => heard.length === 2);
+    await appendTo(writer, 0);
+    await until(() => heard.length === 3);
+    await stop();
+    const away = listening(postgresStore(server.pool('nowhere')));
+    await turn();
+    await away.stop();
+    expect(away.heard).toEqual([]);
+  });
+
+  test('may listen past a pooler, through a pool of its own', async () => {
+    const database = await server.createDatabase();
+    const pooled = server.pool(database);
+    const listenPool = server.pool(database);
+    const { heard, stop } = listening(postgresStore(pooled, { listenPool }));
+    await until(() => heard.length === 1);
+    expect([pooled.totalCount, listenPool.totalCount]).toEqual([0, 1]);
+    await stop();
+  });
+});

