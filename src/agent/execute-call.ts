@@ -2,7 +2,7 @@ import type { JSONValue, ModelMessage, Tool, ToolExecutionOptions, ToolResultPar
 import { z } from 'zod';
 import { plainCopy } from '../content/plain-copy.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
-import { toJson } from '../thread/event-text.ts';
+import { toJson } from '../thread/tagged-json.ts';
 import { messageOf } from './model-step.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type UserInputResponseContent, userInputResponseSchema } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
-import { jsonCopy } from '../thread/event-text.ts';
+import { jsonCopy } from '../thread/tagged-json.ts';
 import { inputMessageSchemas } from './model-step.ts';
 
 /** The input of a run, checked as far as it can be without the thread. */

@@ -1,6 +1,6 @@
 import type { AssistantModelMessage, ToolCallPart } from 'ai';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
-import { jsonCopy } from '../thread/event-text.ts';
+import { jsonCopy } from '../thread/tagged-json.ts';
 import type { ModelStep, ProposedCall } from './model-step.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
 

@@ -87,10 +87,11 @@ export class Run {
   async #reconcile(): Promise<readonly ThreadEvent[]> {
     const { state } = this.#log;
     if (statusOf(state.head, this.#context.now()) !== 'indeterminate') return [];
+    const { revision } = this.#log;
     const known = await reconcileCalls(this.#context, this.#tools, state.head);
     return this.#log.commit((proposal) => {
-      if (statusOf(proposal.head, this.#context.now()) !== 'indeterminate') return;
-      proposal.add(...known.filter((event) => isStarted(proposal.head, event)));
+      /* Another attempt may have begun meanwhile, of which the tool was not asked. */
+      if (this.#log.revision === revision) proposal.add(...known);
     });
   }
 
@@ -102,13 +103,14 @@ export class Run {
     const expected = new Proposal(this.#log.state);
     if (input.answers.length > 0) accept(expected);
     /* Looked into before the append, as rules may take their time; what has changed by then is not begun. */
+    const { revision } = this.#log;
     const restarts = await restartsOf(this.#context, this.#decisionsOfStep(), this.#log.state);
     const starts = await this.#checkApproved(expected.head);
     const events = await this.#log.commit((proposal) => {
       accept(proposal);
       const { head } = proposal;
       const lost = head.calls.filter((call) => call.status === 'started');
-      const again = restarts.filter((event) => isStarted(head, event));
+      const again = this.#log.revision === revision ? restarts : [];
       const isRunning = statusOf(head, this.#context.now()) === 'running';
       const begun = [...again, ...eventsOfApproved(head, starts)];
       const isWanted = begun.length > 0 || modelSpeaks(head);
@@ -258,10 +260,4 @@ export class Run {
     if (status !== 'idle') return status;
     return modelSpeaks(head) ? 'max-steps' : 'completed';
   }
-}
-
-function isStarted(head: ThreadHead, event: ThreadEvent): boolean {
-  if (event.type !== 'call-ended' && event.type !== 'call-started') return false;
-  const call = head.calls[event.index];
-  return call?.step === event.step && call.status === 'started';
 }

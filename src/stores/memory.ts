@@ -1,6 +1,7 @@
 import { HoldpointError } from '../errors.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
-import { decodeEvents, encodeEvent, jsonCopy, toJson } from '../thread/event-text.ts';
+import { decodeEvents, encodeEvent } from '../thread/event-text.ts';
+import { jsonCopy, toJson } from '../thread/tagged-json.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadStore, ThreadSummary } from '../thread/thread-store.ts';
 

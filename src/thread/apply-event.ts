@@ -158,8 +158,7 @@ function applyEvent(writing: Writing, event: ThreadEvent): void {
       const call = callAt(writing, event, event, unended);
       call.status = event.outcome.status;
       call.outcome = event.outcome;
-      draft.openCalls -= 1;
-      if (draft.openCalls === 0) completeStep(writing);
+      if (writing.calls.every(({ outcome }) => outcome !== undefined)) completeStep(writing);
       break;
     }
   }
@@ -184,7 +183,6 @@ function finishStep(writing: Writing, event: ThreadEventOf<'step-finished'>): vo
   if (event.message === undefined) return;
   settling.messages.push(event.message);
   writing.calls = proposedCalls(event.message, event.step);
-  draft.openCalls = writing.calls.length;
   for (const { toolCallId } of writing.calls) settling.toolCallIds.push(toolCallId);
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HoldpointError } from '../errors.ts';
-import { eventVersion, parseEvents, toJson, upgradeEvent } from './event-text.ts';
+import { eventVersion, parseEvents, upgradeEvent } from './event-text.ts';
+import { toJson } from './tagged-json.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import type { ThreadState } from './thread-state.ts';
 

@@ -34,8 +34,6 @@ export interface ThreadHead {
   run: { runId: string; leaseUntil: number } | undefined;
   /** The calls of the latest step while one of them is open, in the model's order; else none. */
   calls: ToolCallRecord[];
-  /** How many of `calls` have no result yet. */
-  openCalls: number;
   openRequests: OpenRequest[];
   /** Messages that came while calls were open. */
   queuedMessages: ModelMessage[];
@@ -66,7 +64,6 @@ export function emptyThread(threadId: string): ThreadState {
       steps: 0,
       run: undefined,
       calls: [],
-      openCalls: 0,
       openRequests: [],
       queuedMessages: [],
       modelIsNext: false,

@@ -1,5 +1,11 @@
 import { tool } from 'ai';
-import { type AgentOptions, memoryStore, type SettledOutcome, type ThreadStore } from 'holdpoint';
+import {
+  type AgentOptions,
+  memoryStore,
+  type SettledOutcome,
+  type ThreadEvent,
+  type ThreadStore,
+} from 'holdpoint';
 import { describe, expect, test, vi } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -147,6 +153,25 @@ describe('a call whose outcome is unknown', () => {
     const { agent, thread, world } = await lostCall({ toolRecovery: { book: { reconcile } } });
     expect(await agent.run([], thread)).toMatchObject({ status: 'indeterminate' });
     expect(world.ran).toHaveLength(1);
+  });
+
+  test('stays so when another attempt began and was lost while the tool was asked about the first', async () => {
+    const known = Promise.withResolvers<ThreadStore>();
+    const reconcile = async () => {
+      const store = await known.promise;
+      const { length } = await store.read('t');
+      const events: ThreadEvent[] = [
+        { type: 'run-started', at: 1, runId: 'another', leaseUntil: 2 },
+        { type: 'call-started', at: 1, step: 0, index: 0 },
+      ];
+      const summary = { threadId: 't', status: 'running', openRequests: 0, updatedAt: 1 } as const;
+      await store.append('t', length, events, { ...summary, revision: length + 2 });
+      return { status: 'failed', error: 'never heard of it' } as const;
+    };
+    const { agent, thread, store } = await lostCall({ toolRecovery: { book: { reconcile } } });
+    known.resolve(store);
+    expect(await agent.run([], thread)).toMatchObject({ status: 'indeterminate' });
+    expect(thread.calls).toMatchObject([{ status: 'indeterminate', attempts: 2 }]);
   });
 
   test('of an idempotent tool is started again under the same key and bytes', async () => {
