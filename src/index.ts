@@ -54,6 +54,7 @@ export { memoryStore } from './stores/memory.ts';
 export type { AgentThread } from './thread/agent-thread.ts';
 export { decodeEvents, encodeEvent } from './thread/event-text.ts';
 export {
+  type NewThreadEvent,
   type ThreadEvent,
   type ThreadEventOf,
   threadEventSchema,

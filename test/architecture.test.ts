@@ -43,7 +43,7 @@ const packages: Record<string, readonly string[]> = {
   eventemitter3: ['agent/agent-events.ts'],
   canonicalize: ['policy/digest.ts'],
   'node:sqlite': ['stores/sqlite.ts'],
-  'node:timers/promises': ['stores/postgres.ts'],
+  'node:timers/promises': ['stores/postgres/keep-listening.ts'],
   'node:assert/strict': ['testing/store-conformance.ts'],
 };
 
@@ -56,11 +56,19 @@ describe('imports run one way', () => {
 
   test('a store does not import another', () => {
     const between = imports.filter(
-      ({ from, to }) => room(from) === 'stores' && room(to) === 'stores',
+      ({ from, to }) => room(from) === 'stores' && room(to) === 'stores' && !isOwnPart(from, to),
     );
     expect(between).toEqual([]);
   });
 });
+
+/* `stores/postgres.ts` may be cut into parts: the files of `stores/postgres`. */
+function isOwnPart(from: string, to: string): boolean {
+  return (
+    dirname(to) === from.replace(/\.ts$/, '') ||
+    (dirname(from) !== 'stores' && dirname(from) === dirname(to))
+  );
+}
 
 describe('a package is used where the design says', () => {
   test.each(imports.filter(({ to }) => !to.endsWith('.ts')))(

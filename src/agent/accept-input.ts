@@ -3,7 +3,7 @@ import type { UserInputResponseContent } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
 import type { Proposal } from '../thread/proposal.ts';
-import type { ThreadEvent } from '../thread/thread-event.ts';
+import type { NewThreadEvent } from '../thread/thread-event.ts';
 import {
   type EndedRequest,
   isRunning,
@@ -12,6 +12,7 @@ import {
   type ThreadHead,
   type ThreadState,
 } from '../thread/thread-state.ts';
+import type { AnswerOptions } from './agent-options.ts';
 import type { ParsedInput } from './parse-input.ts';
 
 /** How a thread takes what comes in. */
@@ -34,7 +35,7 @@ export function acceptInput(
   const open = new Map(state.head.openRequests.map((other) => [other.request.requestId, other]));
   proposal.add(
     ...answers.flatMap((answer) =>
-      answerEvents(answer, open.get(answer.requestId)?.place, input.principal, now),
+      answerEvents(answer, open.get(answer.requestId)?.place, input.by, now),
     ),
     ...expiryEvents(state.head, answers, now),
   );
@@ -42,7 +43,11 @@ export function acceptInput(
   refuseMessage(state.threadId, proposal.head, whilePending, now);
   proposal.add(
     ...cancelOpenEvents(proposal.head, 'The user went on without answering.', now),
-    ...input.messages.map((message): ThreadEvent => ({ type: 'message-added', at: now, message })),
+    ...input.messages.map((message): NewThreadEvent => ({
+      type: 'message-added',
+      at: now,
+      message,
+    })),
   );
 }
 
@@ -130,14 +135,14 @@ function sameDecision(one: UserInputResponseContent, other: UserInputResponseCon
 function answerEvents(
   response: UserInputResponseContent,
   place: CallPlace | undefined,
-  principal: unknown,
+  by: AnswerOptions,
   at: number,
-): ThreadEvent[] {
-  const answered: ThreadEvent = {
+): NewThreadEvent[] {
+  const answered: NewThreadEvent = {
     type: 'request-answered',
     at,
     response: withoutCall(response),
-    ...(principal === undefined ? {} : { principal }),
+    ...by,
   };
   if (response.type !== 'approval-response' || response.approved || place === undefined) {
     return [answered];
@@ -158,7 +163,7 @@ function expiryEvents(
   head: ThreadHead,
   answers: readonly UserInputResponseContent[],
   now: number,
-): ThreadEvent[] {
+): NewThreadEvent[] {
   const answered = new Set(answers.map(({ requestId }) => requestId));
   return head.openRequests
     .filter(({ request }) => (request.expiresAt ?? Infinity) <= now)
@@ -173,7 +178,7 @@ function expiryEvents(
 }
 
 /** The events that cancel every open request, every deferred call, and every approved call that has not begun. */
-export function cancelEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
+export function cancelEvents(head: ThreadHead, reason: string, now: number): NewThreadEvent[] {
   return [
     ...cancelOpenEvents(head, reason, now),
     ...head.calls
@@ -184,13 +189,13 @@ export function cancelEvents(head: ThreadHead, reason: string, now: number): Thr
   ];
 }
 
-function cancelOpenEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
+function cancelOpenEvents(head: ThreadHead, reason: string, now: number): NewThreadEvent[] {
   const requests = head.openRequests.flatMap(({ request, place }) =>
     closeEvents(request.requestId, place, { cause: 'cancelled', reason, at: now }),
   );
   const deferred = head.calls
     .filter((call) => call.status === 'deferred')
-    .map(({ step, index }): ThreadEvent => {
+    .map(({ step, index }): NewThreadEvent => {
       const error = `${reason} It goes on elsewhere, and its outcome is not known here.`;
       return { type: 'call-ended', at: now, step, index, outcome: { status: 'failed', error } };
     });
@@ -202,8 +207,8 @@ export function closeEvents(
   requestId: string | undefined,
   place: CallPlace | undefined,
   { cause, reason, at }: { cause: 'expired' | 'cancelled'; reason: string; at: number },
-): ThreadEvent[] {
-  const events: ThreadEvent[] = [];
+): NewThreadEvent[] {
+  const events: NewThreadEvent[] = [];
   if (requestId !== undefined)
     events.push({ type: 'request-closed', at, requestId, cause, reason });
   if (place !== undefined) {

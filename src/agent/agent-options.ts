@@ -82,10 +82,12 @@ export type RunInput = InputItem | readonly InputItem[];
 /** One item of a run's input. */
 export type InputItem = string | ModelMessage | UserInputResponseContent;
 
-/** Who answers. */
+/** Who answers, and through what. */
 export interface AnswerOptions {
   /** Who answers, as the app authenticated them: any JSON; kept in the log with each answer. */
   principal?: unknown;
+  /** Through what they were reached, in the app's words (`'slack'`, `'web'`): 1 to 100 characters; kept in the log likewise. */
+  channel?: string;
 }
 
 /** How one run goes. */

@@ -2,7 +2,7 @@ import type { ApprovalRequest } from '../content/approval.ts';
 import type { CallPlace, ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import { requestDigest } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
-import type { ThreadEvent } from '../thread/thread-event.ts';
+import type { NewThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadHead, ThreadState } from '../thread/thread-state.ts';
 import { closeEvents } from './accept-input.ts';
 import { applyRules } from './apply-rules.ts';
@@ -22,7 +22,7 @@ export interface ApprovedCall {
 export async function checkApproved(
   input: DecisionInput,
   approved: ApprovedCall,
-): Promise<ThreadEvent[]> {
+): Promise<NewThreadEvent[]> {
   const { call, request } = approved;
   const { step, index, toolCallId, toolName } = call;
   const at = input.now();
@@ -56,7 +56,7 @@ async function isAsShown(
   return digest === (await requestDigest({ ...shown, toolCall }, place, definition.digest));
 }
 
-function notRun({ call, request }: ApprovedCall, error: string, at: number): ThreadEvent[] {
+function notRun({ call, request }: ApprovedCall, error: string, at: number): NewThreadEvent[] {
   const { step, index } = call;
   const { requestId } = request;
   return [
@@ -69,7 +69,7 @@ async function askAgain(
   input: DecisionInput,
   { call, request }: ApprovedCall,
   about: Parameters<typeof askAbout>[2],
-): Promise<ThreadEvent[]> {
+): Promise<NewThreadEvent[]> {
   const { requestId, text, expiresAt, createdAt } = request;
   const reason = 'What was approved is not what would run: the call or the tool has changed since.';
   const expiresAfterMs = expiresAt === undefined ? undefined : expiresAt - createdAt;
@@ -84,7 +84,7 @@ async function askAgain(
 export function openedEvent(
   { step, index }: { step: number; index: number },
   request: ApprovalRequest,
-): ThreadEvent {
+): NewThreadEvent {
   const { toolCall: _stored, ...asked } = request;
   return { type: 'request-opened', at: request.createdAt, place: { step, index }, request: asked };
 }
@@ -104,8 +104,8 @@ export function approvedCalls(state: ThreadState, head: ThreadHead): ApprovedCal
 /** What was found out about the approved calls of a head, for those that are approved still. */
 export function eventsOfApproved(
   head: ThreadHead,
-  starts: ReadonlyMap<string, readonly ThreadEvent[]>,
-): ThreadEvent[] {
+  starts: ReadonlyMap<string, readonly NewThreadEvent[]>,
+): NewThreadEvent[] {
   return head.calls
     .filter((call) => call.status === 'approved')
     .flatMap((call) => starts.get(call.requestId ?? '') ?? []);

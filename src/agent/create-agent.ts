@@ -3,7 +3,7 @@ import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts
 import { HoldpointError } from '../errors.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
-import { encodeEvent } from '../thread/event-text.ts';
+import { verifyChain } from '../thread/chain.ts';
 import type { ThreadEvent, ThreadEventType } from '../thread/thread-event.ts';
 import { parseThreadJson } from '../thread/thread-json.ts';
 import { ThreadLog } from '../thread/thread-log.ts';
@@ -88,9 +88,9 @@ class HoldpointAgent implements Agent<unknown> {
     options: RunOptions<unknown> = {},
   ): Promise<AgentResponse> {
     const log = this.#logOf(thread);
-    const { principal } = options;
+    const { principal, channel } = options;
     const { allowSystemInMessages } = this.#context.options;
-    const parsed = parseInput(input, { principal, allowSystemInMessages });
+    const parsed = parseInput(input, { principal, channel, allowSystemInMessages });
     options.signal?.throwIfAborted();
     const tools = await this.#definedTools();
     await log.pull();
@@ -107,10 +107,10 @@ class HoldpointAgent implements Agent<unknown> {
   async respond(
     answers: InputItem | readonly InputItem[],
     thread: AgentThread,
-    { principal }: AnswerOptions = {},
+    { principal, channel }: AnswerOptions = {},
   ): Promise<void> {
     const log = this.#logOf(thread);
-    const parsed = parseInput(answers, { principal });
+    const parsed = parseInput(answers, { principal, channel });
     if (parsed.messages.length > 0) {
       throw new HoldpointError(
         'invalid-input',
@@ -137,18 +137,18 @@ class HoldpointAgent implements Agent<unknown> {
     thread: AgentThread,
     toolCallId: string,
     outcome: SettledOutcome,
-    { principal }: AnswerOptions = {},
+    options: AnswerOptions = {},
   ): Promise<void> {
-    await settleCall(await this.#ending(thread), { toolCallId, outcome, principal });
+    await settleCall(await this.#ending(thread), { toolCallId, outcome, by: options });
   }
 
   async deliver(
     thread: AgentThread,
     toolCallId: string,
     outcome: DeliveredOutcome,
-    { principal }: AnswerOptions = {},
+    options: AnswerOptions = {},
   ): Promise<void> {
-    await deliverOutcome(await this.#ending(thread), { toolCallId, outcome, principal });
+    await deliverOutcome(await this.#ending(thread), { toolCallId, outcome, by: options });
   }
 
   /** What bringing an outcome from outside needs of a thread, read up to now. */
@@ -174,10 +174,11 @@ class HoldpointAgent implements Agent<unknown> {
 
   async restore(json: unknown): Promise<AgentThread> {
     const { threadId, events } = parseThreadJson(json);
+    await verifyChain(events);
     const { thread, log } = await this.#open(threadId);
     const stored = log.state.events;
     if (stored.length === 0 && events.length > 0) await this.#write(log, events);
-    else if (!events.every((event, index) => sameEvent(event, stored[index]))) {
+    else if (events.at(-1)?.hash !== stored[events.length - 1]?.hash) {
       throw new HoldpointError(
         'thread-diverged',
         `The store has another past for thread ${threadId} than the JSON. Open it with agent.thread, or restore it under another id.`,
@@ -210,7 +211,7 @@ class HoldpointAgent implements Agent<unknown> {
       now,
       onAppended: (id, appended) => events.emit(id, appended),
     });
-    await log.pull();
+    await log.open();
     const thread = new AgentThread(log, now);
     this.#logs.set(thread, log);
     return { thread, log };
@@ -237,10 +238,6 @@ class HoldpointAgent implements Agent<unknown> {
       'This thread was opened by another agent; open it here with agent.thread(id).',
     );
   }
-}
-
-function sameEvent(one: ThreadEvent, other: ThreadEvent | undefined): boolean {
-  return other !== undefined && encodeEvent(one) === encodeEvent(other);
 }
 
 /* Ids become keys of stores and parts of messages; what can't be shown or stored is no id. */

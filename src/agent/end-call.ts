@@ -1,14 +1,14 @@
 import type { ToolCallOutcome, ToolCallRecord, ToolCallStatus } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
-import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
+import type { NewThreadEvent, NewThreadEventOf } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import { callsOf, type ThreadState } from '../thread/thread-state.ts';
-import type { DeliveredOutcome, SettledOutcome } from './agent-options.ts';
+import type { AnswerOptions, DeliveredOutcome, SettledOutcome } from './agent-options.ts';
 import { openedEvent } from './check-approved.ts';
 import { askAbout } from './decide-calls.ts';
 import { parseDelivered, parseSettled, recordedOutcome } from './outside-outcome.ts';
-import { refusePrincipal } from './parse-input.ts';
+import { parseAnswerer } from './parse-input.ts';
 import type { ToolDefinition, ToolDefinitions } from './tool-definitions.ts';
 
 /** What bringing an outcome from outside needs. */
@@ -23,7 +23,7 @@ export interface EndingInput {
 interface Ending<OUTCOME> {
   toolCallId: string;
   outcome: OUTCOME;
-  principal: unknown;
+  by: AnswerOptions;
 }
 
 /** A person says what became of a call whose outcome is unknown, or that it be tried again. */
@@ -31,10 +31,10 @@ export async function settleCall(
   input: EndingInput,
   ending: Ending<SettledOutcome>,
 ): Promise<void> {
-  refusePrincipal(ending.principal);
+  const by = parseAnswerer(ending.by);
   const outcome = parseSettled(ending.outcome);
-  if (outcome.status === 'retry') await retryCall(input, ending);
-  else await endCall(input, { ...ending, outcome }, 'settled', ['indeterminate']);
+  if (outcome.status === 'retry') await retryCall(input, { ...ending, by });
+  else await endCall(input, { ...ending, by, outcome }, 'settled', ['indeterminate']);
 }
 
 /** The result of a deferred call comes in; it may be faster than the note that the call is deferred. */
@@ -42,15 +42,15 @@ export async function deliverOutcome(
   input: EndingInput,
   ending: Ending<DeliveredOutcome>,
 ): Promise<void> {
-  refusePrincipal(ending.principal);
+  const by = parseAnswerer(ending.by);
   const outcome = parseDelivered(ending.outcome);
-  await endCall(input, { ...ending, outcome }, 'delivered', ['deferred', 'started']);
+  await endCall(input, { ...ending, by, outcome }, 'delivered', ['deferred', 'started']);
 }
 
 async function endCall(
   { log, tools, now }: EndingInput,
-  { toolCallId, outcome, principal }: Ending<DeliveredOutcome>,
-  source: NonNullable<ThreadEventOf<'call-ended'>['source']>,
+  { toolCallId, outcome, by }: Ending<DeliveredOutcome>,
+  source: NonNullable<NewThreadEventOf<'call-ended'>['source']>,
   statuses: readonly ToolCallStatus[],
 ): Promise<void> {
   const named = callNamed(log.state, toolCallId, now());
@@ -61,7 +61,7 @@ async function endCall(
     if (isEnded(call, recorded)) return;
     refuseUnless(call, statuses);
     const { step, index } = call;
-    proposal.add({ type: 'call-ended', at, step, index, outcome: recorded, source, principal });
+    proposal.add({ type: 'call-ended', at, step, index, outcome: recorded, source, ...by });
   });
 }
 
@@ -69,10 +69,7 @@ async function endCall(
  * The attempt whose outcome is unknown is given up, and the same call is asked about and approved anew, by the one
  * who settles it. The next run starts it, after the same last look as ever.
  */
-async function retryCall(
-  input: EndingInput,
-  { toolCallId, principal }: Ending<unknown>,
-): Promise<void> {
+async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>): Promise<void> {
   const { log, now, tools } = input;
   const call = callNamed(log.state, toolCallId, now());
   const definition = tools.get(call.toolName);
@@ -82,7 +79,7 @@ async function retryCall(
       `Call ${toolCallId} can't be tried again: its tool is gone. Settle it as succeeded or failed.`,
     );
   }
-  const events = await retryEvents(input, { call, definition, principal });
+  const events = await retryEvents(input, { call, definition, by });
   await log.commit((proposal) => {
     const current = callNamed(proposal.state, toolCallId, now());
     if (current.outcome !== undefined) throw endedOtherwise(current);
@@ -93,9 +90,9 @@ async function retryCall(
 
 async function retryEvents(
   { log, tools: _tools, ...making }: EndingInput,
-  about: { call: ToolCallRecord; definition: ToolDefinition; principal: unknown },
-): Promise<ThreadEvent[]> {
-  const { call, definition, principal } = about;
+  about: { call: ToolCallRecord; definition: ToolDefinition; by: AnswerOptions },
+): Promise<NewThreadEvent[]> {
+  const { call, definition, by } = about;
   const { step, index, toolCallId, toolName, input } = call;
   const request = await askAbout(
     { ...making, threadId: log.state.threadId },
@@ -107,7 +104,7 @@ async function retryEvents(
   return [
     { type: 'call-abandoned', at, step, index },
     openedEvent(call, request),
-    { type: 'request-answered', at, response, principal },
+    { type: 'request-answered', at, response, ...by },
   ];
 }
 

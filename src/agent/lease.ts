@@ -1,4 +1,4 @@
-import type { ThreadEvent } from '../thread/thread-event.ts';
+import type { NewThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
@@ -19,12 +19,12 @@ export class Lease {
   }
 
   /** The event that takes the thread. */
-  started(): ThreadEvent {
+  started(): NewThreadEvent {
     return this.#event('run-started');
   }
 
   /** The event that gives the thread back; `error` says why when the run failed. */
-  ended(error?: string): ThreadEvent {
+  ended(error?: string): NewThreadEvent {
     return { type: 'run-ended', at: this.#context.now(), error };
   }
 
@@ -66,7 +66,7 @@ export class Lease {
     }
   }
 
-  #event(type: 'run-started' | 'run-renewed'): ThreadEvent {
+  #event(type: 'run-started' | 'run-renewed'): NewThreadEvent {
     const at = this.#context.now();
     return { type, at, runId: this.#runId, leaseUntil: at + this.#context.leaseMs };
   }

@@ -4,27 +4,28 @@ import { type UserInputResponseContent, userInputResponseSchema } from '../conte
 import { HoldpointError } from '../errors.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
 import { jsonCopy } from '../thread/tagged-json.ts';
+import type { AnswerOptions } from './agent-options.ts';
 import { inputMessageSchemas } from './model-step.ts';
 
 /** The input of a run, checked as far as it can be without the thread. */
 export interface ParsedInput {
   messages: ModelMessage[];
   answers: UserInputResponseContent[];
-  principal: unknown;
+  /** Who answers; only what was said. */
+  by: AnswerOptions;
 }
 
 /** The input of a run, item by item. Throws `invalid-input` or `invalid-answer`; nothing has happened then. */
 export function parseInput(
   input: unknown,
-  options: { principal?: unknown; allowSystemInMessages?: boolean | undefined },
+  options: AnswerOptions & { allowSystemInMessages?: boolean | undefined },
 ): ParsedInput {
-  const parsed: ParsedInput = { messages: [], answers: [], principal: options.principal };
+  const parsed: ParsedInput = { messages: [], answers: [], by: parseAnswerer(options) };
   for (const item of Array.isArray(input) ? input : [input]) {
     if (isAnswer(item)) parsed.answers.push(parseAnswer(item));
     else parsed.messages.push(parseMessage(item, options));
   }
   for (const message of parsed.messages) refuseEmpty(message);
-  refusePrincipal(options.principal);
   return { ...parsed, messages: parsed.messages.map((message) => jsonCopy(message)) };
 }
 
@@ -86,9 +87,23 @@ function refuseEmpty({ content }: ModelMessage): void {
   );
 }
 
-/** Throws `invalid-input` for a principal that JSON can't hold. */
-export function refusePrincipal(principal: unknown): void {
+/** Who answers, for the log. Throws `invalid-input` for a principal that JSON can't hold, and for what is no channel. */
+export function parseAnswerer({ principal, channel }: AnswerOptions): AnswerOptions {
   const fault = principal === undefined ? undefined : whyNotStrictJson(principal);
-  if (fault === undefined) return;
-  throw new HoldpointError('invalid-input', `The principal can't be kept as JSON: ${fault}.`);
+  if (fault !== undefined) {
+    throw new HoldpointError('invalid-input', `The principal can't be kept as JSON: ${fault}.`);
+  }
+  if (channel !== undefined && !channelSchema.safeParse(channel).success) {
+    throw new HoldpointError('invalid-input', 'A channel is a text of 1 to 100 characters.');
+  }
+  return {
+    ...(principal === undefined ? {} : { principal }),
+    ...(channel === undefined ? {} : { channel }),
+  };
 }
+
+const channelSchema = z
+  .string()
+  .min(1)
+  .max(100)
+  .refine((text) => text.isWellFormed());

@@ -1,6 +1,6 @@
 import { plainCopy } from '../content/plain-copy.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
-import type { ThreadEvent } from '../thread/thread-event.ts';
+import type { NewThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadHead, ThreadState } from '../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { DeliveredOutcome, ToolRecovery } from './agent-options.ts';
@@ -31,7 +31,7 @@ export async function reconcileCalls(
   context: AgentContext,
   tools: ToolDefinitions,
   head: ThreadHead,
-): Promise<ThreadEvent[]> {
+): Promise<NewThreadEvent[]> {
   const lost = head.calls.filter(({ status }) => status === 'started');
   const known = await Promise.all(lost.map(async (call) => reconcileCall(context, tools, call)));
   return known.flat();
@@ -41,7 +41,7 @@ async function reconcileCall(
   context: AgentContext,
   tools: ToolDefinitions,
   call: ToolCallRecord,
-): Promise<ThreadEvent[]> {
+): Promise<NewThreadEvent[]> {
   const { step, index, toolName } = call;
   const outcome = await askTool(recoveryOf(context, call), call);
   if (outcome === undefined) return [];
@@ -72,10 +72,10 @@ export async function restartsOf(
   context: AgentContext,
   decisions: DecisionInput,
   state: Readonly<ThreadState>,
-): Promise<ThreadEvent[]> {
+): Promise<NewThreadEvent[]> {
   const calls = state.head.calls.filter((call) => mayRestart(context, decisions, call));
   const events = await Promise.all(
-    calls.map(async (call): Promise<ThreadEvent[]> => {
+    calls.map(async (call): Promise<NewThreadEvent[]> => {
       const { step, index, requestId = '' } = call;
       const request = state.endedRequests.get(requestId)?.request;
       if (request?.type === 'approval-request') return checkApproved(decisions, { call, request });

@@ -1,5 +1,5 @@
 import type { ToolCallRecord } from '../content/tool-call.ts';
-import type { ThreadEvent } from '../thread/thread-event.ts';
+import type { NewThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadHead } from '../thread/thread-state.ts';
 import type { Attempt, Finished } from './executions.ts';
 
@@ -8,7 +8,7 @@ export function resultEvents(
   head: ThreadHead,
   finished: readonly Finished[],
   at: number,
-): ThreadEvent[] {
+): NewThreadEvent[] {
   return finished
     .filter(({ attempt }) => callOf(head, attempt) !== undefined)
     .map(({ attempt: { step, index }, execution }) =>

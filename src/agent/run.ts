@@ -1,7 +1,7 @@
 import type { LanguageModelUsage } from 'ai';
 import { HoldpointError } from '../errors.ts';
 import { Proposal } from '../thread/proposal.ts';
-import type { ThreadEvent } from '../thread/thread-event.ts';
+import type { NewThreadEvent, ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import { modelSpeaks, statusOf, type ThreadHead } from '../thread/thread-state.ts';
 import { acceptInput } from './accept-input.ts';
@@ -156,7 +156,7 @@ export class Run {
 
   /** Results are facts: they are recorded also when the lease was lost meanwhile, and not given up at the first fault. */
   async #recordResults(finished: readonly Finished[]): Promise<readonly ThreadEvent[]> {
-    const make = ({ head }: Proposal): ThreadEvent[] =>
+    const make = ({ head }: Proposal): NewThreadEvent[] =>
       resultEvents(head, finished, this.#context.now());
     try {
       return await withRetries(
@@ -170,12 +170,12 @@ export class Run {
   }
 
   /** What the approved calls of a head lead to, by request: their start, or why they may not start. */
-  async #checkApproved(head: ThreadHead): Promise<Map<string, readonly ThreadEvent[]>> {
+  async #checkApproved(head: ThreadHead): Promise<Map<string, readonly NewThreadEvent[]>> {
     const { state } = this.#log;
     const decisions = this.#decisionsOfStep();
     const checked = await Promise.all(
       approvedCalls(state, head).map(
-        async (approved): Promise<[string, readonly ThreadEvent[]]> => [
+        async (approved): Promise<[string, readonly NewThreadEvent[]]> => [
           approved.request.requestId,
           await checkApproved(decisions, approved),
         ],
@@ -186,7 +186,7 @@ export class Run {
 
   /** Appends as the holder of the thread, with the run's end when nothing is left to do; starts what it recorded. */
   async #commit(
-    make: (proposal: Proposal) => ThreadEvent[],
+    make: (proposal: Proposal) => NewThreadEvent[],
     { evenWhenLost = false } = {},
   ): Promise<readonly ThreadEvent[]> {
     let lost = false;

@@ -1,6 +1,6 @@
 import type { LanguageModelUsage } from 'ai';
 import type { CallPlace } from '../content/tool-call.ts';
-import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
+import type { NewThreadEvent, NewThreadEventOf } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
 import { openedEvent } from './check-approved.ts';
@@ -21,7 +21,7 @@ export interface StepInput {
 /** A step that was taken and is not recorded yet. */
 export interface TakenStep {
   /** What the model said, and for each of its calls the start, the request, or the end. */
-  events: ThreadEvent[];
+  events: NewThreadEvent[];
   usage: LanguageModelUsage;
   finishReason: string;
 }
@@ -50,7 +50,7 @@ export async function takeStep({
   const { steps: step } = state.head;
   const verdicts = await decideCalls(decisions, calls, step);
   const at = now();
-  const finished: ThreadEventOf<'step-finished'> = {
+  const finished: NewThreadEventOf<'step-finished'> = {
     type: 'step-finished',
     at,
     step,
@@ -62,7 +62,7 @@ export async function takeStep({
   return { events: [finished, ...decided], usage, finishReason };
 }
 
-function verdictEvent(verdict: CallVerdict, place: CallPlace, at: number): ThreadEvent {
+function verdictEvent(verdict: CallVerdict, place: CallPlace, at: number): NewThreadEvent {
   switch (verdict.type) {
     case 'start':
       return beginningOf(verdict.definition, place, at);
@@ -77,6 +77,6 @@ function tokensOf({
   inputTokens,
   outputTokens,
   totalTokens,
-}: LanguageModelUsage): ThreadEventOf<'step-finished'>['usage'] {
+}: LanguageModelUsage): NewThreadEventOf<'step-finished'>['usage'] {
   return { inputTokens, outputTokens, totalTokens };
 }

@@ -1,7 +1,7 @@
 import { asSchema, jsonSchema, tool as functionTool, type Tool, type ToolSet } from 'ai';
 import type { CallPlace } from '../content/tool-call.ts';
 import { definitionDigest } from '../policy/digest.ts';
-import type { ThreadEvent } from '../thread/thread-event.ts';
+import type { NewThreadEvent } from '../thread/thread-event.ts';
 
 /** A tool of the agent, made ready once. */
 export interface ToolDefinition {
@@ -34,7 +34,7 @@ export function beginningOf(
   { tool }: ToolDefinition,
   { step, index }: CallPlace,
   at: number,
-): ThreadEvent {
+): NewThreadEvent {
   const type = tool.execute === undefined ? 'call-deferred' : 'call-started';
   return { type, at, step, index };
 }

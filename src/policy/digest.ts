@@ -1,5 +1,6 @@
 import canonicalize from 'canonicalize';
 import type { ApprovalRequest } from '../content/approval.ts';
+import { sha256 } from '../content/sha256.ts';
 import type { CallPlace } from '../content/tool-call.ts';
 
 /** What a tool is to the model and to the person who approves its calls. Not the body of `execute`: code has no digest. */
@@ -35,19 +36,6 @@ export function requestDigest(
 /** SHA-256, base64url, over a tool's definition. */
 export function definitionDigest(identity: ToolIdentity): string | Promise<string> {
   return sha256(`holdpoint/tool-definition/v1\0${canonicalize(identity)}`);
-}
-
-/* Node's one-shot hash takes under a microsecond; WebCrypto, for where there is no Node, a trip to a thread pool. */
-const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto');
-
-function sha256(text: string): string | Promise<string> {
-  return nodeCrypto === undefined ? webSha256(text) : nodeCrypto.hash('sha256', text, 'base64url');
-}
-
-async function webSha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  const binary = String.fromCharCode(...new Uint8Array(digest));
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
 /** Whether two JSON values say the same: whether their canonical texts are equal. */

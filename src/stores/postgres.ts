@@ -1,35 +1,16 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { HoldpointError } from '../errors.ts';
 import { decodeEvents, encodeEvent } from '../thread/event-text.ts';
-import type { ThreadStatus } from '../thread/thread-state.ts';
-import type { ThreadStore, ThreadSummary } from '../thread/thread-store.ts';
+import { eventTextOfRow, summaryOfRow } from '../thread/stored-row.ts';
+import type { ThreadStore } from '../thread/thread-store.ts';
+import { keepListening } from './postgres/keep-listening.ts';
+import type { PostgresPool, PostgresQuery, PostgresResult } from './postgres/postgres-pool.ts';
 
-/** What the store needs of a `Pool` of `pg`. */
-export interface PostgresPool {
-  query(query: PostgresQuery): Promise<PostgresResult>;
-  connect(): Promise<PostgresConnection>;
-}
-
-/** A statement with what goes into it; one with a name is prepared once for each connection. */
-export interface PostgresQuery {
-  name?: string;
-  text: string;
-  values?: unknown[];
-}
-
-/** What came of a statement. */
-export interface PostgresResult {
-  rows: Record<string, unknown>[];
-  rowCount: number | null;
-}
-
-/** What `subscribe` needs of a connection of the pool. */
-export interface PostgresConnection {
-  query(sql: string): Promise<unknown>;
-  on(event: 'notification', listener: (message: { payload?: string }) => void): unknown;
-  on(event: 'error' | 'end', listener: () => void): unknown;
-  release(destroy: boolean): void;
-}
+export type {
+  PostgresConnection,
+  PostgresPool,
+  PostgresQuery,
+  PostgresResult,
+} from './postgres/postgres-pool.ts';
 
 /** How a Postgres database is used. */
 export interface PostgresStoreOptions {
@@ -136,8 +117,6 @@ const appendNext: PostgresQuery = {
 /** What Postgres says of a write that came second: `unique_violation`, `serialization_failure`. */
 const conflictCodes: readonly unknown[] = ['23505', '40001'];
 
-const statuses: readonly ThreadStatus[] = ['idle', 'waiting', 'running', 'indeterminate'];
-
 /**
  * Threads in Postgres, through a `Pool` of `pg`, for any number of machines. It works behind a pooler in transaction mode:
  * every append is one statement, which keeps nothing in a session. Give the pool an `error` listener, as `pg` asks: without
@@ -159,7 +138,7 @@ export function postgresStore(
   return {
     async read(threadId, afterRevision = 0) {
       const { rows } = await run(read, [threadId, afterRevision]);
-      return decodeEvents(rows.map((row) => textOf(row['event'])));
+      return decodeEvents(rows.map(eventTextOfRow));
     },
 
     async append(threadId, expectedRevision, events, summary) {
@@ -179,12 +158,12 @@ export function postgresStore(
 
     async head(threadId) {
       const [row] = (await run(head, [threadId])).rows;
-      return row === undefined ? undefined : summaryOf(row);
+      return row === undefined ? undefined : summaryOfRow(row);
     },
 
     async list({ status = null, dueBefore = null, after = null, limit = 100 }) {
       const { rows } = await run(list, [status, dueBefore, after, limit]);
-      return rows.map(summaryOf);
+      return rows.map(summaryOfRow);
     },
 
     subscribe(listener) {
@@ -218,69 +197,4 @@ function onceDone(work: () => Promise<void>): () => Promise<void> {
 function nothingIfLate(error: unknown): PostgresResult {
   if (conflictCodes.includes(Reflect.get(Object(error), 'code'))) return { rows: [], rowCount: 0 };
   throw error;
-}
-
-async function keepListening(
-  pool: PostgresPool,
-  listener: (threadId?: string) => void,
-  ending: AbortSignal,
-): Promise<void> {
-  let failures = 0;
-  while (!ending.aborted) {
-    try {
-      await listenOnce(pool, listener, ending);
-      failures = 0;
-    } catch {
-      failures += 1;
-    }
-    const delay = Math.min(100 * 2 ** failures, 10_000);
-    await pause(delay, undefined, { signal: ending }).catch(() => {});
-  }
-}
-
-/** Listens until the connection drops or `ending` is aborted. */
-async function listenOnce(
-  pool: PostgresPool,
-  listener: (threadId?: string) => void,
-  ending: AbortSignal,
-): Promise<void> {
-  const connection = await pool.connect();
-  const { promise: over, resolve } = Promise.withResolvers<void>();
-  const end = () => resolve();
-  connection.on('error', end);
-  connection.on('end', end);
-  ending.addEventListener('abort', end);
-  connection.on('notification', ({ payload }) => {
-    if (!ending.aborted) listener(payload);
-  });
-  try {
-    if (ending.aborted) return;
-    await connection.query('listen holdpoint');
-    if (!ending.aborted) listener();
-    await over;
-  } finally {
-    ending.removeEventListener('abort', end);
-    /* Destroyed: given back, it would go on listening in other hands. */
-    connection.release(true);
-  }
-}
-
-function summaryOf(row: Record<string, unknown>): ThreadSummary {
-  const nextDeadline = row['next_deadline'];
-  return {
-    threadId: textOf(row['thread_id']),
-    status: statuses.find((status) => status === row['status']) ?? 'indeterminate',
-    revision: Number(row['revision']),
-    openRequests: Number(row['open_requests']),
-    ...(nextDeadline === null ? {} : { nextDeadline: Number(nextDeadline) }),
-    updatedAt: Number(row['updated_at']),
-  };
-}
-
-function textOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  throw new HoldpointError(
-    'log-tampered',
-    'The database holds something else than text where text was written.',
-  );
 }

@@ -1,8 +1,8 @@
-import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { HoldpointError } from '../errors.ts';
 import { decodeEvents, encodeEvent } from '../thread/event-text.ts';
-import type { ThreadStatus } from '../thread/thread-state.ts';
-import type { ThreadStore, ThreadSummary } from '../thread/thread-store.ts';
+import { eventTextOfRow, summaryOfRow } from '../thread/stored-row.ts';
+import type { ThreadStore } from '../thread/thread-store.ts';
 
 /** A store in one SQLite file. */
 export interface SqliteStore extends ThreadStore, Disposable {
@@ -34,8 +34,6 @@ const schema = `
   create index if not exists holdpoint_threads_by_status on holdpoint_threads (status, thread_id);
   create index if not exists holdpoint_threads_by_deadline on holdpoint_threads (next_deadline);
 `;
-
-const statuses: readonly ThreadStatus[] = ['idle', 'waiting', 'running', 'indeterminate'];
 
 /**
  * Threads in one SQLite file, through Node's own `node:sqlite`. An append that has resolved survives a crash of the
@@ -81,7 +79,7 @@ export function sqliteStore(
 
   return {
     async read(threadId, afterRevision = 0) {
-      return decodeEvents(read.all(threadId, afterRevision).map((row) => textOf(row['event'])));
+      return decodeEvents(read.all(threadId, afterRevision).map(eventTextOfRow));
     },
 
     async append(threadId, expectedRevision, events, summary) {
@@ -105,12 +103,12 @@ export function sqliteStore(
 
     async head(threadId) {
       const row = head.get(threadId);
-      return row === undefined ? undefined : summaryOf(row);
+      return row === undefined ? undefined : summaryOfRow(row);
     },
 
     async list({ status, dueBefore, after, limit = 100 }) {
       const query = { status: status ?? null, dueBefore: dueBefore ?? null, after: after ?? null };
-      return list.all({ ...query, limit }).map(summaryOf);
+      return list.all({ ...query, limit }).map(summaryOfRow);
     },
 
     close() {
@@ -121,24 +119,4 @@ export function sqliteStore(
       database.close();
     },
   };
-}
-
-function summaryOf(row: Record<string, SQLOutputValue>): ThreadSummary {
-  const nextDeadline = row['next_deadline'];
-  return {
-    threadId: textOf(row['thread_id']),
-    status: statuses.find((status) => status === row['status']) ?? 'indeterminate',
-    revision: Number(row['revision']),
-    openRequests: Number(row['open_requests']),
-    ...(typeof nextDeadline === 'number' ? { nextDeadline } : {}),
-    updatedAt: Number(row['updated_at']),
-  };
-}
-
-function textOf(value: SQLOutputValue | undefined): string {
-  if (typeof value === 'string') return value;
-  throw new HoldpointError(
-    'log-tampered',
-    'The database holds something else than text where text was written.',
-  );
 }

@@ -13,11 +13,18 @@ export interface StoreConformanceCase {
   check(store: ThreadStore, reopen: () => ThreadStore): Promise<void>;
 }
 
-const created = (threadId: string): ThreadEvent => ({ type: 'thread-created', at: 1, threadId });
+/* A store looks into no event; any hash will do. */
+const always = { at: 1, hash: 'hash' };
+
+const created = (threadId: string): ThreadEvent => ({
+  type: 'thread-created',
+  ...always,
+  threadId,
+});
 
 const said = (content: string): ThreadEvent => ({
   type: 'message-added',
-  at: 2,
+  ...always,
   message: { role: 'user', content },
 });
 
@@ -134,7 +141,7 @@ export const storeConformance: readonly StoreConformanceCase[] = [
       ];
       const event: ThreadEvent = {
         type: 'message-added',
-        at: 2,
+        ...always,
         message: { role: 'user', content },
       };
       await store.append('t', 0, [created('t'), event], summary('t', { revision: 2 }));

@@ -2,7 +2,7 @@ import type { ModelMessage } from 'ai';
 import { Immer, isDraft } from 'immer';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
-import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
+import type { NewThreadEvent, NewThreadEventOf, ThreadEvent } from './thread-event.ts';
 import {
   type EndedRequest,
   nothingSettled,
@@ -31,7 +31,7 @@ export function beginWriting({ head, endedRequests }: ThreadState): Writing {
 }
 
 /** Writes events. Throws `log-tampered` where one can't follow the ones before. */
-export function writeEvents(writing: Writing, events: readonly ThreadEvent[]): void {
+export function writeEvents(writing: Writing, events: readonly NewThreadEvent[]): void {
   for (const event of events) applyEvent(writing, event);
 }
 
@@ -107,7 +107,7 @@ export function adopt(state: ThreadState, events: readonly ThreadEvent[], head: 
 }
 
 /** One event, written into a head. The one place where a thread changes. */
-function applyEvent(writing: Writing, event: ThreadEvent): void {
+function applyEvent(writing: Writing, event: NewThreadEvent): void {
   const { draft } = writing;
   switch (event.type) {
     case 'thread-created':
@@ -173,7 +173,7 @@ function addMessage(writing: Writing, message: ModelMessage): void {
   draft.modelIsNext = true;
 }
 
-function finishStep(writing: Writing, event: ThreadEventOf<'step-finished'>): void {
+function finishStep(writing: Writing, event: NewThreadEventOf<'step-finished'>): void {
   const { draft, settling } = writing;
   if (writing.calls.length > 0 || event.step !== draft.steps) {
     throw tampered(event, `step ${draft.steps} is next, and open calls must end before it`);
@@ -203,7 +203,7 @@ function proposedCalls(message: ModelMessage, step: number): ToolCallRecord[] {
     }));
 }
 
-function openRequest(writing: Writing, event: ThreadEventOf<'request-opened'>): void {
+function openRequest(writing: Writing, event: NewThreadEventOf<'request-opened'>): void {
   const { request, place } = event;
   if (place === undefined) {
     writing.requests.set(request.requestId, { request, place });
@@ -217,7 +217,7 @@ function openRequest(writing: Writing, event: ThreadEventOf<'request-opened'>): 
   writing.requests.set(request.requestId, { request: shown, place });
 }
 
-function answerRequest(writing: Writing, event: ThreadEventOf<'request-answered'>): void {
+function answerRequest(writing: Writing, event: NewThreadEventOf<'request-answered'>): void {
   const { response } = event;
   const { request, place } = takeRequest(writing, event, response.requestId);
   writing.settling.requests.push({ request, place, response });
@@ -226,7 +226,7 @@ function answerRequest(writing: Writing, event: ThreadEventOf<'request-answered'
     callAt(writing, event, place, ['waiting']).status = 'approved';
 }
 
-function closeRequest(writing: Writing, event: ThreadEventOf<'request-closed'>): void {
+function closeRequest(writing: Writing, event: NewThreadEventOf<'request-closed'>): void {
   const { requestId, cause } = event;
   const answered =
     writing.settling.requests.find(({ request }) => request.requestId === requestId) ??
@@ -237,7 +237,7 @@ function closeRequest(writing: Writing, event: ThreadEventOf<'request-closed'>):
   callAt(writing, event, place, ['waiting', 'approved']).status = 'proposed';
 }
 
-function takeRequest({ requests }: Writing, event: ThreadEvent, requestId: string): OpenRequest {
+function takeRequest({ requests }: Writing, event: NewThreadEvent, requestId: string): OpenRequest {
   const open = requests.get(requestId);
   if (open === undefined) throw tampered(event, `request ${requestId} is not open`);
   requests.delete(requestId);
@@ -246,7 +246,7 @@ function takeRequest({ requests }: Writing, event: ThreadEvent, requestId: strin
 
 function callAt(
   { calls }: Writing,
-  event: ThreadEvent,
+  event: NewThreadEvent,
   place: CallPlace,
   statuses: readonly ToolCallRecord['status'][],
 ): ToolCallRecord {
@@ -269,7 +269,7 @@ function completeStep(writing: Writing): void {
   draft.modelIsNext = true;
 }
 
-function tampered(event: ThreadEvent, why: string): HoldpointError {
+function tampered(event: NewThreadEvent, why: string): HoldpointError {
   return new HoldpointError(
     'log-tampered',
     `The log is damaged: '${event.type}' can't come here, as ${why}.`,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { HoldpointError } from '../errors.ts';
 import { fromJson, toJson } from './tagged-json.ts';
-import { type ThreadEvent, threadEventSchema } from './thread-event.ts';
+import { type NewThreadEvent, type ThreadEvent, threadEventSchema } from './thread-event.ts';
 
 /** The version of the events we write. An event keeps the version it was written with, for ever. */
 export const eventVersion = 1;
@@ -16,8 +16,18 @@ const versionPrefix = `{"v":${eventVersion},`;
 const versionedSchema = z.looseObject({ v: z.int().min(1) });
 const eventsSchema = z.array(threadEventSchema);
 
+/* The texts that events were read from, until they are verified: writing them anew takes as long as all the reading. */
+const readFrom = new WeakMap<ThreadEvent, string>();
+
+/** The text that an event was read from, to verify it once; written anew where it came otherwise. */
+export function takeText(event: ThreadEvent): string {
+  const text = readFrom.get(event) ?? encodeEvent(event);
+  readFrom.delete(event);
+  return text;
+}
+
 /** The text of an event, as stores keep it: one JSON object that begins with its version, `v`. */
-export function encodeEvent(event: ThreadEvent): string {
+export function encodeEvent(event: ThreadEvent | NewThreadEvent): string {
   return versionPrefix + JSON.stringify(toJson(event)).slice(1);
 }
 
@@ -30,7 +40,12 @@ export function decodeEvents(texts: readonly string[]): ThreadEvent[] {
     text.startsWith(versionPrefix) ? `{${text.slice(versionPrefix.length)}` : upgradeText(text),
   );
   const joined = `[${current.join(',')}]`;
-  return parseEvents(parseJson(joined), joined);
+  const events = parseEvents(parseJson(joined), joined);
+  /* One text can hold several events, or part of one; then none is known. */
+  if (events.length === texts.length) {
+    for (const [index, event] of events.entries()) readFrom.set(event, texts[index] ?? '');
+  }
+  return events;
 }
 
 /** Events out of parsed JSON; `text` is what they were parsed from, and is only searched. */

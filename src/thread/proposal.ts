@@ -5,14 +5,14 @@ import {
   writeEvents,
   type Writing,
 } from './apply-event.ts';
-import type { ThreadEvent } from './thread-event.ts';
+import type { NewThreadEvent } from './thread-event.ts';
 import type { ThreadHead, ThreadState } from './thread-state.ts';
 
 /** Events that may be appended to a thread, and its head as it would be after them. The thread itself is not written. */
 export class Proposal {
   /** The thread as it is stored. */
   readonly state: Readonly<ThreadState>;
-  readonly #events: ThreadEvent[] = [];
+  readonly #events: NewThreadEvent[] = [];
   #writing: Writing | undefined;
 
   constructor(state: ThreadState) {
@@ -24,12 +24,12 @@ export class Proposal {
     return this.#writing === undefined ? this.state.head : headSoFar(this.#writing);
   }
 
-  get events(): readonly ThreadEvent[] {
+  get events(): readonly NewThreadEvent[] {
     return this.#events;
   }
 
   /** Adds events; those of a new thread come after its `thread-created`. Throws `log-tampered` for one that can't follow. */
-  add(...events: ThreadEvent[]): void {
+  add(...events: NewThreadEvent[]): void {
     const [first] = events;
     if (first === undefined) return;
     this.#writing ??= beginWriting(this.state);

@@ -25,40 +25,41 @@ const usageSchema = z.strictObject({
   outputTokens: z.number().optional(),
   totalTokens: z.number().optional(),
 });
-const at = z.number();
+/* The hash stands last in the text of an event; it is over the hash of the event before and all of the text before it. */
+const always = { at: z.number(), hash: z.string() };
 const place = { step: z.int(), index: z.int() };
 
 /**
- * What can happen in a thread. Events are facts and never change; `at` is milliseconds since 1970.
- * A call is named by its place, step and index, and never by the model's id.
+ * What can happen in a thread. Events are facts and never change; `at` is milliseconds since 1970, and `hash` ties the event
+ * to all that came before it. A call is named by its place, step and index, and never by the model's id.
  */
 export const threadEventSchema = z.discriminatedUnion('type', [
   /** The first event of every thread. */
-  z.strictObject({ type: z.literal('thread-created'), at, threadId: z.string() }),
+  z.strictObject({ type: z.literal('thread-created'), ...always, threadId: z.string() }),
   /** A message from the app. While calls are open it waits until their results are in. */
-  z.strictObject({ type: z.literal('message-added'), at, message: messageSchema }),
+  z.strictObject({ type: z.literal('message-added'), ...always, message: messageSchema }),
   /** A runner holds the thread until `leaseUntil`. */
   z.strictObject({
     type: z.literal('run-started'),
-    at,
+    ...always,
     runId: z.string(),
     leaseUntil: z.number(),
   }),
   z.strictObject({
     type: z.literal('run-renewed'),
-    at,
+    ...always,
     runId: z.string(),
     leaseUntil: z.number(),
   }),
   /** `error` says why, when the provider or the app's signal ended it. */
-  z.strictObject({ type: z.literal('run-ended'), at, error: z.string().optional() }),
+  z.strictObject({ type: z.literal('run-ended'), ...always, error: z.string().optional() }),
   /**
    * The model answered. The calls it proposed are the tool-call parts of `message` that no provider ran, in order;
    * their inputs stand there and nowhere else.
    */
   z.strictObject({
     type: z.literal('step-finished'),
-    at,
+    ...always,
     step: z.int(),
     message: messageSchema.optional(),
     finishReason: z.string(),
@@ -67,48 +68,58 @@ export const threadEventSchema = z.discriminatedUnion('type', [
   /** A person is asked: about the call at `place`, which `request` then does not repeat, or about no call. */
   z.strictObject({
     type: z.literal('request-opened'),
-    at,
+    ...always,
     place: z.strictObject(place).optional(),
     request: userInputRequestSchema,
   }),
-  /** The first answer. `principal` is who gave it, as the app says. */
+  /** The first answer. `principal` is who gave it, and `channel` through what, as the app says. */
   z.strictObject({
     type: z.literal('request-answered'),
-    at,
+    ...always,
     response: userInputResponseSchema,
     principal: z.unknown().optional(),
+    channel: z.string().optional(),
   }),
   /** The request ended without an answer, or an answered one no longer holds (`invalidated`). */
   z.strictObject({
     type: z.literal('request-closed'),
-    at,
+    ...always,
     requestId: z.string(),
     cause: z.enum(['expired', 'cancelled', 'invalidated']),
     reason: z.string().optional(),
   }),
   /** Durable before `execute` is called. A second one for a place is a new attempt of a tool that is idempotent. */
-  z.strictObject({ type: z.literal('call-started'), at, ...place }),
+  z.strictObject({ type: z.literal('call-started'), ...always, ...place }),
   /** The call goes on outside, and its result will be delivered. */
-  z.strictObject({ type: z.literal('call-deferred'), at, ...place }),
+  z.strictObject({ type: z.literal('call-deferred'), ...always, ...place }),
   /** A person gave up on a started call whose outcome is unknown, to have it asked about anew. */
-  z.strictObject({ type: z.literal('call-abandoned'), at, ...place }),
+  z.strictObject({ type: z.literal('call-abandoned'), ...always, ...place }),
   /**
    * The one result of the call. `source` says who knows it when the run that started it does not: who settled it by
    * hand, the tool's own `reconcile`, or who delivered it.
    */
   z.strictObject({
     type: z.literal('call-ended'),
-    at,
+    ...always,
     ...place,
     outcome: toolCallOutcomeSchema,
     source: z.enum(['settled', 'reconciled', 'delivered']).optional(),
     principal: z.unknown().optional(),
+    channel: z.string().optional(),
   }),
 ]);
 
 /** What can happen in a thread. */
 export type ThreadEvent = z.infer<typeof threadEventSchema>;
+/** An event that is not in a log yet, and has no hash. */
+export type NewThreadEvent = WithoutHash<ThreadEvent>;
+type WithoutHash<EVENT> = EVENT extends ThreadEvent ? Omit<EVENT, 'hash'> : never;
 /** The names of what can happen, which are also the names of the agent's events. */
 export type ThreadEventType = ThreadEvent['type'];
 /** The event of a name. */
 export type ThreadEventOf<TYPE extends ThreadEventType> = Extract<ThreadEvent, { type: TYPE }>;
+/** The new event of a name. */
+export type NewThreadEventOf<TYPE extends ThreadEventType> = Extract<
+  NewThreadEvent,
+  { type: TYPE }
+>;

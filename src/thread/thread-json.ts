@@ -10,6 +10,8 @@ const threadJsonSchema = z.strictObject({
   /** The version of the events. */
   version: z.int().min(1),
   threadId: z.string().min(1),
+  /** How many events there are, so that none can be missing at the end. */
+  revision: z.int().min(0),
   events: z.array(z.unknown()),
 });
 
@@ -22,6 +24,7 @@ export function threadToJson(state: ThreadState): ThreadJson {
     type: 'holdpoint-thread',
     version: eventVersion,
     threadId: state.threadId,
+    revision: state.events.length,
     events: state.events.map((event) => toJson(event)),
   };
 }
@@ -36,10 +39,16 @@ export function parseThreadJson(json: unknown): { threadId: string; events: Thre
       `This is not the JSON form of a thread: ${z.prettifyError(parsed.error)}`,
     );
   }
-  const { threadId, version, events } = parsed.data;
+  const { threadId, version, revision, events } = parsed.data;
   const current =
     version === eventVersion ? events : events.map((event) => upgradeEvent(event, version));
   refuseDeep(current);
+  if (events.length !== revision) {
+    throw new HoldpointError(
+      'log-tampered',
+      `The thread is at revision ${revision}, and its JSON form has ${events.length} events.`,
+    );
+  }
   return { threadId, events: parseEvents(current, text) };
 }
 

@@ -1,5 +1,6 @@
 import { HoldpointError } from '../errors.ts';
 import { adopt, applyEvents } from './apply-event.ts';
+import { chain, verifyChain } from './chain.ts';
 import { encodeEvent } from './event-text.ts';
 import { Proposal } from './proposal.ts';
 import type { ThreadEvent } from './thread-event.ts';
@@ -38,6 +39,14 @@ export class ThreadLog {
     return this.state.events.length;
   }
 
+  /** Reads the thread for the first time. Throws `log-tampered` when its end is missing. */
+  async open(): Promise<void> {
+    await this.#alone(async () => {
+      await this.#readOn();
+      await this.#refuseLoss();
+    });
+  }
+
   /** Reads what others appended. */
   async pull(): Promise<void> {
     await this.#alone(() => this.#readOn());
@@ -52,13 +61,16 @@ export class ThreadLog {
       for (;;) {
         const proposal = new Proposal(this.state);
         decide(proposal);
-        if (proposal.events.length === 0 || (await this.#append(proposal))) return proposal.events;
+        if (proposal.events.length === 0) return [];
+        const events = await chain(proposal.events, this.state.events.at(-1)?.hash ?? '');
+        if (await this.#append(events, proposal.finish())) return events;
         await this.#readOn();
+        await this.#refuseLoss();
       }
     });
   }
 
-  /** Writes the whole of a thread that the store does not have. Where this fails, the log is of no more use. */
+  /** Writes the whole of a verified thread that the store does not have. Where this fails, the log is of no more use. */
   async write(events: ThreadEvent[]): Promise<void> {
     await this.#alone(async () => {
       const { store, onAppended } = this.#options;
@@ -70,9 +82,7 @@ export class ThreadLog {
     });
   }
 
-  async #append(proposal: Proposal): Promise<boolean> {
-    const { events } = proposal;
-    const head = proposal.finish();
+  async #append(events: readonly ThreadEvent[], head: ThreadHead): Promise<boolean> {
     const { store, onAppended } = this.#options;
     const { threadId } = this.state;
     const revision = this.revision + events.length;
@@ -98,7 +108,23 @@ export class ThreadLog {
   }
 
   async #readOn(): Promise<void> {
-    applyEvents(this.state, await this.#options.store.read(this.state.threadId, this.revision));
+    const { state } = this;
+    const events = await this.#options.store.read(state.threadId, this.revision);
+    await verifyChain(events, state.events);
+    applyEvents(state, events);
+  }
+
+  /* A chain does not tell that its end was cut off; the summary does. */
+  async #refuseLoss(): Promise<void> {
+    const { threadId } = this.state;
+    const head = await this.#options.store.head(threadId);
+    if (head === undefined || head.revision <= this.revision) return;
+    await this.#readOn();
+    if (head.revision <= this.revision) return;
+    throw new HoldpointError(
+      'log-tampered',
+      `The log of thread ${threadId} ends at revision ${this.revision}, and it was at ${head.revision}.`,
+    );
   }
 
   #summary(head: ThreadHead, revision: number): ThreadSummary {

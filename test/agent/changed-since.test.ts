@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { rechainedJson } from '../support/chained.ts';
 import { book, cityInput, memoryWorld, travelTools } from '../support/travel-world.ts';
 
 const script = [{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }];
@@ -17,7 +18,7 @@ test('a stored input that was edited does not run: it is asked again, as it stan
     '"input":{"city":"Rome"}',
   );
   const agent = world.agent({ store: undefined });
-  const restored = await agent.restore(edited);
+  const restored = await agent.restore(rechainedJson(edited));
   const bare = answers.map(({ toolCall: _call, ...answer }) => answer);
   const response = await agent.run(bare, restored);
   expect(response.status).toBe('waiting');
@@ -36,7 +37,7 @@ test.each([
   const agent = world.agent({ store: undefined });
   const response = await agent.run(
     answers,
-    await agent.restore(JSON.stringify(thread).replace(from, to)),
+    await agent.restore(rechainedJson(JSON.stringify(thread).replace(from, to))),
   );
   expect(response.status).toBe('waiting');
   expect(world.ran).toEqual([]);
@@ -72,7 +73,7 @@ test('a stored input that was damaged does not run; the model is told', async ()
   const damaged = JSON.stringify(thread).replace('{"city":"Paris"}', '{"city":"\\ud800"}');
   const agent = world.agent({ store: undefined });
   const bare = answers.map(({ toolCall: _call, ...answer }) => answer);
-  const response = await agent.run(bare, await agent.restore(damaged));
+  const response = await agent.run(bare, await agent.restore(rechainedJson(damaged)));
   expect(response).toMatchObject({ status: 'completed', text: 'Done.' });
   expect(world.ran).toEqual([]);
   expect(response.thread.calls).toMatchObject([{ status: 'failed' }]);

@@ -3,10 +3,11 @@ import {
   type AgentOptions,
   memoryStore,
   type SettledOutcome,
-  type ThreadEvent,
+  type NewThreadEvent,
   type ThreadStore,
 } from 'holdpoint';
 import { describe, expect, test, vi } from 'vitest';
+import { chained } from '../support/chained.ts';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, cityInput, travelTools, travelWorld } from '../support/travel-world.ts';
@@ -159,11 +160,13 @@ describe('a call whose outcome is unknown', () => {
     const known = Promise.withResolvers<ThreadStore>();
     const reconcile = async () => {
       const store = await known.promise;
-      const { length } = await store.read('t');
-      const events: ThreadEvent[] = [
+      const before = await store.read('t');
+      const { length } = before;
+      const added: NewThreadEvent[] = [
         { type: 'run-started', at: 1, runId: 'another', leaseUntil: 2 },
         { type: 'call-started', at: 1, step: 0, index: 0 },
       ];
+      const events = chained(added, before.at(-1)?.hash);
       const summary = { threadId: 't', status: 'running', openRequests: 0, updatedAt: 1 } as const;
       await store.append('t', length, events, { ...summary, revision: length + 2 });
       return { status: 'failed', error: 'never heard of it' } as const;

@@ -1,5 +1,5 @@
 import { type Agent, type AgentThread, createAgent, memoryStore } from 'holdpoint';
-import type { ThreadEvent, ThreadStore } from 'holdpoint';
+import type { NewThreadEvent, ThreadStore } from 'holdpoint';
 import { benchModel } from './bench-model.ts';
 import { type Contender, userText } from './contender.ts';
 import { seed } from './past-conversation.ts';
@@ -8,7 +8,7 @@ import { type Ledger, transferTool } from './transfer-tool.ts';
 /** What every holdpoint contender is made of. */
 export interface HoldpointSetting {
   /** The past of the thread. */
-  past: readonly ThreadEvent[];
+  past: readonly NewThreadEvent[];
   batch: number;
   ledger: Ledger;
 }
@@ -79,7 +79,8 @@ async function storedJson(setting: HoldpointSetting): Promise<string> {
   return JSON.stringify(await newAgent(setting, store).thread('thread'));
 }
 
-function newAgent({ batch, ledger }: HoldpointSetting, store: ThreadStore): Agent {
+/** A new agent over a store, with a new tool. */
+export function newAgent({ batch, ledger }: HoldpointSetting, store: ThreadStore): Agent {
   return createAgent({
     model: benchModel(batch),
     tools: { transfer: transferTool(ledger) },
@@ -88,7 +89,8 @@ function newAgent({ batch, ledger }: HoldpointSetting, store: ThreadStore): Agen
   });
 }
 
-async function approveAll(agent: Agent, thread: AgentThread): Promise<string> {
+/** Approves all that is open, runs the thread to its end, and gives its final text. */
+export async function approveAll(agent: Agent, thread: AgentThread): Promise<string> {
   const answers = thread.activeApprovalRequests.map((request) => request.approve());
   const response = await agent.run(answers, thread);
   return response.text;

@@ -1,5 +1,6 @@
 import type { AssistantModelMessage, UserModelMessage } from 'ai';
-import type { ThreadEvent, ThreadStore } from 'holdpoint';
+import type { NewThreadEvent, ThreadEvent, ThreadStore } from 'holdpoint';
+import { chained } from '../support/chained.ts';
 
 const filler = 'and then we looked at the numbers of the quarter once more, line by line, '.repeat(
   3,
@@ -19,8 +20,8 @@ export function pastMessages(count: number): (UserModelMessage | AssistantModelM
 }
 
 /** The log that holdpoint writes for the same conversation, without the event that creates the thread. */
-export function pastEvents(messages: ReturnType<typeof pastMessages>): ThreadEvent[] {
-  return messages.flatMap((message, index): ThreadEvent[] => {
+export function pastEvents(messages: ReturnType<typeof pastMessages>): NewThreadEvent[] {
+  return messages.flatMap((message, index): NewThreadEvent[] => {
     const at = start + index * 1_000;
     if (message.role === 'user') {
       const runId = `run-of-message-${index}`.padEnd(22, '-');
@@ -42,10 +43,10 @@ export function pastEvents(messages: ReturnType<typeof pastMessages>): ThreadEve
 export async function seed(
   store: ThreadStore,
   threadId: string,
-  events: readonly ThreadEvent[],
+  past: readonly NewThreadEvent[],
 ): Promise<void> {
-  if (events.length === 0) return;
-  const created: ThreadEvent = { type: 'thread-created', at: start, threadId };
+  if (past.length === 0) return;
+  const events = chained([{ type: 'thread-created', at: start, threadId }, ...past]);
   let revision = 0;
   const append = async (added: readonly ThreadEvent[]): Promise<void> => {
     const expected = revision;
@@ -53,8 +54,7 @@ export async function seed(
     const summary = { threadId, status: 'idle', revision, openRequests: 0 } as const;
     await store.append(threadId, expected, added, { ...summary, updatedAt: start });
   };
-  await append([created, ...events.slice(0, chunk)]);
-  for (let from = chunk; from < events.length; from += chunk) {
+  for (let from = 0; from < events.length; from += chunk) {
     await append(events.slice(from, from + chunk));
   }
 }

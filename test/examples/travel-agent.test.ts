@@ -4,13 +4,14 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateText, type ModelMessage, streamText } from 'ai';
-import { type ThreadEvent, type ThreadStore } from 'holdpoint';
+import { type NewThreadEvent, type ThreadStore } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readWish } from '../../examples/travel-agent/demo-model/read-wish.ts';
 import { demoModel } from '../../examples/travel-agent/demo-model.ts';
 import { travelTools } from '../../examples/travel-agent/tools.ts';
+import { chained } from '../support/chained.ts';
 
 const request = 'Book me a flight to Paris on Friday, under 300';
 /** A Saturday. */
@@ -278,11 +279,11 @@ async function crashBeforeTheAnswer(store: ThreadStore): Promise<void> {
   const at = Date.now() - 2;
   const leaseUntil = at + 1;
   const summary = { threadId, openRequests: 0, nextDeadline: leaseUntil, updatedAt: at };
-  const events: ThreadEvent[] = [
+  const events = chained([
     { type: 'thread-created', at, threadId },
     { type: 'message-added', at, message: { role: 'user', content: request } },
     { type: 'run-started', at, runId: 'run-that-crashed', leaseUntil },
-  ];
+  ]);
   await store.append(threadId, 0, events, { ...summary, status: 'running', revision: 3 });
 }
 
@@ -291,12 +292,13 @@ async function crashInTheCall(store: ThreadStore, leaseUntil: number): Promise<v
   const [summary] = await store.list({ status: 'waiting' });
   if (summary === undefined) throw new Error('No thread waits.');
   const { threadId, revision } = summary;
-  const opened = (await store.read(threadId)).find(({ type }) => type === 'request-opened');
+  const before = await store.read(threadId);
+  const opened = before.find(({ type }) => type === 'request-opened');
   if (opened?.type !== 'request-opened' || opened.place === undefined)
     throw new Error('No request.');
   const { requestId } = opened.request;
   const { at } = opened;
-  const events: ThreadEvent[] = [
+  const added: NewThreadEvent[] = [
     {
       type: 'request-answered',
       at,
@@ -305,6 +307,7 @@ async function crashInTheCall(store: ThreadStore, leaseUntil: number): Promise<v
     { type: 'run-started', at, runId: 'run-that-crashed', leaseUntil },
     { type: 'call-started', at, ...opened.place },
   ];
+  const events = chained(added, before.at(-1)?.hash);
   const after = { status: 'running', revision: revision + 3, nextDeadline: leaseUntil } as const;
   await store.append(threadId, revision, events, { ...summary, openRequests: 0, ...after });
 }

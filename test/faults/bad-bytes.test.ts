@@ -1,10 +1,12 @@
-import { type Agent, memoryStore } from 'holdpoint';
+import { type Agent, createAgent, memoryStore } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
+import { rechainedJson } from '../support/chained.ts';
 import { bombs } from './bombs.ts';
 import { type Damage, flips, mutations, truncations } from './damaged-threads.ts';
 import { type Trial, tryDamaged } from './damage-trial.ts';
 import { everyNth, FaultCount, withoutKnown } from './fault-count.ts';
 import { goldenThread } from './golden-thread.ts';
+import { statelessModel } from './stateless-model.ts';
 import { StoredRows } from './stored-rows.ts';
 
 const { text, threadId, sound } = goldenThread();
@@ -14,21 +16,43 @@ async function tryRestoring({ text: damaged }: Damage): Promise<Trial> {
   return tryDamaged({ store, threadId, sound, open: async (agent) => agent.restore(damaged) });
 }
 
-async function restoreAll(damages: readonly Damage[]): Promise<FaultCount> {
+async function restoreAll(damages: readonly Damage[]) {
   const count = new FaultCount();
-  for (const damage of damages) count.add(damage.what, await tryRestoring(damage));
-  return count;
+  const opened: Damage[] = [];
+  for (const damage of damages) {
+    const trial = await tryRestoring(damage);
+    count.add(damage.what, trial);
+    if (trial.outcome === 'opened') opened.push(damage);
+  }
+  return { count, opened };
 }
 
-describe('the JSON form of a thread, damaged, is refused with a code or behaves:', () => {
-  test.each([
-    ['cut off at every byte', [...truncations(text)]],
-    ['a bit flipped in every byte', [...flips(text)]],
-    ['one value wrong', [...mutations(text)]],
-    ['bombs', bombs(text)],
-  ])('%s', async (what, damages) => {
-    const count = await restoreAll(damages);
+const jsonDamages: [what: string, damages: Damage[]][] = [
+  ['cut off at every byte', [...truncations(text)]],
+  ['a bit flipped in every byte', [...flips(text)]],
+  ['one value wrong', [...mutations(text)]],
+  ['bombs', bombs(text)],
+];
+
+describe('the JSON form of a thread, damaged, is refused with a code, unless it says the same:', () => {
+  test.each(jsonDamages)('%s', async (what, damages) => {
+    const { count, opened } = await restoreAll(damages);
     console.log(`${what}: ${damages.length} threads,`, count.outcomes);
+    expect(withoutKnown(count)).toEqual([]);
+    for (const damage of opened) expect(await reopened(damage)).toBe(text);
+  });
+});
+
+async function reopened(damage: Damage): Promise<string> {
+  const model = statelessModel([], async (_prompt, answer) => answer());
+  return JSON.stringify(await createAgent({ model }).restore(damage.text));
+}
+
+describe('the JSON form of a thread, edited by a forger who made all hashes anew, is refused with a code or behaves:', () => {
+  test.each(jsonDamages.slice(1))('%s', async (what, damages) => {
+    const forged = damages.map((damage) => ({ ...damage, text: rechainedJson(damage.text) }));
+    const { count } = await restoreAll(forged);
+    console.log(`${what}: ${forged.length} threads,`, count.outcomes);
     expect(withoutKnown(count)).toEqual([]);
   });
 });
@@ -86,7 +110,13 @@ describe('damage that once came out as something else than a HoldpointError:', (
 });
 
 test('an object that JSON can not hold is refused with a code', async () => {
-  const json = { type: 'holdpoint-thread', version: 1, threadId, events: [{ at: 1n }] };
+  const json = {
+    type: 'holdpoint-thread',
+    version: 1,
+    threadId,
+    revision: 1,
+    events: [{ at: 1n }],
+  };
   const open = async (agent: Agent) => agent.restore(json);
   expect((await tryDamaged({ store: memoryStore(), threadId, sound, open })).faults).toEqual([]);
 });

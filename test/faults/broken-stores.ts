@@ -1,4 +1,5 @@
-import type { ThreadEvent, ThreadEventType, ThreadStore } from 'holdpoint';
+import type { NewThreadEvent, ThreadEvent, ThreadEventType, ThreadStore } from 'holdpoint';
+import { chained } from '../support/chained.ts';
 import type { StoreView } from './mortal-world.ts';
 
 /** A store that is no compare-and-swap: it appends after whatever is there. */
@@ -15,13 +16,16 @@ export function losing(type: ThreadEventType): StoreView {
   return (store) => ({
     ...store,
     async append(threadId, expected, events, summary) {
-      const kept = events.map((event) => (event.type === type ? placeholder(event) : event));
+      const before = (await store.read(threadId)).at(-1)?.hash;
+      const lossy = events.map((event) => (event.type === type ? placeholder(event) : event));
+      /* The hashes as well, or it would be found at once. */
+      const kept = chained(lossy, before);
       await store.append(threadId, expected, kept, summary);
     },
   });
 }
 
-function placeholder({ at }: ThreadEvent): ThreadEvent {
+function placeholder({ at }: ThreadEvent): NewThreadEvent {
   return { type: 'run-renewed', at, runId: 'lost', leaseUntil: at };
 }
 

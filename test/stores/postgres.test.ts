@@ -20,6 +20,7 @@ const events = (count: number, text = 'x'): ThreadEvent[] =>
   Array.from({ length: count }, (_, at) => ({
     type: 'message-added',
     at,
+    hash: 'hash',
     message: { role: 'user', content: text },
   }));
 const summary = (revision: number): ThreadSummary => ({

@@ -38,6 +38,7 @@ test('what is not bytes but looks like our tags is data, and stays so', async ()
       const event: ThreadEvent = {
         type: 'call-ended',
         at: 1,
+        hash: 'hash',
         step: 0,
         index: 0,
         outcome: { status: 'succeeded', output: JSON.parse(JSON.stringify(content)) },

@@ -1,0 +1,13 @@
+/* Node's one-shot hash takes under a microsecond; WebCrypto, for where there is no Node, a trip to a thread pool. */
+const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto');
+
+/** SHA-256 of a text, base64url. */
+export function sha256(text: string): string | Promise<string> {
+  return nodeCrypto === undefined ? webSha256(text) : nodeCrypto.hash('sha256', text, 'base64url');
+}
+
+async function webSha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  const binary = String.fromCharCode(...new Uint8Array(digest));
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
