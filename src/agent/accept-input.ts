@@ -1,4 +1,5 @@
-import type { CallPlace } from '../content/tool-call.ts';
+import type { ApprovalResponseContent } from '../content/approval.ts';
+import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
@@ -35,7 +36,7 @@ export function acceptInput(
   const open = new Map(state.head.openRequests.map((other) => [other.request.requestId, other]));
   proposal.add(
     ...answers.flatMap((answer) =>
-      answerEvents(answer, open.get(answer.requestId)?.place, input.by, now),
+      answerEvents(answer, callAt(state.head, open.get(answer.requestId)?.place), input.by, now),
     ),
     ...expiryEvents(state.head, answers, now),
   );
@@ -87,11 +88,13 @@ function checkRepeated(ended: EndedRequest | undefined, answer: UserInputRespons
     );
   }
   if (ended.cause !== undefined) throw closed(requestId, ended.cause);
-  if (ended.response !== undefined && sameDecision(ended.response, answer)) return;
-  throw new HoldpointError(
-    'already-answered',
-    `Request ${requestId} was answered otherwise before, and the first answer stands.`,
-  );
+  if (ended.response === undefined || !sameDecision(ended.response, answer)) {
+    throw new HoldpointError(
+      'already-answered',
+      `Request ${requestId} was answered otherwise before, and the first answer stands.`,
+    );
+  }
+  if (answer.type === 'approval-response') refuseMismatch(ended, answer);
 }
 
 function checkAnswer(
@@ -108,8 +111,15 @@ function checkAnswer(
       `Request ${requestId} is an ${request.type}; a ${answer.type} can't answer it.`,
     );
   }
-  const sameDigest = answer.digest === undefined || answer.digest === request.digest;
-  const sameCall = answer.toolCall === undefined || equalJson(answer.toolCall, request.toolCall);
+  refuseMismatch({ request }, answer);
+}
+
+/** An answer may repeat what was shown; what it repeats must be what is stored (design, rule 1). */
+function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseContent): void {
+  const { requestId, toolCall } = request;
+  const stored = request.type === 'approval-request' ? request.digest : undefined;
+  const sameDigest = answer.digest === undefined || answer.digest === stored;
+  const sameCall = answer.toolCall === undefined || equalJson(answer.toolCall, toolCall);
   if (sameDigest && sameCall) return;
   throw new HoldpointError(
     'answer-mismatch',
@@ -134,7 +144,7 @@ function sameDecision(one: UserInputResponseContent, other: UserInputResponseCon
 
 function answerEvents(
   response: UserInputResponseContent,
-  place: CallPlace | undefined,
+  call: ToolCallRecord | undefined,
   by: AnswerOptions,
   at: number,
 ): NewThreadEvent[] {
@@ -144,12 +154,13 @@ function answerEvents(
     response: withoutCall(response),
     ...by,
   };
-  if (response.type !== 'approval-response' || response.approved || place === undefined) {
+  if (response.type !== 'approval-response' || response.approved || call === undefined) {
     return [answered];
   }
   const reason = response.reason?.trim() === '' ? undefined : response.reason;
-  const outcome = { status: 'denied', reason } as const;
-  return [answered, { type: 'call-ended', at, ...place, outcome }];
+  const { step, index } = call;
+  const outcome = outcomeUnstarted(call, reason);
+  return [answered, { type: 'call-ended', at, step, index, outcome }];
 }
 
 /* The call was compared with the stored one, which stays its only copy. */
@@ -169,7 +180,7 @@ function expiryEvents(
     .filter(({ request }) => (request.expiresAt ?? Infinity) <= now)
     .filter(({ request }) => !answered.has(request.requestId))
     .flatMap(({ request, place }) =>
-      closeEvents(request.requestId, place, {
+      closeEvents(request.requestId, callAt(head, place), {
         cause: 'expired',
         reason: 'The request for approval expired unanswered.',
         at: now,
@@ -191,7 +202,7 @@ export function cancelEvents(head: ThreadHead, reason: string, now: number): New
 
 function cancelOpenEvents(head: ThreadHead, reason: string, now: number): NewThreadEvent[] {
   const requests = head.openRequests.flatMap(({ request, place }) =>
-    closeEvents(request.requestId, place, { cause: 'cancelled', reason, at: now }),
+    closeEvents(request.requestId, callAt(head, place), { cause: 'cancelled', reason, at: now }),
   );
   const deferred = head.calls
     .filter((call) => call.status === 'deferred')
@@ -202,20 +213,35 @@ function cancelOpenEvents(head: ThreadHead, reason: string, now: number): NewThr
   return [...requests, ...deferred];
 }
 
-/** The events that close a request, and end its call, if it has one, as denied. */
+/** The events that close a request, and end its call, if it has one. */
 export function closeEvents(
   requestId: string | undefined,
-  place: CallPlace | undefined,
+  call: ToolCallRecord | undefined,
   { cause, reason, at }: { cause: 'expired' | 'cancelled'; reason: string; at: number },
 ): NewThreadEvent[] {
   const events: NewThreadEvent[] = [];
   if (requestId !== undefined)
     events.push({ type: 'request-closed', at, requestId, cause, reason });
-  if (place !== undefined) {
-    const { step, index } = place;
-    events.push({ type: 'call-ended', at, step, index, outcome: { status: 'denied', reason } });
+  if (call !== undefined) {
+    const { step, index } = call;
+    const outcome = outcomeUnstarted(call, reason);
+    events.push({ type: 'call-ended', at, step, index, outcome });
   }
   return events;
+}
+
+/** The outcome of a call that is not started (any more): denied, unless an attempt that was given up may have had its effect. */
+export function outcomeUnstarted(
+  { attempts }: ToolCallRecord,
+  reason: string | undefined,
+): ToolCallOutcome {
+  if (attempts === 0) return { status: 'denied', reason };
+  const unknown = 'It was started before, and whether that took effect is not known.';
+  return { status: 'failed', error: `Not started again. ${reason ?? ''} ${unknown}` };
+}
+
+function callAt({ calls }: ThreadHead, place: CallPlace | undefined): ToolCallRecord | undefined {
+  return calls.find(({ step, index }) => step === place?.step && index === place.index);
 }
 
 function refuseMessage(

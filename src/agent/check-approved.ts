@@ -1,10 +1,10 @@
 import type { ApprovalRequest } from '../content/approval.ts';
-import type { CallPlace, ToolCall, ToolCallRecord } from '../content/tool-call.ts';
+import type { CallPlace, ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 import { requestDigest } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { NewThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadHead, ThreadState } from '../thread/thread-state.ts';
-import { closeEvents } from './accept-input.ts';
+import { closeEvents, outcomeUnstarted } from './accept-input.ts';
 import { applyRules } from './apply-rules.ts';
 import { askAbout, type DecisionInput } from './decide-calls.ts';
 import { beginningOf, type ToolDefinition } from './tool-definitions.ts';
@@ -43,7 +43,7 @@ export async function checkApproved(
   }
   const decision = await applyRules(input.rules, definition, toolCall);
   if (decision.type !== 'deny') return [beginningOf(definition, call, at)];
-  const outcome = { status: 'denied', reason: decision.reason } as const;
+  const outcome = outcomeUnstarted(call, decision.reason);
   return [{ type: 'call-ended', at, step, index, outcome }];
 }
 
@@ -59,9 +59,11 @@ async function isAsShown(
 function notRun({ call, request }: ApprovedCall, error: string, at: number): NewThreadEvent[] {
   const { step, index } = call;
   const { requestId } = request;
+  const outcome: ToolCallOutcome =
+    call.attempts === 0 ? { status: 'failed', error } : outcomeUnstarted(call, error);
   return [
     { type: 'request-closed', at, requestId, cause: 'invalidated', reason: error },
-    { type: 'call-ended', at, step, index, outcome: { status: 'failed', error } },
+    { type: 'call-ended', at, step, index, outcome },
   ];
 }
 

@@ -102,6 +102,24 @@ describe('a call whose outcome is unknown', () => {
     expect(answered).toMatchObject([{}, { principal: 'ann', response: { approved: true } }]);
   });
 
+  test('is never said to be denied: tried again and cancelled, the model is told that nobody knows', async () => {
+    const { agent, thread, world } = await lostCall();
+    await agent.settle(thread, 'c1', { status: 'retry' });
+    await agent.cancel(thread, 'Never mind.');
+    expect(thread.calls).toMatchObject([
+      { status: 'failed', outcome: { error: expect.stringContaining('took effect is not known') } },
+    ]);
+    expect(world.ran).toHaveLength(1);
+  });
+
+  test('is never said to be denied: a rule that denies its second start does not undo the first', async () => {
+    const { agent, agentOn, thread, store } = await lostCall();
+    await agent.settle(thread, 'c1', { status: 'retry' });
+    const strict = agentOn(store, { toolApproval: { book: 'denied' } });
+    const response = await strict.run([], await strict.thread('t'));
+    expect(response.thread.calls).toMatchObject([{ status: 'failed' }]);
+  });
+
   test('is settled once: another outcome is refused, and so is an outcome for a call that waits for none', async () => {
     const { agent, thread } = await lostCall();
     expect(await errorCode(agent.settle(thread, 'c9', { status: 'failed', error: 'x' }))).toBe(

@@ -131,6 +131,22 @@ describe('refused with its code, and the thread is as it was:', () => {
   });
 });
 
+test.each([
+  ['another call', { toolCall: { toolCallId: 'c1', toolName: 'book', input: { city: 'Rome' } } }],
+  ['another digest', { digest: 'AAAA' }],
+])('the same decision again, about %s, is refused (answer-mismatch)', async (_what, change) => {
+  const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
+  const agent = world.agent();
+  const { thread, approvalRequests } = await agent.run('Book', await agent.thread('t'));
+  const [approved] = approvalRequests.map((request) => request.approve());
+  if (approved === undefined) throw new Error('Nothing is asked.');
+  await agent.run(approved, thread);
+  const before = JSON.stringify(thread);
+  expect(await errorCode(agent.run({ ...approved, ...change }, thread))).toBe('answer-mismatch');
+  expect(JSON.stringify(await agent.thread('t'))).toBe(before);
+  expect(await agent.run(approved, thread)).toMatchObject({ status: 'completed' });
+});
+
 test('a request of another thread is as unknown as any, and both threads stay as they were (S3-14)', async () => {
   const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { calls: [book('c1', 'Rome')] }]);
   const agent = world.agent();

@@ -1,0 +1,132 @@
+import { setImmediate } from 'node:timers/promises';
+import { vi } from 'vitest';
+import { audit } from './auditor.ts';
+import type { Interleaving } from './interleaving.ts';
+import type { StoreView } from './mortal-world.ts';
+import { runFaults } from './run-faults.ts';
+import { leaseMs, type ScheduledProcess, ScheduledWorld } from './scheduled-world.ts';
+import { makeMove, type Move, settle } from './thread-moves.ts';
+
+/** What an interleaving came to: how each move ended, and what was broken. */
+interface InterleavingEnd {
+  ends: string[];
+  faults: string[];
+}
+
+/** Plays an interleaving, drives its thread to the end, and audits it. */
+export async function playInterleaving(
+  interleaving: Interleaving,
+  view?: StoreView,
+): Promise<InterleavingEnd> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  try {
+    return await new Play(interleaving, view).play();
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
+class Play {
+  readonly #interleaving: Interleaving;
+  readonly #world: ScheduledWorld;
+  readonly #ends: string[] = [];
+  readonly #faults: string[] = [];
+  /** How calls ended, as anybody saw it. */
+  readonly #ended = new Map<string, string>();
+
+  constructor(interleaving: Interleaving, view: StoreView | undefined) {
+    this.#interleaving = interleaving;
+    this.#world = new ScheduledWorld({ ...interleaving, view });
+  }
+
+  async play(): Promise<InterleavingEnd> {
+    const { isOpened, actors } = this.#interleaving;
+    const opener = await this.#world.start('the opener');
+    if (isOpened) await opener.agent.run('Book it', opener.thread);
+    this.#world.show(opener.thread);
+    const processes = await Promise.all(
+      actors.map(async ({ skewMs }, index) => this.#world.start(`${index + 1}`, skewMs)),
+    );
+    this.#world.isScheduled = true;
+    await this.#interleave(
+      Promise.all([
+        this.#tick(),
+        ...processes.map(async (process, index) => this.#act(process, actors[index]?.moves ?? [])),
+      ]),
+    );
+    this.#world.isScheduled = false;
+    await this.#finish().catch((error: unknown) => {
+      this.#faults.push(`The thread can't be brought to its end: ${String(error)}`);
+    });
+    this.#faults.push(...(await this.#audit()));
+    return { ends: this.#ends, faults: this.#faults };
+  }
+
+  async #audit(): Promise<string[]> {
+    const evidence = await this.#world.evidence();
+    return [...audit(evidence), ...runFaults(evidence.events, this.#world.processes)];
+  }
+
+  /** Lets one step happen at a time until all have acted, and nothing is under way any more. */
+  async #interleave(acting: Promise<unknown>): Promise<void> {
+    const { scheduler } = this.#interleaving;
+    const stuck = Promise.withResolvers<never>();
+    let isDone = false;
+    const done = acting.then(() => (isDone = true));
+    /* All that a step leads to has come about before the next one. */
+    const settled = async (step: () => Promise<void>): Promise<void> => {
+      await step();
+      await setImmediate();
+      if (scheduler.count() === 0 && !isDone) stuck.reject(new Error('Nobody can go on.'));
+    };
+    await scheduler.waitFor(Promise.race([done, stuck.promise]), settled);
+    await scheduler.waitIdle(settled);
+  }
+
+  async #tick(): Promise<void> {
+    for (const { ms, rings } of this.#interleaving.ticks) {
+      await this.#world.turn(`the clock moves by ${ms}`);
+      if (rings && ms > 0) this.#world.pass(ms);
+      else this.#world.jump(ms);
+    }
+  }
+
+  async #act(process: ScheduledProcess, own: readonly Move[]): Promise<void> {
+    for (const move of own) {
+      await this.#world.turn(`${process.name} makes a move (${move.type})`);
+      const { end, faults } = await makeMove(this.#world, process, move);
+      this.#ends.push(`${move.type}: ${end}`);
+      this.#faults.push(...faults);
+      await this.#look(process);
+    }
+  }
+
+  /** How a call ended is the same, whoever looks, and whenever. */
+  async #look({ name, thread }: ScheduledProcess): Promise<void> {
+    await this.#world.look();
+    for (const { toolCallId, outcome } of thread.calls) {
+      if (outcome === undefined) continue;
+      const text = JSON.stringify(outcome);
+      const before = this.#ended.get(toolCallId) ?? text;
+      this.#ended.set(toolCallId, before);
+      if (before !== text) this.#faults.push(`${name} saw ${toolCallId} end otherwise.`);
+    }
+  }
+
+  /** What a patient worker and a person do until nothing is left to do. */
+  async #finish(): Promise<void> {
+    for (let attempt = 0; attempt < 12; attempt += 1) {
+      this.#world.jump(leaseMs);
+      const process = await this.#world.start('the finisher');
+      const { agent, thread } = process;
+      if ((await settle(this.#world, process, false)) === 'settled') continue;
+      const answers = thread.activeApprovalRequests
+        .filter(({ expiresAt = Infinity }) => expiresAt > this.#world.time)
+        .map((request) => request.approve());
+      const { status } = await agent.run(answers, thread);
+      await this.#look(process);
+      if (status === 'completed' && thread.status === 'idle') return;
+    }
+    this.#faults.push('The thread never came to its end.');
+  }
+}
