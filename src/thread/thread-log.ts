@@ -114,16 +114,16 @@ export class ThreadLog {
     applyEvents(state, events);
   }
 
-  /* A chain does not tell that its end was cut off; the summary does. */
+  /* A chain does not tell that its end was cut off, by an editor or by a backup that was put back; the summary does. */
   async #refuseLoss(): Promise<void> {
     const { threadId } = this.state;
-    const head = await this.#options.store.head(threadId);
-    if (head === undefined || head.revision <= this.revision) return;
-    await this.#readOn();
-    if (head.revision <= this.revision) return;
+    const { revision = 0 } = (await this.#options.store.head(threadId)) ?? {};
+    const isShorter = revision < this.revision;
+    if (revision > this.revision) await this.#readOn();
+    if (!isShorter && revision <= this.revision) return;
     throw new HoldpointError(
       'log-tampered',
-      `The log of thread ${threadId} ends at revision ${this.revision}, and it was at ${head.revision}.`,
+      `The log of thread ${threadId} ends at revision ${this.revision}, and the store says it is at ${revision}.`,
     );
   }
 

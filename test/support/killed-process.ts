@@ -1,16 +1,19 @@
 /*
- * A process of its own that leads threads to their end, all at once, and that may be killed at any moment. It says `ready`
- * when it begins, and at last how the threads ended. Arguments: the folder of the threads, their ids.
+ * A process of its own that leads threads to their end, all at once, and that may be killed at any moment. It says
+ * `appended` after each append, and at last how the threads ended. Arguments: the database of the threads (a connection string of
+ * Postgres, or an SQLite file), the folder of their ledgers, their ids.
  */
 import { setTimeout } from 'node:timers/promises';
 import { tool } from 'ai';
 import { type Agent, createAgent, memoryStore, type ThreadStore } from 'holdpoint';
+import { postgresStore } from 'holdpoint/stores/postgres';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
+import { Pool } from 'pg';
 import { ledgersOf } from '../faults/ledger-file.ts';
 import { statelessModel } from '../faults/stateless-model.ts';
 import { cityInput } from './travel-world.ts';
 
-const [folder = '', ...threadIds] = process.argv.slice(2);
+const [database = '', folder = '', ...threadIds] = process.argv.slice(2);
 const turns = [
   { message: 'Book two', calls: [['book', 'Paris'] as const, ['book', 'Rome'] as const] },
   { message: 'Look and book', calls: [['look', 'Oslo'] as const, ['book', 'Oslo'] as const] },
@@ -87,7 +90,20 @@ async function outwaitLease({ store, threadId }: Led): Promise<void> {
   }
 }
 
-const store = sqliteStore(`${folder}/threads.sqlite`);
+function openStore(): ThreadStore {
+  const store = URL.canParse(database)
+    ? postgresStore(new Pool({ connectionString: database }))
+    : sqliteStore(database);
+  return {
+    ...store,
+    async append(...input) {
+      await store.append(...input);
+      console.log('appended');
+    },
+  };
+}
+
+const store = openStore();
 const all = threadIds.map((threadId) => ({
   threadId,
   store,
@@ -97,6 +113,5 @@ const all = threadIds.map((threadId) => ({
 const warm = `warm-${process.pid}`;
 await lead({ threadId: warm, store: memoryStore(), ledgers: ledgersOf(folder, warm) });
 await Promise.all(all.map(outwaitLease));
-console.log('ready');
 console.log((await Promise.all(all.map(lead))).join());
 process.exit();

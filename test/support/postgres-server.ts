@@ -54,6 +54,11 @@ export class PostgresServer implements AsyncDisposable {
     return pool;
   }
 
+  /** How another process reaches a database. */
+  connectionString(database: string): string {
+    return `postgres://${login.user}:${login.password}@127.0.0.1:${this.#port}/${database}`;
+  }
+
   /** An empty database; gives its name. */
   async createDatabase(): Promise<string> {
     this.#databases += 1;

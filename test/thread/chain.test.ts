@@ -85,7 +85,7 @@ describe('JSON is refused, with the revision that is not as recorded,', () => {
   test('when the last event is changed', async () => {
     const { thread } = await doneThread();
     const changed = withEvents(JSON.stringify(thread), (events) =>
-      events.with(-1, Object.assign({}, events.at(-1), { error: 'x' })),
+      events.toSpliced(-1, 1, Object.assign({}, events.at(-1), { error: 'x' })),
     );
     await expect(memoryWorld(script).agent().restore(changed)).rejects.toThrow(
       `revision ${thread.revision} is not`,
@@ -126,6 +126,18 @@ describe('a database that somebody edited is refused when the thread is opened:'
       rmSync(folder, { recursive: true });
     }
   });
+});
+
+test('a store that was put back to an older state under a thread that is open is refused, and not tried for ever', async () => {
+  let store = memoryStore();
+  const { agent, thread } = await doneThread({
+    read: async (...input) => store.read(...input),
+    append: async (...input) => store.append(...input),
+    head: async (threadId) => store.head(threadId),
+    list: async (query) => store.list(query),
+  });
+  store = memoryStore();
+  await expect(agent.run('Again', thread)).rejects.toMatchObject({ code: 'log-tampered' });
 });
 
 test('a store that gives the keys of an event in another order is found, as their text is another', async () => {
