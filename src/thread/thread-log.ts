@@ -1,7 +1,6 @@
 import { HoldpointError } from '../errors.ts';
 import { adopt, applyEvents } from './apply-event.ts';
 import { chain, verifyChain } from './chain.ts';
-import { encodeEvent } from './event-text.ts';
 import { Proposal } from './proposal.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import {
@@ -85,26 +84,41 @@ export class ThreadLog {
   async #append(events: readonly ThreadEvent[], head: ThreadHead): Promise<boolean> {
     const { store, onAppended } = this.#options;
     const { threadId } = this.state;
-    const revision = this.revision + events.length;
+    const { revision } = this;
+    const summary = this.#summary(head, revision + events.length);
+    const write = async (): Promise<void> => store.append(threadId, revision, events, summary);
     try {
-      await store.append(threadId, this.revision, events, this.#summary(head, revision));
+      await write();
     } catch (error) {
-      if (HoldpointError.isInstance(error) && error.code === 'revision-conflict') return false;
-      if (!(await this.#wasWritten(events))) throw error;
+      if (isConflict(error) || !(await this.#isWritten(events, write, error))) return false;
     }
     adopt(this.state, events, head);
     onAppended(threadId, events);
     return true;
   }
 
-  /** Whether a write whose reply was lost has happened: nothing is done on a guess. */
-  async #wasWritten(events: readonly ThreadEvent[]): Promise<boolean> {
+  /**
+   * Whether a write that failed has happened, its reply being lost: nothing is done on a guess. It is written again, which waits
+   * for the first where that is still under way; one of the two fails then, and what is stored tells whose events these are.
+   * Throws the `failure` where it can't be told, or nothing was written.
+   */
+  async #isWritten(
+    events: readonly ThreadEvent[],
+    write: () => Promise<void>,
+    failure: unknown,
+  ): Promise<boolean> {
     const { store } = this.#options;
-    const stored = await store.read(this.state.threadId, this.revision).catch(() => []);
-    return events.every((event, index) => {
-      const other = stored[index];
-      return other !== undefined && encodeEvent(other) === encodeEvent(event);
+    try {
+      await write();
+      return true;
+    } catch (error) {
+      if (!isConflict(error)) throw failure;
+    }
+    const read = store.read(this.state.threadId, this.revision);
+    const stored = await read.catch(() => {
+      throw failure;
     });
+    return events.every(({ hash }, index) => stored[index]?.hash === hash);
   }
 
   async #readOn(): Promise<void> {
@@ -137,6 +151,10 @@ export class ThreadLog {
     this.#queue = turn.catch(() => {});
     return turn;
   }
+}
+
+function isConflict(error: unknown): boolean {
+  return HoldpointError.isInstance(error) && error.code === 'revision-conflict';
 }
 
 /** What a store is told of a thread beside its events. */
