@@ -39,7 +39,6 @@ const rooms: Record<string, readonly string[]> = {
 const packages: Record<string, readonly string[]> = {
   ai: ['agent/model-step.ts', 'agent/tool-definitions.ts'],
   zod: [],
-  immer: ['thread/apply-event.ts'],
   eventemitter3: ['agent/agent-events.ts'],
   canonicalize: ['policy/digest.ts'],
   'node:sqlite': ['stores/sqlite.ts'],

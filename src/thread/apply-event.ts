@@ -1,5 +1,4 @@
 import type { ModelMessage } from 'ai';
-import { Immer, isDraft } from 'immer';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import type { NewThreadEvent, NewThreadEventOf, ThreadEvent } from './thread-event.ts';
@@ -12,14 +11,8 @@ import {
 } from './thread-state.ts';
 import { toolResultPart } from './tool-result.ts';
 
-/* Auto-freezing walks everything a thread holds at each event; what leaves the thread is frozen where it leaves. */
-const immer = new Immer({ autoFreeze: false });
-
-/**
- * A head that is being written: a draft, and beside it plain copies of what is long. Immer looks through all that is put into a
- * draft; with a hundred calls that took a sixth of the whole cycle.
- */
-export interface Writing extends Pick<ThreadHead, 'calls' | 'queuedMessages' | 'settling'> {
+/** A head that is being written: a copy of its own, of which only the fields and the calls are written, and an index beside it. */
+export interface Writing {
   readonly draft: ThreadHead;
   readonly requests: Map<string, OpenRequest>;
   readonly endedRequests: ReadonlyMap<string, EndedRequest>;
@@ -27,7 +20,16 @@ export interface Writing extends Pick<ThreadHead, 'calls' | 'queuedMessages' | '
 
 /** Begins to write a head; the thread stays as it is. */
 export function beginWriting({ head, endedRequests }: ThreadState): Writing {
-  return writingOf(draftOf(head), head, endedRequests);
+  return {
+    draft: {
+      ...head,
+      calls: head.calls.map((call) => ({ ...call })),
+      queuedMessages: [...head.queuedMessages],
+      settling: nothingSettled(),
+    },
+    requests: new Map(head.openRequests.map((open) => [open.request.requestId, open])),
+    endedRequests,
+  };
 }
 
 /** Writes events. Throws `log-tampered` where one can't follow the ones before. */
@@ -35,64 +37,28 @@ export function writeEvents(writing: Writing, events: readonly NewThreadEvent[])
   for (const event of events) applyEvent(writing, event);
 }
 
-/** The head as it is written so far; to look at, not to keep. */
-export function headSoFar(writing: Writing): ThreadHead {
-  const { draft, calls, requests, queuedMessages, settling } = writing;
-  return { ...draft, calls, openRequests: [...requests.values()], queuedMessages, settling };
-}
-
-/** The head as it was written. What the events have settled is in its `settling`. */
-export function finishWriting(writing: Writing): ThreadHead {
-  return headSoFar({ ...writing, draft: immer.finishDraft(writing.draft) });
+/** The head as it is written so far. What the events have settled is in its `settling`. */
+export function headSoFar({ draft, requests }: Writing): ThreadHead {
+  return { ...draft, openRequests: [...requests.values()] };
 }
 
 /** The thread after the events, written into `state`. */
 export function applyEvents(state: ThreadState, events: readonly ThreadEvent[]): void {
-  const { threadId, head, endedRequests } = state;
+  const { threadId } = state;
   const [first] = events;
   if (first === undefined) return;
-  if (state.events.length > 0) {
-    const writing = beginWriting(state);
-    writeEvents(writing, events);
-    adopt(state, events, finishWriting(writing));
-    return;
-  }
-  if (first.type !== 'thread-created' || first.threadId !== threadId) {
+  if (
+    state.events.length === 0 &&
+    !(first.type === 'thread-created' && first.threadId === threadId)
+  ) {
     throw new HoldpointError(
       'log-tampered',
       `The log of thread ${threadId} does not begin with its creation.`,
     );
   }
-  /* A first load has no reader yet: its head is written in place, as a draft of it would cost ten times as much. */
-  const writing = writingOf(head, head, endedRequests);
+  const writing = beginWriting(state);
   writeEvents(writing, events);
   adopt(state, events, headSoFar(writing));
-}
-
-function draftOf(head: ThreadHead): ThreadHead {
-  const draft: unknown = immer.createDraft(head);
-  if (isDraftOfHead(draft)) return draft;
-  throw new TypeError('A head can be drafted.');
-}
-
-/* Immer's own type of a draft rewrites every type in it, down to the AI SDK's messages, which then don't fit. */
-function isDraftOfHead(draft: unknown): draft is ThreadHead {
-  return isDraft(draft);
-}
-
-function writingOf(
-  draft: ThreadHead,
-  { calls, openRequests, queuedMessages }: ThreadHead,
-  endedRequests: Writing['endedRequests'],
-): Writing {
-  return {
-    draft,
-    calls: calls.map((call) => ({ ...call })),
-    requests: new Map(openRequests.map((open) => [open.request.requestId, open])),
-    queuedMessages: [...queuedMessages],
-    settling: nothingSettled(),
-    endedRequests,
-  };
 }
 
 /** Makes the head that was written with the events the thread's own. */
@@ -158,7 +124,7 @@ function applyEvent(writing: Writing, event: NewThreadEvent): void {
       const call = callAt(writing, event, event, unended);
       call.status = event.outcome.status;
       call.outcome = event.outcome;
-      if (writing.calls.every(({ outcome }) => outcome !== undefined)) completeStep(writing);
+      if (draft.calls.every(({ outcome }) => outcome !== undefined)) completeStep(writing);
       break;
     }
   }
@@ -167,23 +133,25 @@ function applyEvent(writing: Writing, event: NewThreadEvent): void {
 const unended = ['proposed', 'waiting', 'approved', 'started', 'deferred'] as const;
 
 function addMessage(writing: Writing, message: ModelMessage): void {
-  const { draft, calls, queuedMessages, settling } = writing;
+  const { draft } = writing;
+  const { calls, queuedMessages, settling } = draft;
   if (calls.length > 0) queuedMessages.push(message);
   else settling.messages.push(message);
   draft.modelIsNext = true;
 }
 
 function finishStep(writing: Writing, event: NewThreadEventOf<'step-finished'>): void {
-  const { draft, settling } = writing;
-  if (writing.calls.length > 0 || event.step !== draft.steps) {
+  const { draft } = writing;
+  const { settling } = draft;
+  if (draft.calls.length > 0 || event.step !== draft.steps) {
     throw tampered(event, `step ${draft.steps} is next, and open calls must end before it`);
   }
   draft.steps += 1;
   draft.modelIsNext = false;
   if (event.message === undefined) return;
   settling.messages.push(event.message);
-  writing.calls = proposedCalls(event.message, event.step);
-  for (const { toolCallId } of writing.calls) settling.toolCallIds.push(toolCallId);
+  draft.calls = proposedCalls(event.message, event.step);
+  for (const { toolCallId } of draft.calls) settling.toolCallIds.push(toolCallId);
 }
 
 /** The calls of an assistant message that are ours to run: those the provider did not run itself. */
@@ -220,7 +188,7 @@ function openRequest(writing: Writing, event: NewThreadEventOf<'request-opened'>
 function answerRequest(writing: Writing, event: NewThreadEventOf<'request-answered'>): void {
   const { response } = event;
   const { request, place } = takeRequest(writing, event, response.requestId);
-  writing.settling.requests.push({ request, place, response });
+  writing.draft.settling.requests.push({ request, place, response });
   const approved = response.type === 'approval-response' && response.approved;
   if (place !== undefined && approved)
     callAt(writing, event, place, ['waiting']).status = 'approved';
@@ -229,10 +197,10 @@ function answerRequest(writing: Writing, event: NewThreadEventOf<'request-answer
 function closeRequest(writing: Writing, event: NewThreadEventOf<'request-closed'>): void {
   const { requestId, cause } = event;
   const answered =
-    writing.settling.requests.find(({ request }) => request.requestId === requestId) ??
+    writing.draft.settling.requests.find(({ request }) => request.requestId === requestId) ??
     writing.endedRequests.get(requestId);
   const { request, place } = answered ?? takeRequest(writing, event, requestId);
-  writing.settling.requests.push({ ...answered, request, place, cause });
+  writing.draft.settling.requests.push({ ...answered, request, place, cause });
   if (place === undefined) return;
   callAt(writing, event, place, ['waiting', 'approved']).status = 'proposed';
 }
@@ -245,7 +213,7 @@ function takeRequest({ requests }: Writing, event: NewThreadEvent, requestId: st
 }
 
 function callAt(
-  { calls }: Writing,
+  { draft: { calls } }: Writing,
   event: NewThreadEvent,
   place: CallPlace,
   statuses: readonly ToolCallRecord['status'][],
@@ -259,13 +227,13 @@ function callAt(
 }
 
 /** Every call has its result: the tool message is written, in the model's order, and the model is next. */
-function completeStep(writing: Writing): void {
-  const { draft, calls, queuedMessages, settling } = writing;
+function completeStep({ draft }: Writing): void {
+  const { calls, queuedMessages, settling } = draft;
   settling.messages.push({ role: 'tool', content: calls.map(toolResultPart) });
   settling.messages.push(...queuedMessages);
   settling.calls.push(...calls);
-  writing.calls = [];
-  writing.queuedMessages = [];
+  draft.calls = [];
+  draft.queuedMessages = [];
   draft.modelIsNext = true;
 }
 

@@ -1,10 +1,4 @@
-import {
-  beginWriting,
-  finishWriting,
-  headSoFar,
-  writeEvents,
-  type Writing,
-} from './apply-event.ts';
+import { beginWriting, headSoFar, writeEvents, type Writing } from './apply-event.ts';
 import type { NewThreadEvent } from './thread-event.ts';
 import type { ThreadHead, ThreadState } from './thread-state.ts';
 
@@ -19,8 +13,8 @@ export class Proposal {
     this.state = state;
   }
 
-  /** The head after the events so far; to look at, not to keep. */
-  get head(): Readonly<ThreadHead> {
+  /** The head after the events so far. Its calls are written on as long as events are added. */
+  get head(): ThreadHead {
     return this.#writing === undefined ? this.state.head : headSoFar(this.#writing);
   }
 
@@ -38,10 +32,5 @@ export class Proposal {
       events.unshift({ type: 'thread-created', at: first.at, threadId });
     writeEvents(this.#writing, events);
     this.#events.push(...events);
-  }
-
-  /** The head after all events, to keep. Nothing can be added any more. */
-  finish(): ThreadHead {
-    return this.#writing === undefined ? this.state.head : finishWriting(this.#writing);
   }
 }

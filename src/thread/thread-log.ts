@@ -62,7 +62,7 @@ export class ThreadLog {
         decide(proposal);
         if (proposal.events.length === 0) return [];
         const events = await chain(proposal.events, this.state.events.at(-1)?.hash ?? '');
-        if (await this.#append(events, proposal.finish())) return events;
+        if (await this.#append(events, proposal.head)) return events;
         await this.#readOn();
         await this.#refuseLoss();
       }

@@ -1,17 +1,12 @@
 import { cycleOf, sqliteBound } from './report.ts';
 import type { WorkloadResult } from './run-workload.ts';
 import { milliseconds, times } from './table.ts';
+import type { Target } from './target.ts';
 import { nameOf, type Workload } from './workload.ts';
 
-interface Target {
-  name: string;
-  reached: boolean;
-  found: string;
-}
-
-/** The targets, each with what was found. A target that is missed is told, and nothing more. */
-export function targetList(results: readonly WorkloadResult[]): string {
-  const targets = [
+/** What a cycle should reach beside the other contenders, and what was found. */
+export function cycleTargets(results: readonly WorkloadResult[]): Target[] {
+  return [
     ...ratioTargets(results, { history: 0, batch: 1 }, 1.2),
     ...ratioTargets(results, { history: 10_000, batch: 1 }, 1.2),
     ...ratioTargets(results, { history: 0, batch: 100 }, 1.4),
@@ -19,11 +14,6 @@ export function targetList(results: readonly WorkloadResult[]): string {
     bytesTarget(results),
     ...results.map(sqliteTarget),
   ];
-  return targets
-    .map(
-      ({ name, reached, found }) => `${reached ? 'reached    ' : 'NOT REACHED'}  ${name}: ${found}`,
-    )
-    .join('\n');
 }
 
 function ratioTargets(
@@ -45,7 +35,7 @@ function appendsTarget(results: readonly WorkloadResult[]): Target {
   return { name: 'at most 5 appends a cycle', reached: most <= 5, found: String(most) };
 }
 
-/* The numbers of steps and events get longer digits: a twentieth is allowed for them. */
+/* Without a history the cycle also creates the thread, and with one its numbers are longer: a tenth is allowed for them. */
 function bytesTarget(results: readonly WorkloadResult[]): Target {
   const bytes = results
     .filter(({ workload }) => workload.batch === 1)
@@ -53,7 +43,7 @@ function bytesTarget(results: readonly WorkloadResult[]): Target {
   const [least, most] = [Math.min(...bytes), Math.max(...bytes)];
   return {
     name: 'bytes written do not grow with the history',
-    reached: most <= least * 1.05,
+    reached: most <= least * 1.1,
     found: `${least} to ${most}`,
   };
 }

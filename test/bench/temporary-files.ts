@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
+import type { Database } from './durable/database.ts';
 import type { SharedStores } from './holdpoint-contenders.ts';
 
 /** A folder for database files, gone when it is disposed of. */
@@ -17,6 +18,11 @@ export class TemporaryFiles implements Disposable {
       asking: this.#open.use(sqliteStore(path)),
       resuming: this.#open.use(sqliteStore(path)),
     };
+  }
+
+  /** A database in files of its own. */
+  database(): Database {
+    return { kind: 'sqlite', folder: this.#folder };
   }
 
   /** A function that makes one row of about 1 KB durable, in its own file with the store's settings. */

@@ -9,10 +9,11 @@ import { mustHold, tryOut } from './seeded-check.ts';
 import { threadCommands } from './thread-commands.ts';
 import { ThreadOracle } from './thread-oracle.ts';
 
-const schedules = 2_000;
-const conversations = 400;
+const times = Number(process.env['HOLDPOINT_TIMES'] ?? 1);
+const schedules = 2_000 * times;
+const conversations = 400 * times;
 const maxCommands = 40;
-const timeout = 200_000;
+const timeout = 200_000 * times;
 
 describe('however the steps of two to four processes interleave,', () => {
   test('no promise is broken', { timeout }, async () => {

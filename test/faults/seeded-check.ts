@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 
 /* Shrinking ends then, so that the seed is told before the test runner loses its patience. */
-const limitMs = 150_000;
+const limitMs = 150_000 * Number(process.env['HOLDPOINT_TIMES'] ?? 1);
 
 /** Tries a property on many inputs: on the same ones again where HOLDPOINT_SEED says so, else on others each time. */
 export async function tryOut<INPUT>(
