@@ -47,7 +47,8 @@ export interface AgentOptions<
 export interface ToolRecovery {
   /**
    * Asks the tool's own server what became of a call, by its key: the outcome, or `undefined` when it can't tell. Asked
-   * before anything else.
+   * before anything else. Who says `failed` must see to it that the call can't happen any more: a process that only stalled may
+   * still be on its way.
    */
   reconcile?: (call: {
     input: unknown;

@@ -54,7 +54,8 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
     options?: AnswerOptions,
   ): Promise<void>;
   /**
-   * Brings the result of a deferred call: one whose `execute` returned `later`, or whose tool has none. Once, from any
+   * Brings the result of a deferred call: one whose `execute` returned `later`, or whose tool has none; or of one whose outcome is
+   * unknown. Once, from any
    * process; the same again is harmless, another is refused with `already-answered`. `run([], thread)` goes on.
    */
   deliver(

@@ -44,7 +44,11 @@ export async function deliverOutcome(
 ): Promise<void> {
   const by = parseAnswerer(ending.by);
   const outcome = parseDelivered(ending.outcome);
-  await endCall(input, { ...ending, by, outcome }, 'delivered', ['deferred', 'started']);
+  await endCall(input, { ...ending, by, outcome }, 'delivered', [
+    'deferred',
+    'started',
+    'indeterminate',
+  ]);
 }
 
 async function endCall(

@@ -47,8 +47,13 @@ export function sqliteStore(
   { busyTimeoutMs = 10_000 }: SqliteStoreOptions = {},
 ): SqliteStore {
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
-  database.exec('pragma journal_mode = wal; pragma synchronous = full;');
-  database.exec(`begin immediate; ${schema} commit;`);
+  try {
+    database.exec('pragma journal_mode = wal; pragma synchronous = full;');
+    database.exec(`begin immediate; ${schema} commit;`);
+  } catch (error) {
+    database.close();
+    throw toldDamage(error);
+  }
   const read = database.prepare(
     'select event from holdpoint_events where thread_id = ? and revision > ? order by revision',
   );
@@ -72,43 +77,46 @@ export function sqliteStore(
       work();
       database.exec('commit');
     } catch (error) {
-      database.exec('rollback');
+      /* SQLite ends a transaction itself where the disk is full or fails. */
+      if (database.isTransaction) database.exec('rollback');
       throw error;
     }
   };
 
   return {
     async read(threadId, afterRevision = 0) {
-      return decodeEvents(read.all(threadId, afterRevision).map(eventTextOfRow));
+      return decodeEvents(told(() => read.all(threadId, afterRevision)).map(eventTextOfRow));
     },
 
     async append(threadId, expectedRevision, events, summary) {
       const texts = events.map(encodeEvent);
-      inTransaction(() => {
-        const revision = Number(revisionOf.get(threadId)?.['revision'] ?? 0);
-        if (revision !== expectedRevision) {
-          throw new HoldpointError(
-            'revision-conflict',
-            `Thread ${threadId} is at revision ${revision}, not ${expectedRevision}.`,
-          );
-        }
-        for (const [index, text] of texts.entries()) {
-          insert.run(threadId, expectedRevision + index + 1, text);
-        }
-        const { status, openRequests, nextDeadline, updatedAt } = summary;
-        const after = expectedRevision + texts.length;
-        upsert.run(threadId, status, after, openRequests, nextDeadline ?? null, updatedAt);
-      });
+      told(() =>
+        inTransaction(() => {
+          const revision = Number(revisionOf.get(threadId)?.['revision'] ?? 0);
+          if (revision !== expectedRevision) {
+            throw new HoldpointError(
+              'revision-conflict',
+              `Thread ${threadId} is at revision ${revision}, not ${expectedRevision}.`,
+            );
+          }
+          for (const [index, text] of texts.entries()) {
+            insert.run(threadId, expectedRevision + index + 1, text);
+          }
+          const { status, openRequests, nextDeadline, updatedAt } = summary;
+          const after = expectedRevision + texts.length;
+          upsert.run(threadId, status, after, openRequests, nextDeadline ?? null, updatedAt);
+        }),
+      );
     },
 
     async head(threadId) {
-      const row = head.get(threadId);
+      const row = told(() => head.get(threadId));
       return row === undefined ? undefined : summaryOfRow(row);
     },
 
     async list({ status, dueBefore, after, limit = 100 }) {
       const query = { status: status ?? null, dueBefore: dueBefore ?? null, after: after ?? null };
-      return list.all({ ...query, limit }).map(summaryOfRow);
+      return told(() => list.all({ ...query, limit })).map(summaryOfRow);
     },
 
     close() {
@@ -119,4 +127,27 @@ export function sqliteStore(
       database.close();
     },
   };
+}
+
+/** What SQLite says, in our words where the file is damaged; a full or failing disk is not ours to name. */
+function told<RESULT>(work: () => RESULT): RESULT {
+  try {
+    return work();
+  } catch (error) {
+    throw toldDamage(error);
+  }
+}
+
+/* SQLITE_CORRUPT and SQLITE_NOTADB; and an integer that JavaScript can't hold, which holdpoint never wrote. */
+function toldDamage(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const primary = Number(Reflect.get(error, 'errcode')) & 0xff;
+  const isDamage =
+    primary === 11 || primary === 26 || Reflect.get(error, 'code') === 'ERR_OUT_OF_RANGE';
+  if (!isDamage) return error;
+  return new HoldpointError(
+    'log-tampered',
+    `The database is damaged: ${error.message}. Restore it from a backup.`,
+    { cause: error },
+  );
 }

@@ -166,7 +166,7 @@ function summarize(
 ): ThreadSummary {
   const deadlines = head.openRequests.flatMap(({ request }) => request.expiresAt ?? []);
   if (head.run !== undefined) deadlines.push(head.run.leaseUntil);
-  else if (owesRun(head)) deadlines.push(now);
+  else if (owesRun(head)) deadlines.push(0);
   return {
     threadId,
     status: statusOf(head, now),

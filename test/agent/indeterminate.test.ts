@@ -120,6 +120,16 @@ describe('a call whose outcome is unknown', () => {
     expect(response.thread.calls).toMatchObject([{ status: 'failed' }]);
   });
 
+  test('takes the result that its tool brings after all, once', async () => {
+    const { agent, thread, world } = await lostCall();
+    const late = { status: 'succeeded', output: { booked: 'Paris' } } as const;
+    await agent.deliver(thread, 'c1', late);
+    await agent.deliver(thread, 'c1', late);
+    expect(await agent.run([], thread)).toMatchObject({ status: 'completed', text: 'Done.' });
+    expect(thread.calls).toMatchObject([{ status: 'succeeded', outcome: late }]);
+    expect(world.ran).toHaveLength(1);
+  });
+
   test('is settled once: another outcome is refused, and so is an outcome for a call that waits for none', async () => {
     const { agent, thread } = await lostCall();
     expect(await errorCode(agent.settle(thread, 'c9', { status: 'failed', error: 'x' }))).toBe(

@@ -10,59 +10,129 @@ import type { Effect, Evidence } from './evidence.ts';
  */
 export function audit(evidence: Evidence): string[] {
   const calls = callHistories(evidence.events);
+  const { effects, runs = effects, questions = [] } = evidence;
   return [
     ...calls.flatMap((call) => callFaults(call, evidence)),
-    ...evidence.effects.flatMap((effect) => effectFaults(effect, calls, evidence.gated)),
+    ...[...new Set([...effects, ...runs])].flatMap((run) =>
+      reachFaults(run, 'ran', calls, evidence),
+    ),
+    ...questions.flatMap((question) => reachFaults(question, 'was asked about', calls, evidence)),
+    ...runsBeyondStarts(runs, calls, evidence),
     ...repeatedIds(calls),
     ...repeatedEffects(evidence, calls),
+    ...changedKeys([...runs, ...questions]),
     ...stepFaults(evidence.events, calls),
     ...promptFaults(evidence, calls),
     ...lookFaults(evidence),
     ...acknowledgedFaults(evidence),
+    ...deliveredFaults(evidence, calls),
   ];
 }
 
-/*
- * A call starts once; again only when a person, who can't tell what became of it, approves it again. A call that needed no
- * approval has its first start free.
- */
-function allowedStarts({ approved, toolName }: CallHistory, gated: ReadonlySet<string>): number {
-  return Math.max(1, approved.length + (gated.has(toolName) ? 0 : 1));
+/** Where the log says that a call began. */
+function startsOf({ toolName, started, deferred }: CallHistory, { outside }: Evidence): number[] {
+  return outside?.has(toolName) === true ? deferred : started;
 }
 
-function callFaults(call: CallHistory, { effects, gated }: Evidence): string[] {
-  const { label, started, ended, outcome, approved, toolName } = call;
-  const allowed = allowedStarts(call, gated);
+/** How often the start of a call may be repeated with nobody asked: an idempotent tool's call, its first start included. */
+function attemptsOf({ toolName }: CallHistory, { idempotent }: Evidence): number {
+  return idempotent?.get(toolName) ?? 1;
+}
+
+/*
+ * A call starts once; again only when its tool is idempotent, or when a person, who can't tell what became of it, approves it
+ * again. A call that needed no approval has its first start free.
+ */
+function allowedStarts(call: CallHistory, evidence: Evidence): number {
+  const free = evidence.gated.has(call.toolName) ? 0 : 1;
+  return Math.max(1, call.approved.length + free) + attemptsOf(call, evidence) - 1;
+}
+
+/* However often it is started, what is idempotent happens once. */
+function allowedEffects(call: CallHistory, evidence: Evidence): number {
+  return evidence.idempotent?.has(call.toolName) === true ? 1 : allowedStarts(call, evidence);
+}
+
+/** Whether a start came with nobody's word since the one before, and is no attempt that an idempotent tool has left. */
+function isUnasked(call: CallHistory, nth: number, evidence: Evidence): boolean {
+  const starts = startsOf(call, evidence);
+  const [before = 0, at = 0] = [starts[nth - 1], starts[nth]];
+  const isAgain = nth > 0 && nth >= attemptsOf(call, evidence);
+  return isAgain && !call.approved.some((approval) => before < approval && approval < at);
+}
+
+function callFaults(call: CallHistory, evidence: Evidence): string[] {
+  const { effects, gated } = evidence;
+  const { label, deferred, ended, outcome, source, approved, toolName } = call;
+  const starts = startsOf(call, evidence);
   const done = effects.filter(({ toolCallId }) => toolCallId === call.toolCallId).length;
   return sentences([
-    [started.length > allowed, `Call ${label} started ${started.length} times.`],
-    [done > allowed, `Call ${label} had ${done} effects.`],
+    [
+      starts.length > allowedStarts(call, evidence),
+      `Call ${label} started ${starts.length} times.`,
+    ],
+    [
+      starts.some((_at, nth) => isUnasked(call, nth, evidence)),
+      `Call ${label} started again unasked.`,
+    ],
+    [done > allowedEffects(call, evidence), `Call ${label} had ${done} effects.`],
+    [deferred.length > 1, `Call ${label} was deferred ${deferred.length} times.`],
     [ended.length > 1, `Call ${label} has ${ended.length} results.`],
     [
-      gated.has(toolName) && started.some((at) => !approved.some((approval) => approval < at)),
+      gated.has(toolName) && starts.some((at) => !approved.some((approval) => approval < at)),
       `Call ${label} started without an approval before it.`,
     ],
     [outcome?.status === 'denied' && done > 0, `Call ${label} was denied and ran.`],
     [outcome?.status === 'succeeded' && done === 0, `Call ${label} succeeded and did nothing.`],
+    [
+      source === 'reconciled' && outcome?.status === 'failed' && done > 0,
+      `Call ${label} was said to have failed, and it happened.`,
+    ],
   ]);
 }
 
-function effectFaults(
-  effect: Effect,
+/** What is wrong with one time that a tool was reached about a call: to run it, or to say what became of it. */
+function reachFaults(
+  reached: Effect,
+  verb: 'ran' | 'was asked about',
   calls: readonly CallHistory[],
-  gated: ReadonlySet<string>,
+  evidence: Evidence,
 ): string[] {
-  const { toolName, toolCallId, input, revision } = effect;
-  const call = callOf(effect, calls);
-  if (call === undefined) return [`${toolName} ran for ${toolCallId}, which is no call.`];
-  const { label, started, approved } = call;
+  const { toolName, toolCallId, input, revision } = reached;
+  const reachedFor = verb === 'ran' ? 'ran for' : verb;
+  const call = callOf(reached, calls);
+  if (call === undefined) return [`${toolName} ${reachedFor} ${toolCallId}, which is no call.`];
+  const { label, approved } = call;
   const isBefore = (at: number): boolean => at <= revision;
+  const isGated = evidence.gated.has(toolName);
   return sentences([
-    [call.toolName !== toolName, `${toolName} ran for call ${label}.`],
-    [!started.some(isBefore), `Call ${label} ran before its start was in the log.`],
-    [!isDeepStrictEqual(call.input, input), `Call ${label} ran with another input than its own.`],
-    [gated.has(toolName) && !approved.some(isBefore), `Call ${label} ran without an approval.`],
+    [call.toolName !== toolName, `${toolName} ${reachedFor} call ${label}.`],
+    [
+      !startsOf(call, evidence).some(isBefore),
+      `Call ${label} ${verb} before its start was in the log.`,
+    ],
+    [
+      !isDeepStrictEqual(call.input, input),
+      `Call ${label} ${verb} with another input than its own.`,
+    ],
+    [isGated && !approved.some(isBefore), `Call ${label} ${verb} without an approval.`],
   ]);
+}
+
+/** Each run of a call has a start of its own in the log, before it. */
+function runsBeyondStarts(
+  runs: readonly Effect[],
+  calls: readonly CallHistory[],
+  evidence: Evidence,
+): string[] {
+  return [...Map.groupBy(runs, (run) => callOf(run, calls))].flatMap(([call, same]) => {
+    if (call === undefined) return [];
+    const starts = startsOf(call, evidence);
+    const beyond = same.filter(
+      ({ revision }, nth) => starts.filter((at) => at <= revision).length <= nth,
+    );
+    return beyond.map(() => `Call ${call.label} ran more often than it had started by then.`);
+  });
 }
 
 function repeatedIds(calls: readonly CallHistory[]): string[] {
@@ -72,16 +142,23 @@ function repeatedIds(calls: readonly CallHistory[]): string[] {
     .map(([id, same]) => `${same.length} calls have the id ${id}.`);
 }
 
-function repeatedEffects({ effects, gated }: Evidence, calls: readonly CallHistory[]): string[] {
-  const byKey = Map.groupBy(effects, ({ idempotencyKey }) => idempotencyKey);
+function repeatedEffects(evidence: Evidence, calls: readonly CallHistory[]): string[] {
+  const byKey = Map.groupBy(evidence.effects, ({ idempotencyKey }) => idempotencyKey);
   return [...byKey].flatMap(([key, same]) => {
     const call = calls.find(({ toolCallId }) => toolCallId === same[0]?.toolCallId);
-    const allowed = call === undefined ? 1 : allowedStarts(call, gated);
+    const allowed = call === undefined ? 1 : allowedEffects(call, evidence);
     return sentences([
       [same.length > allowed, `Key ${key} had ${same.length} effects.`],
       [new Set(same.map(({ toolCallId }) => toolCallId)).size > 1, `Key ${key} has two calls.`],
     ]);
   });
+}
+
+function changedKeys(reached: readonly Effect[]): string[] {
+  const byCall = Map.groupBy(reached, ({ toolCallId }) => toolCallId);
+  return [...byCall]
+    .filter(([, same]) => new Set(same.map(({ idempotencyKey }) => idempotencyKey)).size > 1)
+    .map(([id]) => `The tool was given two keys for ${id}.`);
 }
 
 function stepFaults(events: readonly ThreadEvent[], calls: readonly CallHistory[]): string[] {
@@ -116,6 +193,19 @@ function acknowledgedFaults({ acknowledged = [], events }: Evidence): string[] {
   return acknowledged
     .filter(({ requestId, approved }) => recorded.get(requestId) !== approved)
     .map(({ requestId }) => `The answer to ${requestId} was taken and is not in the log.`);
+}
+
+function deliveredFaults({ delivered = [] }: Evidence, calls: readonly CallHistory[]): string[] {
+  const isRecorded = (toolCallId: string, output: unknown): boolean =>
+    calls.some(
+      ({ toolCallId: id, outcome }) =>
+        id === toolCallId &&
+        outcome?.status === 'succeeded' &&
+        isDeepStrictEqual(outcome.output, output),
+    );
+  return delivered
+    .filter(({ toolCallId, output }) => !isRecorded(toolCallId, output))
+    .map(({ toolCallId }) => `The result of ${toolCallId} was taken and is not in the log.`);
 }
 
 /** The sentences whose fault was found. */

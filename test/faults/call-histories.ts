@@ -23,8 +23,11 @@ export interface CallHistory {
   /** One a request: a request that is answered twice is not two approvals. */
   approved: number[];
   started: number[];
+  deferred: number[];
   ended: number[];
   outcome?: ToolCallOutcome;
+  /** Who knows the outcome, where the run that started the call does not. */
+  source?: ThreadEventOf<'call-ended'>['source'];
 }
 
 /**
@@ -45,8 +48,8 @@ export function callOf(
   { toolCallId, revision }: Pick<Effect, 'toolCallId' | 'revision'>,
   calls: readonly CallHistory[],
 ): CallHistory | undefined {
-  const lastStart = ({ started }: CallHistory): number =>
-    Math.max(0, ...started.filter((at) => at <= revision));
+  const lastStart = ({ started, deferred }: CallHistory): number =>
+    Math.max(0, ...[...started, ...deferred].filter((at) => at <= revision));
   return calls
     .filter((call) => call.toolCallId === toolCallId)
     .toSorted((one, other) => lastStart(other) - lastStart(one))
@@ -75,6 +78,9 @@ function readEvent(reading: Reading, event: ThreadEvent, revision: number): void
     case 'call-started':
       reading.open.get(placeKey(event))?.started.push(revision);
       break;
+    case 'call-deferred':
+      reading.open.get(placeKey(event))?.deferred.push(revision);
+      break;
     case 'call-ended':
       endCall(reading, event, revision);
       break;
@@ -94,7 +100,7 @@ function addCalls(
   const own = parts.flatMap((part) => callSchema.safeParse(part).data ?? []);
   for (const [index, { toolCallId, toolName, input }] of own.entries()) {
     const label = `${toolName} (${step}.${index})`;
-    const history = { requestIds: [], approved: [], started: [], ended: [] };
+    const history = { requestIds: [], approved: [], started: [], deferred: [], ended: [] };
     const call = { label, toolCallId, toolName, input, proposed: revision, ...history };
     calls.push(call);
     open.set(placeKey({ step, index }), call);
@@ -122,7 +128,9 @@ function endCall({ open }: Reading, event: ThreadEventOf<'call-ended'>, revision
   const call = open.get(placeKey(event));
   if (call === undefined) return;
   call.ended.push(revision);
-  call.outcome ??= event.outcome;
+  if (call.outcome !== undefined) return;
+  call.outcome = event.outcome;
+  call.source = event.source;
 }
 
 function placeKey({ step, index }: { step: number; index: number }): string {

@@ -2,7 +2,7 @@ import { audit } from './auditor.ts';
 import { callHistories } from './call-histories.ts';
 import { ConnectionLost } from './dropped-connection.ts';
 import { FaultPlan } from './mortal-process.ts';
-import { MortalWorld, type StoreView } from './mortal-world.ts';
+import { type ClockView, MortalWorld, type StoreView } from './mortal-world.ts';
 import type { Scenario } from './scenario.ts';
 import { type ConversationEnd, StubbornClient } from './stubborn-client.ts';
 
@@ -11,6 +11,8 @@ export interface CrashRun {
   end: ConversationEnd;
   /** How many fault points it passed. */
   points: number;
+  /** How often clocks were read. */
+  readings: number;
   /** What was broken, in sentences. */
   faults: string[];
 }
@@ -20,8 +22,9 @@ export async function crashRun(
   scenario: Scenario,
   deadly: readonly number[],
   view?: StoreView,
+  clock?: ClockView,
 ): Promise<CrashRun> {
-  const world = new MortalWorld(scenario, new FaultPlan(deadly), view);
+  const world = new MortalWorld(scenario, new FaultPlan(deadly), view, clock);
   const client = new StubbornClient(world);
   const end = await client.converse();
   const evidence = await world.evidence();
@@ -38,5 +41,5 @@ export async function crashRun(
       : []),
     ...(end === 'completed' && unknown ? ['It is completed, and a call has not ended.'] : []),
   ];
-  return { end, points: world.plan.points, faults };
+  return { end, points: world.plan.points, readings: world.readings, faults };
 }

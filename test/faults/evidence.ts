@@ -23,11 +23,21 @@ export interface Evidence {
   /** The log, from the store. */
   events: readonly ThreadEvent[];
   effects: readonly Effect[];
+  /** Each time a tool was called, also where its server did nothing anew. By default the effects. */
+  runs?: readonly Effect[];
+  /** Each time a tool was asked what became of a call. */
+  questions?: readonly Effect[];
   prompts: readonly AskedModel[];
   /** The tools that nobody may run without a person's word. */
   gated: ReadonlySet<string>;
+  /** The tools that are idempotent, and how often a call of theirs may be started. Of any other: once. */
+  idempotent?: ReadonlyMap<string, number>;
+  /** The tools without `execute`: their calls begin outside, when the log says that they are deferred. */
+  outside?: ReadonlySet<string>;
   /** The log as it was found before, oldest first. */
   looks?: readonly (readonly ThreadEvent[])[];
   /** Answers that somebody was told are taken. */
   acknowledged?: readonly { requestId: string; approved: boolean }[];
+  /** Results from outside that somebody was told are taken. */
+  delivered?: readonly { toolCallId: string; output: unknown }[];
 }

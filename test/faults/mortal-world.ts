@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { tool } from 'ai';
 import {
   type Agent,
   createAgent,
@@ -7,49 +6,82 @@ import {
   type ThreadEvent,
   type ThreadStore,
 } from 'holdpoint';
-import { cityInput } from '../support/travel-world.ts';
 import type { AskedModel, Effect, Evidence } from './evidence.ts';
 import { FaultPlan, MortalProcess } from './mortal-process.ts';
+import { mortalTools } from './mortal-tools.ts';
 import type { Scenario } from './scenario.ts';
 import { statelessModel } from './stateless-model.ts';
+import { ToolServer } from './tool-server.ts';
 
 /** The id of the one thread of a mortal world. */
 export const threadId = 'mortal';
 /** The tools of a mortal world that nobody may run unasked. */
 const gated: ReadonlySet<string> = new Set(['book']);
 const leaseMs = 60_000;
+/* More than a lease, and more than any clock of these worlds is off. */
+const longWaitMs = 3 * 3_600_000;
 
 /** A store as a process sees it; a broken one, for the tests of the tests. */
 export type StoreView = (store: ThreadStore) => ThreadStore;
+
+/** Which of all readings of clocks it is, and whose, counted from 1. */
+interface ClockReading {
+  process: number;
+  reading: number;
+}
+
+/** The time that a process reads where the true time is `time`. */
+export type ClockView = (time: number, reading: ClockReading) => number;
 
 /** What outlives the processes: the store, the clock, what tools did, and what models were asked. */
 export class MortalWorld {
   readonly plan: FaultPlan;
   readonly scenario: Scenario;
-  readonly effects: Effect[] = [];
+  readonly server: ToolServer;
   readonly prompts: AskedModel[] = [];
   readonly looks: ThreadEvent[][] = [];
   readonly acknowledged: { requestId: string; approved: boolean }[] = [];
+  readonly delivered: { toolCallId: string; output: unknown }[] = [];
   readonly #store = memoryStore();
   readonly #view: StoreView;
+  readonly #clock: ClockView;
   #time = 1_000;
+  #readings = 0;
+  #processes = 0;
   #ids = 0;
 
-  constructor(scenario: Scenario, plan: FaultPlan, view: StoreView = (store) => store) {
+  constructor(
+    scenario: Scenario,
+    plan: FaultPlan,
+    view: StoreView = (store) => store,
+    clock: ClockView = (time) => time,
+  ) {
     this.scenario = scenario;
     this.plan = plan;
+    this.server = new ToolServer(scenario.maxAttempts !== undefined);
     this.#view = view;
+    this.#clock = clock;
+  }
+
+  /** How often clocks were read. */
+  get readings(): number {
+    return this.#readings;
+  }
+
+  get effects(): readonly Effect[] {
+    return this.server.effects;
   }
 
   /** A new process with an agent that shares nothing with others but this world. */
   start(): { process: MortalProcess; agent: Agent } {
     const process = new MortalProcess(this.plan);
+    const number = (this.#processes += 1);
     const agent = createAgent({
       model: this.#model(process),
-      tools: { book: this.#tool('book', process), look: this.#tool('look', process) },
+      ...mortalTools(this, process),
       toolApproval: { book: 'user-approval' },
       store: this.#storeOf(process),
-      now: () => process.call(() => (this.#time += 1)),
+      now: () => process.call(() => this.#read(number)),
       generateId: () => process.call(() => `id-${String((this.#ids += 1)).padStart(19, '0')}`),
       leaseMs,
       maxRetries: 0,
@@ -59,7 +91,7 @@ export class MortalWorld {
 
   /** Waits until no dead process holds the thread any more. */
   outwaitLease(): void {
-    this.#time += leaseMs;
+    this.#time += longWaitMs;
   }
 
   /** Notes how the log stands. */
@@ -72,8 +104,29 @@ export class MortalWorld {
   }
 
   async evidence(): Promise<Evidence> {
-    const { effects, prompts, looks, acknowledged } = this;
-    return { events: await this.events(), effects, prompts, gated, looks, acknowledged };
+    const { prompts, looks, acknowledged, delivered } = this;
+    const { effects, runs, questions } = this.server;
+    const { maxAttempts, defers } = this.scenario;
+    const names = maxAttempts === undefined ? [] : ['book', 'look'];
+    return {
+      events: await this.events(),
+      effects,
+      runs,
+      questions,
+      prompts,
+      gated,
+      idempotent: new Map(names.map((name) => [name, maxAttempts ?? 1])),
+      outside: new Set(defers === 'client' ? ['book'] : []),
+      looks,
+      acknowledged,
+      delivered,
+    };
+  }
+
+  #read(process: number): number {
+    this.#time += 1;
+    this.#readings += 1;
+    return this.#clock(this.#time, { process, reading: this.#readings });
   }
 
   #storeOf(process: MortalProcess): ThreadStore {
@@ -81,6 +134,7 @@ export class MortalWorld {
     return {
       ...store,
       read: async (...input) => process.reach(async () => store.read(...input)),
+      head: async (...input) => process.reach(async () => store.head(...input)),
       append: async (...input) =>
         process.reach(async () => {
           /* A long way to the store: whoever else writes has read the same revision by then. */
@@ -98,20 +152,5 @@ export class MortalWorld {
         return answer();
       }),
     );
-  }
-
-  #tool(toolName: string, process: MortalProcess) {
-    return tool({
-      description: `${toolName} a flight`,
-      inputSchema: cityInput,
-      execute: async (input, options) =>
-        process.reach(async () => {
-          const { toolCallId } = options;
-          const idempotencyKey = String(Reflect.get(options, 'idempotencyKey'));
-          const revision = (await this.events()).length;
-          this.effects.push({ toolName, toolCallId, idempotencyKey, input, revision });
-          return { [toolName]: input.city };
-        }),
-    });
   }
 }

@@ -21,6 +21,16 @@ export interface Scenario {
   settles?: boolean;
   /** How many processes send the same answers at once; default one. */
   processes?: number;
+  /** What the tools can say of a call that was lost: whether it happened, or only that it did. */
+  reconciles?: 'always' | 'when-done';
+  /** The tools' server does a thing once for a key, and so often a call may be started. */
+  maxAttempts?: number;
+  /** `book` goes on outside: its execute returns `later`, or it has none and the client does it. */
+  defers?: 'later' | 'client';
+  /** Deferred work is done at once: its result may be there before the note that it is awaited. */
+  isEager?: boolean;
+  /** Whether every conversation comes to its end, whatever two crashes do to it. */
+  isAlwaysCompleted?: boolean;
 }
 
 /** Which way a scenario answers a request. */
@@ -29,15 +39,18 @@ export function answerTo({ approves = () => true }: Scenario, request: ApprovalR
   return approves(text) ? request.approve() : request.reject('too dear');
 }
 
-const paris = { message: 'Book Paris', calls: [['book', 'Paris']] } as const;
-const two = {
+/** One gated call. */
+export const paris = { message: 'Book Paris', calls: [['book', 'Paris']] } as const;
+/** Two gated calls. */
+export const two = {
   message: 'Book two',
   calls: [
     ['book', 'Paris'],
     ['book', 'Rome'],
   ],
 } as const;
-const mixed = {
+/** A step of a call that needs nobody, and one that does. */
+export const mixed = {
   message: 'Look and book',
   calls: [
     ['look', 'Oslo'],
@@ -62,6 +75,16 @@ export const scenarios: readonly Scenario[] = [
   },
   { name: 'answers recorded first, run later', turns: [two], responds: true, oneByOne: true },
   { name: 'two processes that send the same answer', turns: [paris], processes: 2 },
-  { name: 'two gated calls, settled where need be', turns: [two], settles: true },
-  { name: 'a mixed step, settled where need be', turns: [mixed], settles: true },
+  {
+    name: 'two gated calls, settled where need be',
+    turns: [two],
+    settles: true,
+    isAlwaysCompleted: true,
+  },
+  {
+    name: 'a mixed step, settled where need be',
+    turns: [mixed],
+    settles: true,
+    isAlwaysCompleted: true,
+  },
 ];

@@ -2,6 +2,7 @@ import type { Agent, AgentThread, ApprovalResponseContent } from 'holdpoint';
 import { type MortalWorld, threadId } from './mortal-world.ts';
 import type { MortalProcess } from './mortal-process.ts';
 import { answerTo, type Turn } from './scenario.ts';
+import { StubbornCourier } from './stubborn-courier.ts';
 
 /** What a conversation came to. `stuck`: the client repeated its requests until it gave up. */
 export type ConversationEnd = 'completed' | 'indeterminate' | 'stuck';
@@ -19,14 +20,20 @@ const mostRequests = 20;
  */
 export class StubbornClient {
   readonly #world: MortalWorld;
+  readonly #courier: StubbornCourier;
   #running: Running | undefined;
   /** Answers that were sent and that nobody acknowledged. */
   #unacknowledged: ApprovalResponseContent[] = [];
-  /** Rejections that no crash explains. */
-  readonly refusals: unknown[] = [];
+  readonly #refusals: unknown[] = [];
 
   constructor(world: MortalWorld) {
     this.#world = world;
+    this.#courier = new StubbornCourier(world);
+  }
+
+  /** Rejections that no crash explains. */
+  get refusals(): readonly unknown[] {
+    return [...this.#refusals, ...this.#courier.refusals];
   }
 
   async converse(): Promise<ConversationEnd> {
@@ -39,12 +46,21 @@ export class StubbornClient {
 
   async #finish(turn: Turn): Promise<ConversationEnd> {
     for (let request = 0; request < mostRequests; request += 1) {
+      await this.#courier.deliverAll();
       const status = await this.#tryAgain(turn);
       await this.#world.look();
       if (status === 'completed') return status;
-      if (status === 'indeterminate' && this.#world.scenario.settles !== true) return status;
+      if (status === 'indeterminate' && !this.#isHopeful()) return status;
     }
     return 'stuck';
+  }
+
+  /** Whether a call of unknown outcome will be cleared up yet. */
+  #isHopeful(): boolean {
+    const { settles = false, processes = 1, isAlwaysCompleted = false } = this.#world.scenario;
+    /* Where processes work at once, one may find a call in doubt that the other is still at. */
+    const isOvertaken = processes > 1 && isAlwaysCompleted;
+    return settles || isOvertaken || this.#courier.isOwing;
   }
 
   async #tryAgain(turn: Turn): Promise<string> {
@@ -54,7 +70,7 @@ export class StubbornClient {
       if (status === 'running') this.#world.outwaitLease();
       return status;
     } catch (error) {
-      if (!running.process.isDead) this.refusals.push(error);
+      if (!running.process.isDead) this.#refusals.push(error);
       this.#running = undefined;
       this.#world.outwaitLease();
       return 'crashed';
@@ -67,6 +83,7 @@ export class StubbornClient {
     if (thread.status === 'indeterminate' && this.#world.scenario.settles === true) {
       return this.#settle(running, thread);
     }
+    await this.#courier.takeOn(thread);
     const answers = this.#answersFor(thread);
     if (answers.length === 0) return (await running.agent.run([], thread)).status;
     this.#unacknowledged = answers;
@@ -119,7 +136,7 @@ export class StubbornClient {
       await agent.run(answers, await agent.thread(threadId));
     };
     await process.survives(send()).catch((error: unknown) => {
-      if (!process.isDead) this.refusals.push(error);
+      if (!process.isDead) this.#refusals.push(error);
     });
   }
 

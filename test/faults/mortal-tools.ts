@@ -1,0 +1,90 @@
+import { tool, type ToolSet } from 'ai';
+import { later, type ToolRecovery } from 'holdpoint';
+import { z } from 'zod';
+import { cityInput } from '../support/travel-world.ts';
+import type { Effect } from './evidence.ts';
+import type { MortalProcess } from './mortal-process.ts';
+import type { MortalWorld } from './mortal-world.ts';
+
+/** The output of a tool that was called with this input, whoever knows it. */
+export function outputOf({ toolName, input }: Pick<Effect, 'toolName' | 'input'>) {
+  return { [toolName]: cityInput.parse(input).city };
+}
+
+/** The tools of a mortal world as one process has them: each time their server is reached, the process may die. */
+export function mortalTools(world: MortalWorld, process: MortalProcess) {
+  const { defers } = world.scenario;
+  const book =
+    defers === undefined
+      ? working('book', world, process)
+      : (defers === 'later' ? queueing : outside)('book', world, process);
+  const recoveries = ['book', 'look'].map(
+    (name) => [name, recovery(name, world, process)] as const,
+  );
+  return {
+    tools: { book, look: working('look', world, process) },
+    toolRecovery: Object.fromEntries(recoveries),
+  };
+}
+
+const described = (toolName: string) => ({
+  description: `${toolName} a flight`,
+  inputSchema: cityInput,
+});
+
+/** A tool that does its work. */
+function working(toolName: string, world: MortalWorld, process: MortalProcess): ToolSet[string] {
+  return tool({
+    ...described(toolName),
+    execute: async (input, options) =>
+      process.reach(async () => {
+        const request = await requestOf(toolName, world, { input, ...options });
+        world.server.run(request);
+        return outputOf(request);
+      }),
+  });
+}
+
+/** A tool that leaves its work to others. */
+function queueing(toolName: string, world: MortalWorld, process: MortalProcess): ToolSet[string] {
+  return tool({
+    ...described(toolName),
+    execute: async (input, options) =>
+      process.reach(async () => {
+        await world.server.enqueue(await requestOf(toolName, world, { input, ...options }));
+        return later;
+      }),
+  });
+}
+
+/** A tool that the client has, and the agent has not. */
+function outside(toolName: string): ToolSet[string] {
+  return tool({ ...described(toolName), outputSchema: z.record(z.string(), z.string()) });
+}
+
+function recovery(toolName: string, world: MortalWorld, process: MortalProcess): ToolRecovery {
+  const { reconciles, maxAttempts } = world.scenario;
+  const reconcile: ToolRecovery['reconcile'] = async (call) =>
+    process.reach(async () => {
+      const question = await requestOf(toolName, world, call);
+      const found = world.server.whatBecameOf(question, { closes: reconciles === 'always' });
+      if (found !== undefined) return { status: 'succeeded', output: outputOf(found) };
+      return reconciles === 'always' ? { status: 'failed', error: 'It never came.' } : undefined;
+    });
+  return {
+    ...(reconciles === undefined ? {} : { reconcile }),
+    ...(maxAttempts === undefined ? {} : { idempotent: true, maxAttempts }),
+  };
+}
+
+/** What the server of a tool gets, and when. */
+async function requestOf(
+  toolName: string,
+  world: MortalWorld,
+  call: { input: unknown; toolCallId: string },
+): Promise<Effect> {
+  const { input, toolCallId } = call;
+  const idempotencyKey = String(Reflect.get(call, 'idempotencyKey'));
+  const revision = (await world.events()).length;
+  return { toolName, toolCallId, idempotencyKey, input, revision };
+}
