@@ -1,7 +1,9 @@
 import * as root from 'holdpoint';
 import * as postgres from 'holdpoint/stores/postgres';
 import * as sqlite from 'holdpoint/stores/sqlite';
+import * as terminal from 'holdpoint/terminal';
 import * as testing from 'holdpoint/testing';
+import * as tools from 'holdpoint/tools';
 import * as worker from 'holdpoint/worker';
 import { expect, test } from 'vitest';
 
@@ -27,7 +29,29 @@ test('the public names are these, and a change of them is a decision', () => {
   ]);
   expect(Object.keys(sqlite)).toEqual(['sqliteStore']);
   expect(Object.keys(postgres).toSorted()).toEqual(['postgresSchema', 'postgresStore']);
+  expect(Object.keys(terminal).toSorted()).toEqual([
+    'askInTerminal',
+    'getUserChoice',
+    'terminalUserInterface',
+  ]);
   expect(Object.keys(testing).toSorted()).toEqual(['scriptedModel', 'storeConformance']);
+  expect(Object.keys(tools).toSorted()).toEqual([
+    'askConfirmation',
+    'askQuestion',
+    'askUserQuestion',
+    'choiceText',
+    'fromInteractionResponse',
+    'fromUserQuestionResponse',
+    'interactionIdOf',
+    'interactionTools',
+    'questionTool',
+    'questionTools',
+    'toAskUserQuestionRequest',
+    'toInteractionRequest',
+    'toInteractionResponse',
+    'toUserQuestionAnswers',
+    'userChoice',
+  ]);
   expect(Object.keys(worker)).toEqual(['runWorker']);
 });
 

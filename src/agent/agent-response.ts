@@ -10,9 +10,9 @@ export interface AgentResponse {
   /**
    * `completed`: the model has spoken last. `waiting`: people are asked. `running`: another run is at work on the
    * thread; what was answered is recorded. `indeterminate`: a call was started and its outcome is unknown. `cancelled`: open
-   * requests were cancelled. `max-steps`: the run took all its steps; `run([], thread)` goes on.
+   * requests were cancelled, or a person ended the turn. `max-steps`: the run took all its steps; `run([], thread)` goes on.
    */
-  status: RunEnd['status'] | 'cancelled';
+  status: RunEnd['status'];
   /** What the model said last, in this run or before it. */
   text: string;
   /** The approvals that the thread waits for. The app loops while there are any. */

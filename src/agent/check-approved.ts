@@ -1,10 +1,11 @@
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { CallPlace, ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
+import type { UserInputRequest } from '../content/user-input.ts';
 import { requestDigest } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { NewThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadHead, ThreadState } from '../thread/thread-state.ts';
-import { closeEvents, outcomeUnstarted } from './accept-input.ts';
+import { closeEvents, outcomeUnstarted } from './close-requests.ts';
 import { applyRules } from './apply-rules.ts';
 import { askAbout, type DecisionInput } from './decide-calls.ts';
 import { beginningOf, type ToolDefinition } from './tool-definitions.ts';
@@ -33,6 +34,9 @@ export async function checkApproved(
   const definition = input.tools.get(toolName);
   if (definition === undefined) {
     return notRun(approved, `Not run: the tool '${toolName}' no longer exists.`, at);
+  }
+  if (definition.asking !== undefined) {
+    return notRun(approved, `Not run: the tool '${toolName}' asks by now, and runs nothing.`, at);
   }
   const fault = whyNotStrictJson(call.input);
   if (fault !== undefined)
@@ -85,7 +89,7 @@ async function askAgain(
 /** The event that asks about a call; the call itself stands in the assistant message, and is not repeated. */
 export function openedEvent(
   { step, index }: { step: number; index: number },
-  request: ApprovalRequest,
+  request: UserInputRequest,
 ): NewThreadEvent {
   const { toolCall: _stored, ...asked } = request;
   return { type: 'request-opened', at: request.createdAt, place: { step, index }, request: asked };

@@ -8,7 +8,8 @@ import type { ThreadEvent, ThreadEventType } from '../thread/thread-event.ts';
 import { parseThreadJson } from '../thread/thread-json.ts';
 import { ThreadLog } from '../thread/thread-log.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
-import { acceptInput, cancelEvents } from './accept-input.ts';
+import { acceptInput } from './accept-input.ts';
+import { cancelEvents } from './close-requests.ts';
 import type { Agent } from './agent.ts';
 import type { AgentContext } from './agent-context.ts';
 import { AgentEvents, type AgentListener } from './agent-events.ts';
@@ -117,9 +118,10 @@ class HoldpointAgent implements Agent<unknown> {
         'respond takes answers alone; messages are for run.',
       );
     }
+    const tools = await this.#definedTools();
     await log.pull();
     await log.commit((proposal) => {
-      acceptInput(proposal, parsed, { now: this.#context.now(), whilePending: 'refuse' });
+      acceptInput(proposal, parsed, { tools, now: this.#context.now(), whilePending: 'refuse' });
     });
   }
 

@@ -1,14 +1,16 @@
 import type { ApprovalRequest } from '../content/approval.ts';
+import type { UserInputRequest } from '../content/user-input.ts';
 import type { CallPlace, ToolCall, ToolCallOutcome } from '../content/tool-call.ts';
 import { applyRules, type RuleInput } from './apply-rules.ts';
 import { type Asked, type AskedCall, makeRequest, type RequestMaking } from './make-request.ts';
 import type { ProposedCall } from './model-step.ts';
+import { type Asking, questionOf } from './question-call.ts';
 import type { ToolDefinition, ToolDefinitions } from './tool-definitions.ts';
 
 /** What is to happen with one call of a step. */
 export type CallVerdict =
   | { type: 'start'; definition: ToolDefinition }
-  | { type: 'ask'; request: ApprovalRequest }
+  | { type: 'ask'; request: UserInputRequest }
   | { type: 'end'; outcome: ToolCallOutcome };
 
 /** What is decided with. */
@@ -44,17 +46,27 @@ async function decideCall(
   const { toolCallId, toolName, input: callInput } = call;
   const toolCall: ToolCall = { toolCallId, toolName, input: callInput };
   const decision = await applyRules(input.rules, definition, toolCall);
+  if (decision.type === 'deny') {
+    return { type: 'end', outcome: { status: 'denied', reason: decision.reason } };
+  }
+  /* A call that asks a person does nothing else; what a rule would have them approve is that they are asked. */
+  if (definition.asking !== undefined) return askPerson(input, definition.asking, toolCall);
   switch (decision.type) {
     case 'run':
       return { type: 'start', definition };
-    case 'deny':
-      return { type: 'end', outcome: { status: 'denied', reason: decision.reason } };
     case 'ask':
       return {
         type: 'ask',
         request: await askAbout(input, decision, { toolCall, place, definition }),
       };
   }
+}
+
+function askPerson(input: DecisionInput, asking: Asking, toolCall: ToolCall): CallVerdict {
+  const asked = questionOf(input, asking, toolCall);
+  return 'request' in asked
+    ? { type: 'ask', request: asked.request }
+    : { type: 'end', outcome: { status: 'failed', error: asked.error } };
 }
 
 /** The request for the approval of a call. Where the rule says nothing else, the tool's name is the text. */

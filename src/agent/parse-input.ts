@@ -69,10 +69,11 @@ function parseAnswer(item: unknown): UserInputResponseContent {
       `This is no answer to a request: ${z.prettifyError(parsed.error)}`,
     );
   }
-  const call = parsed.data.type === 'approval-response' ? parsed.data.toolCall : undefined;
-  const fault = call === undefined ? undefined : whyNotStrictJson(call.input);
+  const { data } = parsed;
+  const carried = data.type === 'approval-response' ? data.toolCall?.input : data.metadata;
+  const fault = carried === undefined ? undefined : whyNotStrictJson(carried);
   if (fault !== undefined) {
-    throw new HoldpointError('invalid-answer', `The call in the answer is not JSON: ${fault}.`);
+    throw new HoldpointError('invalid-answer', `What the answer carries is not JSON: ${fault}.`);
   }
   return parsed.data;
 }

@@ -3,7 +3,7 @@ import { HoldpointError } from '../errors.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { NewThreadEvent, ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
-import { modelSpeaks, statusOf, type ThreadHead } from '../thread/thread-state.ts';
+import { endsTurn, modelSpeaks, statusOf, type ThreadHead } from '../thread/thread-state.ts';
 import { acceptInput } from './accept-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunOptions } from './agent-options.ts';
@@ -24,7 +24,7 @@ import { withRetries } from './with-retries.ts';
 
 /** How a run ended, beside what the log says. */
 export interface RunEnd {
-  status: 'completed' | 'waiting' | 'running' | 'indeterminate' | 'max-steps';
+  status: 'completed' | 'waiting' | 'running' | 'indeterminate' | 'max-steps' | 'cancelled';
   usage: LanguageModelUsage | undefined;
   finishReason: string | undefined;
 }
@@ -99,7 +99,11 @@ export class Run {
   async #open(input: ParsedInput): Promise<readonly ThreadEvent[]> {
     const { whilePending = 'refuse' } = this.#options;
     const accept = (proposal: Proposal): void =>
-      acceptInput(proposal, input, { now: this.#context.now(), whilePending });
+      acceptInput(proposal, input, {
+        tools: this.#tools,
+        now: this.#context.now(),
+        whilePending,
+      });
     const expected = new Proposal(this.#log.state);
     if (input.answers.length > 0) accept(expected);
     /* Looked into before the append, as rules may take their time; what has changed by then is not begun. */
@@ -258,6 +262,11 @@ export class Run {
     const { head } = this.#log.state;
     const status = statusOf(head, this.#context.now());
     if (status !== 'idle') return status;
-    return modelSpeaks(head) ? 'max-steps' : 'completed';
+    if (modelSpeaks(head)) return 'max-steps';
+    /* Results that the model is not told before the next message: a person ended the turn. */
+    const { settledCalls } = this.#log.state;
+    const isPast = (step: number): boolean => step < head.steps - 1;
+    const last = settledCalls.findLast((call) => endsTurn(call) || isPast(call.step));
+    return last === undefined || isPast(last.step) ? 'completed' : 'cancelled';
   }
 }

@@ -2,6 +2,7 @@ import { asSchema, jsonSchema, tool as functionTool, type Tool, type ToolSet } f
 import type { CallPlace } from '../content/tool-call.ts';
 import { definitionDigest } from '../policy/digest.ts';
 import type { NewThreadEvent } from '../thread/thread-event.ts';
+import { type Asking, askingOf } from './question-call.ts';
 
 /** A tool of the agent, made ready once. */
 export interface ToolDefinition {
@@ -10,6 +11,8 @@ export interface ToolDefinition {
   tool: Tool;
   /** What the model is given: description and schemas. */
   modelTool: ToolSet[string];
+  /** How it asks a person, when that is what its calls do. */
+  asking: Asking | undefined;
   /** The context for `execute` and for rules, validated. */
   context: unknown;
   /** SHA-256 over the definition: what an approval of a call of this tool is bound to. */
@@ -80,6 +83,7 @@ async function defineTool(name: string, tool: Tool, given: unknown): Promise<Too
     name,
     tool,
     modelTool: forModel(tool, description, ready),
+    asking: askingOf(tool),
     context,
     digest: await definitionDigest({ ...identity, version: tool.metadata?.['version'] }),
   };

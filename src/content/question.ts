@@ -55,11 +55,13 @@ export const questionResponseSchema = z.discriminatedUnion('status', [
     requestId: z.string().min(1),
     status: z.literal('answered'),
     answers: z.array(questionAnswerSchema),
+    metadata: z.unknown().optional(),
   }),
   z.strictObject({
     type: z.literal('question-response'),
     requestId: z.string().min(1),
     status: z.literal('dismissed'),
+    metadata: z.unknown().optional(),
   }),
 ]);
 

@@ -17,8 +17,8 @@ export type ToolCall = z.infer<typeof toolCallSchema>;
 export type ToolCallOutcome =
   /** `output` is what the tool returned, as JSON; `modelOutput` what its `toModelOutput` made of it for the model. */
   | { status: 'succeeded'; output: JSONValue; modelOutput?: ToolResultPart['output'] | undefined }
-  /** The tool threw, or the call could not be run. `error` is what the model is told. */
-  | { status: 'failed'; error: string }
+  /** The tool threw, or the call could not be run. `error` is what the model is told; with `endsTurn`, at the next message. */
+  | { status: 'failed'; error: string; endsTurn?: true | undefined }
   /** A person or a rule said no, or the request closed unanswered. */
   | { status: 'denied'; reason?: string | undefined };
 
@@ -31,7 +31,11 @@ export const toolCallOutcomeSchema: z.ZodType<ToolCallOutcome> = z.discriminated
       .custom<ToolResultPart['output']>((value) => typeof value === 'object' && value !== null)
       .optional(),
   }),
-  z.strictObject({ status: z.literal('failed'), error: z.string() }),
+  z.strictObject({
+    status: z.literal('failed'),
+    error: z.string(),
+    endsTurn: z.literal(true).optional(),
+  }),
   z.strictObject({ status: z.literal('denied'), reason: z.string().optional() }),
 ]);
 

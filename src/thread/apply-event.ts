@@ -4,6 +4,7 @@ import { HoldpointError } from '../errors.ts';
 import type { NewThreadEvent, NewThreadEventOf, ThreadEvent } from './thread-event.ts';
 import {
   type EndedRequest,
+  endsTurn,
   nothingSettled,
   type OpenRequest,
   type ThreadHead,
@@ -226,7 +227,7 @@ function callAt(
   return call;
 }
 
-/** Every call has its result: the tool message is written, in the model's order, and the model is next. */
+/** Every call has its result: the tool message is written, in the model's order, and the model is next, unless one ended the turn. */
 function completeStep({ draft }: Writing): void {
   const { calls, queuedMessages, settling } = draft;
   settling.messages.push({ role: 'tool', content: calls.map(toolResultPart) });
@@ -234,7 +235,7 @@ function completeStep({ draft }: Writing): void {
   settling.calls.push(...calls);
   draft.calls = [];
   draft.queuedMessages = [];
-  draft.modelIsNext = true;
+  draft.modelIsNext = !calls.some(endsTurn);
 }
 
 function tampered(event: NewThreadEvent, why: string): HoldpointError {

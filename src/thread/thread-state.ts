@@ -114,3 +114,8 @@ export function callsOf(state: ThreadState, now: number): ToolCallRecord[] {
     ),
   ];
 }
+
+/** Whether a call ended so that the model is not asked again before a new message. */
+export function endsTurn({ outcome }: Pick<ToolCallRecord, 'outcome'>): boolean {
+  return outcome?.status === 'failed' && outcome.endsTurn === true;
+}

@@ -1,0 +1,112 @@
+import type { JSONValue, UserModelMessage } from 'ai';
+import { z } from 'zod';
+import { HoldpointError } from '../errors.ts';
+import type { QuestionRequestContent, QuestionResponseContent } from '../content/question.ts';
+import type { CallPlace, ToolCallOutcome } from '../content/tool-call.ts';
+import type { UserInputResponseContent } from '../content/user-input.ts';
+import { jsonCopy } from '../thread/tagged-json.ts';
+import type { NewThreadEvent } from '../thread/thread-event.ts';
+import type { OpenRequest, ThreadHead } from '../thread/thread-state.ts';
+import type { AnswerOptions } from './agent-options.ts';
+import { callAt, outcomeUnstarted } from './close-requests.ts';
+import { inputMessageSchemas, messageOf } from './model-step.ts';
+import { type QuestionResult, settled } from './question-call.ts';
+import type { ToolDefinitions } from './tool-definitions.ts';
+
+/** What answers are recorded with. */
+interface Recording {
+  tools: ToolDefinitions;
+  head: Readonly<ThreadHead>;
+  by: AnswerOptions;
+  at: number;
+}
+
+/** The events of an answer that was checked: that it was given, and what it makes of the call that it is about. */
+export function answerEvents(
+  response: UserInputResponseContent,
+  { request, place }: OpenRequest,
+  { tools, head, by, at }: Recording,
+): NewThreadEvent[] {
+  const answered: NewThreadEvent = {
+    type: 'request-answered',
+    at,
+    response: withoutCall(response),
+    ...by,
+  };
+  const call = callAt(head, place);
+  if (place === undefined || call === undefined) return [answered];
+  if (response.type === 'question-response' && request.type === 'question-request') {
+    return [answered, ...resultEvents(request, response, { tools, place, at })];
+  }
+  if (response.type !== 'approval-response' || response.approved) return [answered];
+  const reason = response.reason?.trim() === '' ? undefined : response.reason;
+  const outcome = outcomeUnstarted(call, reason);
+  return [answered, { type: 'call-ended', at, ...place, outcome }];
+}
+
+/* The call was compared with the stored one, which stays its only copy. */
+function withoutCall(response: UserInputResponseContent): UserInputResponseContent {
+  if (response.type !== 'approval-response') return response;
+  const { toolCall: _compared, ...recorded } = response;
+  return recorded;
+}
+
+/** The end of a call that asked, and what the model is told beside it. */
+function resultEvents(
+  request: QuestionRequestContent,
+  response: QuestionResponseContent,
+  { tools, place, at }: { tools: ToolDefinitions; place: CallPlace; at: number },
+): NewThreadEvent[] {
+  const { toolName = '' } = request.toolCall ?? {};
+  const asking = tools.get(toolName)?.asking;
+  if (asking === undefined) {
+    const error = `Answered, but the tool '${toolName}' asks no more: the answer can't be read.`;
+    return [{ type: 'call-ended', at, ...place, outcome: { status: 'failed', error } }];
+  }
+  const result = resultOf(
+    () => asking.toResult(structuredClone(response), structuredClone(request)),
+    request,
+  );
+  const ended: NewThreadEvent = { type: 'call-ended', at, ...place, outcome: outcomeOf(result) };
+  if (result.status !== 'succeeded' || result.message === undefined) return [ended];
+  return [ended, { type: 'message-added', at, message: result.message }];
+}
+
+/* Checked before it is written: what does not fit would make the whole log unreadable. */
+const resultSchema = z.discriminatedUnion('status', [
+  z.strictObject({
+    status: z.literal('succeeded'),
+    output: z.custom<JSONValue>((value) => value !== undefined),
+    message: inputMessageSchemas.user
+      .refine(({ content }) => saysSomething(content), 'must not be empty')
+      .optional(),
+  }),
+  z.strictObject({
+    status: z.literal('failed'),
+    error: z.string(),
+    endsTurn: z.boolean().optional(),
+  }),
+]);
+
+function saysSomething(content: UserModelMessage['content']): boolean {
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  return parts.some((part) => !('text' in part) || part.text.trim() !== '');
+}
+
+function resultOf(make: () => QuestionResult, { requestId }: QuestionRequestContent) {
+  try {
+    return resultSchema.parse(jsonCopy(settled(make(), 'toResult')));
+  } catch (error) {
+    throw new HoldpointError(
+      'invalid-answer',
+      `The tool that asked can't take this answer to question ${requestId}: ${messageOf(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+function outcomeOf(result: QuestionResult): ToolCallOutcome {
+  if (result.status === 'succeeded') return { status: 'succeeded', output: result.output };
+  const { error, endsTurn } = result;
+  return { status: 'failed', error, ...(endsTurn === true ? { endsTurn } : {}) };
+}

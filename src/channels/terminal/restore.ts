@@ -1,0 +1,40 @@
+import type { TerminalStreams } from './terminal-options.ts';
+
+const pastesAreMarked = '\u001B[?2004h';
+const asBefore = '\u001B[?2004l\u001B[?25h';
+const deadly = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Takes a terminal for single keys, until disposed: raw mode off, cursor shown, pastes unmarked, no listener left. It
+ * is given back as well when the process exits, and at a signal, which does then what it would have done; `onEnd` is called
+ * before, while the terminal can still be drawn on.
+ */
+export function takeTerminal({ input, output }: TerminalStreams, onEnd: () => void): Disposable {
+  const wasRaw = input.isRaw === true;
+  const wasFlowing = input.readableFlowing === true;
+  const take = (): void => {
+    /* Stopped and continued, the terminal is another's mode while Node believes it is raw. */
+    input.setRawMode?.(false);
+    input.setRawMode?.(true);
+    output.write(pastesAreMarked);
+  };
+  const restore = (): void => {
+    for (const signal of deadly) process.off(signal, onDeath);
+    process.off('exit', onExit).off('SIGCONT', take);
+    input.setRawMode?.(wasRaw);
+    if (output.writable) output.write(asBefore);
+    if (!wasFlowing) input.pause();
+  };
+  const onExit = (): void => {
+    onEnd();
+    restore();
+  };
+  const onDeath = (signal: NodeJS.Signals): void => {
+    onExit();
+    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+  };
+  for (const signal of deadly) process.on(signal, onDeath);
+  process.on('exit', onExit).on('SIGCONT', take);
+  take();
+  return { [Symbol.dispose]: restore };
+}

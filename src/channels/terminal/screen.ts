@@ -1,0 +1,88 @@
+import { setImmediate } from 'node:timers/promises';
+import { Departure } from './departure.ts';
+import { type Key, KeyDecoder } from './key.ts';
+import { takeTerminal } from './restore.ts';
+import type { TerminalStreams } from './terminal-options.ts';
+import type { Widget } from './widget.ts';
+import { WidgetRun } from './widget-run.ts';
+
+/**
+ * A terminal taken for questions, one widget at a time. Whatever happens to it ends the one that is open, and
+ * `close` gives it back as it was.
+ */
+export class Screen {
+  readonly #streams: TerminalStreams;
+  readonly #signal: AbortSignal | undefined;
+  readonly #keys = new KeyDecoder((key) => this.#take(key));
+  readonly #terminal: Disposable;
+  #run: Pick<WidgetRun<object>, 'press' | 'leave'> | undefined;
+  #end: { reason: unknown } | undefined;
+
+  constructor(streams: TerminalStreams, signal: AbortSignal | undefined) {
+    this.#streams = streams;
+    this.#signal = signal;
+    const { input, output } = streams;
+    this.#terminal = takeTerminal(streams, this.#onLost);
+    if (input.readableEnded || input.destroyed || !output.writable) this.#onLost();
+    input.on('data', this.#onData).on('end', this.#onEnd);
+    input.on('close', this.#onLost).on('error', this.#onLost);
+    output.on('close', this.#onLost).on('error', this.#onLost);
+    signal?.addEventListener('abort', this.#onAbort);
+    input.resume();
+  }
+
+  /** Writes lines of our own above what is shown next. */
+  print(lines: readonly string[]): void {
+    if (this.#end === undefined)
+      this.#streams.output.write(lines.map((line) => `${line}\n`).join(''));
+  }
+
+  /** Shows a widget until it has an answer. Rejects with a `Departure`, or with the reason of the signal. */
+  async show<ANSWER extends object>(widget: Widget<ANSWER>): Promise<ANSWER> {
+    await this.#forgetTyped();
+    if (this.#end !== undefined) throw this.#end.reason;
+    const run = new WidgetRun(widget, this.#streams.output);
+    this.#run = run;
+    try {
+      return await run.answer();
+    } finally {
+      this.#run = undefined;
+    }
+  }
+
+  /** Gives the terminal back. */
+  async close(): Promise<void> {
+    const { input, output } = this.#streams;
+    this.#terminal[Symbol.dispose]();
+    this.#keys[Symbol.dispose]();
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    input.off('data', this.#onData).off('end', this.#onEnd);
+    /* A write to what is closing fails only after this turn. */
+    await setImmediate();
+    input.off('close', this.#onLost).off('error', this.#onLost);
+    output.off('close', this.#onLost).off('error', this.#onLost);
+  }
+
+  readonly #onData = (chunk: Buffer | string): void => this.#keys.write(chunk);
+  readonly #onEnd = (): void => this.#over(new Departure('ended'));
+  readonly #onLost = (): void => this.#over(new Departure('lost'));
+  readonly #onAbort = (): void => this.#over(this.#signal?.reason);
+
+  /* What was typed before the question could be read does not answer it: two turns take in all that had come. */
+  async #forgetTyped(): Promise<void> {
+    await setImmediate();
+    await setImmediate();
+  }
+
+  #take(key: Key): void {
+    const name = key.type === 'stroke' ? key.name : '';
+    if (name === 'ctrl+c') this.#run?.leave(new Departure('interrupted'));
+    else if (name === 'ctrl+d' && this.#run !== undefined) this.#over(new Departure('ended'));
+    else this.#run?.press(key);
+  }
+
+  #over(reason: unknown): void {
+    this.#end ??= { reason };
+    this.#run?.leave(reason);
+  }
+}

@@ -1,0 +1,31 @@
+import { Departure } from './departure.ts';
+import { choose } from './get-user-choice.ts';
+import type { TerminalOptions } from './terminal-options.ts';
+import type { UserInterface } from './user-interface.ts';
+import { withDialog } from './with-dialog.ts';
+
+/**
+ * A terminal as a `UserInterface`: options in a selector with arrow keys, or in a numbered list where single keys
+ * can't be read.
+ */
+export function terminalUserInterface(options: TerminalOptions = {}): Required<UserInterface> {
+  const { output = process.stdout } = options;
+  return {
+    async getUserChoice(question, choices) {
+      return withDialog(options, (dialog) => choose(dialog, question, choices));
+    },
+    print(text) {
+      output.write(`${text}\n`);
+    },
+    async readLine(prompt) {
+      try {
+        return await withDialog(options, (dialog) =>
+          dialog.typeText({ prompt, canGoBack: false, canBeEmpty: true }),
+        );
+      } catch (error) {
+        if (error instanceof Departure) return undefined;
+        throw error;
+      }
+    },
+  };
+}

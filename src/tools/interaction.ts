@@ -1,0 +1,187 @@
+import { z } from 'zod';
+import type { QuestionRequestContent, QuestionResponseContent } from '../content/question.ts';
+import { HoldpointError } from '../errors.ts';
+
+/** Something to click, in seed 002's words. */
+export interface InteractionOption {
+  id: string;
+  label: string;
+  description?: string;
+}
+
+/** A question as seed 002's front ends get it (`InteractionRequest`). What is not set is left out. */
+export interface InteractionRequest {
+  interaction_id: string;
+  kind: 'Confirmation' | 'Question';
+  question: string;
+  options: InteractionOption[];
+  allow_free_text: boolean;
+  allow_cancel: boolean;
+  default_option_id?: string;
+  timeout_ms?: number;
+  continuation_id?: string;
+  source_node?: string;
+  metadata?: Record<string, unknown>;
+}
+
+const responseSchema = z.strictObject({
+  interaction_id: z.string(),
+  selected_option_id: z.string().nullish(),
+  free_text: z.string().nullish(),
+  confirmed: z.boolean().nullish(),
+  cancelled: z.boolean().default(false),
+  metadata: z.unknown().optional(),
+});
+
+/** An answer as seed 002's front ends send it (`InteractionResponse`). */
+export interface InteractionResponse {
+  interaction_id: string;
+  selected_option_id?: string;
+  free_text?: string;
+  /** Of a confirmation: whether it was a clear yes. */
+  confirmed?: boolean;
+  cancelled: boolean;
+  metadata?: unknown;
+}
+
+/* What of the metadata has a place of its own in seed 002's shape. */
+const metadataSchema = z.looseObject({
+  continuation_id: z.string().optional(),
+  source_node: z.string().optional(),
+  timeout_ms: z.number().optional(),
+});
+
+/** The id of a request in seed 002's form, a UUID: the 128 bits of our own id, written otherwise. Other ids stay as they are. */
+export function interactionIdOf({ requestId }: { requestId: string }): string {
+  if (!/^[\w-]{21}[AQgw]$/.test(requestId)) return requestId;
+  const bytes = atob(requestId.replaceAll('-', '+').replaceAll('_', '/'));
+  const hex = Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join(
+    '',
+  );
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+/**
+ * A question of one field as seed 002's front ends get it. Throws `invalid-input` for one that its shape can't hold: several
+ * fields, several picks, or no free text.
+ */
+export function toInteractionRequest(request: QuestionRequestContent): InteractionRequest {
+  const [field, ...more] = request.fields;
+  const fits = field !== undefined && more.length === 0 && field.max <= 1;
+  const isTyped =
+    field?.freeText === 'only' ? field.options.length === 0 : field?.freeText === 'optional';
+  const parsed = metadataSchema.safeParse(request.metadata ?? {});
+  if (!fits || !isTyped || !parsed.success) {
+    throw new HoldpointError(
+      'invalid-input',
+      `Question ${request.requestId} can't be said in the shape of an InteractionRequest.`,
+    );
+  }
+  const { continuation_id, source_node, timeout_ms, ...metadata } = parsed.data;
+  return withoutAbsent({
+    interaction_id: interactionIdOf(request),
+    kind: request.kind === 'confirmation' ? 'Confirmation' : 'Question',
+    question: request.text,
+    options: field.options.map((option) => ({ ...option })),
+    allow_free_text: true,
+    allow_cancel: request.allowDismiss,
+    default_option_id: field.preselected?.[0],
+    timeout_ms,
+    continuation_id,
+    source_node,
+    metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
+  });
+}
+
+/** An answer as seed 002 says it. Only the option `yes` confirms; text never does. */
+export function toInteractionResponse(
+  request: QuestionRequestContent,
+  response: QuestionResponseContent,
+): InteractionResponse {
+  const interaction_id = interactionIdOf(request);
+  const { metadata } = response;
+  if (response.status === 'dismissed')
+    return withoutAbsent({ interaction_id, cancelled: true, metadata });
+  const [answer, ...others] = response.answers;
+  const [selected, ...more] = answer?.optionIds ?? [];
+  if (others.length > 0 || more.length > 0) throw noAnswer(request, 'it picks several.');
+  return withoutAbsent({
+    interaction_id,
+    selected_option_id: selected,
+    free_text: answer?.text,
+    confirmed: request.kind === 'confirmation' ? selected === 'yes' : undefined,
+    cancelled: false,
+    metadata,
+  });
+}
+
+/**
+ * The answer in an `InteractionResponse` of seed 002, with its names in snake or in camel case, for `agent.run`. Throws
+ * `invalid-answer` for what is none, for another request's, and for one that contradicts itself.
+ */
+export function fromInteractionResponse(
+  request: QuestionRequestContent,
+  response: unknown,
+): QuestionResponseContent {
+  const parsed = responseSchema.safeParse(inSnakeCase(response));
+  if (!parsed.success) throw noAnswer(request, z.prettifyError(parsed.error));
+  const { interaction_id, selected_option_id, free_text, confirmed, cancelled, metadata } =
+    parsed.data;
+  if (interaction_id !== interactionIdOf(request) && interaction_id !== request.requestId) {
+    throw noAnswer(request, 'it names another request.');
+  }
+  const selected = selected_option_id ?? impliedOption(request, confirmed, free_text);
+  const named = {
+    type: 'question-response',
+    requestId: request.requestId,
+    ...(metadata === undefined ? {} : { metadata }),
+  } as const;
+  const says = selected !== undefined || (free_text ?? undefined) !== undefined;
+  if (cancelled && (says || confirmed === true)) {
+    throw noAnswer(request, 'it is cancelled, and answers.');
+  }
+  if (cancelled) return { ...named, status: 'dismissed' };
+  if (typeof confirmed === 'boolean' && confirmed !== (selected === 'yes')) {
+    throw noAnswer(request, `it has confirmed: ${confirmed}, and selects otherwise.`);
+  }
+  const answer = {
+    key: request.fields[0]?.key ?? '',
+    optionIds: selected === undefined ? [] : [selected],
+    ...(typeof free_text === 'string' ? { text: free_text } : {}),
+  };
+  return { ...named, status: 'answered', answers: [answer] };
+}
+
+/* A front end with two buttons of its own may send nothing but `confirmed`. */
+function impliedOption(
+  { kind }: QuestionRequestContent,
+  confirmed: boolean | null | undefined,
+  text: string | null | undefined,
+): string | undefined {
+  if (kind !== 'confirmation' || typeof confirmed !== 'boolean') return undefined;
+  if (confirmed) return 'yes';
+  return typeof text === 'string' ? undefined : 'no';
+}
+
+function inSnakeCase(response: unknown): unknown {
+  if (typeof response !== 'object' || response === null) return response;
+  const names = Object.entries(response).map(([name, value]): [string, unknown] => [
+    name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    value,
+  ]);
+  return new Set(names.map(([name]) => name)).size < names.length
+    ? undefined
+    : Object.fromEntries(names);
+}
+
+function noAnswer({ requestId }: QuestionRequestContent, why: string): HoldpointError {
+  return new HoldpointError('invalid-answer', `This is no answer to question ${requestId}: ${why}`);
+}
+
+function withoutAbsent<OBJECT extends object>(object: OBJECT): OBJECT {
+  const present = { ...object };
+  for (const [key, value] of Object.entries(present)) {
+    if (value === undefined) Reflect.deleteProperty(present, key);
+  }
+  return present;
+}

@@ -1,0 +1,43 @@
+/*
+ * A program that asks at the terminal it runs in, and says what came of it. Arguments: what to ask, and perhaps what else
+ * to do meanwhile.
+ */
+import { askInTerminal, terminalUserInterface } from 'holdpoint/terminal';
+import { approval, field, question, refactoring } from './requests.ts';
+
+const [what = '', meanwhile] = process.argv.slice(2);
+const many = Array.from({ length: 40 }, (_, index) => `Option ${index + 1}`);
+
+const asks: Record<string, () => Promise<unknown>> = {
+  choice: async () =>
+    terminalUserInterface().getUserChoice(refactoring.question, refactoring.options),
+  many: async () => terminalUserInterface().getUserChoice('Which?', many),
+  wide: async () =>
+    terminalUserInterface().getUserChoice('Which?', [
+      '東京タワーへ行く。'.repeat(4),
+      '🚀'.repeat(40),
+    ]),
+  approval: async () => {
+    const [answer] = await askInTerminal(approval());
+    return answer?.type === 'approval-response' ? answer.approved : 'left open';
+  },
+  several: async () => {
+    const answers = await askInTerminal([
+      approval(),
+      question(field(['Caching', 'Metrics', 'Tracing'], { max: 3 }), { kind: 'choice' }),
+    ]);
+    return answers.map((answer) =>
+      'answers' in answer ? answer.answers[0]?.optionIds : answer.type,
+    );
+  },
+};
+
+if (meanwhile === 'pid') console.log(`pid: ${process.pid}`);
+if (meanwhile === 'throw') process.stdin.on('data', () => queueMicrotask(fail));
+if (meanwhile === 'exit') process.stdin.on('data', () => process.exit(3));
+
+function fail(): never {
+  throw new Error('a fault of the app');
+}
+
+console.log('answer:', JSON.stringify(await asks[what]?.()));

@@ -1,0 +1,197 @@
+import { PassThrough } from 'node:stream';
+import {
+  askInTerminal,
+  getUserChoice,
+  terminalUserInterface,
+  type UserInterface,
+} from 'holdpoint/terminal';
+import { describe, expect, test, vi } from 'vitest';
+import { goldenFrames } from './golden-frames.ts';
+import { approval, field, question, refactoring } from './requests.ts';
+import { VirtualOutput } from './virtual-terminal.ts';
+
+/** A person who answers lines, and what they were shown. */
+function person(...lines: string[]): UserInterface & { shown: string } {
+  const user = {
+    shown: '',
+    print(text: string): void {
+      user.shown += `${text}\n`;
+    },
+    async readLine(prompt: string): Promise<string | undefined> {
+      user.shown += prompt;
+      return lines.shift();
+    },
+  };
+  return user;
+}
+
+/** Pipes instead of a terminal; what is in the pipe is there from the beginning. */
+function pipes(text: string) {
+  const input = new PassThrough();
+  input.end(text);
+  const output = Object.assign(new VirtualOutput(), { isTTY: false });
+  return { input, output };
+}
+
+/** What one approval comes to, by lines in a pipe. */
+async function approved(text: string): Promise<boolean | undefined> {
+  const [answer] = await askInTerminal(approval(), pipes(text));
+  return answer?.type === 'approval-response' ? answer.approved : undefined;
+}
+
+const { question: asked, options } = refactoring;
+
+describe('an interface without getUserChoice', () => {
+  test('S4-24, S4-25: is asked by the numbered list of the seed', async () => {
+    const user = person('2');
+    expect(await getUserChoice(user, asked, options)).toBe('Show me a diff first');
+    expect(user.shown).toBe(goldenFrames.numbered);
+  });
+
+  test.each([
+    ['a number is the option', ['3'], 'Create a separate branch'],
+    ['a number is trimmed', ['  1 '], 'Apply the changes now'],
+    ['the number after the last asks for text', ['5', 'with tests'], 'with tests'],
+    ['that text may read like a number', ['5', '2'], '2'],
+    ['anything else is the text', ['with tests'], 'with tests'],
+    ['a number out of range is the text', ['17'], '17'],
+    ['so is 0', ['0'], '0'],
+    ['and -1, and 1.5', ['-1'], '-1'],
+    ['the text of an option is text, and the same', ['Cancel'], 'Cancel'],
+    ['Z4-7: an empty line is asked again', ['', '  ', '4'], 'Cancel'],
+    ['Z4-7: also of the text', ['5', '', 'x'], 'x'],
+    ['Z4-6, S4-31: the end of the input cancels', [], 'cancelled'],
+    ['Z4-6: also at the text', ['5'], 'cancelled'],
+  ])('O4-07: %s', async (_name, lines, expected) => {
+    expect(await getUserChoice(person(...lines), asked, options)).toBe(expected);
+  });
+
+  test('O4-07: the text is asked for by the words of the seed', async () => {
+    const user = person('5', 'x');
+    await getUserChoice(user, asked, options);
+    expect(user.shown).toBe(`${goldenFrames.numbered}Enter your response: `);
+  });
+
+  test('X-05: is given nothing that acts', async () => {
+    const user = person('1');
+    const nasty = 'a\u001B[2J\nb';
+    expect(await getUserChoice(user, `Q\u202E\n  1. No`, [nasty])).toBe(nasty);
+    expect(user.shown).toContain('Q\\u{202e}\n│   1. No\n\n  1. a\\u{1b}[2J\\u{a}b\n');
+  });
+});
+
+test('S4-22: an interface with getUserChoice is asked by it', async () => {
+  const user: UserInterface = {
+    ...person(),
+    getUserChoice: async (_question, [first = '']) => first,
+  };
+  expect(await getUserChoice(user, asked, options)).toBe('Apply the changes now');
+});
+
+describe('Z4-5: a terminal that is a pipe', () => {
+  test('is asked by the numbered list', async () => {
+    const streams = pipes('2\n');
+    const choice = await terminalUserInterface(streams).getUserChoice(asked, options);
+    expect(choice).toBe('Show me a diff first');
+    expect(streams.output.written).toBe(`${goldenFrames.numbered}2\n`);
+  });
+
+  test('gives line after line, also to who reads next', async () => {
+    const streams = pipes('1\n5\r\nö東\nlast, without an end');
+    const user = terminalUserInterface(streams);
+    expect(await user.getUserChoice(asked, options)).toBe('Apply the changes now');
+    expect(await user.getUserChoice(asked, options)).toBe('ö東');
+    expect(await user.readLine('> ')).toBe('last, without an end');
+    expect(await user.readLine('> ')).toBeUndefined();
+    expect(await user.getUserChoice(asked, options)).toBe('cancelled');
+    expect(streams.input.eventNames().filter((name) => name === 'data')).toEqual([]);
+  });
+
+  test('approves by number or word, and by nothing else', async () => {
+    for (const yes of ['1\n', 'approve\n', ' APPROVE \n', '\n\ny\nyes\nok\ntrue\n1\n']) {
+      expect(await approved(yes), `after ${JSON.stringify(yes)}`).toBe(true);
+    }
+    for (const no of ['2\n', 'reject\n', '3\ntoo dear\n'])
+      expect(await approved(no), `after ${JSON.stringify(no)}`).toBe(false);
+    for (const open of [
+      '',
+      '\n',
+      'y\nyes\n',
+      '4\n',
+      'later\n',
+      '0\n',
+      '01x\n',
+      '11\n',
+      'approved\n',
+    ]) {
+      expect(await approved(open), `after ${JSON.stringify(open)}`).toBeUndefined();
+    }
+  });
+
+  test('shows all of a call, folding nothing', async () => {
+    const streams = pipes('');
+    const body = `${'x'.repeat(5_000)}the end`;
+    const toolCall = { toolCallId: 'c', toolName: 'send', input: { body } };
+    await askInTerminal(approval({ toolCall }), streams);
+    expect(streams.output.written).toContain(`    body: "${body}"`);
+    expect(streams.output.written).toContain(
+      '  1. Approve\n  2. Reject\n  3. Reject with a reason\n  4. Decide later\n',
+    );
+  });
+
+  test('tells the reason of a rejection', async () => {
+    expect(await askInTerminal(approval(), pipes('3\n\ntoo dear\n'))).toMatchObject([
+      { approved: false, reason: 'too dear' },
+    ]);
+  });
+
+  test('takes several numbers where several may be picked', async () => {
+    const several = question(field(['A', 'B', 'C'], { max: 2 }));
+    const ids = async (text: string) => {
+      const [answer] = await askInTerminal(several, pipes(text));
+      return answer?.type === 'question-response' && answer.status === 'answered'
+        ? answer.answers[0]?.optionIds
+        : answer;
+    };
+    expect(await ids('1,3\n')).toEqual(['option-0', 'option-2']);
+    expect(await ids('\n1,2,3\n4\nB\n2, 2\n')).toEqual(['option-1']);
+  });
+
+  test('asks again where text is not taken', async () => {
+    const streams = pipes('C\n3\n2\n');
+    expect(await askInTerminal(question(field(['A', 'B'])), streams)).toMatchObject([
+      { answers: [{ key: 'field', optionIds: ['option-1'] }] },
+    ]);
+    expect(streams.output.written).toContain('Type a number from 1 to 2.');
+  });
+
+  test('the end of the input dismisses what may be dismissed, and ends the asking', async () => {
+    const [first, second] = [
+      question(field(['A'])),
+      question(field(['B']), { requestId: 'second' }),
+    ];
+    expect(await askInTerminal([first, second], pipes(''))).toEqual([
+      { type: 'question-response', requestId: 'question-1', status: 'dismissed' },
+    ]);
+    expect(await askInTerminal({ ...first, allowDismiss: false }, pipes(''))).toEqual([]);
+  });
+
+  test('a signal ends the asking with its reason', async () => {
+    const input = new PassThrough();
+    const controller = new AbortController();
+    const { output } = pipes('');
+    const asking = askInTerminal(approval(), { input, output, signal: controller.signal });
+    controller.abort(new Error('answered elsewhere'));
+    await expect(asking).rejects.toThrow('answered elsewhere');
+    expect(input.listenerCount('data') + input.listenerCount('end')).toBe(0);
+  });
+
+  test('a pipe that breaks says nothing in anybody’s name', async () => {
+    const input = new PassThrough();
+    const { output } = pipes('');
+    const asking = askInTerminal(question(field(['A'])), { input, output });
+    await vi.waitUntil(() => output.written.includes('Enter your choice'));
+    input.destroy(new Error('EIO'));
+    expect(await asking).toEqual([]);
+  });
+});

@@ -1,0 +1,221 @@
+import { PassThrough } from 'node:stream';
+import { askInTerminal, type TerminalOptions, terminalUserInterface } from 'holdpoint/terminal';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { approval, field, question } from './requests.ts';
+import { keys, VirtualTerminal } from './virtual-terminal.ts';
+
+const open = 'Reject with a reason';
+
+afterEach(() => vi.restoreAllMocks());
+
+/** What may happen to a terminal while somebody is asked, and what comes of it. */
+const ends: [name: string, happen: (terminal: VirtualTerminal) => unknown, dismisses: boolean][] = [
+  ['Ctrl+C', (terminal) => terminal.types(keys.control('c')), true],
+  ['Ctrl+D', (terminal) => terminal.types(keys.control('d')), true],
+  ['the end of the input', (terminal) => terminal.input.end(), true],
+  ['a destroyed input', (terminal) => terminal.input.destroy(), false],
+  ['an input that fails', (terminal) => terminal.input.destroy(new Error('EIO')), false],
+  ['a destroyed output', (terminal) => terminal.output.destroy(), false],
+  ['an output that fails', (terminal) => terminal.output.destroy(new Error('EPIPE')), false],
+  ['an output that is closed', (terminal) => terminal.output.end(), false],
+];
+
+describe('Z4-10, X-08: the terminal is given back', () => {
+  test.each(ends)('after %s; the request stays open', async (_name, happen) => {
+    const terminal = new VirtualTerminal();
+    const asking = askInTerminal([approval(), approval()], terminal);
+    await terminal.ends(open);
+    expect(terminal.faults()).not.toEqual([]);
+    await happen(terminal);
+    expect(await asking).toEqual([]);
+    expect(terminal.faults().filter((fault) => canStillBeTold(terminal, fault))).toEqual([]);
+  });
+
+  test.each(ends)(
+    'after %s at a question: a person dismisses, a broken terminal does not',
+    async (_name, happen, dismisses) => {
+      const terminal = new VirtualTerminal();
+      const asking = askInTerminal(question(field(['A'])), terminal);
+      await terminal.ends('❯ A');
+      await happen(terminal);
+      expect(await asking).toHaveLength(dismisses ? 1 : 0);
+    },
+  );
+
+  test.each(ends)('after %s in a text', async (_name, happen) => {
+    const terminal = new VirtualTerminal();
+    const choice = terminalUserInterface(terminal).getUserChoice('Which?', ['A']);
+    await terminal.ends('Say something else...');
+    await terminal.types('2');
+    await terminal.ends('to go back');
+    await happen(terminal);
+    expect(await choice).toBe('cancelled');
+    expect(terminal.faults().filter((fault) => canStillBeTold(terminal, fault))).toEqual([]);
+  });
+
+  test('after an answer, as it was before: raw stays raw, flowing stays flowing', async () => {
+    const terminal = new VirtualTerminal();
+    terminal.input.setRawMode(true).on('data', () => {});
+    const asking = askInTerminal(approval(), streams(terminal));
+    await terminal.ends(open);
+    await terminal.types('1');
+    expect(await asking).toHaveLength(1);
+    expect(terminal.input.isRaw).toBe(true);
+    expect(terminal.input.readableFlowing).toBe(true);
+  });
+
+  test('after an answer, without anything that keeps the process alive', async () => {
+    const terminal = new VirtualTerminal();
+    const asking = askInTerminal(approval(), terminal);
+    await terminal.ends(open);
+    await terminal.types('1');
+    await asking;
+    expect(terminal.input.isPaused()).toBe(true);
+    expect(terminal.faults()).toEqual([]);
+  });
+
+  test('again and again: what was asked once can be asked next', async () => {
+    const terminal = new VirtualTerminal();
+    for (const approved of [true, false]) {
+      const asking = askInTerminal(approval(), terminal);
+      await terminal.ends(open);
+      await terminal.types(approved ? '1' : '2');
+      expect(await asking).toMatchObject([{ approved }]);
+      expect(terminal.faults()).toEqual([]);
+    }
+  });
+
+  test('after a signal, which the promise rejects with; the signal is not listened to any more', async () => {
+    const terminal = new VirtualTerminal();
+    const controller = new AbortController();
+    const removed = vi.spyOn(controller.signal, 'removeEventListener');
+    const asking = askInTerminal([approval(), approval()], streams(terminal, controller.signal));
+    await terminal.ends(open);
+    controller.abort(new Error('answered elsewhere'));
+    await expect(asking).rejects.toThrow('answered elsewhere');
+    expect(terminal.faults()).toEqual([]);
+    expect(removed).toHaveBeenCalledTimes(1);
+  });
+
+  test('a signal that is aborted already shows nothing', async () => {
+    const terminal = new VirtualTerminal();
+    const signal = AbortSignal.abort(new Error('too late'));
+    await expect(askInTerminal(approval(), streams(terminal, signal))).rejects.toThrow('too late');
+    expect(terminal.output.written).toBe('');
+  });
+
+  test('an input that has ended already is no answer', async () => {
+    const terminal = new VirtualTerminal();
+    terminal.input.end().resume();
+    await vi.waitUntil(() => terminal.input.readableEnded);
+    expect(await askInTerminal([question(field(['A'])), approval()], terminal)).toEqual([]);
+    expect(terminal.output.isCursorShown).toBe(true);
+  });
+
+  test('after an error at a key, which the promise rejects with', async () => {
+    const terminal = new VirtualTerminal();
+    const line = terminalUserInterface(terminal).readLine('> ');
+    await terminal.shows('> ▏');
+    vi.spyOn(Intl.Segmenter.prototype, 'segment').mockImplementation(() => {
+      throw new Error('a fault of ours');
+    });
+    await terminal.types('ab', keys.backspace);
+    await expect(line).rejects.toThrow('a fault of ours');
+    expect(terminal.faults()).toEqual([]);
+  });
+
+  test('after an error while it is drawn, which the promise rejects with', async () => {
+    const terminal = new VirtualTerminal();
+    const line = terminalUserInterface(terminal).readLine('> ');
+    await terminal.shows('> ▏');
+    vi.spyOn(Number.prototype, 'toLocaleString').mockImplementation(() => {
+      throw new Error('a fault of ours');
+    });
+    await terminal.types('long'.repeat(1_000));
+    await expect(line).rejects.toThrow('a fault of ours');
+    expect(terminal.faults()).toEqual([]);
+  });
+
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    'at %s, where the app goes on to end by itself; the request stays open',
+    async (signal) => {
+      const heard = vi.fn<() => void>();
+      process.once(signal, heard);
+      const terminal = new VirtualTerminal();
+      const asking = askInTerminal(question(field(['A'])), terminal);
+      await terminal.ends('❯ A');
+      process.on(signal, heard);
+      process.emit(signal, signal);
+      expect(terminal.output.isCursorShown).toBe(true);
+      expect(terminal.input.isRaw).toBe(false);
+      expect(await asking).toEqual([]);
+      process.off(signal, heard);
+      expect(heard).toHaveBeenCalledTimes(2);
+    },
+  );
+});
+
+function streams({ input, output }: VirtualTerminal, signal?: AbortSignal): TerminalOptions {
+  return signal === undefined ? { input, output } : { input, output, signal };
+}
+
+/* Nobody can write to an output that is gone. */
+function canStillBeTold({ output }: VirtualTerminal, fault: string): boolean {
+  return output.writable || !/cursor|pastes/.test(fault);
+}
+
+/** What is written while an approval is asked, and left open, on a terminal or through pipes. */
+async function writtenOnTerminal(): Promise<string> {
+  const terminal = new VirtualTerminal();
+  const asking = askInTerminal(approval(), terminal);
+  await terminal.ends(open);
+  await terminal.types(keys.escape);
+  await asking;
+  return terminal.output.written;
+}
+
+async function writtenToPipe(): Promise<string> {
+  const { output } = new VirtualTerminal();
+  output.isTTY = false;
+  await askInTerminal(approval(), { output, input: new PassThrough().end() });
+  return output.written;
+}
+
+describe('colours', () => {
+  const styled = '\u001B[1m';
+
+  test.each([
+    ['are there on a terminal', {}, writtenOnTerminal, true],
+    ['are not there with NO_COLOR', { NO_COLOR: '1' }, writtenOnTerminal, false],
+    ['are there with an empty NO_COLOR', { NO_COLOR: '' }, writtenOnTerminal, true],
+    ['are not there in a pipe', {}, writtenToPipe, false],
+    ['are there in a pipe with FORCE_COLOR', { FORCE_COLOR: '1' }, writtenToPipe, true],
+  ])('%s', async (_name, environment, written, areThere) => {
+    vi.stubEnv('NO_COLOR', undefined);
+    vi.stubEnv('FORCE_COLOR', undefined);
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    expect((await written()).includes(styled)).toBe(areThere);
+    vi.unstubAllEnvs();
+  });
+});
+
+test.each([
+  [
+    'the output is no terminal',
+    (terminal: VirtualTerminal) => void (terminal.output.isTTY = false),
+  ],
+  ['the input is no terminal', (terminal: VirtualTerminal) => void (terminal.input.isTTY = false)],
+  [
+    'single keys can’t be read',
+    ({ input }: VirtualTerminal) => void Object.assign(input, { setRawMode: undefined }),
+  ],
+  ['the terminal is dumb', () => void vi.stubEnv('TERM', 'dumb')],
+])('Z4-5: a numbered list is asked where %s', async (_name, spoil) => {
+  const terminal = new VirtualTerminal();
+  spoil(terminal);
+  const asking = askInTerminal(approval(), terminal);
+  await terminal.shows('  1. Approve');
+  terminal.input.write('approve\n');
+  expect(await asking).toMatchObject([{ approved: true }]);
+  vi.unstubAllEnvs();
+});
