@@ -11,7 +11,7 @@ async function waiting() {
   return { world, answers: approvalRequests.map((request) => request.approve()), thread };
 }
 
-test('a stored input that was edited does not run: it is asked again, as it stands now', async () => {
+test('a stored input that was edited does not run: it is asked again, as it stands now (X-04)', async () => {
   const { world, thread, answers } = await waiting();
   const edited = JSON.stringify(thread).replace(
     '"input":{"city":"Paris"}',
