@@ -2,50 +2,64 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAgent, inertText } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
+import { userChoice } from 'holdpoint/tools';
 import { chat } from './conversation.ts';
 import { demoModel } from './demo-model.ts';
-import { chooseBeginning, farewell } from './inbox.ts';
-import { bold, faint, InputEnded, Terminal } from './terminal.ts';
+import { chooseBeginning, farewell } from './left-threads.ts';
+import { Left, Person } from './person.ts';
+import { takeUp } from './take-up.ts';
 import { travelTools } from './tools.ts';
 
-const { AI_GATEWAY_API_KEY, HOLDPOINT_MODEL, HOLDPOINT_DEMO_DIR } = process.env;
+const { AI_GATEWAY_API_KEY, HOLDPOINT_MODEL, HOLDPOINT_DEMO_DIR, HOLDPOINT_DEMO_AIRLINE_MS } =
+  process.env;
 const folder = HOLDPOINT_DEMO_DIR || '.holdpoint-demo';
 const modelId = HOLDPOINT_MODEL || (AI_GATEWAY_API_KEY ? 'openai/gpt-5-mini' : undefined);
 
 await mkdir(folder, { recursive: true });
 using store = sqliteStore(join(folder, 'threads.sqlite'));
-using terminal = new Terminal();
+const person = new Person();
 
 const agent = createAgent({
   model: modelId ?? demoModel(today),
   instructions:
-    `You book flights. Today is ${today()}. Ask for the city and the day if they are missing. Search first, then book ` +
-    'the cheapest flight found. When a booking is rejected, search again for what the reason asks for.',
-  tools: travelTools(join(folder, 'bookings.jsonl')),
+    `You book flights. Today is ${today()}. If the city or the day is missing, ask with user_choice and a few likely ` +
+    'options. Search, let the user pick one of the flights found with user_choice, then book that one. When a booking ' +
+    'is rejected, search again for what the reason asks for, and let them pick again.',
+  tools: {
+    ...travelTools({
+      bookingsPath: join(folder, 'bookings.jsonl'),
+      airlineMs: Number(HOLDPOINT_DEMO_AIRLINE_MS || 1_500),
+    }),
+    user_choice: userChoice(),
+  },
   toolApproval: {
-    bookFlight: {
+    bookFlight: ({ price }) => ({
       type: 'user-approval',
-      text: 'May I book this flight?',
+      text: `May I book this flight for ${price} EUR?`,
       reason: 'A booking costs money.',
-    },
+    }),
   },
   store,
-  leaseMs: 5_000,
+  leaseMs: 3_000,
 });
 
-terminal.print(
-  `${bold('Travel agent')}, with ${inertText(modelId ?? 'the built-in demo model')}. ` +
-    `Everything is kept in ${inertText(folder)}.`,
-  faint('Say for example: Book me a flight to Paris on Friday, under 300'),
-  faint('/new starts a new conversation, /quit or Ctrl+C leaves; what waits for you is kept.'),
+person.hears(
+  `Travel agent, with ${inertText(modelId ?? 'the built-in demo model')}. Everything is kept in ${inertText(folder)}.`,
+  'Say for example: Book me a flight to Paris on Friday, under 300',
+  '/new starts anew, /quit or Ctrl+C leaves; what waits for you is kept.',
 );
 try {
-  const { thread, input } = await chooseBeginning({ agent, store, terminal });
-  await chat({ agent, thread, terminal }, input);
+  const typed = process.argv.slice(2).join(' ');
+  const { thread, wish } =
+    typed === ''
+      ? await chooseBeginning({ agent, store, person })
+      : { thread: await agent.thread(), wish: typed };
+  await takeUp({ agent, thread, person });
+  await chat({ agent, thread, person }, wish);
 } catch (error) {
-  if (!(error instanceof InputEnded)) throw error;
+  if (!(error instanceof Left)) throw error;
 }
-terminal.print(await farewell({ agent, store }));
+person.hears('', await farewell(store));
 
 /** Today where the person is, as YYYY-MM-DD. */
 function today(): string {

@@ -1,4 +1,5 @@
 import { appendFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import { tool } from 'ai';
 import type { ToolRunOptions } from 'holdpoint';
 import { z } from 'zod';
@@ -11,6 +12,7 @@ export const bookingSchema = z.object({
   flightId: z.string(),
   to: z.string(),
   date: z.iso.date(),
+  departs: clock,
   price: z.number().positive().describe('In euros, as searchFlights gave it'),
   passenger: z.string().optional(),
 });
@@ -18,7 +20,7 @@ export const bookingSchema = z.object({
 /** Looks up flights. It changes nothing, so nobody is asked. */
 const searchFlights = tool({
   description:
-    'Flights to a city on a day: the three fastest that fit. Prices are in euros. ' +
+    'Flights to a city on a day: the four cheapest that fit, by departure. Prices are in euros. ' +
     'maxPrice, after and before (departure, HH:MM) narrow the search.',
   inputSchema: z.object({
     to: z.string(),
@@ -31,25 +33,35 @@ const searchFlights = tool({
     flightsOf(to, date)
       .filter(({ price }) => price <= maxPrice)
       .filter(({ departs }) => departs > after && departs < before)
-      .toSorted((one, other) => one.minutes - other.minutes)
-      .slice(0, 3),
+      .toSorted((one, other) => one.price - other.price)
+      .slice(0, 4)
+      .toSorted((one, other) => one.departs.localeCompare(other.departs)),
 });
 
-/** The tools of the travel agent. Each booking becomes one line of the file at `bookingsPath`. */
-export function travelTools(bookingsPath: string) {
+/** The tools of the travel agent. Each booking becomes one line of a file, and takes its time. */
+export function travelTools({
+  bookingsPath,
+  airlineMs,
+}: {
+  bookingsPath: string;
+  airlineMs: number;
+}) {
   const bookFlight = tool({
     description: 'Books one flight that searchFlights found. It costs money.',
     inputSchema: bookingSchema,
     execute: async (booking, { idempotencyKey }: ToolRunOptions) => {
-      const { flightId, to, date, price } = booking;
+      const { flightId, to, date, departs, price } = booking;
       const flight = flightsOf(to, date).find((found) => found.flightId === flightId);
-      if (flight?.price !== price) {
-        throw new Error(`There is no flight ${flightId} to ${to} on ${date} for ${price} EUR.`);
+      if (flight?.price !== price || flight.departs !== departs) {
+        throw new Error(
+          `There is no flight ${flightId} to ${to} on ${date} at ${departs} for ${price} EUR.`,
+        );
       }
       const confirmation = `${flightId}-${date.replaceAll('-', '')}`;
       /* A real airline would be given the key, to recognise a call that it has seen before. */
       const line = JSON.stringify({ confirmation, ...booking, idempotencyKey });
       await appendFile(bookingsPath, `${line}\n`, { flush: true });
+      await setTimeout(airlineMs);
       return { confirmation };
     },
   });

@@ -1,4 +1,4 @@
-export { askInTerminal } from './terminal/ask-in-terminal.ts';
+export { askInTerminal, type AskOptions } from './terminal/ask-in-terminal.ts';
 export { getUserChoice } from './terminal/get-user-choice.ts';
 export type {
   TerminalInput,

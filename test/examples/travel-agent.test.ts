@@ -1,236 +1,246 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { generateText, type ModelMessage, streamText } from 'ai';
 import { type NewThreadEvent, type ThreadStore } from 'holdpoint';
-import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
-import { readWish } from '../../examples/travel-agent/demo-model/read-wish.ts';
-import { demoModel } from '../../examples/travel-agent/demo-model.ts';
-import { travelTools } from '../../examples/travel-agent/tools.ts';
 import { chained } from '../support/chained.ts';
+import { type Demo, World } from './demo-world.ts';
 
 const request = 'Book me a flight to Paris on Friday, under 300';
-/** A Saturday. */
-const today = '2026-11-21';
-const question = '[a]pprove, [r]eject, [q]uit: ';
-const bookingSchema = z.object({ price: z.number(), idempotencyKey: z.string() });
+const choice = 'Enter your choice (number or text): ';
+const approval = `  4. Decide later\n\n${choice}`;
 
-/** A folder of the demo's own, and as many starts of the demo in it as a test needs. */
-class World implements AsyncDisposable {
-  readonly folder: string;
-  readonly #demos: Demo[] = [];
-
-  constructor(folder: string) {
-    this.folder = folder;
-  }
-
-  static async make(): Promise<World> {
-    return new World(await mkdtemp(join(tmpdir(), 'holdpoint-demo-')));
-  }
-
-  start(): Demo {
-    const demo = new Demo(this.folder);
-    this.#demos.push(demo);
-    return demo;
-  }
-
-  async bookings(): Promise<z.infer<typeof bookingSchema>[]> {
-    const text = await readFile(join(this.folder, 'bookings.jsonl'), 'utf8').catch(() => '');
-    const lines = text.split('\n').filter((line) => line !== '');
-    return lines.map((line) => bookingSchema.parse(JSON.parse(line)));
-  }
-
-  store(): ThreadStore & Disposable {
-    return sqliteStore(join(this.folder, 'threads.sqlite'));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#demos.map((demo) => demo.kill('SIGKILL')));
-    await rm(this.folder, { recursive: true });
-  }
+/** A flight as the choice shows it. */
+interface Offer {
+  flightId: string;
+  departs: string;
+  minutes: number;
+  price: number;
 }
 
-/** The demo as a child process, at the other end of two pipes. */
-class Demo {
-  readonly #child: ChildProcess;
-  readonly #ended: Promise<unknown[]>;
-  #unread = '';
-  #errors = '';
-  #over = false;
-  #news = Promise.withResolvers<void>();
-
-  constructor(folder: string) {
-    const { AI_GATEWAY_API_KEY: _k, HOLDPOINT_MODEL: _m, FORCE_COLOR: _c, ...rest } = process.env;
-    const program = ['--conditions=holdpoint-source', 'examples/travel-agent/main.ts'];
-    this.#child = spawn(process.execPath, program, {
-      cwd: new URL('../..', import.meta.url),
-      env: { ...rest, NO_COLOR: '1', HOLDPOINT_DEMO_DIR: folder },
-      stdio: 'pipe',
-    });
-    this.#ended = once(this.#child, 'close');
-    this.#child.once('close', () => {
-      this.#over = true;
-      this.#news.resolve();
-    });
-    this.#child.stderr?.on('data', (chunk: Buffer) => (this.#errors += chunk.toString()));
-    this.#child.stdout?.on('data', (chunk: Buffer) => {
-      this.#unread += chunk.toString();
-      this.#news.resolve();
-      this.#news = Promise.withResolvers();
-    });
-  }
-
-  /** What is printed from the last `shows` up to the text. */
-  async shows(text: string): Promise<string> {
-    for (;;) {
-      const end = this.#unread.indexOf(text) + text.length;
-      if (end >= text.length) {
-        const shown = this.#unread.slice(0, end);
-        this.#unread = this.#unread.slice(end);
-        return shown;
-      }
-      if (this.#over || this.#unread.includes('That failed:')) {
-        throw new Error(`The demo did not show '${text}': ${this.#unread}${this.#errors}`);
-      }
-      await this.#news.promise;
-    }
-  }
-
-  types(...lines: string[]): this {
-    this.#child.stdin?.write(lines.map((line) => `${line}\n`).join(''));
-    return this;
-  }
-
-  /** Closes the input; the exit code, what was still unread, and what was said of errors. */
-  async ends(): Promise<{ code: number | null; shown: string; errors: string }> {
-    this.#child.stdin?.end();
-    return this.#outcome();
-  }
-
-  async kill(signal: 'SIGKILL' | 'SIGINT'): Promise<{ code: number | null; shown: string }> {
-    this.#child.kill(signal);
-    return this.#outcome();
-  }
-
-  async #outcome(): Promise<{ code: number | null; shown: string; errors: string }> {
-    await this.#ended;
-    return { code: this.#child.exitCode, shown: this.#unread, errors: this.#errors };
-  }
+function offersIn(shown: string): Offer[] {
+  const lines = shown.matchAll(/ \d\. (HP\d+) at (\d\d:\d\d), (\d+) h (\d+) min, (\d+) EUR/g);
+  return [...lines].map(([, flightId = '', departs = '', hours, minutes, price]) => ({
+    flightId,
+    departs,
+    minutes: Number(hours) * 60 + Number(minutes),
+    price: Number(price),
+  }));
 }
 
-/** The arguments of the call in an approval as it was shown. */
-function shownArguments(approval: string): string {
-  return /bookFlight\n([^]*?) {2}Why:/.exec(approval)?.[1] ?? `no arguments in: ${approval}`;
+/** What an approval shows, from its question on. */
+function approvalIn(shown: string): string {
+  return shown.slice(shown.lastIndexOf('May I book this flight'));
 }
 
-function shownPrice(approval: string): number {
-  return Number(/price +(\d+)/.exec(approval)?.[1]);
+/** The price in an approval, in its question and among the arguments. */
+function priceIn(shown: string): number {
+  const [, price, argument] = /flight for (\d+) EUR\?[^]* price: (\d+)\n/.exec(shown) ?? [];
+  expect(argument).toBe(price);
+  return Number(price);
 }
+
+/** Types a wish, picks a flight, and is at the approval of its booking. */
+async function atApproval(demo: Demo): Promise<string> {
+  demo.types(request);
+  await demo.shows('Which flight shall I book?');
+  return demo.types('1').shows(approval);
+}
+
+const leavings: [string, (demo: Demo) => Promise<{ code: number | null; shown: string }>][] = [
+  ['the end of the input', (demo) => demo.ends()],
+  ['Ctrl+C', (demo) => demo.kill('SIGINT')],
+];
 
 describe('the travel agent', () => {
-  it('books once what was approved, from a pipe that has ended already', async () => {
+  it('books once what was picked and approved, from a pipe that has ended already', async () => {
     await using world = await World.make();
-    const demo = world.start().types(request, 'a');
-    const { code, shown, errors } = await demo.ends();
+    const { code, shown, errors } = await world.start().types(request, '2', '1').ends();
     expect(shown).toContain('Booked: ');
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
-    const bookings = await world.bookings();
-    expect(bookings).toHaveLength(1);
-    expect(bookings[0]?.price).toBe(shownPrice(shown));
-    expect(bookings[0]?.price).toBeLessThanOrEqual(300);
+    const [, picked] = offersIn(shown);
+    const { flightId, departs, price } = picked ?? {};
+    expect(price).toBeLessThanOrEqual(300);
+    expect(priceIn(shown)).toBe(price);
+    expect(await world.bookings()).toMatchObject([{ to: 'Paris', flightId, departs, price }]);
   });
 
-  it('proposes again within the budget that a rejection names', async () => {
+  it('offers two to four flights', async () => {
+    await using world = await World.make();
+    const shown = await world.start().types(request).shows(choice);
+    expect(offersIn(shown).length).toBeGreaterThanOrEqual(2);
+    expect(offersIn(shown).length).toBeLessThanOrEqual(4);
+  });
+
+  it.each<[string, (one: Offer, other: Offer) => number]>([
+    ['the cheapest one', (one, other) => one.price - other.price],
+    ['the fastest please', (one, other) => one.minutes - other.minutes],
+  ])('takes %j for a choice', async (typed, order) => {
     await using world = await World.make();
     const demo = world.start().types(request);
-    const price = shownPrice(await demo.shows(question));
-    demo.types('r', `too dear, max ${price - 1} please`);
-    const lower = shownPrice(await demo.shows(question));
-    expect(lower).toBeLessThan(price);
-    await demo.types('yes').shows('Booked: ');
+    const [best] = offersIn(await demo.shows(choice)).toSorted(order);
+    demo.types(typed);
+    expect(await demo.shows(approval)).toContain(`flightId: "${best?.flightId}"`);
+    await demo.types('approve').shows('Booked: ');
+    expect(await world.bookings()).toMatchObject([{ flightId: best?.flightId }]);
+  });
+
+  it('searches again for what is typed at the choice', async () => {
+    await using world = await World.make();
+    const demo = world.start().types(request);
+    await demo.shows(choice);
+    demo.types('5', 'something in the morning');
+    await demo.shows('before 12:00');
+    const offers = offersIn(await demo.shows(choice));
+    expect(offers.length).toBeGreaterThan(0);
+    for (const { departs } of offers) expect(departs < '12:00').toBe(true);
+    demo.types(offers[0]?.departs ?? '');
+    await demo.shows(approval);
+    await demo.types('1').shows('Booked: ');
+    expect(await world.bookings()).toMatchObject([offers[0] && { departs: offers[0].departs }]);
+  });
+
+  it('offers others after a rejection with a reason, and books what is approved then', async () => {
+    await using world = await World.make();
+    const demo = world.start().types(request);
+    const [first] = offersIn(await demo.shows(choice)).toSorted((a, b) => b.price - a.price);
+    demo.types(first?.flightId ?? '');
+    const price = priceIn(await demo.shows(approval));
+    demo.types('3', 'too dear');
+    const offers = offersIn(await demo.shows('Say something else...'));
+    expect(offers.length).toBeGreaterThan(0);
+    for (const offer of offers) expect(offer.price).toBeLessThan(price);
+    demo.types('1');
+    const lower = priceIn(await demo.shows(approval));
+    await demo.types('1').shows('Booked: ');
     expect(await world.bookings()).toMatchObject([{ price: lower }]);
   });
 
   it('books nothing when a rejection has no reason', async () => {
     await using world = await World.make();
-    const demo = world.start().types(request);
-    await demo.shows(question);
-    demo.types('r', '');
-    await demo.shows('Nothing was booked.');
+    const demo = world.start();
+    await atApproval(demo);
+    await demo.types('2').shows('Nothing was booked.');
     expect(await demo.ends()).toMatchObject({ code: 0, errors: '' });
     expect(await world.bookings()).toEqual([]);
   });
 
-  it.each([
-    ['q', (demo: Demo) => demo.types('q').ends()],
-    ['the end of the input', (demo: Demo) => demo.ends()],
-    ['Ctrl+C', (demo: Demo) => demo.kill('SIGINT')],
-  ])('keeps the request when it is left by %s, and books once afterwards', async (_, leave) => {
+  it.each(leavings)('keeps the choice when it is left by %s', async (_, leave) => {
     await using world = await World.make();
     const before = world.start().types(request);
-    const asked = await before.shows(question);
+    const asked = await before.shows(choice);
     const { code, shown } = await leave(before);
     expect(code).toBe(0);
-    expect(shown).toMatch(/Waiting for your answer: bookFlight .* Come back with: npm start/);
-    expect(await world.bookings()).toEqual([]);
+    expect(shown).toContain('A conversation waits for you. Come back with: npm start');
 
     const after = world.start();
-    await after.shows('Left from before:');
-    const askedAgain = await after.types('1').shows(question);
-    expect(shownArguments(askedAgain)).toBe(shownArguments(asked));
-    await after.types('a').shows('Booked: ');
-    expect((await after.ends()).shown).toContain('Nothing is waiting for you.');
+    const askedAgain = await after.shows(choice);
+    expect(askedAgain).toContain(`Left from before: ${request}`);
+    expect(askedAgain.slice(askedAgain.indexOf('Agent:'))).toBe(
+      asked.slice(asked.indexOf('Agent:')),
+    );
+    await after.types('1').shows(approval);
+    await after.types('1').shows('Booked: ');
+    expect((await after.ends()).shown).toContain('Nothing waits for you.');
     expect(await world.bookings()).toHaveLength(1);
   });
 
-  it('keeps the request when it is killed', async () => {
+  it.each([['deciding later', (demo: Demo) => demo.types('4').ends()] as const, ...leavings])(
+    'keeps the approval when it is left by %s, and books once afterwards',
+    async (_, leave) => {
+      await using world = await World.make();
+      const before = world.start();
+      const asked = await atApproval(before);
+      const { code, shown } = await leave(before);
+      expect(code).toBe(0);
+      expect(shown).toContain('A conversation waits for you. Come back with: npm start');
+      expect(await world.bookings()).toEqual([]);
+
+      const after = world.start();
+      expect(approvalIn(await after.shows(approval))).toBe(approvalIn(asked));
+      await after.types('1').shows('Booked: ');
+      expect((await after.ends()).shown).toContain('Nothing waits for you.');
+      expect(await world.bookings()).toHaveLength(1);
+    },
+  );
+
+  it('keeps the choice and the approval when it is killed', async () => {
     await using world = await World.make();
-    const before = world.start().types(request);
-    const asked = await before.shows(question);
-    await before.kill('SIGKILL');
-    const after = world.start();
-    const askedAgain = await after.types('').shows(question);
-    expect(shownArguments(askedAgain)).toBe(shownArguments(asked));
-    await after.types('approve').shows('Booked: ');
-    await after.ends();
+    const first = world.start().types(request);
+    await first.shows(choice);
+    await first.kill('SIGKILL');
+    const second = world.start();
+    await second.shows(choice);
+    const asked = await second.types('1').shows(approval);
+    await second.kill('SIGKILL');
+    const third = world.start();
+    expect(approvalIn(await third.shows(approval))).toBe(approvalIn(asked));
+    await third.types('1').shows('Booked: ');
+    await third.ends();
     expect(await world.bookings()).toHaveLength(1);
   });
 
   it('takes nothing but a clear yes for an approval', async () => {
     await using world = await World.make();
-    const demo = world.start().types(request);
-    await demo.shows(question);
-    for (const line of ['', ' ', 'ok', 'aa', 'approve?', 'true', 'book it']) {
-      await demo.types(line).shows(question);
+    const demo = world.start();
+    await atApproval(demo);
+    for (const line of ['', ' ', 'y', 'ok', 'aa', 'approve?', 'true', 'book it']) {
+      await demo.types(line).shows(choice);
     }
-    expect((await demo.ends()).shown).toContain('Waiting for your answer: bookFlight');
+    expect((await demo.ends()).shown).toContain('A conversation waits for you.');
     expect(await world.bookings()).toEqual([]);
   });
 
-  it('starts a new conversation beside the one that waits', async () => {
+  it('starts a new conversation beside one that waits, and goes on with the one picked', async () => {
     await using world = await World.make();
-    const before = world.start().types(request);
-    await before.shows(question);
-    await before.types('q').ends();
-    const after = world.start().types('Fly me to Rome tomorrow');
-    expect(await after.shows(question)).toContain('"Rome"');
-    await after.types('a').shows('Booked: ');
-    expect((await after.ends()).shown).toContain('"Paris"');
-    expect(await world.bookings()).toHaveLength(1);
+    const paris = world.start().types(request);
+    await paris.shows(choice);
+    await paris.ends();
+    const rome = world.start({ wish: ['Fly', 'me to Rome tomorrow'] });
+    expect(await rome.shows(choice)).toContain('flights to Rome');
+    expect((await rome.ends()).shown).toContain('2 conversations wait for you.');
+
+    const again = world.start();
+    expect(await again.shows(choice)).toContain(
+      `  1. 1. Fly me to Rome tomorrow\n  2. 2. ${request}\n  3. A new conversation\n`,
+    );
+    again.types('2');
+    expect(await again.shows(choice)).toContain('flights to Paris');
+    await again.types('1').shows(approval);
+    await again.types('1').shows('Booked: ');
+    expect((await again.ends()).shown).toContain('A conversation waits for you.');
+    expect(await world.bookings()).toMatchObject([{ to: 'Paris' }]);
   });
 
-  it('asks for what is missing, and starts over at /new', async () => {
+  it.each(['3', 'To Vienna on Monday'])('begins anew from the list by %j', async (picked) => {
     await using world = await World.make();
-    const demo = world.start().types('I need a flight');
+    for (const wish of ['To Rome tomorrow', 'To Paris tomorrow']) {
+      const demo = world.start({ wish: [wish] });
+      await demo.shows(choice);
+      await demo.ends();
+    }
+    const again = world.start();
+    await again.shows(choice);
+    if (picked === '3') await again.types('3').shows('You: ');
+    again.types(picked === '3' ? 'To Vienna on Monday' : picked);
+    expect(await again.shows(choice)).toContain('flights to Vienna');
+  });
+
+  it('asks for what is missing by questions that are kept, and starts over at /new', async () => {
+    await using world = await World.make();
+    const before = world.start().types('I need a flight');
+    await before.shows('Where would you like to fly?');
+    await before.shows(choice);
+    await before.kill('SIGKILL');
+    const demo = world.start();
     await demo.shows('Where would you like to fly?');
     await demo.types('Lisbon').shows('On which day would you like to fly to Lisbon?');
-    expect(await demo.types('/new', 'next monday').shows('Where would')).not.toContain('Lisbon');
-    await demo.types('to Madrid').shows('"Madrid"');
-    expect((await demo.types('q').ends()).code).toBe(0);
+    await demo.shows(choice);
+    expect(await demo.types('1').shows(choice)).toContain('flights to Lisbon');
+    await demo.types('never mind').shows('Nothing was booked.');
+    await demo.types('/new', 'tomorrow').shows('Where would you like to fly?');
+    await demo.types('Madrid').shows('flights to Madrid');
+    await demo.types('none').shows('Nothing was booked.');
+    await demo.shows('You: ');
+    demo.types('/quit');
+    expect((await demo.ends()).shown).toContain('Nothing waits for you.');
   });
 
   it('goes on where a run was cut off before the model had answered', async () => {
@@ -240,38 +250,90 @@ describe('the travel agent', () => {
       await crashBeforeTheAnswer(store);
     }
     const demo = world.start();
-    expect(await demo.shows('Type a number')).toContain(`not answered yet: ${request}`);
-    await demo.types('1').shows(question);
-    await demo.types('a').shows('Booked: ');
+    expect(await demo.shows(choice)).toContain(`Left from before: ${request}`);
+    await demo.types('1').shows(approval);
+    await demo.types('1').shows('Booked: ');
     expect(await world.bookings()).toHaveLength(1);
   });
 
   it('shows what was typed without obeying it', async () => {
     await using world = await World.make();
-    const demo = world.start().types('Fly me to Rome tomorrow for \u202E\u001B[31mme', 'q');
+    const demo = world.start().types('Fly me to Rome tomorrow for \u202E\u001B[31mme');
     const { shown } = await demo.ends();
     expect(shown).toContain('\\u{202e}\\u{1b}[31mme');
-    expect(shown).not.toContain('\u001B');
+    const again = await world.start().ends();
+    expect(again.shown).toContain('Left from before: Fly me to Rome tomorrow for \\u{202e}\\u{1b}');
+    for (const hidden of ['\u202E', '\u001B']) expect(shown + again.shown).not.toContain(hidden);
   });
 
-  it.each([
-    ['is being run, or its run was cut off', 60_000],
-    ['was cut off while a call ran', -1],
-  ])('says that a conversation %s', async (told, leaseLeft) => {
+  it('lets a booking end that Ctrl+C came into, and tells of it at the next start', async () => {
     await using world = await World.make();
-    const before = world.start().types(request);
-    await before.shows(question);
-    await before.kill('SIGKILL');
-    {
-      using store = world.store();
-      await crashInTheCall(store, Date.now() + leaseLeft);
-    }
-    const after = world.start();
-    expect(await after.shows('You: ')).toContain(told);
-    expect(await after.ends()).toMatchObject({ code: 0, errors: '' });
-    expect(await world.bookings()).toEqual([]);
+    const before = world.start({ airlineMs: 500 });
+    await atApproval(before);
+    await before.types('1').shows('bookFlight …');
+    await expect.poll(() => world.bookings()).toHaveLength(1);
+    before.signal('SIGINT');
+    const { code, shown } = await before.ends();
+    expect(code).toBe(0);
+    expect(shown).toContain('A conversation waits for you.');
+    await world.start().shows('Booked: ');
+    expect(await world.bookings()).toHaveLength(1);
   });
 });
+
+describe('a booking whose process was killed', () => {
+  it('is not run again by itself, and is settled by a person', async () => {
+    await using world = await World.make();
+    const before = world.start({ airlineMs: 60_000 });
+    await atApproval(before);
+    await before.types('1').shows('bookFlight …');
+    await expect.poll(() => world.bookings()).toHaveLength(1);
+    await before.kill('SIGKILL');
+    const after = world.start();
+    await after.shows('That was cut off at work. Taking it up …');
+    const [booking] = await world.bookings();
+    const asked = await after.shows(choice);
+    expect(asked).toContain(`its key would be ${booking?.idempotencyKey}.`);
+    expect(asked).toContain(`"flightId":"${booking?.flightId}"`);
+    await after.types('1').shows('Its confirmation: ');
+    await after.types('ABC123').shows('Your confirmation is ABC123.');
+    expect((await after.ends()).shown).toContain('Nothing waits for you.');
+    expect(await world.bookings()).toHaveLength(1);
+  });
+
+  it('books nothing when it did not happen, after leaving the question first', async () => {
+    await using world = await interrupted();
+    const left = world.start();
+    await left.shows('How did it end?');
+    expect((await left.ends()).shown).toContain('A conversation waits for you.');
+    const demo = world.start();
+    await demo.shows(choice);
+    await demo.types('no idea').shows(choice);
+    await demo.types('2').shows('That did not work: ');
+    await demo.shows('You: ');
+    expect((await demo.ends()).shown).toContain('Nothing waits for you.');
+    expect(await world.bookings()).toEqual([]);
+  });
+
+  it('runs once more when a person says to try it again', async () => {
+    await using world = await interrupted();
+    const demo = world.start();
+    await demo.shows(choice);
+    await demo.types('3').shows('Booked: ');
+    expect(await world.bookings()).toHaveLength(1);
+  });
+});
+
+/** A world in which the process ended between the start of a booking and its result. */
+async function interrupted(): Promise<World> {
+  const world = await World.make();
+  const demo = world.start();
+  await atApproval(demo);
+  await demo.kill('SIGKILL');
+  using store = world.store();
+  await crashInTheCall(store);
+  return world;
+}
 
 /** Writes what a run writes that takes a message, and is gone before the model has answered. */
 async function crashBeforeTheAnswer(store: ThreadStore): Promise<void> {
@@ -288,16 +350,17 @@ async function crashBeforeTheAnswer(store: ThreadStore): Promise<void> {
 }
 
 /** Writes what a run writes that approves the one open request, starts the call, and is gone. */
-async function crashInTheCall(store: ThreadStore, leaseUntil: number): Promise<void> {
+async function crashInTheCall(store: ThreadStore): Promise<void> {
   const [summary] = await store.list({ status: 'waiting' });
   if (summary === undefined) throw new Error('No thread waits.');
   const { threadId, revision } = summary;
   const before = await store.read(threadId);
-  const opened = before.find(({ type }) => type === 'request-opened');
+  const opened = before.findLast(({ type }) => type === 'request-opened');
   if (opened?.type !== 'request-opened' || opened.place === undefined)
     throw new Error('No request.');
   const { requestId } = opened.request;
   const { at } = opened;
+  const leaseUntil = at + 1;
   const added: NewThreadEvent[] = [
     {
       type: 'request-answered',
@@ -310,132 +373,4 @@ async function crashInTheCall(store: ThreadStore, leaseUntil: number): Promise<v
   const events = chained(added, before.at(-1)?.hash);
   const after = { status: 'running', revision: revision + 3, nextDeadline: leaseUntil } as const;
   await store.append(threadId, revision, events, { ...summary, openRequests: 0, ...after });
-}
-
-describe('the demo model', () => {
-  it.each([
-    [
-      'Book me a flight to Paris on Friday, under 300',
-      { city: 'Paris', date: '2026-11-27', maxPrice: 300 },
-    ],
-    ['fly me to LONDON tomorrow', { city: 'London', date: '2026-11-22' }],
-    [
-      'I would like to go to Rome on 2026-12-03, max 250 euros',
-      { city: 'Rome', date: '2026-12-03', maxPrice: 250 },
-    ],
-    ['berlin today for €200', { city: 'Berlin', date: '2026-11-21', maxPrice: 200 }],
-    [
-      'Madrid next Tuesday, at most 180 EUR, for Ada Lovelace',
-      { city: 'Madrid', date: '2026-11-24', maxPrice: 180, passenger: 'Ada Lovelace' },
-    ],
-    [
-      'A ticket to Wien, day after tomorrow, no more than 1,200',
-      { city: 'Vienna', date: '2026-11-23', maxPrice: 1200 },
-    ],
-    ['Lisbon on 3 December please', { city: 'Lisbon', date: '2026-12-03' }],
-    [
-      'to Prague on December 3rd, budget 99.50',
-      { city: 'Prague', date: '2026-12-03', maxPrice: 99.5 },
-    ],
-    ['from Berlin to Athens on sat', { city: 'Athens', date: '2026-11-28' }],
-    [
-      'NYC in two weeks, 400 dollars or less',
-      { city: 'New York', date: '2026-12-05', maxPrice: 400 },
-    ],
-    [
-      'Barcelona on wed morning',
-      { city: 'Barcelona', date: '2026-11-25', departs: { before: '12:00' } },
-    ],
-    [
-      'something to Dublin tonight below $150',
-      { city: 'Dublin', date: '2026-11-21', maxPrice: 150, departs: { after: '17:00' } },
-    ],
-    [
-      'Please book Amsterdam for Sunday up to 120€',
-      { city: 'Amsterdam', date: '2026-11-22', maxPrice: 120 },
-    ],
-    [
-      'a flight to Oslo Friday evening',
-      { city: 'Oslo', date: '2026-11-27', departs: { after: '17:00' } },
-    ],
-    ['not Paris, Copenhagen on 5 January', { city: 'Copenhagen', date: '2027-01-05' }],
-    ['instead of Friday on Monday', { date: '2026-11-23' }],
-    ['in 3 days', { date: '2026-11-24' }],
-    ['150', { maxPrice: 150 }],
-    [
-      'not more than 150, and in the afternoon',
-      { maxPrice: 150, departs: { after: '12:00', before: '18:00' } },
-    ],
-    ['I only have 120', { maxPrice: 120 }],
-    ['nobody for Friday, but a seat for Jane Doe', { date: '2026-11-27', passenger: 'Jane Doe' }],
-    ["please don't spend more than EUR 250", { maxPrice: 250 }],
-    ['for 2 people within 3 days', {}],
-    ['on 2026-02-30', {}],
-    ['Thanks, that is all!', {}],
-  ])('reads %j', (text, wish) => {
-    expect(readWish(text, today)).toEqual(wish);
-  });
-
-  it.each([
-    ['cheaper', { maxPrice: 216 }],
-    ['under 100', { maxPrice: 100 }],
-    ['the day after please', { date: '2026-11-28' }],
-    ['Saturday', { date: '2026-11-28' }],
-    ['later', { after: '17:45' }],
-    ['something earlier', { before: '17:45' }],
-    ['in the morning', { before: '12:00' }],
-    ['rather to Rome', { to: 'Rome' }],
-  ])('searches again after the rejection %j', async (reason, change) => {
-    const said = await answerTo(rejected(reason));
-    expect(said.toolCalls).toMatchObject([
-      {
-        toolName: 'searchFlights',
-        input: { to: 'Paris', date: '2026-11-27', maxPrice: 300, ...change },
-      },
-    ]);
-  });
-
-  it.each([undefined, 'I have changed my mind.'])('books nothing after %j', async (reason) => {
-    const said = await answerTo(rejected(reason));
-    expect(said.text).toMatch(/^Nothing was booked/);
-    expect(said.toolCalls).toEqual([]);
-  });
-
-  it('says the same in a stream', async () => {
-    const prompt = 'I need a flight';
-    const model = demoModel(() => today);
-    const { text } = await generateText({ model, prompt });
-    expect(await streamText({ model, prompt }).text).toBe(text);
-  });
-});
-
-async function answerTo(messages: ModelMessage[]) {
-  const { searchFlights, bookFlight } = travelTools('/dev/null');
-  const tools = {
-    searchFlights: { ...searchFlights, execute: undefined },
-    bookFlight: { ...bookFlight, execute: undefined },
-  };
-  return generateText({ model: demoModel(() => today), messages, tools });
-}
-
-/** A conversation in which a flight to Paris was proposed and rejected. */
-function rejected(reason: string | undefined): ModelMessage[] {
-  const flight = { flightId: 'HP116', to: 'Paris', date: '2026-11-27', price: 217 };
-  const search = { toolCallId: '1', toolName: 'searchFlights' };
-  const booking = { toolCallId: '2', toolName: 'bookFlight' };
-  const found = [{ ...flight, departs: '17:45', minutes: 120 }];
-  const denied = { type: 'execution-denied' as const, ...(reason && { reason }) };
-  return [
-    { role: 'user', content: request },
-    {
-      role: 'assistant',
-      content: [{ type: 'tool-call', ...search, input: { to: 'Paris', date: flight.date } }],
-    },
-    {
-      role: 'tool',
-      content: [{ type: 'tool-result', ...search, output: { type: 'json', value: found } }],
-    },
-    { role: 'assistant', content: [{ type: 'tool-call', ...booking, input: flight }] },
-    { role: 'tool', content: [{ type: 'tool-result', ...booking, output: denied }] },
-  ];
 }

@@ -18,7 +18,7 @@ const asks: Record<string, () => Promise<unknown>> = {
       '🚀'.repeat(40),
     ]),
   approval: async () => {
-    const [answer] = await askInTerminal(approval());
+    const [answer] = await askInTerminal(approval(), { signal: ending.signal });
     return answer?.type === 'approval-response' ? answer.approved : 'left open';
   },
   several: async () => {
@@ -32,7 +32,10 @@ const asks: Record<string, () => Promise<unknown>> = {
   },
 };
 
-if (meanwhile === 'pid') console.log(`pid: ${process.pid}`);
+if (meanwhile === 'pid' || meanwhile === 'once') console.log(`pid: ${process.pid}`);
+/* An app that ends what is asked at a signal, in its own way, and listens but once. */
+const ending = new AbortController();
+if (meanwhile === 'once') process.once('SIGTERM', () => ending.abort('told to stop'));
 if (meanwhile === 'throw') process.stdin.on('data', () => queueMicrotask(fail));
 if (meanwhile === 'exit') process.stdin.on('data', () => process.exit(3));
 
@@ -40,4 +43,5 @@ function fail(): never {
   throw new Error('a fault of the app');
 }
 
-console.log('answer:', JSON.stringify(await asks[what]?.()));
+const answered = asks[what]?.();
+console.log('answer:', JSON.stringify(await answered?.catch((reason: unknown) => reason)));

@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import {
   askInTerminal,
@@ -195,3 +198,13 @@ describe('Z4-5: a terminal that is a pipe', () => {
     expect(await asking).toEqual([]);
   });
 });
+
+test('a process whose pipe stays open ends after the answer (regression: it read on, and lived)', async () => {
+  const program = join(import.meta.dirname, 'asking-process.ts');
+  const child = spawn(process.execPath, ['--conditions=holdpoint-source', program, 'choice'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.stdin.write('2\n');
+  const [code] = await once(child, 'exit');
+  expect(code).toBe(0);
+}, 20_000);

@@ -173,6 +173,15 @@ describe.skipIf(!hasTmux)(
       },
     );
 
+    test('an app that listens once to the signal ends in its own way (regression: it was killed)', async () => {
+      await using tmux = await ask('approval once');
+      const screen = await tmux.shows('Reject with a reason');
+      process.kill(Number(/pid: (\d+)/.exec(screen)?.[1]), 'SIGTERM');
+      await tmux.shows('answer: "told to stop"');
+      expect(await status(tmux)).toBe(0);
+      await expectRestored(tmux);
+    });
+
     test.each([
       ['an error of the app', 'throw', 1],
       ['an exit of the app', 'exit', 3],

@@ -42,6 +42,18 @@ describe('Z4-10, X-08: the terminal is given back', () => {
     },
   );
 
+  test.each(ends)(
+    'after %s at a question that leaving keeps: it stays open',
+    async (_name, happen) => {
+      const terminal = new VirtualTerminal();
+      const two = [question(field(['A'])), question(field(['B']))];
+      const asking = askInTerminal(two, { ...streams(terminal), onLeave: 'keep' });
+      await terminal.ends('❯ A');
+      await happen(terminal);
+      expect(await asking).toEqual([]);
+    },
+  );
+
   test.each(ends)('after %s in a text', async (_name, happen) => {
     const terminal = new VirtualTerminal();
     const choice = terminalUserInterface(terminal).getUserChoice('Which?', ['A']);

@@ -1,12 +1,13 @@
 import type { Flight } from '../flights.ts';
 import type { Conversation } from './read-conversation.ts';
-import { knownCities } from './read-place.ts';
+import { addDays } from './read-date.ts';
+import { labelOf } from './read-pick.ts';
 import type { Wish } from './read-wish.ts';
 
 /** What the model does next: it says something, and may call one tool. */
 export interface Turn {
   text?: string;
-  call?: { toolName: 'searchFlights' | 'bookFlight'; input: object };
+  call?: { toolName: 'searchFlights' | 'bookFlight' | 'user_choice'; input: object };
 }
 
 const dayFormat = new Intl.DateTimeFormat('en-GB', {
@@ -19,31 +20,31 @@ const dayFormat = new Intl.DateTimeFormat('en-GB', {
 /** The model's next turn. */
 export function decideTurn({ wish, found, proposed, news }: Conversation, today: string): Turn {
   switch (news.type) {
-    case 'said':
-      return news.understood ? search(wish, today) : { text: askFor(wish, today) ?? whatElse };
+    case 'wished':
+      return search(wish, today);
     case 'found':
-      return propose(wish, found);
+      return offer(wish, found);
+    case 'picked':
+      return book(news.flight, wish);
     case 'booked':
       return { text: confirm(news.confirmation, wish, proposed) };
-    case 'rejected':
-      return news.understood ? search(wish, today) : { text: `Nothing was booked. ${whatElse}` };
+    case 'thanked':
+      return { text: `You are welcome.\n${whatElse}` };
+    case 'refused':
+      return { text: `Nothing was booked.\n${whatElse}` };
     case 'failed':
-      return { text: `That did not work: ${news.error} ${whatElse}` };
+      return { text: `That did not work: ${news.error}\n${whatElse}` };
+    case 'unclear':
+      return { text: 'I did not understand that.', ...again(wish, found, today) };
   }
 }
 
-const iKnow = `I know ${knownCities.join(', ')}; for another city say "to" and its name.`;
 const whatElse = 'Tell me another city, day, time or budget, and I will look again.';
-
-function askFor({ city, date }: Wish, today: string): string | undefined {
-  if (city === undefined) return `Where would you like to fly? ${iKnow}`;
-  if (date === undefined) return `On which day would you like to fly to ${city}?`;
-  return date < today ? `${nameOf(date)} is over. On which day would you like to fly?` : undefined;
-}
+const someCities = ['Lisbon', 'London', 'Paris', 'Rome'];
 
 function search(wish: Wish, today: string): Turn {
-  const question = askFor(wish, today);
-  if (question !== undefined) return { text: question };
+  const question = askForMissing(wish, today);
+  if (question !== undefined) return question;
   const { city, date, maxPrice, departs } = wish;
   return {
     call: {
@@ -53,23 +54,45 @@ function search(wish: Wish, today: string): Turn {
   };
 }
 
-function propose(wish: Wish, found: readonly Flight[]): Turn {
-  const [cheapest] = found.toSorted((one, other) => one.price - other.price);
-  if (cheapest === undefined) return { text: `I found no flight ${termsOf(wish)}. ${whatElse}` };
-  const { flightId, to, date, price, departs } = cheapest;
-  const passenger = wish.passenger === undefined ? {} : { passenger: wish.passenger };
-  const which = found.length === 1 ? 'one flight' : `${found.length} flights`;
+function askForMissing({ city, date }: Wish, today: string): Turn | undefined {
+  if (city === undefined) return ask('Where would you like to fly?', someCities);
+  if (date !== undefined && date >= today) return undefined;
+  const days = [1, 2, 3, 4, 5].map((ahead) => nameOf(addDays(today, ahead)));
+  const question = ask(`On which day would you like to fly to ${city}?`, days);
+  return date === undefined ? question : { text: `${nameOf(date)} is over.`, ...question };
+}
+
+function offer(wish: Wish, found: readonly Flight[]): Turn {
+  const [only, ...others] = found;
+  if (only === undefined) return { text: `I found no flight ${termsOf(wish)}.\n${whatElse}` };
+  const text = `I found ${others.length === 0 ? 'one flight' : `${found.length} flights`} ${termsOf(wish)}.`;
+  return { text, ...(others.length === 0 ? book(only, wish) : askWhich(found)) };
+}
+
+function again(wish: Wish, found: readonly Flight[], today: string): Turn {
+  return found.length > 1 ? askWhich(found) : search(wish, today);
+}
+
+function askWhich(found: readonly Flight[]): Turn {
+  return ask('Which flight shall I book?', found.map(labelOf));
+}
+
+function ask(question: string, options: readonly string[]): Turn {
   return {
-    text: `I found ${which} ${termsOf(wish)}. The cheapest is ${flightId} at ${departs}, for ${price} EUR.`,
-    call: { toolName: 'bookFlight', input: { flightId, to, date, price, ...passenger } },
+    call: { toolName: 'user_choice', input: { question, options: JSON.stringify(options) } },
   };
+}
+
+function book({ flightId, to, date, departs, price }: Flight, { passenger }: Wish): Turn {
+  const input = { flightId, to, date, departs, price, ...(passenger && { passenger }) };
+  return { call: { toolName: 'bookFlight', input } };
 }
 
 function confirm(confirmation: string, wish: Wish, flight: Flight | undefined): string {
   const who = wish.passenger === undefined ? '' : ` for ${wish.passenger}`;
   const what = flight === undefined ? 'The flight' : `${flight.flightId} to ${flight.to}`;
   const when = flight === undefined ? '' : `, ${nameOf(flight.date)} at ${flight.departs}`;
-  return `Booked${who}: ${what}${when}. Your confirmation is ${confirmation}. Have a good flight!`;
+  return `Booked${who}: ${what}${when}.\nYour confirmation is ${confirmation}. Have a good flight!`;
 }
 
 function termsOf({ city, date, maxPrice, departs }: Wish): string {
@@ -77,7 +100,7 @@ function termsOf({ city, date, maxPrice, departs }: Wish): string {
     `to ${city} on ${date === undefined ? 'that day' : nameOf(date)}`,
     departs?.after && `after ${departs.after}`,
     departs?.before && `before ${departs.before}`,
-    maxPrice && `for ${maxPrice} EUR or less`,
+    maxPrice && `up to ${maxPrice} EUR`,
   ]
     .filter(Boolean)
     .join(', ');

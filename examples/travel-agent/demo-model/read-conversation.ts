@@ -1,8 +1,9 @@
 import type { LanguageModel } from 'ai';
 import { z } from 'zod';
 import { type Flight, flightSchema } from '../flights.ts';
-import { readChange, readWish, type Wish } from './read-wish.ts';
 import { bookingSchema } from '../tools.ts';
+import { isRefusal, readFlight, readPick } from './read-pick.ts';
+import { readChange, type Wish } from './read-wish.ts';
 
 /** The kind of model object that the AI SDK takes. */
 export type DemoModel = Extract<LanguageModel, { specificationVersion: 'v4' }>;
@@ -17,10 +18,9 @@ type ResultPart = Extract<
 
 /** The latest thing that happened: what the model reacts to. */
 type News =
-  | { type: 'said'; understood: boolean }
-  | { type: 'found' }
+  | { type: 'wished' | 'found' | 'refused' | 'thanked' | 'unclear' }
+  | { type: 'picked'; flight: Flight }
   | { type: 'booked'; confirmation: string }
-  | { type: 'rejected'; understood: boolean }
   | { type: 'failed'; error: string };
 
 /** A conversation as the demo model understands it. */
@@ -29,7 +29,7 @@ export interface Conversation {
   /** What the latest search found. */
   found: Flight[];
   /** What was proposed last. */
-  proposed?: Flight;
+  proposed?: Flight | undefined;
   news: News;
 }
 
@@ -38,7 +38,7 @@ const confirmationSchema = z.object({ confirmation: z.string() });
 
 /** Reads the whole conversation anew; the model remembers nothing between its steps. */
 export function readConversation(prompt: Prompt, today: string): Conversation {
-  const start: Conversation = { wish: {}, found: [], news: { type: 'said', understood: false } };
+  const start: Conversation = { wish: {}, found: [], news: { type: 'wished' } };
   return prompt.reduce((past, message) => readMessage(past, message, today), start);
 }
 
@@ -62,18 +62,12 @@ function readMessage(past: Conversation, message: Message, today: string): Conve
   }
 }
 
-/* After a booking, and where a text names both city and day, what was wanted before is over. */
+/* After a booking, what was wanted before is over. */
 function readUser(past: Conversation, text: string, today: string): Conversation {
-  const { found, news } = past;
-  const proposed = news.type === 'booked' ? undefined : past.proposed;
-  const said = proposed === undefined ? readWish(text, today) : readChange(text, proposed, today);
-  const anew = news.type === 'booked' || (said.city !== undefined && said.date !== undefined);
-  return {
-    wish: anew ? said : { ...past.wish, ...said },
-    found,
-    ...(proposed && { proposed }),
-    news: { type: 'said', understood: Object.keys(said).length > 0 },
-  };
+  const isOver = past.news.type === 'booked' || past.news.type === 'thanked';
+  const news: News = { type: isOver ? 'thanked' : 'wished' };
+  const said = readReply(isOver ? { wish: {}, found: [], news } : past, text, today);
+  return said.news.type === 'unclear' ? { ...said, news } : said;
 }
 
 /* The day in the call stands: "tomorrow" must not move when the thread goes on after midnight. */
@@ -82,9 +76,9 @@ function readCall(past: Conversation, toolName: string, input: unknown): Convers
     const search = searchSchema.safeParse(input).data;
     return { ...past, wish: { ...past.wish, ...(search && { date: search.date }) } };
   }
+  if (toolName !== 'bookFlight') return past;
   const flightId = bookingSchema.safeParse(input).data?.flightId;
-  const proposed = past.found.find((flight) => flight.flightId === flightId);
-  return { ...past, ...(proposed && { proposed }) };
+  return { ...past, proposed: past.found.find((flight) => flight.flightId === flightId) };
 }
 
 function readResult(
@@ -93,23 +87,49 @@ function readResult(
   today: string,
 ): Conversation {
   if (output.type === 'execution-denied') return readRejection(past, output.reason ?? '', today);
+  if (toolName === 'user_choice' && output.type === 'text') {
+    return readChoice(past, output.value, today);
+  }
   const value = output.type === 'json' ? output.value : undefined;
-  const found = z.array(flightSchema).safeParse(value);
-  if (toolName === 'searchFlights' && found.success) {
-    return { ...past, found: found.data, news: { type: 'found' } };
+  const found = z.array(flightSchema).safeParse(value).data;
+  if (toolName === 'searchFlights' && found !== undefined) {
+    return { ...past, found, proposed: undefined, news: { type: 'found' } };
   }
-  const booked = confirmationSchema.safeParse(value);
-  if (booked.success) {
-    return { ...past, news: { type: 'booked', confirmation: booked.data.confirmation } };
-  }
+  const booked = confirmationSchema.safeParse(value).data;
+  if (booked !== undefined) return { ...past, news: { type: 'booked', ...booked } };
   const error = output.type === 'error-text' ? output.value : 'It gave no answer I can read.';
   return { ...past, news: { type: 'failed', error } };
 }
 
+/* Asked for a city, people answer with a name alone. */
+function readChoice(past: Conversation, text: string, today: string): Conversation {
+  const chosen = readReply(past, text, today);
+  const isCity = chosen.news.type === 'unclear' && past.wish.city === undefined;
+  return isCity
+    ? { ...past, wish: { ...past.wish, city: text }, news: { type: 'wished' } }
+    : chosen;
+}
+
 function readRejection(past: Conversation, reason: string, today: string): Conversation {
-  const change = past.proposed === undefined ? {} : readChange(reason, past.proposed, today);
-  const understood = Object.keys(change).length > 0;
-  return { ...past, wish: { ...past.wish, ...change }, news: { type: 'rejected', understood } };
+  const said = readReply(past, reason, today);
+  return said.news.type === 'unclear' ? { ...said, news: { type: 'refused' } } : said;
+}
+
+/* A flight that was named, another wish, or one of the flights found; in this order, as "the last one on Monday" is a wish. */
+function readReply(past: Conversation, text: string, today: string): Conversation {
+  const { wish, found, proposed } = past;
+  const offered = found.filter((flight) => flight !== proposed);
+  const named = readFlight(text, offered);
+  if (named !== undefined) return { ...past, news: { type: 'picked', flight: named } };
+  const said = readChange(text, proposed === undefined ? found : [proposed], today);
+  if (Object.keys(said).length > 0) {
+    const isAnew = said.city !== undefined && said.date !== undefined;
+    const changed = isAnew ? said : { ...wish, ...said };
+    return { ...past, wish: changed, found: [], news: { type: 'wished' } };
+  }
+  const flight = readPick(text, offered);
+  if (flight !== undefined) return { ...past, news: { type: 'picked', flight } };
+  return { ...past, news: { type: isRefusal(text) ? 'refused' : 'unclear' } };
 }
 
 function textOf(content: Extract<Message, { role: 'user' }>['content']): string {

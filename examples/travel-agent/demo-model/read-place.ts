@@ -16,9 +16,6 @@ const cities = new Map([
   ['Vienna', ['vienna', 'wien']],
 ]);
 
-/** The cities that are known in any spelling. */
-export const knownCities = [...cities.keys()];
-
 const anyCity = [...cities.values()].flat().join('|');
 const known = new RegExp(`(?<!\\p{L})(${anyCity})(?!\\p{L})`, 'iu');
 const knownAsGoal = new RegExp(`(?<!\\p{L})(?:to|in|visit)\\s+(${anyCity})(?!\\p{L})`, 'iu');

@@ -26,34 +26,46 @@ export function readWish(text: string, today: string): Wish {
   });
 }
 
-/** What the reason of a rejection asks for instead of the flight that was rejected. */
-export function readChange(reason: string, rejected: Flight, today: string): Wish {
-  const { date, departs, price } = rejected;
-  const otherDay = /\b(?:next day|day (?:after(?! tomorrow)|later))\b/i.test(reason)
-    ? addDays(date, 1)
-    : /\bday (?:before|earlier)\b/i.test(reason)
-      ? addDays(date, -1)
+/** What a text asks for instead of the flights that were shown. */
+export function readChange(text: string, shown: readonly Flight[], today: string): Wish {
+  const [first] = shown;
+  if (first === undefined) return readWish(text, today);
+  const otherDay = /\b(?:next day|day (?:after(?! tomorrow)|later))\b/i.test(text)
+    ? addDays(first.date, 1)
+    : /\bday (?:before|earlier)\b/i.test(text)
+      ? addDays(first.date, -1)
       : undefined;
+  const lowest = Math.min(...shown.map(({ price }) => price));
   return {
     ...withoutGaps({
       date: otherDay,
-      maxPrice: /\b(?:cheaper|expensive|dear|too much)\b/i.test(reason) ? price - 1 : undefined,
-      departs: otherDay === undefined ? readShift(reason, departs) : undefined,
+      maxPrice: tooDear.test(text) ? lowest - 1 : undefined,
+      departs: otherDay === undefined ? readShift(text, shown) : undefined,
     }),
-    ...readWish(reason, today),
+    ...readWish(text, today),
   };
 }
 
+/* "The cheaper one" is one of those shown. */
+const tooDear = /(?<!\bthe )\b(?:cheaper|(?:too|so|less) (?:dear|expensive|much))\b/i;
+const later = /(?<!\bthe )\b(?:later|too early)\b/i;
+const earlier = /(?<!\bthe )\b(?:earlier|sooner|too late)\b/i;
+
 function readTime(text: string): Wish['departs'] {
-  if (/\bmorning\b/i.test(text)) return { before: '12:00' };
+  const [, side, hour = '', minute] = /\b(after|before)\s+(\d\d?):(\d\d)\b/i.exec(text) ?? [];
+  const time = `${hour.padStart(2, '0')}:${minute}`;
+  if (side !== undefined)
+    return side.toLowerCase() === 'after' ? { after: time } : { before: time };
+  if (/\b(?:morning|before noon)\b/i.test(text)) return { before: '12:00' };
   if (/\bafternoon\b/i.test(text)) return { after: '12:00', before: '18:00' };
   if (/\b(?:evening|tonight|night)\b/i.test(text)) return { after: '17:00' };
   return undefined;
 }
 
-function readShift(text: string, departs: string): Wish['departs'] {
-  if (/\b(?:later|too early)\b/i.test(text)) return { after: departs };
-  if (/\b(?:earlier|sooner|too late)\b/i.test(text)) return { before: departs };
+function readShift(text: string, shown: readonly Flight[]): Wish['departs'] {
+  const times = shown.map(({ departs }) => departs).toSorted();
+  if (later.test(text)) return { after: times.at(-1) ?? '' };
+  if (earlier.test(text)) return { before: times[0] ?? '' };
   return undefined;
 }
 

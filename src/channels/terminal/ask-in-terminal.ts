@@ -16,11 +16,17 @@ import { withDialog } from './with-dialog.ts';
 
 type Request = UserInputRequestContent | UserInputRequest;
 
+/** How requests are asked. */
+export interface AskOptions extends TerminalOptions {
+  /** Whether leaving a question (Ctrl+C, Ctrl+D, the end of the input) dismisses it where it may, or keeps it open. Default `dismiss`. */
+  onLeave?: 'dismiss' | 'keep';
+}
+
 /**
  * Asks a person at the terminal, one request after another, and resolves to the answers, ready for `agent.run`.
  * Enter alone never approves. Esc leaves an approval open and goes on to the next; Ctrl+C, Ctrl+D and the end of the
- * input leave it open and end the asking. A question that may be dismissed is dismissed by these; only after Ctrl+C
- * is the next one asked. What is left open has no answer here and can be asked again.
+ * input leave it open and end the asking. A question that may be dismissed is dismissed by these, unless `onLeave`
+ * says `keep`; only when Ctrl+C has dismissed it is the next one asked. What is left open has no answer here and can be asked again.
  *
  * With an aborted `signal` it rejects with the signal's reason, and the answers given so far are lost: for requests
  * that may be answered elsewhere meanwhile, ask one at a time.
@@ -34,10 +40,17 @@ type Request = UserInputRequestContent | UserInputRequest;
  */
 export async function askInTerminal(
   requests: Request | readonly Request[],
-  options: TerminalOptions = {},
+  { onLeave = 'dismiss', ...options }: AskOptions = {},
 ): Promise<UserInputResponseContent[]> {
   const all = parseRequests(Array.isArray(requests) ? requests : [requests]);
-  return all.length === 0 ? [] : withDialog(options, (dialog) => askAll(all, dialog));
+  return all.length === 0
+    ? []
+    : withDialog(options, (dialog) => askAll(onLeave === 'keep' ? all.map(kept) : all, dialog));
+}
+
+/* For whoever asks, a question that may not be dismissed is one that stays open. */
+function kept(request: UserInputRequest): UserInputRequest {
+  return request.type === 'question-request' ? { ...request, allowDismiss: false } : request;
 }
 
 async function askAll(

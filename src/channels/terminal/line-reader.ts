@@ -35,7 +35,8 @@ export async function readLine(
   } finally {
     input.off('data', onData).off('end', ended).off('close', lost).off('error', lost);
     signal?.removeEventListener('abort', aborted);
-    if (!wasFlowing) input.pause();
+    /* Paused in its own event, a pipe reads on unseen, and keeps the process alive: it is paused anew, after a start. */
+    if (!wasFlowing) input.resume().pause();
   }
 }
 

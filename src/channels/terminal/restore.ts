@@ -12,6 +12,8 @@ const deadly = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export function takeTerminal({ input, output }: TerminalStreams, onEnd: () => void): Disposable {
   const wasRaw = input.isRaw === true;
   const wasFlowing = input.readableFlowing === true;
+  /* An app that listens lives on, also when it listened only once and is gone from the list by then. */
+  const heard = deadly.filter((signal) => process.listenerCount(signal) > 0);
   const take = (): void => {
     /* Stopped and continued, the terminal is another's mode while Node believes it is raw. */
     input.setRawMode?.(false);
@@ -31,7 +33,8 @@ export function takeTerminal({ input, output }: TerminalStreams, onEnd: () => vo
   };
   const onDeath = (signal: NodeJS.Signals): void => {
     onExit();
-    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+    const isHeard = heard.some((name) => name === signal) || process.listenerCount(signal) > 0;
+    if (!isHeard) process.kill(process.pid, signal);
   };
   for (const signal of deadly) process.on(signal, onDeath);
   process.on('exit', onExit).on('SIGCONT', take);
