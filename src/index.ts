@@ -12,6 +12,7 @@ export type {
   UnrecordedOutcome,
 } from './agent/agent-options.ts';
 export type { AgentResponse } from './agent/agent-response.ts';
+export type { AgentStream, AgentStreamEvent } from './agent/agent-stream.ts';
 export { createAgent } from './agent/create-agent.ts';
 export { later, type ToolRunOptions } from './agent/execute-call.ts';
 export {
@@ -23,6 +24,7 @@ export {
   approve,
   reject,
 } from './content/approval.ts';
+export type { ModelDelta } from './agent/streaming-model.ts';
 export { inertText } from './content/inert-text.ts';
 export {
   type QuestionAnswer,

@@ -41,6 +41,7 @@ const rooms: Record<string, readonly string[]> = {
 const packages: Record<string, readonly string[]> = {
   ai: [
     'agent/model-step.ts',
+    'agent/streaming-model.ts',
     'agent/tool-definitions.ts',
     'tools/question-tool.ts',
     'tools/user-choice.ts',

@@ -11,6 +11,7 @@ import type {
   SettledOutcome,
 } from './agent-options.ts';
 import type { AgentResponse } from './agent-response.ts';
+import type { AgentStream } from './agent-stream.ts';
 
 /** A language model with tools, a loop that asks before it acts, and threads that remember. */
 export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
@@ -28,6 +29,18 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
     thread: AgentThread,
     options?: RunOptions<RUNTIME_CONTEXT>,
   ): Promise<AgentResponse>;
+  /**
+   * The same run, followed while it goes: what the model says as it says it, and what happens once it is durable. Read it to its end,
+   * or leave it with `break`: a run whose reader just stops asking holds the thread.
+   *
+   * @example
+   * const stream = agent.stream('Book me a flight to Paris on Friday.', thread);
+   * for await (const event of stream) {
+   *   if (event.type === 'text-delta') process.stdout.write(event.text);
+   * }
+   * const response = await stream.response;
+   */
+  stream(input: RunInput, thread: AgentThread, options?: RunOptions<RUNTIME_CONTEXT>): AgentStream;
   /** Records answers durably and runs nothing: for webhooks and inboxes. `run([], thread)` goes on, anywhere. */
   respond(
     answers: InputItem | readonly InputItem[],

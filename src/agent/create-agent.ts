@@ -4,6 +4,7 @@ import { HoldpointError } from '../errors.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
 import { verifyChain } from '../thread/chain.ts';
+import { deepFreeze } from '../thread/deep-freeze.ts';
 import type { ThreadEvent, ThreadEventType } from '../thread/thread-event.ts';
 import { parseThreadJson } from '../thread/thread-json.ts';
 import { ThreadLog } from '../thread/thread-log.ts';
@@ -23,8 +24,10 @@ import type {
   SettledOutcome,
 } from './agent-options.ts';
 import { type AgentResponse, makeResponse } from './agent-response.ts';
+import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
 import { checkRules } from './apply-rules.ts';
 import { deliverOutcome, type EndingInput, settleCall } from './end-call.ts';
+import type { Feed } from './feed.ts';
 import { type Asked, makeRequest } from './make-request.ts';
 import { settingsOf } from './model-step.ts';
 import { parseInput } from './parse-input.ts';
@@ -88,6 +91,23 @@ class HoldpointAgent implements Agent<unknown> {
     thread: AgentThread,
     options: RunOptions<unknown> = {},
   ): Promise<AgentResponse> {
+    return this.#play(input, thread, options);
+  }
+
+  stream(input: RunInput, thread: AgentThread, options: RunOptions<unknown> = {}): AgentStream {
+    return new RunStream(
+      async (feed, signal) => this.#play(input, thread, { ...options, signal }, feed),
+      options.signal,
+    );
+  }
+
+  /** Runs the thread; `feed` is told what happens, and is what makes the model stream. */
+  async #play(
+    input: RunInput,
+    thread: AgentThread,
+    options: RunOptions<unknown>,
+    feed?: Feed<AgentStreamEvent>,
+  ): Promise<AgentResponse> {
     const log = this.#logOf(thread);
     const { principal, channel } = options;
     const { allowSystemInMessages } = this.#context.options;
@@ -96,12 +116,14 @@ class HoldpointAgent implements Agent<unknown> {
     const tools = await this.#definedTools();
     await log.pull();
     const messagesBefore = log.state.messages.length;
-    const events = new Run(this.#context, log, tools, options).events(parsed);
+    const run = new Run(this.#context, { log, tools, options, listener: feed });
+    const events = run.events(parsed);
     for (;;) {
       const next = await events.next();
       if (next.done === true) {
         return makeResponse(thread, { messages: log.state.messages, messagesBefore }, next.value);
       }
+      feed?.push(deepFreeze(next.value));
     }
   }
 

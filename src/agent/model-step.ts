@@ -10,6 +10,7 @@ import {
   userModelMessageSchema,
 } from 'ai';
 import { HoldpointError } from '../errors.ts';
+import { type ModelListener, originalError, streamingModel } from './streaming-model.ts';
 
 /** What may come in from outside, as the AI SDK defines it. */
 export const inputMessageSchemas = {
@@ -57,6 +58,8 @@ export interface ModelStepInput {
   tools: ToolSet;
   messages: ModelMessage[];
   signal?: AbortSignal | undefined;
+  /** Who hears the model while it speaks; without one, it does not stream. */
+  listener?: ModelListener | undefined;
 }
 
 /** A call as the model proposed it and the AI SDK parsed and repaired it. */
@@ -80,15 +83,7 @@ export interface ModelStep {
 
 /** One model step: one call of the AI SDK, whose tools have nothing to execute. */
 export async function generateStep(stepInput: ModelStepInput): Promise<ModelStep> {
-  const { model, instructions, settings, tools, messages, signal } = stepInput;
-  const result = await generateText({
-    ...settings,
-    model,
-    messages,
-    tools,
-    ...(instructions === undefined ? {} : { instructions }),
-    ...(signal === undefined ? {} : { abortSignal: signal }),
-  });
+  const result = await generate(stepInput);
   refuseProviderApprovals(result.content);
   const message = result.responseMessages.find(({ role }) => role === 'assistant');
   return {
@@ -97,6 +92,24 @@ export async function generateStep(stepInput: ModelStepInput): Promise<ModelStep
     finishReason: result.finishReason,
     usage: result.usage,
   };
+}
+
+async function generate(
+  stepInput: ModelStepInput,
+): Promise<Awaited<ReturnType<typeof generateText>>> {
+  const { model, instructions, settings, tools, messages, signal, listener } = stepInput;
+  try {
+    return await generateText({
+      ...settings,
+      model: listener === undefined ? model : streamingModel(model, listener),
+      messages,
+      tools,
+      ...(instructions === undefined ? {} : { instructions }),
+      ...(signal === undefined ? {} : { abortSignal: signal }),
+    });
+  } catch (error) {
+    throw originalError(error);
+  }
 }
 
 function proposedCall(

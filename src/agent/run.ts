@@ -18,6 +18,7 @@ import { addUsage, messageOf } from './model-step.ts';
 import type { ParsedInput } from './parse-input.ts';
 import { reconcileCalls, restartsOf } from './recover-calls.ts';
 import { resultEvents } from './result-events.ts';
+import type { ModelListener } from './streaming-model.ts';
 import { takeStep } from './take-step.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
 import { withRetries } from './with-retries.ts';
@@ -29,6 +30,15 @@ export interface RunEnd {
   finishReason: string | undefined;
 }
 
+/** What a run works with. */
+export interface RunSetting {
+  log: ThreadLog;
+  tools: ToolDefinitions;
+  options: RunOptions<unknown>;
+  /** Who hears the model while it speaks: the one thing in which a streamed run differs. */
+  listener?: ModelListener | undefined;
+}
+
 /**
  * One run of a thread: from its input to the point where a person, or nobody, is next. It holds the thread by a
  * lease, appends before it acts, and gives out every event it appended.
@@ -38,6 +48,7 @@ export class Run {
   readonly #log: ThreadLog;
   readonly #options: RunOptions<unknown>;
   readonly #tools: ToolDefinitions;
+  readonly #listener: ModelListener | undefined;
   readonly #executions: Executions;
   readonly #lease: Lease;
   #holding = false;
@@ -45,16 +56,12 @@ export class Run {
   #usage: LanguageModelUsage | undefined;
   #finishReason: string | undefined;
 
-  constructor(
-    context: AgentContext,
-    log: ThreadLog,
-    tools: ToolDefinitions,
-    options: RunOptions<unknown>,
-  ) {
+  constructor(context: AgentContext, { log, tools, options, listener }: RunSetting) {
     this.#context = context;
     this.#log = log;
     this.#tools = tools;
     this.#options = options;
+    this.#listener = listener;
     this.#executions = new Executions(context.abortGraceMs);
     this.#lease = new Lease(context, log);
   }
@@ -151,6 +158,7 @@ export class Run {
       decisions: this.#decisionInput(state.messages.length),
       state,
       signal: this.#options.signal,
+      listener: this.#listener,
     });
     this.#steps += 1;
     this.#usage = addUsage(this.#usage, usage);

@@ -7,6 +7,7 @@ import { openedEvent } from './check-approved.ts';
 import { type CallVerdict, decideCalls, type DecisionInput } from './decide-calls.ts';
 import { generateStep } from './model-step.ts';
 import { recordStep } from './record-step.ts';
+import type { ModelListener } from './streaming-model.ts';
 import { beginningOf, modelTools } from './tool-definitions.ts';
 import { untilAborted } from './until-aborted.ts';
 
@@ -16,6 +17,7 @@ export interface StepInput {
   decisions: DecisionInput;
   state: Readonly<ThreadState>;
   signal: AbortSignal | undefined;
+  listener: ModelListener | undefined;
 }
 
 /** A step that was taken and is not recorded yet. */
@@ -32,15 +34,14 @@ export async function takeStep({
   decisions,
   state,
   signal,
+  listener,
 }: StepInput): Promise<TakenStep> {
   const { options, settings, generateId, now } = context;
   const { tools } = decisions;
   const { model, instructions } = options;
   const messages = state.messages.slice();
-  const modelStep = await untilAborted(
-    generateStep({ model, instructions, settings, tools: modelTools(tools), messages, signal }),
-    signal,
-  );
+  const asked = { model, instructions, settings, tools: modelTools(tools), messages };
+  const modelStep = await untilAborted(generateStep({ ...asked, signal, listener }), signal);
   const { usage, finishReason } = modelStep;
   const { message, calls } = recordStep(modelStep, {
     usedIds: state.toolCallIds,

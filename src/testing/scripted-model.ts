@@ -21,6 +21,8 @@ export interface ScriptedStep {
 
 type Model = Extract<LanguageModel, { specificationVersion: 'v4' }>;
 type Generated = Awaited<ReturnType<Model['doGenerate']>>;
+type Streamed = Awaited<ReturnType<Model['doStream']>>;
+type StreamPart = Streamed['stream'] extends ReadableStream<infer PART> ? PART : never;
 type Prompt = Parameters<Model['doGenerate']>[0]['prompt'];
 
 /** A model that plays a script, and what it was asked. */
@@ -38,7 +40,7 @@ const usage: Generated['usage'] = {
 };
 
 /**
- * A model for tests that answers with the steps of a script, one a request. A request past the end fails, or gets the
+ * A model for tests that answers with the steps of a script, one a request, streamed (a word at a time) or not. A request past the end fails, or gets the
  * last step again with `repeat`.
  *
  * @example
@@ -52,20 +54,23 @@ export function scriptedModel(
   { repeat = false } = {},
 ): ScriptedModel {
   const prompts: Prompt[] = [];
+  const nextStep = (prompt: Prompt): ScriptedStep => {
+    prompts.push(prompt);
+    const step = script[prompts.length - 1] ?? (repeat ? script.at(-1) : undefined);
+    if (step === undefined) throw new Error(`The script has no step ${prompts.length}.`);
+    if (step.fail !== undefined) throw new Error(step.fail);
+    return step;
+  };
   const model: Model = {
     specificationVersion: 'v4',
     provider: 'scripted',
     modelId: 'scripted',
     supportedUrls: { '*/*': [/.*/] },
     async doGenerate({ prompt }) {
-      prompts.push(prompt);
-      const step = script[prompts.length - 1] ?? (repeat ? script.at(-1) : undefined);
-      if (step === undefined) throw new Error(`The script has no step ${prompts.length}.`);
-      if (step.fail !== undefined) throw new Error(step.fail);
-      return generated(step);
+      return generated(nextStep(prompt));
     },
-    async doStream() {
-      throw new Error('A scripted model does not stream.');
+    async doStream({ prompt }) {
+      return { stream: streamOf(partsOf(nextStep(prompt))) };
     },
   };
   return {
@@ -93,4 +98,37 @@ function generated({ reasoning, text, calls = [], finish }: ScriptedStep): Gener
     usage,
     warnings: [],
   };
+}
+
+function* partsOf(step: ScriptedStep): Generator<StreamPart, void, void> {
+  const { content, finishReason, warnings } = generated(step);
+  yield { type: 'stream-start', warnings };
+  for (const [index, part] of content.entries()) {
+    const id = String(index);
+    if (part.type === 'tool-call') {
+      yield { type: 'tool-input-start', id: part.toolCallId, toolName: part.toolName };
+      yield { type: 'tool-input-delta', id: part.toolCallId, delta: part.input };
+      yield { type: 'tool-input-end', id: part.toolCallId };
+      yield part;
+    }
+    if (part.type !== 'text' && part.type !== 'reasoning') continue;
+    yield { type: `${part.type}-start`, id };
+    for (const delta of part.text.split(/(?<=\s)/)) yield { type: `${part.type}-delta`, id, delta };
+    yield { type: `${part.type}-end`, id };
+  }
+  yield { type: 'finish', finishReason, usage };
+}
+
+/** A stream that makes a part when it is asked for one. */
+function streamOf(parts: Iterator<StreamPart, void>): Streamed['stream'] {
+  return new ReadableStream(
+    {
+      pull(controller) {
+        const { done, value } = parts.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }

@@ -56,7 +56,8 @@ function emptySamples(key: ContenderKey): Samples {
   return { key, opening: [], cycle: [] };
 }
 
-function inOrder(contenders: readonly Contender[], round: number): Contender[] {
+/** The contenders in a round's order: it rotates, and turns round every other time. */
+export function inOrder<CONTENDER>(contenders: readonly CONTENDER[], round: number): CONTENDER[] {
   const first = round % contenders.length;
   const rotated = [...contenders.slice(first), ...contenders.slice(0, first)];
   return round % 2 === 0 ? rotated : rotated.toReversed();

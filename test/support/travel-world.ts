@@ -44,24 +44,27 @@ export function travelTools(ran: Ran[]) {
   };
 }
 
-/** A world around a played model and a store. */
+/** A world around a played model and a store; `speak` is what is done to its agents. */
 export function travelWorld(
   played: Pick<PlayedModel, 'model' | 'requests'>,
   open: () => ThreadStore,
+  speak: (agent: Agent) => Agent = (agent) => agent,
 ) {
   const ran: Ran[] = [];
   const world: TravelWorld = {
     ran,
     requests: () => played.requests,
     agent: (options = {}) =>
-      createAgent({
-        model: played.model,
-        tools: travelTools(ran),
-        toolApproval: { book: 'user-approval' },
-        store: open(),
-        maxRetries: 0,
-        ...options,
-      }),
+      speak(
+        createAgent({
+          model: played.model,
+          tools: travelTools(ran),
+          toolApproval: { book: 'user-approval' },
+          store: open(),
+          maxRetries: 0,
+          ...options,
+        }),
+      ),
   };
   return world;
 }

@@ -1,0 +1,87 @@
+import type { ThreadEvent } from '../thread/thread-event.ts';
+import type { AgentResponse } from './agent-response.ts';
+import { Feed } from './feed.ts';
+import type { ModelDelta } from './streaming-model.ts';
+
+/**
+ * What a streamed run tells: what the model is saying, which is provisional; the thread's own events, once they are
+ * durable; and at the end one `finish` or one `error`.
+ */
+export type AgentStreamEvent =
+  | ModelDelta
+  | ThreadEvent
+  | { type: 'finish'; response: AgentResponse }
+  | { type: 'error'; error: unknown };
+
+/**
+ * A run that can be followed. It begins when the first event or the `response` is asked for, and goes at its reader's
+ * pace. To leave the loop (`break`) ends the run as an aborted signal does, and waits for that.
+ */
+export interface AgentStream extends AsyncIterable<AgentStreamEvent, undefined> {
+  /**
+   * What the run came to; rejects as `agent.run` does. Without a reader the run goes on to its end by itself, and its events are
+   * dropped.
+   */
+  readonly response: Promise<AgentResponse>;
+}
+
+/** Does the run: tells the feed of it, and stops at the signal. */
+export type StreamedWork = (
+  feed: Feed<AgentStreamEvent>,
+  signal: AbortSignal,
+) => Promise<AgentResponse>;
+
+/** The stream of a run that has not begun. */
+export class RunStream implements AgentStream {
+  readonly #work: StreamedWork;
+  readonly #feed = new Feed<AgentStreamEvent>();
+  readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
+  #response: Promise<AgentResponse> | undefined;
+
+  constructor(work: StreamedWork, signal: AbortSignal | undefined) {
+    this.#work = work;
+    const stopped = this.#stop.signal;
+    this.#signal = signal === undefined ? stopped : AbortSignal.any([signal, stopped]);
+  }
+
+  get response(): Promise<AgentResponse> {
+    if (this.#response === undefined) {
+      this.#response = this.#run();
+      /* Whoever reads the events is told of the error there, and need not look here. */
+      this.#response.catch(() => {});
+    }
+    return this.#response;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<AgentStreamEvent, undefined> {
+    this.#feed.open();
+    return {
+      next: async () => {
+        void this.response;
+        return this.#feed.next();
+      },
+      return: async () => {
+        await this.#leave();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  async #run(): Promise<AgentResponse> {
+    try {
+      const response = await this.#work(this.#feed, this.#signal);
+      this.#feed.close({ type: 'finish', response });
+      return response;
+    } catch (error) {
+      this.#feed.close({ type: 'error', error });
+      throw error;
+    }
+  }
+
+  async #leave(): Promise<void> {
+    this.#feed.drop();
+    this.#stop.abort(new DOMException('The reader left the stream.', 'AbortError'));
+    await this.response.catch(() => {});
+  }
+}

@@ -1,0 +1,132 @@
+import { experimental_streamLanguageModelCall, streamText } from 'ai';
+import { createAgent } from 'holdpoint';
+import { userText } from './contender.ts';
+import { inOrder, median } from './measure.ts';
+import { streamedModel } from './streamed-model.ts';
+import { milliseconds, table, times } from './table.ts';
+import type { Target } from './target.ts';
+import { Ledger, transferTool } from './transfer-tool.ts';
+
+const pieceCount = 1_000;
+const heading = `
+A stream: the model says ${pieceCount.toLocaleString('en')} pieces of text, then asks for a gated call; it is read to its end.
+- As in a server: model, tools and agent are made once; every stream is a thread of its own in a memory store. Telemetry is off.
+- "first" is the time to the first piece of text; "total" to the end. One process; every contender once a round, in rotating
+  order; medians. Warmed up by 1,500 short streams each. The young generation is collected before each, untimed: streamText
+  leaves a lot there.
+- The bare model call is the AI SDK's primitive alone: it makes no message, decides nothing, and is no target.
+`;
+
+interface Read {
+  first: number;
+  total: number;
+}
+
+interface Found extends Read {
+  name: string;
+}
+
+/** What is read, and by what type its last event says that somebody is asked. */
+interface Streamed {
+  name: string;
+  open(): Promise<AsyncIterable<{ type: string }>>;
+  asks: string;
+}
+
+function contenders(pieces: () => number): Streamed[] {
+  const telemetry = { isEnabled: false };
+  const model = streamedModel(pieces);
+  const tools = { transfer: transferTool(new Ledger()) };
+  const agent = createAgent({ model, tools, telemetry });
+  const call = { model, tools, prompt: userText };
+  return [
+    {
+      name: "ai's own streamText",
+      asks: 'tool-approval-request',
+      open: async () => streamText({ ...call, telemetry }).stream,
+    },
+    {
+      name: 'holdpoint, agent.stream',
+      asks: 'request-opened',
+      open: async () => agent.stream(userText, await agent.thread()),
+    },
+    {
+      name: 'bare model call of ai',
+      asks: 'tool-call',
+      open: async () => (await experimental_streamLanguageModelCall(call)).stream,
+    },
+  ];
+}
+
+/** Measures a streamed answer that asks, prints what it finds, and gives the targets. */
+export async function runStreams(quick: boolean): Promise<Target[]> {
+  console.log(heading);
+  let pieces = 10;
+  const all = contenders(() => pieces);
+  for (let round = 0; round < 1_500; round += 1) {
+    for (const contender of all) await readOnce(contender, pieces);
+  }
+  pieces = pieceCount;
+  const found = await measureReads(all, quick ? 2_000 : 10_000);
+  console.log(`${streamTable(found)}\n`);
+  return streamTargets(found);
+}
+
+async function measureReads(all: readonly Streamed[], budgetMs: number): Promise<Found[]> {
+  const reads = all.map((): Read[] => []);
+  const end = performance.now() + budgetMs;
+  for (let round = 0; round < 20 || performance.now() < end; round += 1) {
+    for (const [index, contender] of inOrder([...all.entries()], round)) {
+      globalThis.gc?.({ type: 'minor' });
+      const read = await readOnce(contender, pieceCount);
+      if (round >= 10) reads[index]?.push(read);
+    }
+  }
+  return all.map(({ name }, index) => ({
+    name,
+    first: median((reads[index] ?? []).map(({ first }) => first)),
+    total: median((reads[index] ?? []).map(({ total }) => total)),
+  }));
+}
+
+async function readOnce({ open, asks }: Streamed, pieces: number): Promise<Read> {
+  const begin = performance.now();
+  let first: number | undefined;
+  let deltas = 0;
+  let asked = false;
+  for await (const { type } of await open()) {
+    if (type === 'text-delta') {
+      first ??= performance.now() - begin;
+      deltas += 1;
+    }
+    asked ||= type === asks;
+  }
+  const total = performance.now() - begin;
+  if (deltas === pieces && asked && first !== undefined) return { first, total };
+  throw new Error(`It said ${deltas} pieces, and ${asked ? 'asked' : 'did not ask'}.`);
+}
+
+function streamTable(found: readonly Found[]): string {
+  const [ai] = found;
+  const rows = found.map(({ name, first, total }) => [
+    name,
+    milliseconds(first),
+    times(first / (ai?.first ?? Number.NaN)),
+    milliseconds(total),
+    times(total / (ai?.total ?? Number.NaN)),
+  ]);
+  return table(['contender', 'first ms', 'x ai', 'total ms', 'x ai'], rows);
+}
+
+function streamTargets([ai, own]: readonly Found[]): Target[] {
+  if (ai === undefined || own === undefined) return [];
+  const ratios = [
+    { what: 'first piece', limit: 1, ratio: own.first / ai.first },
+    { what: 'total', limit: 0.25, ratio: own.total / ai.total },
+  ];
+  return ratios.map(({ what, limit, ratio }) => ({
+    name: `stream that asks, ${what}: at most ${limit} x streamText with an approval`,
+    reached: ratio <= limit,
+    found: times(ratio),
+  }));
+}

@@ -1,0 +1,25 @@
+import type { Agent } from 'holdpoint';
+
+/** The agent, each of its runs a stream that is read to its end. */
+export function streamingAgent<RUNTIME_CONTEXT>(
+  agent: Agent<RUNTIME_CONTEXT>,
+): Agent<RUNTIME_CONTEXT> {
+  return {
+    thread: (...input) => agent.thread(...input),
+    async run(...input) {
+      for await (const event of agent.stream(...input)) {
+        if (event.type === 'finish') return event.response;
+        if (event.type === 'error') throw event.error;
+      }
+      throw new Error('The stream had no last event.');
+    },
+    stream: (...input) => agent.stream(...input),
+    respond: (...input) => agent.respond(...input),
+    requestApproval: (...input) => agent.requestApproval(...input),
+    settle: (...input) => agent.settle(...input),
+    deliver: (...input) => agent.deliver(...input),
+    cancel: (...input) => agent.cancel(...input),
+    restore: (...input) => agent.restore(...input),
+    on: (...input) => agent.on(...input),
+  };
+}
