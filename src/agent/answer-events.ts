@@ -1,4 +1,4 @@
-import type { JSONValue, UserModelMessage } from 'ai';
+import type { JSONValue } from 'ai';
 import { z } from 'zod';
 import { HoldpointError } from '../errors.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../content/question.ts';
@@ -10,6 +10,7 @@ import type { OpenRequest, ThreadHead } from '../thread/thread-state.ts';
 import type { AnswerOptions } from './agent-options.ts';
 import { callAt, outcomeUnstarted } from './close-requests.ts';
 import { inputMessageSchemas, messageOf } from './model-step.ts';
+import { saysSomething } from './parse-input.ts';
 import { type QuestionResult, settled } from './question-call.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
 
@@ -77,9 +78,7 @@ const resultSchema = z.discriminatedUnion('status', [
   z.strictObject({
     status: z.literal('succeeded'),
     output: z.custom<JSONValue>((value) => value !== undefined),
-    message: inputMessageSchemas.user
-      .refine(({ content }) => saysSomething(content), 'must not be empty')
-      .optional(),
+    message: inputMessageSchemas.user.refine(saysSomething, 'must not be empty').optional(),
   }),
   z.strictObject({
     status: z.literal('failed'),
@@ -87,11 +86,6 @@ const resultSchema = z.discriminatedUnion('status', [
     endsTurn: z.boolean().optional(),
   }),
 ]);
-
-function saysSomething(content: UserModelMessage['content']): boolean {
-  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-  return parts.some((part) => !('text' in part) || part.text.trim() !== '');
-}
 
 function resultOf(make: () => QuestionResult, { requestId }: QuestionRequestContent) {
   try {

@@ -78,10 +78,14 @@ function parseAnswer(item: unknown): UserInputResponseContent {
   return parsed.data;
 }
 
-function refuseEmpty({ content }: ModelMessage): void {
+/** Whether a message holds more than blank text; providers refuse it otherwise. */
+export function saysSomething({ content }: Pick<ModelMessage, 'content'>): boolean {
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-  const saysSomething = parts.some((part) => !('text' in part) || part.text.trim() !== '');
-  if (saysSomething) return;
+  return parts.some((part) => !('text' in part) || part.text.trim() !== '');
+}
+
+function refuseEmpty(message: ModelMessage): void {
+  if (saysSomething(message)) return;
   throw new HoldpointError(
     'invalid-input',
     'The message is empty; providers refuse such messages.',

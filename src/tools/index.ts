@@ -1,6 +1,6 @@
 import type { Tool } from 'ai';
 import { askUserQuestion } from './ask-user-question.ts';
-import { askConfirmation, askQuestion } from './interaction-tools.ts';
+import { interactionTools } from './interaction-tools.ts';
 import { userChoice } from './user-choice.ts';
 
 export {
@@ -40,8 +40,7 @@ export function questionTools(): Record<
   Tool
 > {
   return {
-    ask_confirmation: askConfirmation(),
-    ask_question: askQuestion(),
+    ...interactionTools(),
     AskUserQuestion: askUserQuestion(),
     user_choice: userChoice(),
   };
