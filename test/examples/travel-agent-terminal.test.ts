@@ -24,14 +24,19 @@ function flightIn(line: string | undefined): { flightId: string; departs: string
   return { flightId, departs, price: Number(price) };
 }
 
+/** Starts the demo, and types the wish. */
+async function startWithAWish(tmux: Tmux, world: World): Promise<void> {
+  await start(tmux, world);
+  await tmux.shows('You: ▏');
+  await tmux.type(request);
+  await tmux.press('Enter');
+}
+
 describe.skipIf(!hasTmux)('the travel agent in a real terminal (skipped without tmux)', () => {
   test('a flight is picked with arrows, left at the approval, approved later, booked once', async () => {
     await using world = await World.make();
     await using tmux = await Tmux.start({ columns: 80, rows: 50 });
-    await start(tmux, world);
-    await tmux.shows('You: ▏');
-    await tmux.type(request);
-    await tmux.press('Enter');
+    await startWithAWish(tmux, world);
     const choice = from('Which flight', await tmux.shows('Say something else...')).split('\n');
     expect(choice.slice(0, 4)).toEqual(['Which flight shall I book?', ...selector]);
     expect(choice[4]).toMatch(/^ {2}❯ HP/);
@@ -68,10 +73,7 @@ describe.skipIf(!hasTmux)('the travel agent in a real terminal (skipped without 
   test('Ctrl+C at the choice keeps it, and a typed answer is taken after the restart', async () => {
     await using world = await World.make();
     await using tmux = await Tmux.start({ columns: 80, rows: 50 });
-    await start(tmux, world);
-    await tmux.shows('You: ▏');
-    await tmux.type(request);
-    await tmux.press('Enter');
+    await startWithAWish(tmux, world);
     const asked = from('Agent: I found', await tmux.shows('Say something else...'));
     await tmux.press('C-c');
     await tmux.shows('A conversation waits for you.');

@@ -2,7 +2,7 @@ import { EntryList } from './entry-list.ts';
 import { oneLine } from './fit-text.ts';
 import { FreeText, type Typed } from './free-text.ts';
 import type { Key } from './key.ts';
-import { hintLines, isExit } from './selector.ts';
+import { hintLines, isExit } from './list-hint.ts';
 import {
   type Canvas,
   escapeLabel,

@@ -1,7 +1,8 @@
-import { EntryList, isTiny } from './entry-list.ts';
-import { oneLine, wrap } from './fit-text.ts';
+import { EntryList } from './entry-list.ts';
+import { oneLine } from './fit-text.ts';
 import { FreeText, type Typed } from './free-text.ts';
 import type { Key } from './key.ts';
+import { hintLines, isExit } from './list-hint.ts';
 import {
   type Canvas,
   escapeLabel,
@@ -75,31 +76,4 @@ export class Selector implements Widget<Picked> {
     if (typed?.type === 'text') return typed;
     if (typed?.type === 'back') this.#text = undefined;
   }
-}
-
-/** Whether the stroke leaves a list, by the way out it has. */
-export function isExit(stroke: string, exit: PickList['exit']): boolean {
-  if (exit === 'leave') return stroke === 'escape';
-  return exit === 'back' && (stroke === 'left' || stroke === 'shift+tab');
-}
-
-/** What can be done, and a blank line. */
-export function hintLines(
-  wishes: readonly string[],
-  exit: PickList['exit'],
-  canUnfold: boolean,
-  canvas: Canvas,
-): string[] {
-  if (isTiny(canvas)) return [];
-  const { columns, paint } = canvas;
-  const all = [
-    ...wishes,
-    ...(exit === 'back' ? ['← to go back'] : []),
-    ...(exit === 'leave' ? ['Esc to decide later'] : []),
-    ...(canUnfold ? ['v to show everything'] : []),
-  ];
-  return [
-    ...wrap(all.join(', '), columns - 2).map((line) => `  ${paint.hint(line.trimEnd())}`),
-    '',
-  ];
 }
