@@ -1,14 +1,15 @@
 import type { ApprovalRequest } from '../content/approval.ts';
-import type { CallPlace, ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
+import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import { requestDigest } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { NewThreadEvent } from '../thread/thread-event.ts';
-import type { ThreadHead, ThreadState } from '../thread/thread-state.ts';
-import { closeEvents, outcomeUnstarted } from './close-requests.ts';
+import { dueCalls, type ThreadHead, type ThreadState } from '../thread/thread-state.ts';
 import { applyRules } from './apply-rules.ts';
-import { askAbout, type DecisionInput } from './decide-calls.ts';
-import { beginningOf, type ToolDefinition } from './tool-definitions.ts';
+import { askAbout, ownRunner, providerRunner, type Runner } from './ask-about.ts';
+import { closeEvents, outcomeUnstarted } from './close-requests.ts';
+import type { DecisionInput } from './decide-calls.ts';
+import { beginningOf } from './tool-definitions.ts';
 
 /** An approved call, and what was shown of it. */
 export interface ApprovedCall {
@@ -17,20 +18,28 @@ export interface ApprovedCall {
 }
 
 /**
- * The events that start an approved call, or that say why it may not start: the last look before it runs. What was
- * shown is recomputed from the stored bytes; what is not equal is asked again (design, rule 4).
+ * The events that start an approved call, or let its provider run it, or that say why neither may be: the last look before.
+ * What was shown is recomputed from the stored bytes; what is not equal is asked again (design, rule 4).
  */
 export async function checkApproved(
   input: DecisionInput,
   approved: ApprovedCall,
 ): Promise<NewThreadEvent[]> {
   const { call, request } = approved;
-  const { step, index, toolCallId, toolName } = call;
   const at = input.now();
   if ((request.expiresAt ?? Infinity) <= at) {
     const reason = 'The approval expired before the call began.';
     return closeEvents(request.requestId, call, { cause: 'expired', reason, at });
   }
+  return call.providerApprovalId === undefined
+    ? checkOwn(input, approved)
+    : checkForwarded(input, approved, call.providerApprovalId);
+}
+
+async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<NewThreadEvent[]> {
+  const { call } = approved;
+  const { step, index, toolName } = call;
+  const at = input.now();
   const definition = input.tools.get(toolName);
   if (definition === undefined) {
     return notRun(approved, `Not run: the tool '${toolName}' no longer exists.`, at);
@@ -38,26 +47,46 @@ export async function checkApproved(
   if (definition.asking !== undefined) {
     return notRun(approved, `Not run: the tool '${toolName}' asks by now, and runs nothing.`, at);
   }
-  const fault = whyNotStrictJson(call.input);
-  if (fault !== undefined)
-    return notRun(approved, `Not run: the stored input is damaged: ${fault}.`, at);
-  const toolCall = { toolCallId, toolName, input: call.input };
-  if (!(await isAsShown(request, toolCall, call, definition))) {
-    return askAgain(input, approved, { toolCall, place: { step, index }, definition });
-  }
-  const decision = await applyRules(input.rules, definition, toolCall);
+  const changed = await eventsOfChanged(input, approved, ownRunner(definition));
+  if (changed !== undefined) return changed;
+  const decision = await applyRules(input.rules, definition, callOf(call));
   if (decision.type !== 'deny') return [beginningOf(definition, call, at)];
   const outcome = outcomeUnstarted(call, decision.reason);
   return [{ type: 'call-ended', at, step, index, outcome }];
 }
 
-async function isAsShown(
-  { digest, ...shown }: ApprovalRequest,
-  toolCall: ToolCall,
-  place: CallPlace,
-  definition: ToolDefinition,
-): Promise<boolean> {
-  return digest === (await requestDigest({ ...shown, toolCall }, place, definition.digest));
+/** No tool and no rule of ours has a word in what the provider runs, whatever its name. */
+async function checkForwarded(
+  input: DecisionInput,
+  approved: ApprovedCall,
+  approvalId: string,
+): Promise<NewThreadEvent[]> {
+  const { step, index, toolName } = approved.call;
+  const runner = await providerRunner(toolName, approvalId);
+  const outcome: ToolCallOutcome = { status: 'forwarded' };
+  const forwarded: NewThreadEvent = { type: 'call-ended', at: input.now(), step, index, outcome };
+  return (await eventsOfChanged(input, approved, runner)) ?? [forwarded];
+}
+
+/** What becomes of a call whose stored bytes, or whose runner, are not what was shown; `undefined` where they are. */
+async function eventsOfChanged(
+  input: DecisionInput,
+  approved: ApprovedCall,
+  runner: Runner,
+): Promise<NewThreadEvent[] | undefined> {
+  const { call, request } = approved;
+  const fault = whyNotStrictJson(call.input);
+  if (fault !== undefined) {
+    return notRun(approved, `Not run: the stored input is damaged: ${fault}.`, input.now());
+  }
+  const { digest, ...shown } = request;
+  const asShown = { ...shown, toolCall: callOf(call) };
+  if (digest === (await requestDigest(asShown, call, runner.digest))) return undefined;
+  return askAgain(input, approved, runner);
+}
+
+function callOf({ toolCallId, toolName, input }: ToolCallRecord): ToolCall {
+  return { toolCallId, toolName, input };
 }
 
 function notRun({ call, request }: ApprovedCall, error: string, at: number): NewThreadEvent[] {
@@ -74,11 +103,13 @@ function notRun({ call, request }: ApprovedCall, error: string, at: number): New
 async function askAgain(
   input: DecisionInput,
   { call, request }: ApprovedCall,
-  about: Parameters<typeof askAbout>[2],
+  runner: Runner,
 ): Promise<NewThreadEvent[]> {
+  const { step, index } = call;
   const { requestId, text, expiresAt, createdAt } = request;
   const reason = 'What was approved is not what would run: the call or the tool has changed since.';
   const expiresAfterMs = expiresAt === undefined ? undefined : expiresAt - createdAt;
+  const about = { toolCall: callOf(call), place: { step, index }, runner };
   const again = await askAbout(input, { text, reason, expiresAfterMs }, about);
   return [
     { type: 'request-closed', at: input.now(), requestId, cause: 'invalidated', reason },
@@ -95,24 +126,22 @@ export function openedEvent(
   return { type: 'request-opened', at: request.createdAt, place: { step, index }, request: asked };
 }
 
-/** The calls of a head that a person approved and that have not begun, each with what was shown. */
+/** The calls of a head that a person approved and that can go on now, each with what was shown. */
 export function approvedCalls(state: ThreadState, head: ThreadHead): ApprovedCall[] {
   const justEnded = new Map(
     head.settling.requests.map((ended) => [ended.request.requestId, ended]),
   );
-  return head.calls.flatMap((call) => {
-    if (call.status !== 'approved' || call.requestId === undefined) return [];
+  return dueCalls(head).flatMap((call) => {
+    if (call.requestId === undefined) return [];
     const ended = justEnded.get(call.requestId) ?? state.endedRequests.get(call.requestId);
     return ended?.request.type === 'approval-request' ? [{ call, request: ended.request }] : [];
   });
 }
 
-/** What was found out about the approved calls of a head, for those that are approved still. */
+/** What was found out about the approved calls of a head, for those that can go on still. */
 export function eventsOfApproved(
   head: ThreadHead,
   starts: ReadonlyMap<string, readonly NewThreadEvent[]>,
 ): NewThreadEvent[] {
-  return head.calls
-    .filter((call) => call.status === 'approved')
-    .flatMap((call) => starts.get(call.requestId ?? '') ?? []);
+  return dueCalls(head).flatMap((call) => starts.get(call.requestId ?? '') ?? []);
 }

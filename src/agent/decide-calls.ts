@@ -1,8 +1,8 @@
-import type { ApprovalRequest } from '../content/approval.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import type { CallPlace, ToolCall, ToolCallOutcome } from '../content/tool-call.ts';
 import { applyRules, type RuleInput } from './apply-rules.ts';
-import { type Asked, type AskedCall, makeRequest, type RequestMaking } from './make-request.ts';
+import { askAbout, ownRunner, providerRunner } from './ask-about.ts';
+import type { RequestMaking } from './make-request.ts';
 import type { ProposedCall } from './model-step.ts';
 import { type Asking, questionOf } from './question-call.ts';
 import type { ToolDefinition, ToolDefinitions } from './tool-definitions.ts';
@@ -27,14 +27,37 @@ export async function decideCalls(
 ): Promise<CallVerdict[]> {
   return Promise.all(
     calls.map(async (call, index): Promise<CallVerdict> => {
-      const definition = input.tools.get(call.toolName);
-      if (definition === undefined || call.error !== undefined) {
-        const error = call.error ?? `Not run: there is no tool '${call.toolName}'.`;
-        return { type: 'end', outcome: { status: 'failed', error } };
-      }
-      return decideCall(input, definition, call, { step, index });
+      const { toolName, error, providerApprovalId } = call;
+      if (error !== undefined) return failed(error);
+      const place = { step, index };
+      if (providerApprovalId !== undefined)
+        return askForProvider(input, call, place, providerApprovalId);
+      const definition = input.tools.get(toolName);
+      return definition === undefined
+        ? failed(`Not run: there is no tool '${toolName}'.`)
+        : decideCall(input, definition, call, place);
     }),
   );
+}
+
+function failed(error: string): CallVerdict {
+  return { type: 'end', outcome: { status: 'failed', error } };
+}
+
+/** Rules are for what runs here: a call that the provider asks about always needs a person's word. */
+async function askForProvider(
+  input: DecisionInput,
+  call: ProposedCall,
+  place: CallPlace,
+  approvalId: string,
+): Promise<CallVerdict> {
+  const toolCall = shownCall(call);
+  const runner = await providerRunner(toolCall.toolName, approvalId);
+  return { type: 'ask', request: await askAbout(input, {}, { toolCall, place, runner }) };
+}
+
+function shownCall({ toolCallId, toolName, input }: ProposedCall): ToolCall {
+  return { toolCallId, toolName, input };
 }
 
 async function decideCall(
@@ -43,8 +66,7 @@ async function decideCall(
   call: ProposedCall,
   place: CallPlace,
 ): Promise<CallVerdict> {
-  const { toolCallId, toolName, input: callInput } = call;
-  const toolCall: ToolCall = { toolCallId, toolName, input: callInput };
+  const toolCall = shownCall(call);
   const decision = await applyRules(input.rules, definition, toolCall);
   if (decision.type === 'deny') {
     return { type: 'end', outcome: { status: 'denied', reason: decision.reason } };
@@ -57,25 +79,16 @@ async function decideCall(
     case 'ask':
       return {
         type: 'ask',
-        request: await askAbout(input, decision, { toolCall, place, definition }),
+        request: await askAbout(input, decision, {
+          toolCall,
+          place,
+          runner: ownRunner(definition),
+        }),
       };
   }
 }
 
 function askPerson(input: DecisionInput, asking: Asking, toolCall: ToolCall): CallVerdict {
   const asked = questionOf(input, asking, toolCall);
-  return 'request' in asked
-    ? { type: 'ask', request: asked.request }
-    : { type: 'end', outcome: { status: 'failed', error: asked.error } };
-}
-
-/** The request for the approval of a call. Where the rule says nothing else, the tool's name is the text. */
-export async function askAbout(
-  input: RequestMaking,
-  asked: Partial<Asked>,
-  { toolCall, place, definition }: Omit<AskedCall, 'toolDigest'> & { definition: ToolDefinition },
-): Promise<ApprovalRequest> {
-  const text = `The agent wants to call ${definition.tool.title ?? definition.name}.`;
-  const { digest } = definition;
-  return makeRequest(input, { text, ...asked }, { toolCall, place, toolDigest: digest });
+  return 'request' in asked ? { type: 'ask', request: asked.request } : failed(asked.error);
 }

@@ -5,8 +5,8 @@ import type { NewThreadEvent, NewThreadEventOf } from '../thread/thread-event.ts
 import type { ThreadLog } from '../thread/thread-log.ts';
 import { callsOf, type ThreadState } from '../thread/thread-state.ts';
 import type { AnswerOptions, DeliveredOutcome, SettledOutcome } from './agent-options.ts';
+import { askAbout, ownRunner } from './ask-about.ts';
 import { openedEvent } from './check-approved.ts';
-import { askAbout } from './decide-calls.ts';
 import { parseDelivered, parseSettled, recordedOutcome } from './outside-outcome.ts';
 import { parseAnswerer } from './parse-input.ts';
 import type { ToolDefinition, ToolDefinitions } from './tool-definitions.ts';
@@ -101,7 +101,11 @@ async function retryEvents(
   const request = await askAbout(
     { ...making, threadId: log.state.threadId },
     { reason: 'The outcome of its last attempt is unknown.' },
-    { toolCall: { toolCallId, toolName, input }, place: { step, index }, definition },
+    {
+      toolCall: { toolCallId, toolName, input },
+      place: { step, index },
+      runner: ownRunner(definition),
+    },
   );
   const { requestId, digest, createdAt: at } = request;
   const response = { type: 'approval-response', requestId, approved: true, digest } as const;

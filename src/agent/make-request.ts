@@ -20,11 +20,11 @@ export interface Asked {
 export interface AskedCall {
   toolCall: ToolCall;
   place: CallPlace;
-  /** The digest of the tool's definition. */
-  toolDigest: string;
+  /** The digest of what will run it. */
+  runnerDigest: string;
 }
 
-/** A request for approval, bound by its digest to all it shows and to the call and the tool, if it is about one. */
+/** A request for approval, bound by its digest to all it shows, and to the call and what will run it, if it is about one. */
 export async function makeRequest(
   { threadId, now, generateId }: RequestMaking,
   { text, reason, expiresAfterMs }: Asked,
@@ -42,5 +42,5 @@ export async function makeRequest(
     createdAt,
     ...(expiresAfterMs === undefined ? {} : { expiresAt: createdAt + expiresAfterMs }),
   };
-  return { ...request, digest: await requestDigest(request, asked?.place, asked?.toolDigest) };
+  return { ...request, digest: await requestDigest(request, asked?.place, asked?.runnerDigest) };
 }

@@ -9,7 +9,8 @@ import {
   type ToolSet,
   userModelMessageSchema,
 } from 'ai';
-import { HoldpointError } from '../errors.ts';
+import { endsHere, partsOf, type ProviderRequest } from '../thread/proposed-calls.ts';
+import { answerableRequests, tellsYes } from './provider-requests.ts';
 import { type ModelListener, originalError, streamingModel } from './streaming-model.ts';
 
 /** What may come in from outside, as the AI SDK defines it. */
@@ -69,13 +70,15 @@ export interface ProposedCall {
   input: unknown;
   /** Why the AI SDK refused it: no such tool, or an input that is not the schema's. */
   error?: string | undefined;
+  /** By what the provider asks whether it may run the call itself; none for a call that is ours to run. */
+  providerApprovalId?: string | undefined;
 }
 
 /** What the model answered. */
 export interface ModelStep {
   /** The assistant message for the history; none when the model said nothing. */
   message?: AssistantModelMessage;
-  /** The calls that are ours to run, in the model's order. */
+  /** The calls that are ours to run, and those that the provider asks about, in the model's order. */
   calls: ProposedCall[];
   finishReason: string;
   usage: LanguageModelUsage;
@@ -84,11 +87,13 @@ export interface ModelStep {
 /** One model step: one call of the AI SDK, whose tools have nothing to execute. */
 export async function generateStep(stepInput: ModelStepInput): Promise<ModelStep> {
   const result = await generate(stepInput);
-  refuseProviderApprovals(result.content);
   const message = result.responseMessages.find(({ role }) => role === 'assistant');
+  const requests = answerableRequests(partsOf(message), stepInput.messages);
   return {
     ...(message?.role === 'assistant' ? { message } : {}),
-    calls: result.toolCalls.filter((call) => call.providerExecuted !== true).map(proposedCall),
+    calls: result.toolCalls
+      .filter((call) => endsHere(call, requests))
+      .map((call) => proposedCall(call, requests.get(call.toolCallId))),
     finishReason: result.finishReason,
     usage: result.usage,
   };
@@ -101,6 +106,8 @@ async function generate(
   try {
     return await generateText({
       ...settings,
+      ...(tellsYes(messages) ? { maxRetries: 0 } : {}),
+      repairToolCall: repairOwn(settings.repairToolCall),
       model: listener === undefined ? model : streamingModel(model, listener),
       messages,
       tools,
@@ -114,18 +121,24 @@ async function generate(
 
 function proposedCall(
   call: Omit<ProposedCall, 'error'> & { invalid?: boolean; error?: unknown },
+  request: ProviderRequest | undefined,
 ): ProposedCall {
   const { toolCallId, toolName, input, invalid, error } = call;
-  return { toolCallId, toolName, input, ...(invalid === true && { error: messageOf(error) }) };
+  return {
+    toolCallId,
+    toolName,
+    /* What the provider wrote, which is what it runs: a tool of ours that has the name by chance may read it otherwise. */
+    input:
+      request !== undefined && 'inputSchemaInput' in request ? request.inputSchemaInput : input,
+    ...(invalid === true && { error: messageOf(error) }),
+    ...(request && { providerApprovalId: request.approvalId }),
+  };
 }
 
-function refuseProviderApprovals(content: readonly { type: string }[]): void {
-  if (content.every(({ type }) => type !== 'tool-approval-request')) return;
-  throw new HoldpointError(
-    'not-allowed',
-    'The provider asks for the approval of a call that it runs itself, which holdpoint does not carry yet. ' +
-      'Nothing was recorded; configure that tool so that it needs no approval, or leave it out.',
-  );
+/* What the provider runs is what it wrote: nobody may be shown a repaired form of it. */
+function repairOwn(repair: ModelSettings['repairToolCall']): ModelSettings['repairToolCall'] {
+  if (repair === undefined) return undefined;
+  return async (options) => (options.toolCall.providerExecuted === true ? null : repair(options));
 }
 
 /** The sum of two usages, field by field. */

@@ -1,5 +1,12 @@
 import type { AssistantModelMessage, ToolCallPart } from 'ai';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
+import {
+  type AssistantPart,
+  endsHere,
+  partsOf,
+  type ProviderRequest,
+  requestsByCall,
+} from '../thread/proposed-calls.ts';
 import { jsonCopy } from '../thread/tagged-json.ts';
 import type { ModelStep, ProposedCall } from './model-step.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
@@ -35,8 +42,11 @@ export function recordStep(
     const fault = whyNotStrictJson(call.input);
     const error =
       refusal ?? call.error ?? (fault && `Not run: the input can't be shown exactly: ${fault}.`);
-    const toolName = tools.has(call.toolName) ? call.toolName : sendableName(call.toolName);
-    return { toolCallId, toolName, input: fault === undefined ? call.input : {}, error };
+    const { providerApprovalId } = call;
+    const isKnown = tools.has(call.toolName) || providerApprovalId !== undefined;
+    const toolName = isKnown ? call.toolName : sendableName(call.toolName);
+    const input = fault === undefined ? call.input : {};
+    return { toolCallId, toolName, input, error, providerApprovalId };
   });
   return jsonCopy({ message: step.message && withCalls(step.message, calls), calls });
 }
@@ -62,15 +72,14 @@ function withCalls(
   message: AssistantModelMessage,
   calls: readonly ProposedCall[],
 ): AssistantModelMessage | undefined {
-  const parts: AssistantPart[] =
-    typeof message.content === 'string'
-      ? [{ type: 'text', text: message.content }]
-      : message.content.filter((part) => !isBlank(part));
+  const parts = partsOf(message).filter((part) => !isBlank(part));
   /* Reasoning that nothing follows (the step was cut off in it) is refused when it comes back. */
   if (parts.every(({ type }) => type === 'reasoning')) return undefined;
+  const requests = requestsByCall(parts);
   let index = 0;
   const content = parts.map((part) => {
-    if (part.type !== 'tool-call' || part.providerExecuted === true) return part;
+    if (part.type === 'tool-approval-request') return recordedRequest(part, calls);
+    if (part.type !== 'tool-call' || !endsHere(part, requests)) return part;
     const call = calls[index];
     index += 1;
     return call === undefined ? part : recordedPart(part, call);
@@ -78,16 +87,23 @@ function withCalls(
   return { ...message, content };
 }
 
-type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number];
-
 function recordedPart(
   part: ToolCallPart,
-  { toolCallId, toolName, input }: ProposedCall,
+  { toolCallId, toolName, input, providerApprovalId }: ProposedCall,
 ): ToolCallPart {
   const recorded = { ...part, toolCallId, toolName, input };
-  if (toolCallId === part.toolCallId) return recorded;
+  if (toolCallId === part.toolCallId || providerApprovalId !== undefined) return recorded;
   /* What a provider said of the call by its own id (stored items) would contradict the fresh one. */
   return { ...recorded, providerOptions: undefined };
+}
+
+/** A provider's request, of which the thread needs to know no more than what it is about. */
+function recordedRequest(
+  { type, approvalId, toolCallId }: ProviderRequest,
+  calls: readonly ProposedCall[],
+): ProviderRequest {
+  const call = calls.find(({ providerApprovalId }) => providerApprovalId === approvalId);
+  return { type, approvalId, toolCallId: call?.toolCallId ?? toolCallId };
 }
 
 /* Text of white space alone is refused when it comes back; text that a provider has notes on is the provider's own. */

@@ -3,7 +3,13 @@ import { HoldpointError } from '../errors.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { NewThreadEvent, ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
-import { endsTurn, modelSpeaks, statusOf, type ThreadHead } from '../thread/thread-state.ts';
+import {
+  dueCalls,
+  endsTurn,
+  modelSpeaks,
+  statusOf,
+  type ThreadHead,
+} from '../thread/thread-state.ts';
 import { acceptInput } from './accept-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunOptions } from './agent-options.ts';
@@ -217,7 +223,7 @@ export class Run {
 
   #endWhenDone(proposal: Proposal): void {
     const { head } = proposal;
-    const busy = head.calls.some(({ status }) => status === 'started' || status === 'approved');
+    const busy = head.calls.some(({ status }) => status === 'started') || dueCalls(head).length > 0;
     if (head.run === undefined || busy || modelSpeaks(head)) return;
     proposal.add(this.#lease.ended());
   }

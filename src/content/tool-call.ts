@@ -20,7 +20,9 @@ export type ToolCallOutcome =
   /** The tool threw, or the call could not be run. `error` is what the model is told; with `endsTurn`, at the next message. */
   | { status: 'failed'; error: string; endsTurn?: true | undefined }
   /** A person or a rule said no, or the request closed unanswered. */
-  | { status: 'denied'; reason?: string | undefined };
+  | { status: 'denied'; reason?: string | undefined }
+  /** The provider is told that it may run its own call; what comes of it is in what the model says next. */
+  | { status: 'forwarded' };
 
 /** The schema of `ToolCallOutcome`. */
 export const toolCallOutcomeSchema: z.ZodType<ToolCallOutcome> = z.discriminatedUnion('status', [
@@ -37,6 +39,7 @@ export const toolCallOutcomeSchema: z.ZodType<ToolCallOutcome> = z.discriminated
     endsTurn: z.literal(true).optional(),
   }),
   z.strictObject({ status: z.literal('denied'), reason: z.string().optional() }),
+  z.strictObject({ status: z.literal('forwarded') }),
 ]);
 
 /** Where a call stands among all calls of a thread; what names it, as models repeat their ids. */
@@ -62,7 +65,10 @@ export const toolCallRecordSchema = toolCallSchema.extend({
     'succeeded',
     'failed',
     'denied',
+    'forwarded',
   ]),
+  /** The provider's id of its own request for approval, where the call is one that the provider runs; it never runs here. */
+  providerApprovalId: z.string().optional(),
   /** The latest approval request for it, when there was one. */
   requestId: z.string().optional(),
   /** The run that started it last. */

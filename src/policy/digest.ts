@@ -17,15 +17,15 @@ export interface ToolIdentity {
 
 /**
  * SHA-256, base64url, over all that a request shows and binds: the request, the call and its place, and the digest of
- * the tool's definition. Equal digests mean that the same was asked (design, rule 4).
+ * what runs it: a tool's definition, or the provider's own request. Equal digests mean that the same was asked (design, rule 4).
  */
 export function requestDigest(
   request: Omit<ApprovalRequest, 'digest'>,
   place?: CallPlace,
-  toolDigest?: string,
+  runnerDigest?: string,
 ): string | Promise<string> {
   const { type, requestId, threadId, text, reason, toolCall, createdAt, expiresAt } = request;
-  const bound = [type, requestId, threadId, text, reason, createdAt, expiresAt, toolDigest];
+  const bound = [type, requestId, threadId, text, reason, createdAt, expiresAt, runnerDigest];
   const called = [place?.step, place?.index, toolCall?.toolCallId, toolCall?.toolName];
   /* The canonical text of an array (RFC 8785): that of plain values is their JSON; only the input needs sorting. */
   const values = [...bound, ...called].map((value) => JSON.stringify(value ?? null));
@@ -36,6 +36,11 @@ export function requestDigest(
 /** SHA-256, base64url, over a tool's definition. */
 export function definitionDigest(identity: ToolIdentity): string | Promise<string> {
   return sha256(`holdpoint/tool-definition/v1\0${canonicalize(identity)}`);
+}
+
+/** SHA-256, base64url, over the id by which a provider asks whether it may run a call. */
+export function providerApprovalDigest(approvalId: string): string | Promise<string> {
+  return sha256(`holdpoint/provider-approval/v1\0${approvalId}`);
 }
 
 /** Whether two JSON values say the same: whether their canonical texts are equal. */

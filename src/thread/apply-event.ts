@@ -1,6 +1,7 @@
 import type { ModelMessage } from 'ai';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
+import { proposedCalls } from './proposed-calls.ts';
 import type { NewThreadEvent, NewThreadEventOf, ThreadEvent } from './thread-event.ts';
 import {
   type EndedRequest,
@@ -10,7 +11,7 @@ import {
   type ThreadHead,
   type ThreadState,
 } from './thread-state.ts';
-import { toolResultPart } from './tool-result.ts';
+import { toolParts } from './tool-result.ts';
 
 /** A head that is being written: a copy of its own, of which only the fields and the calls are written, and an index beside it. */
 export interface Writing {
@@ -104,7 +105,7 @@ function applyEvent(writing: Writing, event: NewThreadEvent): void {
       closeRequest(writing, event);
       break;
     case 'call-started': {
-      const call = callAt(writing, event, event, ['proposed', 'approved', 'started']);
+      const call = ownCallAt(writing, event, ['proposed', 'approved', 'started']);
       if (call.status === 'started' && call.runId === draft.run?.runId) {
         throw tampered(event, 'this run has started the call already');
       }
@@ -116,13 +117,14 @@ function applyEvent(writing: Writing, event: NewThreadEvent): void {
       break;
     }
     case 'call-deferred':
-      callAt(writing, event, event, ['proposed', 'approved', 'started']).status = 'deferred';
+      ownCallAt(writing, event, ['proposed', 'approved', 'started']).status = 'deferred';
       break;
     case 'call-abandoned':
       callAt(writing, event, event, ['started']).status = 'proposed';
       break;
     case 'call-ended': {
       const call = callAt(writing, event, event, unended);
+      refuseForeignEnd(event, call);
       call.status = event.outcome.status;
       call.outcome = event.outcome;
       if (draft.calls.every(({ outcome }) => outcome !== undefined)) completeStep(writing);
@@ -153,23 +155,6 @@ function finishStep(writing: Writing, event: NewThreadEventOf<'step-finished'>):
   settling.messages.push(event.message);
   draft.calls = proposedCalls(event.message, event.step);
   for (const { toolCallId } of draft.calls) settling.toolCallIds.push(toolCallId);
-}
-
-/** The calls of an assistant message that are ours to run: those the provider did not run itself. */
-function proposedCalls(message: ModelMessage, step: number): ToolCallRecord[] {
-  if (message.role !== 'assistant' || typeof message.content === 'string') return [];
-  return message.content
-    .filter((part) => part.type === 'tool-call')
-    .filter((part) => part.providerExecuted !== true)
-    .map(({ toolCallId, toolName, input }, index) => ({
-      step,
-      index,
-      toolCallId,
-      toolName,
-      input,
-      status: 'proposed',
-      attempts: 0,
-    }));
 }
 
 function openRequest(writing: Writing, event: NewThreadEventOf<'request-opened'>): void {
@@ -227,10 +212,32 @@ function callAt(
   return call;
 }
 
+/** A call that begins: one that is ours to run. What the provider runs is never begun here, whatever a log says. */
+function ownCallAt(
+  writing: Writing,
+  event: NewThreadEventOf<'call-started' | 'call-deferred'>,
+  statuses: readonly ToolCallRecord['status'][],
+): ToolCallRecord {
+  const call = callAt(writing, event, event, statuses);
+  if (call.providerApprovalId === undefined) return call;
+  throw tampered(event, `the provider runs call ${call.step}.${call.index}`);
+}
+
+/** A provider's call ends here when the provider is answered: with yes after a person's word alone, and never with a result. */
+function refuseForeignEnd(event: NewThreadEventOf<'call-ended'>, call: ToolCallRecord): void {
+  const { status } = event.outcome;
+  const isForeign =
+    call.providerApprovalId === undefined
+      ? status === 'forwarded'
+      : status === 'succeeded' || (status === 'forwarded' && call.status !== 'approved');
+  if (!isForeign) return;
+  throw tampered(event, `call ${call.step}.${call.index} can't be ${status}`);
+}
+
 /** Every call has its result: the tool message is written, in the model's order, and the model is next, unless one ended the turn. */
 function completeStep({ draft }: Writing): void {
   const { calls, queuedMessages, settling } = draft;
-  settling.messages.push({ role: 'tool', content: calls.map(toolResultPart) });
+  settling.messages.push({ role: 'tool', content: calls.flatMap(toolParts) });
   settling.messages.push(...queuedMessages);
   settling.calls.push(...calls);
   draft.calls = [];

@@ -54,8 +54,8 @@ export const threadEventSchema = z.discriminatedUnion('type', [
   /** `error` says why, when the provider or the app's signal ended it. */
   z.strictObject({ type: z.literal('run-ended'), ...always, error: z.string().optional() }),
   /**
-   * The model answered. The calls it proposed are the tool-call parts of `message` that no provider ran, in order;
-   * their inputs stand there and nowhere else.
+   * The model answered. The calls it proposed are the tool-call parts of `message` that no provider ran, and those that a
+   * `tool-approval-request` part there is about, in order; their inputs stand there and nowhere else.
    */
   z.strictObject({
     type: z.literal('step-finished'),

@@ -99,9 +99,20 @@ export function modelSpeaks(head: ThreadHead): boolean {
   return head.modelIsNext && head.calls.length === 0;
 }
 
-/** Whether a run would find something to do at once: an approved call to start, or the model to ask. */
+/**
+ * The approved calls that can go on now: ours at once, and the provider's when nothing else of the step is open, as they go
+ * with the next request; until then they can expire and be cancelled.
+ */
+export function dueCalls({ calls }: ThreadHead): ToolCallRecord[] {
+  const approved = calls.filter(({ status }) => status === 'approved');
+  const own = approved.filter(({ providerApprovalId }) => providerApprovalId === undefined);
+  const open = calls.filter(({ outcome }) => outcome === undefined);
+  return own.length === 0 && open.length === approved.length ? approved : own;
+}
+
+/** Whether a run would find something to do at once: an approved call that can go on, or the model to ask. */
 export function owesRun(head: ThreadHead): boolean {
-  return modelSpeaks(head) || head.calls.some((call) => call.status === 'approved');
+  return modelSpeaks(head) || dueCalls(head).length > 0;
 }
 
 /** Every call of the thread, oldest first; a started call that nobody runs is indeterminate. */

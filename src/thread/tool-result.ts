@@ -1,11 +1,38 @@
-import type { JSONValue, ToolResultPart } from 'ai';
+import type { JSONValue, ToolModelMessage, ToolResultPart } from 'ai';
 import type { ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 
-/** What the model is told of a call that has ended. Throws for one that has not. */
-export function toolResultPart(call: ToolCallRecord): ToolResultPart {
-  const { toolCallId, toolName, outcome } = call;
+type ToolPart = ToolModelMessage['content'][number];
+
+/** What the model is told of a call that has ended, or its provider. Throws for one that has not. */
+export function toolParts(call: ToolCallRecord): ToolPart[] {
+  const { toolCallId, toolName, outcome, providerApprovalId } = call;
   if (outcome === undefined) throw new TypeError(`Call ${toolCallId} has no result yet.`);
-  return { type: 'tool-result', toolCallId, toolName, output: modelOutput(outcome) };
+  if (providerApprovalId !== undefined) return answerParts(call, outcome, providerApprovalId);
+  return [{ type: 'tool-result', toolCallId, toolName, output: modelOutput(outcome) }];
+}
+
+/** The answer to a provider that asked whether it may run a call, in its own type: yes when forwarded, else no. */
+function answerParts(
+  { toolCallId, toolName }: ToolCallRecord,
+  outcome: ToolCallOutcome,
+  approvalId: string,
+): ToolPart[] {
+  const answer = { type: 'tool-approval-response', approvalId, providerExecuted: true } as const;
+  if (outcome.status === 'forwarded') return [{ ...answer, approved: true }];
+  const reason = reasonOf(outcome);
+  /* The AI SDK gives a denied call a result beside the answer; by this note providers leave it out, as they have the answer. */
+  const providerOptions = { openai: { approvalId } };
+  const output = { type: 'execution-denied', ...reason, providerOptions } as const;
+  return [
+    { ...answer, approved: false, ...reason },
+    { type: 'tool-result', toolCallId, toolName, output },
+  ];
+}
+
+function reasonOf(outcome: ToolCallOutcome): { reason?: string } {
+  if (outcome.status === 'failed') return { reason: outcome.error };
+  const isReasoned = outcome.status === 'denied' && outcome.reason !== undefined;
+  return isReasoned ? { reason: outcome.reason } : {};
 }
 
 function modelOutput(outcome: ToolCallOutcome): ToolResultPart['output'] {
@@ -19,6 +46,8 @@ function modelOutput(outcome: ToolCallOutcome): ToolResultPart['output'] {
         type: 'execution-denied',
         ...(outcome.reason === undefined ? {} : { reason: outcome.reason }),
       };
+    case 'forwarded':
+      throw new TypeError('Only a call that the provider runs is forwarded.');
   }
 }
 
