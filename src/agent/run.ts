@@ -7,6 +7,7 @@ import {
   dueCalls,
   endsTurn,
   modelSpeaks,
+  owesRun,
   statusOf,
   type ThreadHead,
 } from '../thread/thread-state.ts';
@@ -130,7 +131,7 @@ export class Run {
       const again = this.#log.revision === revision ? restarts : [];
       const isRunning = statusOf(head, this.#context.now()) === 'running';
       const begun = [...again, ...eventsOfApproved(head, starts)];
-      const isWanted = begun.length > 0 || modelSpeaks(head);
+      const isWanted = again.length > 0 || owesRun(head);
       this.#holding = !isRunning && again.length === lost.length && isWanted;
       if (!this.#holding) return;
       proposal.add(this.#lease.started(), ...begun);

@@ -1,10 +1,12 @@
-import type { LanguageModel } from 'ai';
+import type { JSONValue, LanguageModel } from 'ai';
 
 /** A tool call of a scripted model. `input` is JSON, or the raw text a model wrote. */
 export interface ScriptedCall {
   id: string;
   name: string;
   input: object | string;
+  /** The provider runs the call: it asks by this id whether it may, or has run it, with this output. */
+  atProvider?: { approvalId: string } | { output: JSONValue };
 }
 
 /** What a scripted model answers to one request. */
@@ -13,7 +15,7 @@ export interface ScriptedStep {
   reasoning?: string;
   text?: string;
   calls?: ScriptedCall[];
-  /** Default: `tool-calls` where there are calls, else `stop`. */
+  /** Default: `tool-calls` where there are calls that are ours to run, else `stop`. */
   finish?: 'stop' | 'tool-calls' | 'length' | 'content-filter';
   /** The request fails instead, with this message. */
   fail?: string;
@@ -22,6 +24,7 @@ export interface ScriptedStep {
 type Model = Extract<LanguageModel, { specificationVersion: 'v4' }>;
 type Generated = Awaited<ReturnType<Model['doGenerate']>>;
 type Streamed = Awaited<ReturnType<Model['doStream']>>;
+type Content = Generated['content'][number];
 type StreamPart = Streamed['stream'] extends ReadableStream<infer PART> ? PART : never;
 type Prompt = Parameters<Model['doGenerate']>[0]['prompt'];
 
@@ -83,38 +86,55 @@ export function scriptedModel(
 }
 
 function generated({ reasoning, text, calls = [], finish }: ScriptedStep): Generated {
+  const isForUs = calls.some(({ atProvider }) => atProvider === undefined);
   return {
     content: [
       ...(reasoning === undefined ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
       ...(text === undefined ? [] : [{ type: 'text' as const, text }]),
-      ...calls.map(({ id, name, input }) => ({
-        type: 'tool-call' as const,
-        toolCallId: id,
-        toolName: name,
-        input: typeof input === 'string' ? input : JSON.stringify(input),
-      })),
+      ...calls.flatMap(partsOfCall),
     ],
-    finishReason: { unified: finish ?? (calls.length > 0 ? 'tool-calls' : 'stop'), raw: undefined },
+    finishReason: { unified: finish ?? (isForUs ? 'tool-calls' : 'stop'), raw: undefined },
     usage,
     warnings: [],
   };
+}
+
+function partsOfCall({
+  id: toolCallId,
+  name: toolName,
+  input,
+  atProvider,
+}: ScriptedCall): Content[] {
+  const text = typeof input === 'string' ? input : JSON.stringify(input);
+  const call = { type: 'tool-call', toolCallId, toolName, input: text } as const;
+  if (atProvider === undefined) return [call];
+  const foreign = { ...call, providerExecuted: true, dynamic: true };
+  if ('approvalId' in atProvider) {
+    const { approvalId } = atProvider;
+    return [foreign, { type: 'tool-approval-request', approvalId, toolCallId }];
+  }
+  const result = atProvider.output ?? {};
+  return [foreign, { type: 'tool-result', toolCallId, toolName, result, dynamic: true }];
 }
 
 function* partsOf(step: ScriptedStep): Generator<StreamPart, void, void> {
   const { content, finishReason, warnings } = generated(step);
   yield { type: 'stream-start', warnings };
   for (const [index, part] of content.entries()) {
-    const id = String(index);
-    if (part.type === 'tool-call') {
+    if (part.type === 'text' || part.type === 'reasoning') {
+      const { type } = part;
+      const id = String(index);
+      yield { type: `${type}-start`, id };
+      for (const delta of part.text.split(/(?<=\s)/)) yield { type: `${type}-delta`, id, delta };
+      yield { type: `${type}-end`, id };
+      continue;
+    }
+    if (part.type === 'tool-call' && part.providerExecuted !== true) {
       yield { type: 'tool-input-start', id: part.toolCallId, toolName: part.toolName };
       yield { type: 'tool-input-delta', id: part.toolCallId, delta: part.input };
       yield { type: 'tool-input-end', id: part.toolCallId };
-      yield part;
     }
-    if (part.type !== 'text' && part.type !== 'reasoning') continue;
-    yield { type: `${part.type}-start`, id };
-    for (const delta of part.text.split(/(?<=\s)/)) yield { type: `${part.type}-delta`, id, delta };
-    yield { type: `${part.type}-end`, id };
+    yield part;
   }
   yield { type: 'finish', finishReason, usage };
 }

@@ -198,25 +198,6 @@ test('a call of a local tool does not run because the model says the provider ra
   expect(ran).toEqual([]);
 });
 
-test("a provider's own request for approval is not carried yet: not-allowed, and nothing of the step is recorded", async () => {
-  const model = answering([
-    {
-      type: 'tool-call',
-      toolCallId: 'p1',
-      toolName: 'mcp.pay',
-      input: '{}',
-      providerExecuted: true,
-      dynamic: true,
-    },
-    { type: 'tool-approval-request', approvalId: 'a1', toolCallId: 'p1' },
-  ]);
-  const agent = createAgent({ model });
-  const thread = await agent.thread('t');
-  expect(await errorCode(agent.run('Pay', thread))).toBe('not-allowed');
-  expect(thread.messages).toHaveLength(1);
-  expect(thread.status).toBe('idle');
-});
-
 test('a model that proposes nothing but refused calls stops at maxSteps', async () => {
   const { model } = scriptedModel([{ calls: [look('c1', 'Rome'), look('c1', 'Rome')] }], {
     repeat: true,

@@ -339,16 +339,4 @@ describe('settings', () => {
     expect(response.approvalRequests).toHaveLength(1);
     expect(called).toEqual([]);
   });
-
-  test("a provider's own request for approval is refused as in run", async () => {
-    const { model } = streamedModel([
-      { ...call('p1', '{}', 'mcp.pay'), providerExecuted: true, dynamic: true },
-      { type: 'tool-approval-request', approvalId: 'a1', toolCallId: 'p1' },
-      finishPart('tool-calls'),
-    ]);
-    const agent = createAgent({ model });
-    const thread = await agent.thread('t');
-    expect(await errorCode(agent.stream('Pay', thread).response)).toBe('not-allowed');
-    expect(thread.messages).toHaveLength(1);
-  });
 });
