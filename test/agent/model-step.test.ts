@@ -2,7 +2,6 @@ import { tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { createAgent } from 'holdpoint';
 import { expect, test } from 'vitest';
-import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, cityInput, look, memoryWorld, travelTools } from '../support/travel-world.ts';
 

@@ -153,7 +153,7 @@ describe.each(modes)('$mode, a call that the provider asks about', ({ speak }) =
       'mcp.open forwarded',
     ]);
     expect(new Set(thread.calls.map(({ toolCallId }) => toolCallId)).size).toBe(4);
-    const [, , , { toolCallId = '' } = {}] = thread.calls;
+    const toolCallId = thread.calls[3]?.toolCallId;
     expect(thread.messages.at(-3)).toMatchObject({
       content: [
         { type: 'tool-call', toolCallId },

@@ -1,3 +1,4 @@
+import { MockLanguageModelV4 } from 'ai/test';
 import { type Agent, type AgentOptions, createAgent, memoryStore } from 'holdpoint';
 import { type ScriptedStep, scriptedModel } from 'holdpoint/testing';
 import type { ScriptedCall } from './script.ts';
@@ -51,4 +52,35 @@ export function requestAbout<REQUEST extends { toolCall?: unknown }>(
   const request = approvalRequests.find(({ toolCall }) => JSON.stringify(toolCall).includes(text));
   if (request === undefined) throw new Error(`Nothing is asked about ${text}.`);
   return request;
+}
+
+/** What a model says, as its provider puts it. */
+export type Said = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>['content'];
+
+const usage = {
+  inputTokens: { total: 3, noCache: 3, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 10, text: 10, reasoning: undefined },
+};
+
+/** A model that says these things, one a request, and is done then. */
+export function saying(...said: Said[]): MockLanguageModelV4 {
+  return new MockLanguageModelV4({
+    doGenerate: async () => ({
+      content: said.shift() ?? [{ type: 'text', text: 'Done.' }],
+      finishReason: { unified: 'stop', raw: undefined },
+      usage,
+      warnings: [],
+    }),
+  });
+}
+
+/** A call of the provider's own. */
+export function providerCall(toolCallId: string, input = '{"title":"Bug"}', toolName = 'mcp.open') {
+  const call = { type: 'tool-call', toolCallId, toolName, input } as const;
+  return { ...call, providerExecuted: true, dynamic: true };
+}
+
+/** The provider's question whether it may run a call. */
+export function asks(toolCallId: string, approvalId: string) {
+  return { type: 'tool-approval-request', approvalId, toolCallId } as const;
 }

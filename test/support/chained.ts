@@ -31,6 +31,12 @@ function withoutHash(event: NewThreadEvent | ThreadEvent): NewThreadEvent {
   return bare;
 }
 
+/** The JSON form of a thread with these events. */
+export function threadJsonOf(events: readonly ThreadEvent[]) {
+  const { length: revision } = events;
+  return { type: 'holdpoint-thread', version: 1, threadId: 't', revision, events };
+}
+
 /** The JSON form of a thread with all its hashes, and its length, made anew; what is no such form stays as it is. */
 export function rechainedJson(text: string): string {
   const json = parsed(text);
