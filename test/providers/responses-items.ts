@@ -1,5 +1,6 @@
 import type { ScriptedCall, ScriptedStep } from '../support/script.ts';
 import { type HistoryCall, ReasoningMemory } from './reasoning-memory.ts';
+import { mcpItem } from './responses-mcp.ts';
 import type { InputItem } from './responses-request.ts';
 
 /** What kind of item stands at a place of a conversation; `answer` is an assistant message. */
@@ -8,7 +9,10 @@ export type ItemKind =
   | 'answer'
   | 'reasoning'
   | 'function_call'
-  | 'function_call_output';
+  | 'function_call_output'
+  | 'mcp_approval_request'
+  | 'mcp_approval_response'
+  | 'mcp_call';
 
 /** An item that a server gave. */
 export interface GivenItem {
@@ -33,7 +37,7 @@ export class ResponsesItems {
   /** The output of a step, remembered; with `store`, it can be referred to from now on. */
   give(step: ScriptedStep, { store, encrypt }: { store: boolean; encrypt: boolean }): object[] {
     this.#turns += 1;
-    const items = outputOf(step, this.#turns, encrypt);
+    const items = outputOf(step, { turn: this.#turns, encrypt, asked: this.approvalRequests });
     for (const item of items) this.#given.set(item.id, item);
     if (store) for (const { id } of items) this.#stored.add(id);
     this.#memory.remember(
@@ -41,6 +45,11 @@ export class ResponsesItems {
       items.flatMap(({ call }) => call ?? []),
     );
     return items.map(({ item }) => item);
+  }
+
+  /** All requests for approval that the server gave. */
+  get approvalRequests(): GivenItem[] {
+    return [...this.#given.values()].filter(({ kind }) => kind === 'mcp_approval_request');
   }
 
   given(id: string): GivenItem | undefined {
@@ -66,13 +75,24 @@ export class ResponsesItems {
 
 type Unplaced = Pick<GivenItem, 'kind' | 'id' | 'item' | 'call'>;
 
-function outputOf(step: ScriptedStep, turn: number, encrypt: boolean): GivenItem[] {
+interface Giving {
+  turn: number;
+  encrypt: boolean;
+  /** The requests for approval that were given before. */
+  asked: readonly GivenItem[];
+}
+
+function outputOf(step: ScriptedStep, { turn, encrypt, asked }: Giving): GivenItem[] {
   const { reasoning, text, calls = [], finish } = step;
   const status = finish === 'length' || finish === 'content-filter' ? 'incomplete' : 'completed';
   const items = [
     ...(reasoning === undefined ? [] : [reasoningItem(reasoning, turn, encrypt)]),
     ...(text === undefined ? [] : [answerItem(text, `msg_${turn}`, status)]),
-    ...calls.map((call, index) => callItem(call, `fc_${turn}_${index}`, status)),
+    ...calls.map((call, index) =>
+      call.atProvider === undefined
+        ? callItem(call, `fc_${turn}_${index}`, status)
+        : mcpItem(call, call.atProvider, { id: `mcp_${turn}_${index}`, asked }),
+    ),
   ];
   const reasoningId = reasoning === undefined ? undefined : items[0]?.id;
   return items.map((item, index) => ({ ...item, next: items[index + 1]?.kind, reasoningId }));

@@ -42,6 +42,12 @@ const inputItem = z.discriminatedUnion('type', [
     status,
   }),
   z.strictObject({ type: z.literal('item_reference'), id: z.string().min(1) }),
+  z.strictObject({
+    type: z.literal('mcp_approval_response'),
+    approval_request_id: z.string().min(1),
+    approve: z.boolean(),
+    reason: z.string().nullish(),
+  }),
 ]);
 
 /** The body of a Responses request, as far as a conversation goes that the client carries itself. */

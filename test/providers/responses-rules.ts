@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { GivenItem, ItemKind, ResponsesItems } from './responses-items.ts';
+import { approvalViolations } from './responses-mcp.ts';
 import type { InputItem } from './responses-request.ts';
 
 /** What the items of a request break of the Responses API's rules. */
@@ -16,6 +17,7 @@ export function* itemViolations(
   }
   yield* repeatedIds(input);
   yield* unpairedCalls(input, items);
+  yield* approvalViolations(input, items);
   yield* reasoningViolations(input, items);
 }
 

@@ -27,6 +27,14 @@ const thought = {
   text: 'One moment.',
   calls: [{ id: 'c1', name: 'book', input: { city: 'Paris' } }],
 };
+const approval = (id: string) => ({
+  type: 'mcp_approval_response',
+  approval_request_id: id,
+  approve: true,
+});
+const asking = {
+  calls: [{ id: 'p1', name: 'mcp.open', input: {}, atProvider: { approvalId: 'mcpr_1' } }],
+};
 const stateless = { store: false, include: ['reasoning.encrypted_content'] };
 const partOf = (given: GivenPart[], type: string) => given.find((part) => part.type === type);
 const idOf = (given: GivenPart[], type: string) => partOf(given, type)?.['id'];
@@ -70,11 +78,32 @@ export const responsesViolations: ViolationRow[] = [
   },
   {
     name: 'a part about approval',
-    conversation: [
-      user,
-      { type: 'mcp_approval_response', approval_request_id: 'a', approve: true },
-    ],
-    expected: /mcp_approval_response was sent/,
+    conversation: [user, { type: 'tool-approval-response', approvalId: 'a', approved: true }],
+    expected: /tool-approval-response was sent/,
+  },
+  {
+    name: 'an answer to a request for approval that was never made',
+    conversation: [user, approval('a')],
+    expected: /no approval request a before/,
+  },
+  {
+    name: 'an answer to a request for approval that was not stored',
+    script: asking,
+    settings: stateless,
+    conversation: [user, approval('mcpr_1')],
+    expected: /no approval request mcpr_1 before/,
+  },
+  {
+    name: 'two answers to a request for approval',
+    script: asking,
+    conversation: [user, reference('mcpr_1'), approval('mcpr_1'), approval('mcpr_1')],
+    expected: /mcpr_1 has two answers/,
+  },
+  {
+    name: 'no answer to a request for approval',
+    script: asking,
+    conversation: [user],
+    expected: /mcpr_1 has no answer/,
   },
   {
     name: 'an unknown type of item',

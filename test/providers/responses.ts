@@ -11,7 +11,9 @@ export function openaiResponses(): ProviderProtocol {
   return {
     path: '/v1/responses',
     violations: (body) =>
-      checkRequest(body, responsesRequestSchema, ({ input }) => itemViolations(input, items)),
+      checkRequest(body, responsesRequestSchema, ({ input }) => itemViolations(input, items), [
+        'mcp_approval_response',
+      ]),
     answer: (step, body) => {
       const { store, include } = responsesRequestSchema.parse(body);
       const encrypt = include.includes('reasoning.encrypted_content');
