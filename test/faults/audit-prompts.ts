@@ -22,14 +22,67 @@ export function promptFaults({ prompts, events }: Evidence, calls: readonly Call
     const { request } = event;
     return [request.requestId, ...(request.type === 'approval-request' ? [request.digest] : [])];
   });
+  const approvalIds = new Set(calls.flatMap(({ approvalId }) => approvalId ?? []));
   return prompts.flatMap((asked, index) => {
+    const ours = {
+      ...asked,
+      prompt: withoutAnswers(promptSchema.parse(asked.prompt), approvalIds),
+    };
     const faults = [
-      ...historyFaults(promptSchema.parse(asked.prompt)),
-      ...unrecordedResults(asked, calls),
+      ...providerAnswers(asked, calls),
+      ...historyFaults(ours.prompt),
+      ...unrecordedResults(ours, calls),
       ...openCalls(asked, calls),
-      ...approvalContent(asked, secrets),
+      ...approvalContent(ours, secrets),
     ];
     return faults.map((fault) => `Prompt ${index + 1}: ${fault}`);
+  });
+}
+
+/** A prompt without what is said to a provider that asked: its own type, and the denial beside it. */
+function withoutAnswers(prompt: Prompt, approvalIds: ReadonlySet<string>): Prompt {
+  return prompt.map((message) =>
+    message.role === 'tool'
+      ? {
+          ...message,
+          content: message.content.filter((part) => !approvalIds.has(approvalIdOf(part))),
+        }
+      : message,
+  );
+}
+
+const answerSchema = z.union([
+  z
+    .object({ type: z.literal('tool-approval-response'), approvalId: z.string() })
+    .transform(({ approvalId }) => approvalId),
+  z
+    .object({
+      type: z.literal('tool-result'),
+      output: z.object({
+        type: z.literal('execution-denied'),
+        providerOptions: z.object({ openai: z.object({ approvalId: z.string() }) }),
+      }),
+    })
+    .transform(({ output }) => output.providerOptions.openai.approvalId),
+]);
+
+function approvalIdOf(part: object): string {
+  return answerSchema.safeParse(part).data ?? '';
+}
+
+/** Each question of the provider is answered once, with yes only where the log has a person's word and says that it was told. */
+function providerAnswers({ prompt, revision }: AskedModel, calls: readonly CallHistory[]) {
+  const answers = promptSchema
+    .parse(prompt)
+    .flatMap((message) => (message.role === 'tool' ? message.content : []))
+    .filter(({ type }) => type === 'tool-approval-response');
+  return calls.flatMap(({ label, approvalId, proposed, approved, outcome }) => {
+    if (approvalId === undefined || proposed > revision) return [];
+    const [told, ...again] = answers.filter((part) => part['approvalId'] === approvalId);
+    if (told === undefined) return [`the provider has no answer about call ${label}.`];
+    if (again.length > 0) return [`the provider has two answers about call ${label}.`];
+    const isYes = outcome?.status === 'forwarded' && approved.some((at) => at <= revision);
+    return told['approved'] === isYes ? [] : [`the provider has the wrong answer about ${label}.`];
   });
 }
 

@@ -63,7 +63,7 @@ function isUnasked(call: CallHistory, nth: number, evidence: Evidence): boolean 
 
 function callFaults(call: CallHistory, evidence: Evidence): string[] {
   const { effects, gated } = evidence;
-  const { label, deferred, ended, outcome, source, approved, toolName } = call;
+  const { label, deferred, ended, outcome, source, approved, toolName, approvalId } = call;
   const starts = startsOf(call, evidence);
   const done = effects.filter(({ toolCallId }) => toolCallId === call.toolCallId).length;
   return sentences([
@@ -76,6 +76,14 @@ function callFaults(call: CallHistory, evidence: Evidence): string[] {
       `Call ${label} started again unasked.`,
     ],
     [done > allowedEffects(call, evidence), `Call ${label} had ${done} effects.`],
+    [
+      approvalId !== undefined && starts.length + deferred.length > 0,
+      `Call ${label} is the provider's, and began here.`,
+    ],
+    [
+      outcome?.status === 'forwarded' && (approvalId === undefined || approved.length === 0),
+      `Call ${label} was forwarded without an approval.`,
+    ],
     [deferred.length > 1, `Call ${label} was deferred ${deferred.length} times.`],
     [ended.length > 1, `Call ${label} has ${ended.length} results.`],
     [

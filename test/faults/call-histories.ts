@@ -5,10 +5,16 @@ import type { Effect } from './evidence.ts';
 const assistantSchema = z.object({ role: z.literal('assistant'), content: z.array(z.unknown()) });
 const callSchema = z.object({
   type: z.literal('tool-call'),
-  providerExecuted: z.literal(false).optional(),
+  providerExecuted: z.boolean().optional(),
   toolCallId: z.string(),
   toolName: z.string(),
   input: z.unknown(),
+});
+
+const providerRequestSchema = z.object({
+  type: z.literal('tool-approval-request'),
+  toolCallId: z.string(),
+  approvalId: z.string(),
 });
 
 /** What a log says of one call. Revisions are places in the log, from 1. */
@@ -18,6 +24,8 @@ export interface CallHistory {
   toolCallId: string;
   toolName: string;
   input: unknown;
+  /** By what the provider asks whether it may run the call. */
+  approvalId?: string;
   proposed: number;
   requestIds: string[];
   /** One a request: a request that is answered twice is not two approvals. */
@@ -97,11 +105,24 @@ function addCalls(
   /* Parsed, as the auditor reads damaged logs too. */
   const parsed = assistantSchema.safeParse(message);
   const parts = parsed.success ? parsed.data.content : [];
-  const own = parts.flatMap((part) => callSchema.safeParse(part).data ?? []);
-  for (const [index, { toolCallId, toolName, input }] of own.entries()) {
+  const requests = parts.flatMap((part) => providerRequestSchema.safeParse(part).data ?? []);
+  const asked = new Map(requests.map((request) => [request.toolCallId, request.approvalId]));
+  const own = parts
+    .flatMap((part) => callSchema.safeParse(part).data ?? [])
+    .filter((call) => call.providerExecuted !== true || asked.has(call.toolCallId));
+  for (const [index, { toolCallId, toolName, input, providerExecuted }] of own.entries()) {
+    const approvalId = providerExecuted === true ? asked.get(toolCallId) : undefined;
     const label = `${toolName} (${step}.${index})`;
     const history = { requestIds: [], approved: [], started: [], deferred: [], ended: [] };
-    const call = { label, toolCallId, toolName, input, proposed: revision, ...history };
+    const call = {
+      label,
+      toolCallId,
+      toolName,
+      input,
+      ...(approvalId === undefined ? {} : { approvalId }),
+      proposed: revision,
+      ...history,
+    };
     calls.push(call);
     open.set(placeKey({ step, index }), call);
   }

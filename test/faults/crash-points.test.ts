@@ -2,13 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { crashRun } from './crash-run.ts';
 import { dropping } from './dropped-connection.ts';
 import { FaultPlan } from './mortal-process.ts';
+import { providerScenarios } from './provider-scenarios.ts';
 import { recoveryScenarios } from './recovery-scenarios.ts';
 import { type Scenario, scenarios } from './scenario.ts';
 
 /** Every crash alone is tried, and every pair of crashes whose second is this many points further; 1 tries all pairs. */
 const stride = Number(process.env['HOLDPOINT_CRASH_STRIDE'] ?? 7);
 
-const all = [...scenarios, ...recoveryScenarios];
+const all = [...scenarios, ...recoveryScenarios, ...providerScenarios];
 
 /** All single crashes of a scenario, and its pairs of crashes. Gives how they ended, and what they broke. */
 async function crashEverywhere(scenario: Scenario) {

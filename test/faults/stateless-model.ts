@@ -36,13 +36,19 @@ function answerTo(prompt: Prompt, plan: readonly (readonly PlannedCall[])[]): Ge
   if (calls.length === 0) return answer('stop', [{ type: 'text', text: 'Done.' }]);
   return answer(
     'tool-calls',
-    calls.map(([toolName, city], index) => ({
-      type: 'tool-call',
-      toolCallId: `c${turn}-${index}`,
-      toolName,
-      input: JSON.stringify({ city }),
-    })),
+    calls.flatMap((call, index) => partsOf(call, `c${turn}-${index}`)),
   );
+}
+
+/** A call; one whose name begins with `mcp.` is the provider's own, which asks whether it may run it. */
+function partsOf([toolName, city]: PlannedCall, toolCallId: string): Generated['content'] {
+  const input = JSON.stringify({ city });
+  const call = { type: 'tool-call', toolCallId, toolName, input } as const;
+  if (!toolName.startsWith('mcp.')) return [call];
+  return [
+    { ...call, providerExecuted: true, dynamic: true },
+    { type: 'tool-approval-request', toolCallId, approvalId: `ask-${toolCallId}` },
+  ];
 }
 
 function answer(unified: 'stop' | 'tool-calls', content: Generated['content']): Generated {

@@ -98,11 +98,10 @@ describe.each(modes)('@ai-sdk/openai, $mode', ({ speak }) => {
     const middleware: LanguageModelMiddleware = {
       specificationVersion: 'v4',
       transformParams: async ({ params }) => {
-        const parts = params.prompt.flatMap(({ content }) =>
-          typeof content === 'string' ? [] : content,
-        );
-        for (const part of parts) {
-          if (part.type === 'tool-approval-response') reasons.push(part.reason);
+        for (const { role, content } of params.prompt) {
+          if (role !== 'tool') continue;
+          const answers = content.filter((part) => part.type === 'tool-approval-response');
+          reasons.push(...answers.map(({ reason }) => reason));
         }
         return params;
       },
