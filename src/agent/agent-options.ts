@@ -15,7 +15,10 @@ export interface AgentOptions<
   instructions?: Instructions;
   /** AI SDK tools: static, dynamic (MCP), or run by the provider. */
   tools?: TOOLS;
-  /** Which calls run, which are denied, and which a person is asked about; the AI SDK's `toolApproval`. */
+  /**
+   * Which calls run, which are denied, and which a person is asked about; the AI SDK's `toolApproval`. It is for what runs here: a call
+   * that the provider runs and asks about always needs a person's word.
+   */
   toolApproval?: ToolApproval<TOOLS, RUNTIME_CONTEXT>;
   /** How to find out, or do again, what a call came to when its process died: for tools that can tell. */
   toolRecovery?: { readonly [NAME in keyof TOOLS]?: ToolRecovery };

@@ -57,8 +57,8 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
   ): Promise<ApprovalRequestContent>;
   /**
    * Says what became of a call whose outcome is unknown (`indeterminate`): a person looked. `retry` is a new approval of the same
-   * call. `run([], thread)` goes on. Refused with `not-allowed` for a call in another state, `already-answered` when
-   * it has another outcome, `unknown-call`.
+   * call. `run([], thread)` goes on. Refused with `not-allowed` for a call in another state, which is every state of a call that the
+   * provider runs, `already-answered` when it has another outcome, `unknown-call`.
    */
   settle(
     thread: AgentThread,

@@ -38,7 +38,7 @@ export class AgentThread {
 
   /**
    * The model's history. An open step's assistant message is there; its tool message comes when the last of
-   * its results is in. Requests and answers never are (seed 003).
+   * its results is in. Requests and answers never are (seed 003), but for a provider's own: about calls that it runs itself.
    */
   get messages(): readonly ModelMessage[] {
     return deepFreeze(this.#log.state.messages.slice());

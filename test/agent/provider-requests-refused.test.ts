@@ -9,6 +9,7 @@ import {
   modes,
   opens,
   providerCall,
+  requestAbout,
   type Said,
   saying,
 } from '../support/asking-provider.ts';
@@ -160,12 +161,16 @@ describe.each(modes)('$mode, the request that lets the provider run a call', ({ 
   });
 });
 
-test('a request of the provider that expired is answered with no', async () => {
+test.each([
+  ['unanswered', 'The request for approval expired unanswered.'],
+  ['approved', 'The approval expired before the call began.'],
+])('a request of the provider that expired, %s, is answered with no', async (how, reason) => {
   const { agent, agentWith, thread, prompts } = await askingProvider([
     { calls: [opens('p1', 'Bug')] },
     done,
   ]);
-  await agent.run('Open an issue', thread);
+  const waiting = await agent.run('Open an issue', thread);
+  if (how === 'approved') await agent.respond(requestAbout(waiting, 'Bug').approve(), thread);
   /* Nothing gives these requests an end by itself; a log may. */
   const expiring = thread.events.map((event) =>
     event.type === 'request-opened'
@@ -175,7 +180,7 @@ test('a request of the provider that expired is answered with no', async () => {
   const after = agentWith({ store: memoryStore() });
   const restored = await after.restore(threadJsonOf(chained(expiring)));
   expect(await after.run([], restored)).toMatchObject({ status: 'completed', ...done });
-  const reason = 'The request for approval expired unanswered.';
+  expect(restored.calls).toMatchObject([{ status: 'denied' }]);
   expect(prompts[1]?.at(-1)?.content).toMatchObject([
     { approved: false, reason },
     { output: { type: 'execution-denied', reason } },
