@@ -57,6 +57,8 @@ export interface ModelStepInput {
   settings: ModelSettings;
   tools: ToolSet;
   messages: ModelMessage[];
+  /** For the AI SDK's telemetry, which sees what `telemetry.includeRuntimeContext` names. */
+  runtimeContext?: unknown;
   signal?: AbortSignal | undefined;
   /** Who hears the model while it speaks; without one, it does not stream. */
   listener?: ModelListener | undefined;
@@ -97,7 +99,8 @@ export async function generateStep(stepInput: ModelStepInput): Promise<ModelStep
 async function generate(
   stepInput: ModelStepInput,
 ): Promise<Awaited<ReturnType<typeof generateText>>> {
-  const { model, instructions, settings, tools, messages, signal, listener } = stepInput;
+  const { model, instructions, settings, tools, messages, runtimeContext, signal, listener } =
+    stepInput;
   try {
     return await generateText({
       ...settings,
@@ -105,11 +108,16 @@ async function generate(
       messages,
       tools,
       ...(instructions === undefined ? {} : { instructions }),
+      ...(isContext(runtimeContext) ? { runtimeContext } : {}),
       ...(signal === undefined ? {} : { abortSignal: signal }),
     });
   } catch (error) {
     throw originalError(error);
   }
+}
+
+function isContext(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
 
 function proposedCall(

@@ -11,6 +11,7 @@ import {
   type ThreadState,
 } from './thread-state.ts';
 import type { ThreadStore, ThreadSummary } from './thread-store.ts';
+import { traceAppend } from './tracing.ts';
 
 /** What a log needs of the world. */
 export interface ThreadLogOptions {
@@ -61,8 +62,12 @@ export class ThreadLog {
         const proposal = new Proposal(this.state);
         decide(proposal);
         if (proposal.events.length === 0) return [];
-        const events = await chain(proposal.events, this.state.events.at(-1)?.hash ?? '');
-        if (await this.#append(events, proposal.head)) return events;
+        let chained: readonly ThreadEvent[] = [];
+        const isAppended = await traceAppend(proposal, async (events) => {
+          chained = await chain(events, this.state.events.at(-1)?.hash ?? '');
+          return this.#append(chained, proposal.head);
+        });
+        if (isAppended) return chained;
         await this.#readOn();
         await this.#refuseLoss();
       }
