@@ -57,7 +57,7 @@ export interface ModelStepInput {
   settings: ModelSettings;
   tools: ToolSet;
   messages: ModelMessage[];
-  /** For the AI SDK's telemetry, which sees what `telemetry.includeRuntimeContext` names. */
+  /** Of this, telemetry gets what `telemetry.includeRuntimeContext` names. */
   runtimeContext?: unknown;
   signal?: AbortSignal | undefined;
   /** Who hears the model while it speaks; without one, it does not stream. */
@@ -108,7 +108,7 @@ async function generate(
       messages,
       tools,
       ...(instructions === undefined ? {} : { instructions }),
-      ...(isContext(runtimeContext) ? { runtimeContext } : {}),
+      runtimeContext: includedContext(runtimeContext, settings),
       ...(signal === undefined ? {} : { abortSignal: signal }),
     });
   } catch (error) {
@@ -116,8 +116,14 @@ async function generate(
   }
 }
 
-function isContext(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+/* The rest stays here: the AI SDK's tracing channel gives out all that it is given, beside what is included. */
+function includedContext(
+  runtimeContext: unknown,
+  { telemetry }: ModelSettings,
+): Record<string, unknown> {
+  const included = new Map(Object.entries(telemetry?.includeRuntimeContext ?? {}));
+  const entries = Object.entries(Object(runtimeContext));
+  return Object.fromEntries(entries.filter(([name]) => included.get(name) === true));
 }
 
 function proposedCall(
