@@ -122,8 +122,9 @@ function includedContext(
   { telemetry }: ModelSettings,
 ): Record<string, unknown> {
   const included = new Map(Object.entries(telemetry?.includeRuntimeContext ?? {}));
-  const entries = Object.entries(Object(runtimeContext));
-  return Object.fromEntries(entries.filter(([name]) => included.get(name) === true));
+  const given = typeof runtimeContext === 'object' ? runtimeContext : undefined;
+  const entries = Object.entries(given ?? {}).filter(([name]) => included.get(name) === true);
+  return Object.fromEntries(entries);
 }
 
 function proposedCall(

@@ -58,18 +58,14 @@ describe.each([
 
   test('sees each model step, as an ai.generateText of one step whose tools it does not run', async () => {
     await play({ functionId: 'travel-planner' });
-    expect(heard.map(([name]) => name)).toEqual([
-      ...['onStart', 'onStepStart', 'onStepEnd', 'onEnd'],
-      ...['onStart', 'onStepStart', 'onStepEnd', 'onEnd'],
-    ]);
+    const step = ['onStart', 'onStepStart', 'onStepEnd', 'onEnd'];
+    expect(heard.map(([name]) => name)).toEqual([step, step].flat());
     expect(heard[0]?.[1]).toMatchObject({
       operationId: 'ai.generateText',
       functionId: 'travel-planner',
     });
-    expect(published.map(({ type }) => type)).toEqual([
-      ...['generateText', 'step', 'languageModelCall'],
-      ...['generateText', 'step', 'languageModelCall'],
-    ]);
+    const operations = ['generateText', 'step', 'languageModelCall'];
+    expect(published.map(({ type }) => type)).toEqual([operations, operations].flat());
     expect(published.map(({ event }) => event.functionId)).toEqual(
       Array.from({ length: 6 }, () => 'travel-planner'),
     );

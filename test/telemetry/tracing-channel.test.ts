@@ -97,14 +97,10 @@ describe('the channel tells, as operations of one message each,', () => {
       { toolCallId: 'c3', result: later },
     ]);
     expect(heard.moments.filter((moment) => moment === 'error started')).toHaveLength(1);
-    const finished = ofType(heard, 'finished').map(({ toolCallId, status }) => [
-      toolCallId,
-      status,
-    ]);
-    expect(finished.toSorted()).toEqual([
-      ['c1', 'succeeded'],
-      ['c2', 'failed'],
-    ]);
+    const finished = ofType(heard, 'finished').map(
+      ({ toolCallId, status }) => `${toolCallId} ${status}`,
+    );
+    expect(finished.toSorted()).toEqual(['c1 succeeded', 'c2 failed']);
     await agent.deliver(thread, 'c3', { status: 'succeeded', output: 1 }, { channel: 'queue' });
     expect(ofType(heard, 'finished')[2]).toMatchObject({
       toolCallId: 'c3',
@@ -266,12 +262,13 @@ describe('the traceparent that a subscriber sets', () => {
     `${traceparent}\n`,
     '',
   ])('is left out when it is none: %j', async (wrong) => {
-    using _heard = listen((message) => {
+    using heard = listen((message) => {
       if (message.type === 'requested') message.traceparent = wrong;
     });
     const agent = memoryWorld(script).agent();
     const { thread } = await agent.run('Book', await agent.thread('t'));
     const opened = thread.events.find(({ type }) => type === 'request-opened');
+    expect(heard.moments).toEqual(['start requested', 'asyncEnd requested']);
     expect(opened).not.toHaveProperty('traceparent');
     expect(threadEventSchema.safeParse({ ...opened, traceparent: wrong }).success).toBe(false);
     expect(threadEventSchema.safeParse({ ...opened, traceparent }).success).toBe(true);
@@ -284,7 +281,7 @@ test('a subscriber that throws does not stop a run: Node makes an uncaught excep
   process.removeAllListeners('uncaughtException');
   process.on('uncaughtException', (error) => uncaught.push(error.message));
   try {
-    using _heard = listen(({ type }) => {
+    using heard = listen(({ type }) => {
       throw new Error(`broken at ${type}`);
     });
     const agent = memoryWorld(script).agent();
@@ -293,6 +290,7 @@ test('a subscriber that throws does not stop a run: Node makes an uncaught excep
     expect(await agent.run(answers, thread)).toMatchObject({ status: 'completed', text: 'Done.' });
     await vi.waitFor(() => expect(uncaught).toHaveLength(4));
     expect(uncaught[0]).toBe('broken at requested');
+    expect(heard.moments).toHaveLength(8);
   } finally {
     process.removeAllListeners('uncaughtException');
     for (const listener of others) process.on('uncaughtException', listener);
@@ -303,7 +301,7 @@ test('a subscriber that would change what was asked, runs or came out can not', 
   const world = memoryWorld(script);
   const refused: unknown[] = [];
   const change = (part: object) => refused.push(Reflect.set(part, 'city', 'Oslo'));
-  using _heard = listen((message) => {
+  using heard = listen((message) => {
     if (message.type === 'requested') change(Object(message.request.toolCall?.input));
     if (message.type === 'started') change(Object(message.input));
     if (message.type === 'finished') change(message.outcome);
@@ -314,6 +312,7 @@ test('a subscriber that would change what was asked, runs or came out can not', 
     approvalRequests.map((request) => request.approve()),
     thread,
   );
+  expect(heard.messages).toHaveLength(4);
   expect(refused).toEqual([false, false, false]);
   expect(world.ran).toMatchObject([{ input: { city: 'Paris' } }]);
 });
