@@ -7,8 +7,9 @@ import type { ThreadEventOf } from './thread-event.ts';
  * its `start` to its `asyncEnd`. `requested`, `answered` and `finished` are appends: `asyncEnd` without an `error` means that it is
  * durable, and with one that it is not known to be. `started` is a tool that runs here. `indeterminate` is news, and has no `asyncEnd`.
  *
- * What people, models and tools wrote stands in `request`, `response`, `input`, `outcome`, `result` and `error` alone, and these are
- * the thread's own: read them, and leave them as they are. `principal` is who the app says answered.
+ * What people, models and tools wrote stands in `request`, `response`, `input`, `outcome`, `result` and `error` alone. These are the
+ * thread's own, frozen; `result` and `error` are the tool's own, and must be left as they are. `principal` is who answered, as the app
+ * says. What a subscriber throws is an uncaught exception of the process, as on every channel of Node; no run is stopped by it.
  *
  * @example
  * tracingChannel('holdpoint').asyncEnd.subscribe((message) => {
@@ -23,7 +24,7 @@ export type TraceMessage =
   | IndeterminateMessage;
 
 /** A person is asked. */
-export interface RequestedMessage extends RequestFacts, Traceable {
+interface RequestedMessage extends RequestFacts, Traceable {
   type: 'requested';
 }
 
@@ -41,7 +42,7 @@ export interface AnsweredMessage extends RequestFacts, Traceable {
 }
 
 /** A tool runs: `start` comes after the call's start is durable, and the tool's own work is within the operation. */
-export interface StartedMessage extends CallFacts {
+interface StartedMessage extends CallFacts {
   type: 'started';
   /** The `traceparent` that is stored with the approval. */
   follows: string | undefined;
@@ -51,7 +52,7 @@ export interface StartedMessage extends CallFacts {
 }
 
 /** A call has its one result, wherever it comes from; also one that was denied or refused, and was never started. */
-export interface FinishedMessage extends CallFacts {
+interface FinishedMessage extends CallFacts {
   type: 'finished';
   status: ToolCallOutcome['status'];
   /** Who knows the result when no run does. */
@@ -63,7 +64,7 @@ export interface FinishedMessage extends CallFacts {
 }
 
 /** A run found a call whose process is gone and of which its tool can't tell; told once an attempt, by each agent. */
-export interface IndeterminateMessage extends CallFacts {
+interface IndeterminateMessage extends CallFacts {
   type: 'indeterminate';
   /** The `traceparent` that is stored with the approval. */
   follows: string | undefined;

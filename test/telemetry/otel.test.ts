@@ -6,7 +6,15 @@ import { context, createNoopMeter, SpanStatusCode, trace } from '@opentelemetry/
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace';
 import { tool } from 'ai';
-import { type AgentOptions, approve, memoryStore, reject, type ThreadStore } from 'holdpoint';
+import {
+  type AgentOptions,
+  approve,
+  memoryStore,
+  reject,
+  type ThreadStore,
+  type UserInputRequestContent,
+  type UserInputResponseContent,
+} from 'holdpoint';
 import { traceHoldpoint, type TraceOptions } from 'holdpoint/otel';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { askConfirmation } from 'holdpoint/tools';
@@ -56,7 +64,7 @@ async function approveAll(options: Partial<AgentOptions> = {}) {
   );
 }
 
-/** A tool that needs approval in some tests, and does this. */
+/** A tool that does this. */
 function paying(result: () => unknown) {
   return tool({ description: 'pay', inputSchema: cityInput, execute: async () => result() });
 }
