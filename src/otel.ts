@@ -1,7 +1,6 @@
 import {
   context,
   diag,
-  isSpanContextValid,
   type Meter,
   metrics,
   type Span,
@@ -89,11 +88,9 @@ class Tracing {
     const { name, attributes, links } = beginning;
     const span = this.#tracer.startSpan(name, { attributes, links });
     this.#spans.set(message, span);
-    if (message.type === 'requested' || message.type === 'answered') {
-      const spanContext = span.spanContext();
-      if (isSpanContextValid(spanContext)) message.traceparent = traceparentOf(spanContext);
-    }
     if (message.type === 'started') this.#enter(message, span);
+    if (message.type !== 'requested' && message.type !== 'answered') return;
+    message.traceparent = traceparentOf(span.spanContext());
   }
 
   /** The synchronous part is over: whatever the tool goes on with has its context by now. */
@@ -136,6 +133,7 @@ class Tracing {
 /* Seconds, from a glance to a week. */
 const waitBoundaries = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400, 604_800];
 
+/* Without an SDK it is all zeros, which the thread does not keep. */
 function traceparentOf({ traceId, spanId, traceFlags }: SpanContext): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }

@@ -298,7 +298,10 @@ test('a subscriber that throws does not stop a run: Node makes an uncaught excep
 });
 
 test('a subscriber that would change what was asked, runs or came out can not', async () => {
-  const world = memoryWorld(script);
+  const world = memoryWorld([
+    { calls: [look('c1', 'Rome'), book('c2', 'Paris')] },
+    { text: 'Done.' },
+  ]);
   const refused: unknown[] = [];
   const change = (part: object) => refused.push(Reflect.set(part, 'city', 'Oslo'));
   using heard = listen((message) => {
@@ -312,9 +315,9 @@ test('a subscriber that would change what was asked, runs or came out can not', 
     approvalRequests.map((request) => request.approve()),
     thread,
   );
-  expect(heard.messages).toHaveLength(4);
-  expect(refused).toEqual([false, false, false]);
-  expect(world.ran).toMatchObject([{ input: { city: 'Paris' } }]);
+  expect(heard.messages).toHaveLength(6);
+  expect(refused).toEqual([false, false, false, false, false]);
+  expect(world.ran).toMatchObject([{ input: { city: 'Rome' } }, { input: { city: 'Paris' } }]);
 });
 
 test('without a subscriber nothing is stored of it, and where there is no channel agents work the same', async () => {
