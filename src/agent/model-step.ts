@@ -108,7 +108,7 @@ async function generate(
       messages,
       tools,
       ...(instructions === undefined ? {} : { instructions }),
-      runtimeContext: includedContext(runtimeContext, settings),
+      ...includedContext(runtimeContext, settings),
       ...(signal === undefined ? {} : { abortSignal: signal }),
     });
   } catch (error) {
@@ -119,12 +119,13 @@ async function generate(
 /* The rest stays here: the AI SDK's tracing channel gives out all that it is given, beside what is included. */
 function includedContext(
   runtimeContext: unknown,
-  { telemetry }: ModelSettings,
-): Record<string, unknown> {
-  const included = new Map(Object.entries(telemetry?.includeRuntimeContext ?? {}));
+  { telemetry: { includeRuntimeContext } = {} }: ModelSettings,
+): { runtimeContext?: Record<string, unknown> } {
+  if (includeRuntimeContext === undefined) return {};
+  const included = new Map(Object.entries(includeRuntimeContext));
   const given = typeof runtimeContext === 'object' ? runtimeContext : undefined;
   const entries = Object.entries(given ?? {}).filter(([name]) => included.get(name) === true);
-  return Object.fromEntries(entries);
+  return { runtimeContext: Object.fromEntries(entries) };
 }
 
 function proposedCall(

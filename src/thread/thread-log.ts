@@ -2,7 +2,7 @@ import { HoldpointError } from '../errors.ts';
 import { adopt, applyEvents } from './apply-event.ts';
 import { chain, verifyChain } from './chain.ts';
 import { Proposal } from './proposal.ts';
-import type { ThreadEvent } from './thread-event.ts';
+import type { NewThreadEvent, ThreadEvent } from './thread-event.ts';
 import {
   emptyThread,
   owesRun,
@@ -62,12 +62,9 @@ export class ThreadLog {
         const proposal = new Proposal(this.state);
         decide(proposal);
         if (proposal.events.length === 0) return [];
-        let chained: readonly ThreadEvent[] = [];
-        const isAppended = await traceAppend(proposal, async (events) => {
-          chained = await chain(events, this.state.events.at(-1)?.hash ?? '');
-          return this.#append(chained, proposal.head);
-        });
-        if (isAppended) return chained;
+        const { head } = proposal;
+        const events = await traceAppend(proposal, (proposed) => this.#append(proposed, head));
+        if (events !== undefined) return events;
         await this.#readOn();
         await this.#refuseLoss();
       }
@@ -86,20 +83,25 @@ export class ThreadLog {
     });
   }
 
-  async #append(events: readonly ThreadEvent[], head: ThreadHead): Promise<boolean> {
+  /** The events as they are stored; `undefined` when somebody else was faster, and nothing was written. */
+  async #append(
+    proposed: readonly NewThreadEvent[],
+    head: ThreadHead,
+  ): Promise<readonly ThreadEvent[] | undefined> {
     const { store, onAppended } = this.#options;
     const { threadId } = this.state;
+    const events = await chain(proposed, this.state.events.at(-1)?.hash ?? '');
     const { revision } = this;
     const summary = this.#summary(head, revision + events.length);
     const write = async (): Promise<void> => store.append(threadId, revision, events, summary);
     try {
       await write();
     } catch (error) {
-      if (isConflict(error) || !(await this.#isWritten(events, write, error))) return false;
+      if (isConflict(error) || !(await this.#isWritten(events, write, error))) return undefined;
     }
     adopt(this.state, events, head);
     onAppended(threadId, events);
-    return true;
+    return events;
   }
 
   /**

@@ -2,7 +2,7 @@ import type { ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { callFacts, messageOf, traceparentOf } from './message-of-event.ts';
 import type { Proposal } from './proposal.ts';
-import type { NewThreadEvent } from './thread-event.ts';
+import type { NewThreadEvent, ThreadEvent } from './thread-event.ts';
 import type { ThreadState } from './thread-state.ts';
 import type { TraceMessage } from './trace-message.ts';
 import { traceparentSchema } from './traceparent.ts';
@@ -12,20 +12,20 @@ export const tracingChannel = globalThis.process
   ?.getBuiltinModule?.('node:diagnostics_channel')
   ?.tracingChannel<unknown, TraceMessage>('holdpoint');
 
-/**
- * Appends a proposal's events and tells of them: that it is tried, and what came of it. `append` gives `false` when somebody
- * else was faster; what is then decided anew is told anew.
- */
-export async function traceAppend(
-  proposal: Proposal,
-  append: (events: readonly NewThreadEvent[]) => Promise<boolean>,
-): Promise<boolean> {
-  if (!tracingChannel?.hasSubscribers) return append(proposal.events);
+/** Appends the events and gives them as they are stored; nothing when somebody else was faster. */
+type Append = (events: readonly NewThreadEvent[]) => Promise<readonly ThreadEvent[] | undefined>;
+
+/** Appends a proposal's events, and tells of them: that it is tried, and what came of it. What is decided anew is told anew. */
+export function traceAppend(proposal: Proposal, append: Append): ReturnType<Append> {
+  return tracingChannel?.hasSubscribers ? appendTraced(proposal, append) : append(proposal.events);
+}
+
+async function appendTraced(proposal: Proposal, append: Append): ReturnType<Append> {
   const { events, messages } = begin(proposal);
   try {
-    const isAppended = await append(events);
-    conclude(messages, isAppended ? {} : { error: outrun() });
-    return isAppended;
+    const stored = await append(events);
+    conclude(messages, stored === undefined ? { error: outrun() } : {});
+    return stored;
   } catch (error) {
     conclude(messages, { error });
     throw error;
@@ -33,7 +33,7 @@ export async function traceAppend(
 }
 
 /** Runs a call that is recorded as started, and tells of it. */
-export async function traceCall<RESULT>(
+export function traceCall<RESULT>(
   { threadId, events }: Readonly<ThreadState>,
   call: ToolCallRecord,
   run: () => Promise<RESULT>,
