@@ -65,3 +65,4 @@ export {
 export type { ThreadJson } from './thread/thread-json.ts';
 export type { ThreadStatus } from './thread/thread-state.ts';
 export type { ThreadQuery, ThreadStore, ThreadSummary } from './thread/thread-store.ts';
+export type { TraceMessage } from './thread/trace-message.ts';

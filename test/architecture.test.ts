@@ -33,6 +33,8 @@ const rooms: Record<string, readonly string[]> = {
   agent: ['policy', 'thread', 'content', 'errors.ts', 'stores/memory.ts'],
   tools: ['agent', 'content', 'errors.ts'],
   channels: ['content', 'errors.ts'],
+  otel: ['thread', 'content', 'errors.ts'],
+  'otel.ts': ['otel', 'thread', 'content', 'errors.ts'],
   'worker.ts': ['agent', 'thread', 'content', 'errors.ts'],
   'index.ts': ['agent', 'policy', 'thread', 'content', 'errors.ts', 'stores/memory.ts'],
 };
@@ -49,6 +51,7 @@ const packages: Record<string, readonly string[]> = {
   zod: [],
   eventemitter3: ['agent/agent-events.ts'],
   canonicalize: ['policy/digest.ts'],
+  '@opentelemetry/api': ['otel.ts', 'otel/'],
   '@clack/core': ['channels/terminal/'],
   'node:readline': ['channels/terminal/key.ts'],
   'node:sqlite': ['stores/sqlite.ts'],

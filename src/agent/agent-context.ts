@@ -17,4 +17,6 @@ export interface AgentContext {
   now: () => number;
   generateId: () => string;
   events: AgentEvents;
+  /** The lost attempts of calls that tracing has told of. */
+  toldLost: Set<string>;
 }

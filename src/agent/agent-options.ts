@@ -98,7 +98,7 @@ export interface AnswerOptions {
 export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>> extends AnswerOptions {
   /** Ends the run: tools get it as their `abortSignal`, `run` rejects with its reason, the thread can go on. */
   signal?: AbortSignal;
-  /** For the rules of `toolApproval`. */
+  /** For the rules of `toolApproval`; and for the AI SDK's telemetry, of what `telemetry.includeRuntimeContext` names. */
   runtimeContext?: RUNTIME_CONTEXT;
   /** What a message does to open requests: it is refused (default), or it cancels them. */
   whilePending?: 'refuse' | 'cancel';

@@ -67,6 +67,7 @@ export function createAgent<
     now: options.now ?? Date.now,
     generateId: options.generateId ?? randomId,
     events: new AgentEvents(),
+    toldLost: new Set(),
   });
 }
 

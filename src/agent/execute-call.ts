@@ -41,11 +41,19 @@ export const later: unique symbol = Symbol.for('holdpoint.later');
 /** What came of running a call: its one result, or that it goes on outside. */
 export type Execution = { type: 'ended'; outcome: ToolCallOutcome } | { type: 'deferred' };
 
+/** What a call is run with. */
+interface CallOptions {
+  messages: () => readonly ModelMessage[];
+  signal: AbortSignal | undefined;
+  /** Runs the tool's own work. */
+  around: (work: () => Promise<unknown>) => Promise<unknown>;
+}
+
 /** Runs one call that is recorded as started. Whatever the tool does, this resolves. */
 export async function executeCall(
   definition: ToolDefinition,
   call: ToolCallRecord,
-  options: { messages: () => readonly ModelMessage[]; signal: AbortSignal | undefined },
+  options: CallOptions,
 ): Promise<Execution> {
   const { tool, context } = definition;
   if (options.signal?.aborted === true) {
@@ -65,7 +73,7 @@ export async function executeCall(
   } satisfies ToolRunOptions;
   let output: unknown;
   try {
-    output = await lastOf(tool.execute?.(input, executionOptions));
+    output = await options.around(async () => lastOf(tool.execute?.(input, executionOptions)));
   } catch (error) {
     return failed(messageOf(error).slice(0, maximumErrorLength));
   }

@@ -58,6 +58,8 @@ export interface ModelStepInput {
   settings: ModelSettings;
   tools: ToolSet;
   messages: ModelMessage[];
+  /** Of this, telemetry gets what `telemetry.includeRuntimeContext` names. */
+  runtimeContext?: unknown;
   signal?: AbortSignal | undefined;
   /** Who hears the model while it speaks; without one, it does not stream. */
   listener?: ModelListener | undefined;
@@ -102,7 +104,8 @@ export async function generateStep(stepInput: ModelStepInput): Promise<ModelStep
 async function generate(
   stepInput: ModelStepInput,
 ): Promise<Awaited<ReturnType<typeof generateText>>> {
-  const { model, instructions, settings, tools, messages, signal, listener } = stepInput;
+  const { model, instructions, settings, tools, messages, runtimeContext, signal, listener } =
+    stepInput;
   try {
     return await generateText({
       ...settings,
@@ -112,11 +115,24 @@ async function generate(
       messages,
       tools,
       ...(instructions === undefined ? {} : { instructions }),
+      ...includedContext(runtimeContext, settings),
       ...(signal === undefined ? {} : { abortSignal: signal }),
     });
   } catch (error) {
     throw originalError(error);
   }
+}
+
+/* The rest stays here: the AI SDK's tracing channel gives out all that it is given, beside what is included. */
+function includedContext(
+  runtimeContext: unknown,
+  { telemetry: { includeRuntimeContext } = {} }: ModelSettings,
+): { runtimeContext?: Record<string, unknown> } {
+  if (includeRuntimeContext === undefined) return {};
+  const included = new Map(Object.entries(includeRuntimeContext));
+  const given = typeof runtimeContext === 'object' ? runtimeContext : undefined;
+  const entries = Object.entries(given ?? {}).filter(([name]) => included.get(name) === true);
+  return { runtimeContext: Object.fromEntries(entries) };
 }
 
 function proposedCall(

@@ -11,6 +11,7 @@ import {
   statusOf,
   type ThreadHead,
 } from '../thread/thread-state.ts';
+import { traceCall, traceLost } from '../thread/tracing.ts';
 import { acceptInput } from './accept-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunOptions } from './agent-options.ts';
@@ -103,10 +104,14 @@ export class Run {
     if (statusOf(state.head, this.#context.now()) !== 'indeterminate') return [];
     const { revision } = this.#log;
     const known = await reconcileCalls(this.#context, this.#tools, state.head);
-    return this.#log.commit((proposal) => {
+    const events = await this.#log.commit((proposal) => {
       /* Another attempt may have begun meanwhile, of which the tool was not asked. */
       if (this.#log.revision === revision) proposal.add(...known);
     });
+    if (statusOf(state.head, this.#context.now()) === 'indeterminate') {
+      traceLost(state, this.#context.toldLost);
+    }
+    return events;
   }
 
   /** Records the input, and takes the thread when there is something to do that nobody does. */
@@ -242,7 +247,9 @@ export class Run {
       const definition = call && this.#tools.get(call.toolName);
       if (call === undefined || definition === undefined) continue;
       const attempt = { step, index, attempt: call.attempts };
-      this.#executions.add(attempt, executeCall(definition, call, { messages, signal }));
+      const around = async (work: () => Promise<unknown>): Promise<unknown> =>
+        traceCall(state, call, work);
+      this.#executions.add(attempt, executeCall(definition, call, { messages, signal, around }));
     }
     return events;
   }

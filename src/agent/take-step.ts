@@ -37,11 +37,17 @@ export async function takeStep({
   listener,
 }: StepInput): Promise<TakenStep> {
   const { options, settings, generateId, now } = context;
-  const { tools } = decisions;
+  const {
+    tools,
+    rules: { runtimeContext },
+  } = decisions;
   const { model, instructions } = options;
   const messages = state.messages.slice();
   const asked = { model, instructions, settings, tools: modelTools(tools), messages };
-  const modelStep = await untilAborted(generateStep({ ...asked, signal, listener }), signal);
+  const modelStep = await untilAborted(
+    generateStep({ ...asked, runtimeContext, signal, listener }),
+    signal,
+  );
   const { usage, finishReason } = modelStep;
   const { message, calls } = recordStep(modelStep, {
     usedIds: state.toolCallIds,

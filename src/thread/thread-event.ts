@@ -2,6 +2,7 @@ import type { ModelMessage } from 'ai';
 import { z } from 'zod';
 import { toolCallOutcomeSchema } from '../content/tool-call.ts';
 import { userInputRequestSchema, userInputResponseSchema } from '../content/user-input.ts';
+import { traceparentSchema } from './traceparent.ts';
 
 /**
  * A message of the AI SDK. Only its outline is looked at: the message was checked by the AI SDK's own schema when it came
@@ -65,12 +66,16 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     finishReason: z.string(),
     usage: usageSchema.optional(),
   }),
-  /** A person is asked: about the call at `place`, which `request` then does not repeat, or about no call. */
+  /**
+   * A person is asked: about the call at `place`, which `request` then does not repeat, or about no call. `traceparent` is the span of
+   * the request, or of the answer, where somebody traces: what follows, days later, is linked to it.
+   */
   z.strictObject({
     type: z.literal('request-opened'),
     ...always,
     place: z.strictObject(place).optional(),
     request: userInputRequestSchema,
+    traceparent: traceparentSchema.optional(),
   }),
   /** The first answer. `principal` is who gave it, and `channel` through what, as the app says. */
   z.strictObject({
@@ -79,6 +84,7 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     response: userInputResponseSchema,
     principal: z.unknown().optional(),
     channel: z.string().optional(),
+    traceparent: traceparentSchema.optional(),
   }),
   /** The request ended without an answer, or an answered one no longer holds (`invalidated`). */
   z.strictObject({

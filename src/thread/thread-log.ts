@@ -2,7 +2,7 @@ import { HoldpointError } from '../errors.ts';
 import { adopt, applyEvents } from './apply-event.ts';
 import { chain, verifyChain } from './chain.ts';
 import { Proposal } from './proposal.ts';
-import type { ThreadEvent } from './thread-event.ts';
+import type { NewThreadEvent, ThreadEvent } from './thread-event.ts';
 import {
   emptyThread,
   owesRun,
@@ -11,6 +11,7 @@ import {
   type ThreadState,
 } from './thread-state.ts';
 import type { ThreadStore, ThreadSummary } from './thread-store.ts';
+import { traceAppend } from './tracing.ts';
 
 /** What a log needs of the world. */
 export interface ThreadLogOptions {
@@ -61,8 +62,9 @@ export class ThreadLog {
         const proposal = new Proposal(this.state);
         decide(proposal);
         if (proposal.events.length === 0) return [];
-        const events = await chain(proposal.events, this.state.events.at(-1)?.hash ?? '');
-        if (await this.#append(events, proposal.head)) return events;
+        const { head } = proposal;
+        const events = await traceAppend(proposal, (proposed) => this.#append(proposed, head));
+        if (events !== undefined) return events;
         await this.#readOn();
         await this.#refuseLoss();
       }
@@ -81,20 +83,25 @@ export class ThreadLog {
     });
   }
 
-  async #append(events: readonly ThreadEvent[], head: ThreadHead): Promise<boolean> {
+  /** The events as they are stored; `undefined` when somebody else was faster, and nothing was written. */
+  async #append(
+    proposed: readonly NewThreadEvent[],
+    head: ThreadHead,
+  ): Promise<readonly ThreadEvent[] | undefined> {
     const { store, onAppended } = this.#options;
     const { threadId } = this.state;
+    const events = await chain(proposed, this.state.events.at(-1)?.hash ?? '');
     const { revision } = this;
     const summary = this.#summary(head, revision + events.length);
     const write = async (): Promise<void> => store.append(threadId, revision, events, summary);
     try {
       await write();
     } catch (error) {
-      if (isConflict(error) || !(await this.#isWritten(events, write, error))) return false;
+      if (isConflict(error) || !(await this.#isWritten(events, write, error))) return undefined;
     }
     adopt(this.state, events, head);
     onAppended(threadId, events);
-    return true;
+    return events;
   }
 
   /**

@@ -1,0 +1,115 @@
+import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
+import type { UserInputResponseContent } from '../content/user-input.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import type { NewThreadEvent, NewThreadEventOf } from './thread-event.ts';
+import type { ThreadHead } from './thread-state.ts';
+import type { AnsweredMessage, CallFacts, RequestFacts, TraceMessage } from './trace-message.ts';
+
+/** Where an event is about to stand. */
+export interface EventContext {
+  threadId: string;
+  /** The thread's head after the event and those that are appended with it. */
+  head: ThreadHead;
+  /** The events before it: those that are appended with it, and the thread's. */
+  log: readonly (readonly NewThreadEvent[])[];
+}
+
+/** What is told of an event that is about to be appended; nothing of most. */
+export function messageOf(event: NewThreadEvent, context: EventContext): TraceMessage | undefined {
+  const { threadId, head, log } = context;
+  switch (event.type) {
+    case 'request-opened': {
+      const facts = requestFacts(head, event.request.requestId);
+      return facts && { type: 'requested', ...facts };
+    }
+    case 'request-answered': {
+      const { at, response, channel, principal } = event;
+      const facts = requestFacts(head, response.requestId);
+      return (
+        facts && {
+          type: 'answered',
+          ...facts,
+          decision: decisionOf(response),
+          waitedMs: Math.max(0, at - facts.request.createdAt),
+          channel,
+          principal: deepFreeze(principal),
+          response: deepFreeze(response),
+          follows: traceparentOf('request-opened', response.requestId, log),
+        }
+      );
+    }
+    case 'call-ended': {
+      const { outcome, source, channel, principal } = event;
+      const call = callAt(head, event);
+      return (
+        call && {
+          type: 'finished',
+          ...callFacts(threadId, call),
+          status: outcome.status,
+          source,
+          channel,
+          principal: deepFreeze(principal),
+          outcome: deepFreeze(outcome),
+        }
+      );
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** What is told of a call. */
+export function callFacts(
+  threadId: string,
+  { toolCallId, toolName, requestId, attempts: attempt, input }: ToolCallRecord,
+): CallFacts {
+  return { threadId, toolCallId, toolName, requestId, attempt, input: deepFreeze(input) };
+}
+
+/** The `traceparent` that is stored with a request, or with its answer. */
+export function traceparentOf(
+  type: 'request-opened' | 'request-answered',
+  requestId: string | undefined,
+  log: EventContext['log'],
+): string | undefined {
+  for (const events of log) {
+    const found = events.findLast(
+      (event) => event.type === type && requestIdOf(event) === requestId,
+    );
+    if (found !== undefined && 'traceparent' in found) return found.traceparent;
+  }
+  return undefined;
+}
+
+function requestIdOf(
+  event: NewThreadEventOf<'request-opened' | 'request-answered'>,
+): string | undefined {
+  return event.type === 'request-opened' ? event.request.requestId : event.response.requestId;
+}
+
+function decisionOf(response: UserInputResponseContent): AnsweredMessage['decision'] {
+  if (response.type === 'question-response') return response.status;
+  return response.approved ? 'approved' : 'rejected';
+}
+
+/* A request may be opened, answered and closed by one append, and a call's step be complete with it. */
+function requestFacts(
+  { openRequests, settling }: ThreadHead,
+  requestId: string,
+): RequestFacts | undefined {
+  const found = [...openRequests, ...settling.requests].find(
+    (other) => other.request.requestId === requestId,
+  );
+  if (found === undefined) return undefined;
+  const request = deepFreeze(found.request);
+  const { threadId, type: requestType, toolCall } = request;
+  const { toolCallId, toolName } = toolCall ?? {};
+  return { threadId, requestId, requestType, toolCallId, toolName, request };
+}
+
+function callAt(
+  { calls, settling }: ThreadHead,
+  { step, index }: CallPlace,
+): ToolCallRecord | undefined {
+  return [...calls, ...settling.calls].find((call) => call.step === step && call.index === index);
+}

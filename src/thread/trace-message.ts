@@ -1,0 +1,104 @@
+import type { ToolCallOutcome } from '../content/tool-call.ts';
+import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
+import type { ThreadEventOf } from './thread-event.ts';
+
+/**
+ * What the tracing channel `holdpoint` of `node:diagnostics_channel` tells. Each message is one operation, the same object from
+ * its `start` to its `asyncEnd`. `requested`, `answered` and `finished` are appends: `asyncEnd` without an `error` means that it is
+ * durable, and with one that it is not known to be. `started` is a tool that runs here. `indeterminate` is news, and has no `asyncEnd`.
+ *
+ * What people, models and tools wrote stands in `request`, `response`, `input`, `outcome`, `result` and `error` alone. These are the
+ * thread's own, frozen; `result` and `error` are the tool's own, and must be left as they are. `principal` is who answered, as the app
+ * says. What a subscriber throws is an uncaught exception of the process, as on every channel of Node; no run is stopped by it.
+ *
+ * @example
+ * tracingChannel('holdpoint').asyncEnd.subscribe((message) => {
+ *   if (message.type === 'answered' && !('error' in message)) log(message.threadId, message.decision, message.waitedMs);
+ * });
+ */
+export type TraceMessage =
+  | RequestedMessage
+  | AnsweredMessage
+  | StartedMessage
+  | FinishedMessage
+  | IndeterminateMessage;
+
+/** A person is asked. */
+interface RequestedMessage extends RequestFacts, Traceable {
+  type: 'requested';
+}
+
+/** A person answered; for good once it is durable. */
+export interface AnsweredMessage extends RequestFacts, Traceable {
+  type: 'answered';
+  decision: 'approved' | 'rejected' | 'answered' | 'dismissed';
+  /** From the request to the answer, in milliseconds. */
+  waitedMs: number;
+  channel?: string | undefined;
+  principal?: unknown;
+  response: UserInputResponseContent;
+  /** The `traceparent` that is stored with the request. */
+  follows: string | undefined;
+}
+
+/** A tool runs: `start` comes after the call's start is durable, and the tool's own work is within the operation. */
+interface StartedMessage extends CallFacts {
+  type: 'started';
+  /** The `traceparent` that is stored with the approval. */
+  follows: string | undefined;
+  /** At `asyncEnd`: what the tool returned, or threw. */
+  result?: unknown;
+  error?: unknown;
+}
+
+/** A call has its one result, wherever it comes from; also one that was denied or refused, and was never started. */
+interface FinishedMessage extends CallFacts {
+  type: 'finished';
+  status: ToolCallOutcome['status'];
+  /** Who knows the result when no run does. */
+  source?: ThreadEventOf<'call-ended'>['source'];
+  channel?: string | undefined;
+  principal?: unknown;
+  outcome: ToolCallOutcome;
+  error?: unknown;
+}
+
+/** A run found a call whose process is gone and of which its tool can't tell; told once an attempt, by each agent. */
+interface IndeterminateMessage extends CallFacts {
+  type: 'indeterminate';
+  /** The `traceparent` that is stored with the approval. */
+  follows: string | undefined;
+}
+
+/** What is told of a request. */
+export interface RequestFacts {
+  threadId: string;
+  requestId: string;
+  requestType: UserInputRequest['type'];
+  /** The call that it is about, if it is about one. */
+  toolCallId?: string | undefined;
+  toolName?: string | undefined;
+  request: UserInputRequest;
+  /** Why the store did not take it; a `revision-conflict` when somebody was faster, and it is decided again. */
+  error?: unknown;
+}
+
+/** What is told of a call. */
+export interface CallFacts {
+  threadId: string;
+  toolCallId: string;
+  toolName: string;
+  /** The latest request about it. */
+  requestId?: string | undefined;
+  /** How often it was started: 0 for a call that never was. */
+  attempt: number;
+  input: unknown;
+}
+
+interface Traceable {
+  /**
+   * To be set on `start`, by one subscriber: the W3C `traceparent` of its span. It is stored with the event, so that what follows can
+   * be linked to it, days later and in another process. What is no `traceparent` is left out.
+   */
+  traceparent?: string | undefined;
+}

@@ -1,0 +1,108 @@
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import { HoldpointError } from '../errors.ts';
+import { callFacts, messageOf, traceparentOf } from './message-of-event.ts';
+import type { Proposal } from './proposal.ts';
+import type { NewThreadEvent, ThreadEvent } from './thread-event.ts';
+import type { ThreadState } from './thread-state.ts';
+import type { TraceMessage } from './trace-message.ts';
+import { traceparentSchema } from './traceparent.ts';
+
+/** The tracing channel `holdpoint`; none where the platform has no `node:diagnostics_channel`. */
+export const tracingChannel = globalThis.process
+  ?.getBuiltinModule?.('node:diagnostics_channel')
+  ?.tracingChannel<unknown, TraceMessage>('holdpoint');
+
+/** Appends the events and gives them as they are stored; nothing when somebody else was faster. */
+type Append = (events: readonly NewThreadEvent[]) => Promise<readonly ThreadEvent[] | undefined>;
+
+/** Appends a proposal's events, and tells of them: that it is tried, and what came of it. What is decided anew is told anew. */
+export function traceAppend(proposal: Proposal, append: Append): ReturnType<Append> {
+  return tracingChannel?.hasSubscribers ? appendTraced(proposal, append) : append(proposal.events);
+}
+
+async function appendTraced(proposal: Proposal, append: Append): ReturnType<Append> {
+  const { events, messages } = begin(proposal);
+  try {
+    const stored = await append(events);
+    conclude(messages, stored === undefined ? { error: outrun() } : {});
+    return stored;
+  } catch (error) {
+    conclude(messages, { error });
+    throw error;
+  }
+}
+
+/** Runs a call that is recorded as started, and tells of it. */
+export function traceCall<RESULT>(
+  { threadId, events }: Readonly<ThreadState>,
+  call: ToolCallRecord,
+  run: () => Promise<RESULT>,
+): Promise<RESULT> {
+  if (!tracingChannel?.hasSubscribers) return run();
+  const follows = traceparentOf('request-answered', call.requestId, [events]);
+  const message: TraceMessage = { type: 'started', ...callFacts(threadId, call), follows };
+  return tracingChannel.tracePromise(run, message);
+}
+
+/** Tells of the calls that were started and that nobody runs. `told` is what was told before, and is written. */
+export function traceLost(
+  { threadId, head, events }: Readonly<ThreadState>,
+  told: Set<string>,
+): void {
+  if (!tracingChannel?.hasSubscribers) return;
+  for (const call of head.calls.filter(({ status }) => status === 'started')) {
+    const attempt = JSON.stringify([threadId, call.step, call.index, call.attempts]);
+    if (told.has(attempt)) continue;
+    told.add(attempt);
+    const follows = traceparentOf('request-answered', call.requestId, [events]);
+    publishStart({ type: 'indeterminate', ...callFacts(threadId, call), follows });
+  }
+}
+
+/** Tells what is about to be appended. The events are those of the proposal, with the spans that subscribers gave them. */
+function begin({ state, head, events: proposed }: Proposal): {
+  events: NewThreadEvent[];
+  messages: TraceMessage[];
+} {
+  const events: NewThreadEvent[] = [];
+  const messages: TraceMessage[] = [];
+  const context = { threadId: state.threadId, head, log: [events, state.events] };
+  for (const event of proposed) {
+    const message = messageOf(event, context);
+    if (message !== undefined) {
+      publishStart(message);
+      messages.push(message);
+    }
+    events.push(withTraceparent(event, message));
+  }
+  return { events, messages };
+}
+
+function publishStart(message: TraceMessage): void {
+  tracingChannel?.start.publish(message);
+  tracingChannel?.end.publish(message);
+}
+
+function conclude(messages: readonly TraceMessage[], failure: { error?: unknown }): void {
+  for (const message of messages) {
+    Object.assign(message, failure);
+    if ('error' in failure) tracingChannel?.error.publish(message);
+    tracingChannel?.asyncStart.publish(message);
+    tracingChannel?.asyncEnd.publish(message);
+  }
+}
+
+/* A subscriber may write anything; what the log could not be read with must not get into it. */
+function withTraceparent(event: NewThreadEvent, message: TraceMessage | undefined): NewThreadEvent {
+  if (message === undefined || !('traceparent' in message)) return event;
+  const { success, data: traceparent } = traceparentSchema.safeParse(message.traceparent);
+  const isTraceable = event.type === 'request-opened' || event.type === 'request-answered';
+  return success && isTraceable ? { ...event, traceparent } : event;
+}
+
+function outrun(): HoldpointError {
+  return new HoldpointError(
+    'revision-conflict',
+    'Somebody appended to the thread first; it is decided again.',
+  );
+}

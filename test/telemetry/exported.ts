@@ -1,0 +1,46 @@
+import {
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { ReadableSpan, Sampler } from '@opentelemetry/sdk-trace';
+import type { Tracer } from '@opentelemetry/api';
+
+/** A span as a test looks at it. */
+export interface ExportedSpan {
+  name: string;
+  traceId: string;
+  spanId: string;
+  parentSpanId: string | undefined;
+  links: { traceId: string; spanId: string }[];
+  attributes: Record<string, unknown>;
+  status: number;
+}
+
+/** A tracer of its own, and the spans that it has exported. */
+export function exporting(sampler?: Sampler): {
+  tracer: Tracer;
+  spans: () => ExportedSpan[];
+  raw: () => ReadableSpan[];
+} {
+  const exporter = new InMemorySpanExporter();
+  const provider = new TracerProvider({
+    spanProcessors: [new SimpleSpanProcessor({ exporter })],
+    ...(sampler === undefined ? {} : { sampler }),
+  });
+  const raw = () => exporter.getFinishedSpans();
+  return { tracer: provider.getTracer('test'), raw, spans: () => raw().map(seen) };
+}
+
+function seen(span: ReadableSpan): ExportedSpan {
+  const { traceId, spanId } = span.spanContext();
+  return {
+    name: span.name,
+    traceId,
+    spanId,
+    parentSpanId: span.parentSpanContext?.spanId,
+    links: span.links.map(({ context }) => ({ traceId: context.traceId, spanId: context.spanId })),
+    attributes: span.attributes,
+    status: span.status.code,
+  };
+}

@@ -1,0 +1,43 @@
+import { tracingChannel } from 'node:diagnostics_channel';
+import type { TraceMessage } from 'holdpoint';
+
+/** What the tracing channel has told since, in order. */
+export interface Heard extends Disposable {
+  /** Moments and types: `'start requested'`. */
+  readonly moments: string[];
+  /** The messages, each once. */
+  readonly messages: TraceMessage[];
+}
+
+/** Listens to the tracing channel; `onStart` hears of each message first. */
+export function listen(onStart: (message: TraceMessage) => void = () => {}): Heard {
+  const moments: string[] = [];
+  const messages: TraceMessage[] = [];
+  const at = (moment: string) => (message: TraceMessage) => {
+    moments.push(`${moment} ${message.type}`);
+  };
+  const subscribers = {
+    start(message: TraceMessage) {
+      at('start')(message);
+      messages.push(message);
+      onStart(message);
+    },
+    end: () => {},
+    asyncStart: () => {},
+    asyncEnd: at('asyncEnd'),
+    error: at('error'),
+  };
+  const channel = tracingChannel<unknown, TraceMessage>('holdpoint');
+  channel.subscribe(subscribers);
+  return { moments, messages, [Symbol.dispose]: () => channel.unsubscribe(subscribers) };
+}
+
+/** The messages of a type. */
+export function ofType<TYPE extends TraceMessage['type']>(
+  { messages }: Heard,
+  type: TYPE,
+): Extract<TraceMessage, { type: TYPE }>[] {
+  return messages.filter(
+    (message): message is Extract<TraceMessage, { type: TYPE }> => message.type === type,
+  );
+}

@@ -1,0 +1,351 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { context, createNoopMeter, SpanStatusCode, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { AlwaysOffSampler } from '@opentelemetry/sdk-trace';
+import { tool } from 'ai';
+import {
+  type AgentOptions,
+  approve,
+  memoryStore,
+  reject,
+  type ThreadStore,
+  type UserInputRequestContent,
+  type UserInputResponseContent,
+} from 'holdpoint';
+import { traceHoldpoint, type TraceOptions } from 'holdpoint/otel';
+import { sqliteStore } from 'holdpoint/stores/sqlite';
+import { askConfirmation } from 'holdpoint/tools';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { scriptedModel } from '../support/scripted-model.ts';
+import {
+  book,
+  cityInput,
+  look,
+  memoryWorld,
+  travelTools,
+  travelWorld,
+} from '../support/travel-world.ts';
+import { type ExportedSpan, exporting } from './exported.ts';
+import { lostCall } from './lost-call.ts';
+
+const script = [{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }];
+
+beforeAll(() => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+});
+
+const stops: (() => void)[] = [];
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop();
+});
+
+/** Traces until the end of the test, or until `stop`. */
+function traced(options: TraceOptions = {}) {
+  const exported = exporting();
+  const stop = traceHoldpoint({ tracer: exported.tracer, ...options });
+  stops.push(stop);
+  return { ...exported, stop };
+}
+
+/** The one span of a name. */
+function spanOf(spans: readonly ExportedSpan[], name: string): ExportedSpan {
+  const [span, ...others] = spans.filter((other) => other.name === name);
+  if (span === undefined || others.length > 0) throw new Error(`Not one span '${name}'.`);
+  return span;
+}
+
+/** Asks, answers yes, and runs to the end. */
+async function approveAll(options: Partial<AgentOptions> = {}) {
+  const agent = memoryWorld(script).agent(options);
+  const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
+  return agent.run(
+    approvalRequests.map((request) => request.approve()),
+    thread,
+    {
+      principal: { subject: 'ann' },
+      channel: 'web',
+    },
+  );
+}
+
+/** A tool that does this. */
+function paying(result: () => unknown) {
+  return tool({ description: 'pay', inputSchema: cityInput, execute: async () => result() });
+}
+
+/** The answer to a request, with a text wherever it can have one: no to `book`, else yes. */
+function answerTo(request: UserInputRequestContent, text: string): UserInputResponseContent {
+  if (request.type === 'approval-request') {
+    const isBook = request.toolCall?.toolName === 'book';
+    return isBook ? reject(request, text) : approve(request, { reason: text });
+  }
+  const { requestId, fields } = request;
+  const answers = [{ key: fields[0]?.key ?? '', optionIds: ['no_with_feedback'], text }];
+  return { type: 'question-response', requestId, status: 'answered', answers };
+}
+
+test('a request is linked to by its decision and the decision by the execution, days later in another process', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdpoint-'));
+  try {
+    const path = join(folder, 'threads.sqlite');
+    const here = traced();
+    using store = sqliteStore(path);
+    const agent = travelWorld(scriptedModel(script), () => store).agent();
+    await agent.run('Book', await agent.thread('t'));
+    /* All that is open here is over before anybody has answered. */
+    expect(here.spans().map(({ name }) => name)).toEqual(['approval_request book']);
+    const [request] = here.spans();
+
+    const program = join(import.meta.dirname, 'traced-process.ts');
+    const printed = execFileSync(process.execPath, [
+      '--conditions=holdpoint-source',
+      program,
+      path,
+    ]);
+    const there: ExportedSpan[] = JSON.parse(printed.toString());
+    const decision = spanOf(there, 'approval_decision book');
+    const execution = spanOf(there, 'execute_tool book');
+    const airline = spanOf(there, 'airline');
+    expect(there).toHaveLength(3);
+    expect(decision.links).toEqual([{ traceId: request?.traceId, spanId: request?.spanId }]);
+    expect(execution.links).toEqual([{ traceId: decision.traceId, spanId: decision.spanId }]);
+    expect(airline.parentSpanId).toBe(execution.spanId);
+    expect(airline.traceId).toBe(execution.traceId);
+    expect(decision.traceId).not.toBe(request?.traceId);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('spans say what happened to which call in the GenAI words, and what those have not in words of ours', async () => {
+  const { spans } = traced();
+  const { thread } = await approveAll();
+  const opened = thread.events.find((event) => event.type === 'request-opened');
+  const ids = {
+    'gen_ai.conversation.id': 't',
+    'gen_ai.tool.name': 'book',
+    'gen_ai.tool.call.id': 'c1',
+    'holdpoint.request.id': opened?.request.requestId,
+  };
+  expect(spans().map(({ name, attributes }) => [name, attributes])).toEqual([
+    ['approval_request book', ids],
+    [
+      'approval_decision book',
+      {
+        ...ids,
+        'holdpoint.decision': 'approved',
+        'holdpoint.channel': 'web',
+        'holdpoint.wait': expect.any(Number),
+      },
+    ],
+    [
+      'execute_tool book',
+      { ...ids, 'gen_ai.operation.name': 'execute_tool', 'holdpoint.attempt': 1 },
+    ],
+  ]);
+  expect(spans().map(({ status }) => status)).toEqual([0, 0, 0]);
+});
+
+test('spans are within what the app traces, and a tool that returns at once leaves nothing active behind', async () => {
+  const { tracer, spans } = traced();
+  const active: unknown[] = [];
+  const atOnce = tool({
+    description: 'look',
+    inputSchema: cityInput,
+    execute: ({ city }) => {
+      active.push(trace.getActiveSpan()?.spanContext().spanId);
+      return city;
+    },
+  });
+  const agent = memoryWorld([
+    { calls: [look('c1', 'Rome'), look('c2', 'Bonn')] },
+    { text: 'Done.' },
+  ]).agent({ tools: { look: atOnce }, toolApproval: {} });
+  const thread = await agent.thread('t');
+  await tracer.startActiveSpan('handle', async (handle) => {
+    await agent.run('Look', thread);
+    expect(trace.getActiveSpan()).toBe(handle);
+    handle.end();
+  });
+  const handled = spanOf(spans(), 'handle');
+  const executions = spans().filter(({ name }) => name === 'execute_tool look');
+  expect(executions.map(({ parentSpanId }) => parentSpanId)).toEqual([
+    handled.spanId,
+    handled.spanId,
+  ]);
+  expect(active).toEqual(executions.map(({ spanId }) => spanId));
+  expect(trace.getActiveSpan()).toBeUndefined();
+});
+
+describe('what people, models and tools wrote', () => {
+  const secret = 'hunter2';
+  /** Plants the secret wherever there is room for it, and gives all that was exported. */
+  async function leaky(options: TraceOptions) {
+    const { raw } = traced(options);
+    const calls = [
+      { id: 'c1', name: 'pay', input: { city: secret } },
+      { id: 'c2', name: 'broken', input: { city: secret } },
+      { id: 'c3', name: 'confirm', input: { question: secret } },
+      book('c4', secret),
+    ];
+    const agent = memoryWorld([{ calls }, { text: secret }]).agent({
+      tools: {
+        ...travelTools([]),
+        pay: paying(() => ({ receipt: secret })),
+        broken: paying(() => {
+          throw new TypeError(secret, { cause: secret });
+        }),
+        confirm: askConfirmation({ metadata: { note: secret } }),
+      },
+      toolApproval: {
+        pay: { type: 'user-approval', reason: secret },
+        broken: 'user-approval',
+        book: 'user-approval',
+      },
+    });
+    const { userInputRequests, thread } = await agent.run(secret, await agent.thread('t'));
+    const own = await agent.requestApproval(thread, { text: secret, reason: secret });
+    const answers = userInputRequests.map((request) => answerTo(request, secret));
+    await agent.run([...answers, own.reject(secret)], thread, { principal: { subject: secret } });
+    const spans = raw().map((span) => ({
+      name: span.name,
+      attributes: span.attributes,
+      status: span.status,
+      events: span.events,
+      links: span.links,
+    }));
+    expect(spans.map(({ name }) => name).toSorted()).toEqual([
+      'approval_decision',
+      'approval_decision book',
+      'approval_decision broken',
+      'approval_decision pay',
+      'approval_request',
+      'approval_request book',
+      'approval_request broken',
+      'approval_request pay',
+      'execute_tool broken',
+      'execute_tool pay',
+      'question_answer confirm',
+      'question_request confirm',
+    ]);
+    return spans;
+  }
+
+  test('is in no span', async () => {
+    const spans = await leaky({});
+    expect(JSON.stringify(spans)).not.toContain(secret);
+    expect(spans.find(({ name }) => name === 'execute_tool broken')).toMatchObject({
+      status: { code: SpanStatusCode.ERROR },
+      attributes: { 'error.type': 'TypeError' },
+    });
+    const failed = spans.filter(({ status }) => status.code === SpanStatusCode.ERROR);
+    expect(failed.map(({ name }) => name)).toEqual(['execute_tool broken']);
+  });
+
+  test.each([
+    [{ recordInputs: true }, ['gen_ai.tool.call.arguments']],
+    [{ recordOutputs: true }, ['gen_ai.tool.call.result']],
+    [{ recordPrincipals: true }, ['holdpoint.principal']],
+  ])('is there where it was asked for with %j, and nothing else', async (options, expected) => {
+    const spans = await leaky(options);
+    const leaking = spans.flatMap(({ attributes, ...rest }) => {
+      expect(JSON.stringify(rest)).not.toContain(secret);
+      return Object.entries(attributes).filter(([, value]) =>
+        JSON.stringify(value).includes(secret),
+      );
+    });
+    expect([...new Set(leaking.map(([name]) => name))]).toEqual(expected);
+  });
+});
+
+test('a call that nobody can tell of is a span with an error, linked to its approval', async () => {
+  const first = traced();
+  await using lost = await lostCall();
+  const decision = spanOf(first.spans(), 'approval_decision book');
+  first.stop();
+  const { spans } = traced();
+  await lost.agent.run([], lost.thread);
+  expect(spans()).toMatchObject([
+    {
+      name: 'indeterminate_call book',
+      status: SpanStatusCode.ERROR,
+      attributes: { 'error.type': 'indeterminate', 'gen_ai.tool.call.id': 'c1' },
+      links: [{ spanId: decision.spanId }],
+    },
+  ]);
+});
+
+test('a request that the store refused is a span with an error', async () => {
+  const { spans } = traced();
+  const full: ThreadStore = {
+    ...memoryStore(),
+    append: async () => Promise.reject(new RangeError('disk full')),
+  };
+  const world = travelWorld(scriptedModel([]), () => full);
+  const agent = world.agent();
+  const asked = agent.requestApproval(await agent.thread('t'), { text: 'Publish?' });
+  await expect(asked).rejects.toThrow('disk full');
+  expect(spans()).toMatchObject([
+    {
+      name: 'approval_request',
+      status: SpanStatusCode.ERROR,
+      attributes: { 'error.type': 'RangeError' },
+    },
+  ]);
+});
+
+test('how long a decision took is recorded in seconds, of approvals alone', async () => {
+  const recorded: unknown[] = [];
+  const meter = createNoopMeter();
+  meter.createHistogram = (name, options) => ({
+    record: (value, attributes) => recorded.push([name, options?.unit, value, attributes]),
+  });
+  traced({ meter });
+  const clock = { now: 1_000 };
+  const calls = [book('c1', 'Paris'), { id: 'c2', name: 'confirm', input: { question: 'Sure?' } }];
+  const agent = memoryWorld([{ calls }, { text: 'Done.' }]).agent({
+    tools: { ...travelTools([]), confirm: askConfirmation() },
+    now: () => clock.now,
+  });
+  const { userInputRequests, thread } = await agent.run('Book', await agent.thread('t'));
+  clock.now += 90_000;
+  const answers = userInputRequests.map((request) =>
+    request.type === 'approval-request'
+      ? request.reject()
+      : ({ type: 'question-response', requestId: request.requestId, status: 'dismissed' } as const),
+  );
+  await agent.respond(answers, thread);
+  const attributes = { 'holdpoint.decision': 'rejected', 'gen_ai.tool.name': 'book' };
+  expect(recorded).toEqual([['holdpoint.approval.wait', 's', 90, attributes]]);
+});
+
+test('nothing is exported or stored when nobody traces, nor after the end of it', async () => {
+  const { spans, stop } = traced();
+  stop();
+  const { thread } = await approveAll();
+  expect(spans()).toEqual([]);
+  expect(JSON.stringify(thread)).not.toContain('traceparent');
+});
+
+test('a trace that is not sampled keeps its place in the thread; without an SDK there is none to keep', async () => {
+  const off = traced({ tracer: exporting(new AlwaysOffSampler()).tracer });
+  const { thread } = await approveAll();
+  expect(JSON.stringify(thread)).toMatch(/"traceparent":"00-[\da-f]{32}-[\da-f]{16}-00"/);
+  off.stop();
+  traced({ tracer: trace.getTracer('none') });
+  const untraced = await approveAll();
+  expect(JSON.stringify(untraced.thread)).not.toContain('traceparent');
+});
+
+test('a tracer that throws stops nothing', async () => {
+  const broken = Object.assign(exporting().tracer, {
+    startSpan() {
+      throw new Error('broken tracer');
+    },
+  });
+  traced({ tracer: broken });
+  expect(await approveAll()).toMatchObject({ status: 'completed', text: 'Done.' });
+});

@@ -1,0 +1,344 @@
+import { tool } from 'ai';
+import {
+  decodeEvents,
+  encodeEvent,
+  HoldpointError,
+  later,
+  memoryStore,
+  type ThreadStore,
+  threadEventSchema,
+} from 'holdpoint';
+import { askConfirmation } from 'holdpoint/tools';
+import { describe, expect, test, vi } from 'vitest';
+import { errorCode } from '../support/error-code.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
+import {
+  book,
+  cityInput,
+  look,
+  memoryWorld,
+  travelTools,
+  travelWorld,
+} from '../support/travel-world.ts';
+import { listen, ofType } from './listen.ts';
+import { lostCall } from './lost-call.ts';
+
+const script = [{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }];
+const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+describe('the channel tells, as operations of one message each,', () => {
+  test('of a request, its answer, the tool that runs, and its result', async () => {
+    using heard = listen();
+    const agent = memoryWorld(script).agent();
+    const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
+    const answers = approvalRequests.map((request) => request.approve({ reason: 'fine' }));
+    await agent.run(answers, thread, { principal: 'ann', channel: 'web' });
+    expect(heard.moments).toEqual([
+      'start requested',
+      'asyncEnd requested',
+      'start answered',
+      'asyncEnd answered',
+      'start started',
+      'asyncEnd started',
+      'start finished',
+      'asyncEnd finished',
+    ]);
+    const call = { threadId: 't', toolCallId: 'c1', toolName: 'book' };
+    const { requestId } = approvalRequests[0] ?? {};
+    const input = { city: 'Paris' };
+    expect(heard.messages).toMatchObject([
+      { ...call, requestId, requestType: 'approval-request', request: { toolCall: { input } } },
+      {
+        ...call,
+        requestId,
+        decision: 'approved',
+        waitedMs: expect.any(Number),
+        principal: 'ann',
+        channel: 'web',
+        response: { reason: 'fine' },
+      },
+      { ...call, requestId, attempt: 1, input, result: { booked: 'Paris' } },
+      { ...call, requestId, attempt: 1, status: 'succeeded', outcome: { status: 'succeeded' } },
+    ]);
+  });
+
+  test('of an append before it is tried, and once it is durable', async () => {
+    const { store, ...world } = memoryWorld(script);
+    const stored: number[] = [];
+    using heard = listen();
+    const slow: ThreadStore = {
+      ...store,
+      async append(...input) {
+        stored.push(heard.moments.length);
+        await store.append(...input);
+        stored.push(heard.moments.length);
+      },
+    };
+    const agent = world.agent({ store: slow });
+    await agent.run('Book', await agent.thread('t'));
+    /* The message, then the step with its request. */
+    expect(stored).toEqual([0, 0, 1, 1]);
+    expect(heard.moments).toEqual(['start requested', 'asyncEnd requested']);
+  });
+
+  test('of a call that needs nobody, of one that fails, and of one that goes on elsewhere', async () => {
+    using heard = listen();
+    const calls = [
+      look('c1', 'Rome'),
+      { id: 'c2', name: 'fail', input: { city: 'Oslo' } },
+      { id: 'c3', name: 'begin', input: { city: 'Bonn' } },
+    ];
+    const begin = tool({ description: 'x', inputSchema: cityInput, execute: async () => later });
+    const agent = memoryWorld([{ calls }]).agent({ tools: { ...travelTools([]), begin } });
+    const { thread } = await agent.run('Go', await agent.thread('t'));
+    expect(ofType(heard, 'started')).toMatchObject([
+      { toolCallId: 'c1', requestId: undefined, follows: undefined, result: 'a flight to Rome' },
+      { toolCallId: 'c2', error: new Error('no flight to Oslo') },
+      { toolCallId: 'c3', result: later },
+    ]);
+    expect(heard.moments.filter((moment) => moment === 'error started')).toHaveLength(1);
+    const finished = ofType(heard, 'finished').map(
+      ({ toolCallId, status }) => `${toolCallId} ${status}`,
+    );
+    expect(finished.toSorted()).toEqual(['c1 succeeded', 'c2 failed']);
+    await agent.deliver(thread, 'c3', { status: 'succeeded', output: 1 }, { channel: 'queue' });
+    expect(ofType(heard, 'finished')[2]).toMatchObject({
+      toolCallId: 'c3',
+      source: 'delivered',
+      channel: 'queue',
+      outcome: { output: 1 },
+    });
+  });
+
+  test('of a rejection and of an expiry, after which nothing was started', async () => {
+    using heard = listen();
+    const clock = { now: 1_000 };
+    const calls = [book('c1', 'Paris'), book('c2', 'Rome')];
+    const agent = memoryWorld([{ calls }, { text: 'Done.' }]).agent({
+      now: () => clock.now,
+      toolApproval: { book: () => ({ type: 'user-approval', expiresAfterMs: 5_000 }) },
+    });
+    const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
+    clock.now += 4_000;
+    await agent.respond(
+      approvalRequests.slice(0, 1).map((request) => request.reject()),
+      thread,
+    );
+    clock.now += 4_000;
+    await agent.run([], thread);
+    expect(ofType(heard, 'answered')).toMatchObject([{ decision: 'rejected', waitedMs: 4_000 }]);
+    expect(ofType(heard, 'started')).toEqual([]);
+    expect(ofType(heard, 'finished')).toMatchObject([
+      { toolCallId: 'c1', status: 'denied', attempt: 0 },
+      { toolCallId: 'c2', status: 'denied', attempt: 0 },
+    ]);
+  });
+
+  test('of questions, and of what the app asks by itself', async () => {
+    using heard = listen();
+    const calls = [{ id: 'c1', name: 'confirm', input: { question: 'Sure?' } }];
+    const agent = memoryWorld([{ calls }, { text: 'Done.' }]).agent({
+      tools: { confirm: askConfirmation() },
+      toolApproval: {},
+    });
+    const { userInputRequests, thread } = await agent.run('Ask', await agent.thread('t'));
+    const { requestId = '' } = userInputRequests[0] ?? {};
+    await agent.run({ type: 'question-response', requestId, status: 'dismissed' }, thread);
+    const own = await agent.requestApproval(thread, { text: 'Publish?' });
+    await agent.respond(own.approve(), thread);
+    expect(ofType(heard, 'requested')).toMatchObject([
+      { requestType: 'question-request', toolName: 'confirm', toolCallId: 'c1' },
+      { requestType: 'approval-request', toolName: undefined, requestId: own.requestId },
+    ]);
+    expect(ofType(heard, 'answered')).toMatchObject([
+      { decision: 'dismissed', requestId },
+      { decision: 'approved', requestId: own.requestId },
+    ]);
+  });
+
+  test('of a call that nobody can tell of, once, and of the person who settles it', async () => {
+    await using lost = await lostCall();
+    using heard = listen();
+    const { agent, thread } = lost;
+    expect(await agent.run([], thread)).toMatchObject({ status: 'indeterminate' });
+    expect(await errorCode(agent.run('Hello?', thread))).toBe('thread-indeterminate');
+    expect(heard.moments).toEqual(['start indeterminate']);
+    expect(heard.messages).toMatchObject([
+      { threadId: 't', toolCallId: 'c1', attempt: 1, input: { city: 'Paris' } },
+    ]);
+    await agent.settle(thread, 'c1', { status: 'failed', error: 'no' }, { principal: 'ann' });
+    expect(ofType(heard, 'finished')).toMatchObject([
+      { source: 'settled', principal: 'ann', status: 'failed' },
+    ]);
+  });
+});
+
+describe('what is not durable', () => {
+  test('is told with the error when the store refuses it', async () => {
+    const refusing: ThreadStore = {
+      ...memoryStore(),
+      append: async () => Promise.reject(new Error('disk full')),
+    };
+    const world = travelWorld(scriptedModel(script), () => refusing);
+    using heard = listen();
+    const agent = world.agent();
+    const asked = agent.requestApproval(await agent.thread('t'), { text: 'Publish?' });
+    await expect(asked).rejects.toThrow('disk full');
+    expect(heard.moments).toEqual(['start requested', 'error requested', 'asyncEnd requested']);
+    expect(heard.messages).toMatchObject([{ error: new Error('disk full') }]);
+  });
+
+  test('is told as outrun when somebody was faster: of two answers one is told as durable', async () => {
+    const { store, ...world } = memoryWorld(script);
+    const first = world.agent();
+    const { approvalRequests, thread } = await first.run('Book', await first.thread('t'));
+    const [request] = approvalRequests;
+    if (request === undefined) throw new Error('nothing was asked');
+    const other = world.agent();
+    const otherThread = await other.thread('t');
+    using heard = listen();
+    const outcomes = await Promise.all([
+      errorCode(first.respond(request.approve(), thread)),
+      errorCode(other.respond(request.reject(), otherThread)),
+    ]);
+    expect(outcomes.toSorted()).toEqual(['already-answered', 'no error']);
+    const [winner, loser] = ofType(heard, 'answered').toSorted((one) => ('error' in one ? 1 : -1));
+    expect(winner).not.toHaveProperty('error');
+    expect(loser?.error).toBeInstanceOf(HoldpointError);
+    expect(loser?.error).toMatchObject({ code: 'revision-conflict' });
+    const events = await store.read('t');
+    expect(events.filter(({ type }) => type === 'request-answered')).toMatchObject([
+      { response: winner?.response },
+    ]);
+    expect(heard.messages.filter((message) => !('error' in message))).toHaveLength(
+      winner?.decision === 'rejected' ? 2 : 1,
+    );
+  });
+});
+
+describe('the traceparent that a subscriber sets', () => {
+  test('is stored with the request and the answer, and told to what follows', async () => {
+    let spans = 0;
+    using heard = listen((message) => {
+      spans += 1;
+      if (!('request' in message)) return;
+      message.traceparent = traceparent.replace('31-01', `${30 + spans}-01`);
+    });
+    const world = memoryWorld(script);
+    const agent = world.agent();
+    const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
+    const answers = approvalRequests.map((request) => request.approve());
+    const restored = await memoryWorld(script).agent().restore(JSON.stringify(thread));
+    expect(restored.revision).toBe(thread.revision);
+    await agent.run(answers, thread);
+    const stored = thread.events.flatMap((event) =>
+      'traceparent' in event ? [[event.type, event.traceparent]] : [],
+    );
+    expect(stored).toEqual([
+      ['request-opened', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
+      ['request-answered', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203332-01'],
+    ]);
+    expect(ofType(heard, 'answered')).toMatchObject([{ follows: stored[0]?.[1] }]);
+    expect(ofType(heard, 'started')).toMatchObject([{ follows: stored[1]?.[1] }]);
+    expect(decodeEvents(thread.events.map(encodeEvent))).toEqual(thread.events);
+  });
+
+  test('is told to the answer that is recorded with the request: a person said retry', async () => {
+    await using lost = await lostCall();
+    using heard = listen((message) => {
+      if (message.type === 'requested') message.traceparent = traceparent;
+    });
+    await lost.agent.settle(lost.thread, 'c1', { status: 'retry' });
+    expect(ofType(heard, 'answered')).toMatchObject([{ follows: traceparent, toolName: 'book' }]);
+  });
+
+  test.each([
+    'nonsense',
+    traceparent.toUpperCase(),
+    traceparent.replace('00-', '01-'),
+    `${traceparent}-00`,
+    `00-${'0'.repeat(32)}-b7ad6b7169203331-01`,
+    `00-0af7651916cd43dd8448eb211c80319c-${'0'.repeat(16)}-01`,
+    `${traceparent}\n`,
+    '',
+  ])('is left out when it is none: %j', async (wrong) => {
+    using heard = listen((message) => {
+      if (message.type === 'requested') message.traceparent = wrong;
+    });
+    const agent = memoryWorld(script).agent();
+    const { thread } = await agent.run('Book', await agent.thread('t'));
+    const opened = thread.events.find(({ type }) => type === 'request-opened');
+    expect(heard.moments).toEqual(['start requested', 'asyncEnd requested']);
+    expect(opened).not.toHaveProperty('traceparent');
+    expect(threadEventSchema.safeParse({ ...opened, traceparent: wrong }).success).toBe(false);
+    expect(threadEventSchema.safeParse({ ...opened, traceparent }).success).toBe(true);
+  });
+});
+
+test('a subscriber that throws does not stop a run: Node makes an uncaught exception of it', async () => {
+  const uncaught: unknown[] = [];
+  const others = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  process.on('uncaughtException', (error) => uncaught.push(error.message));
+  try {
+    using heard = listen(({ type }) => {
+      throw new Error(`broken at ${type}`);
+    });
+    const agent = memoryWorld(script).agent();
+    const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
+    const answers = approvalRequests.map((request) => request.approve());
+    expect(await agent.run(answers, thread)).toMatchObject({ status: 'completed', text: 'Done.' });
+    await vi.waitFor(() => expect(uncaught).toHaveLength(4));
+    expect(uncaught[0]).toBe('broken at requested');
+    expect(heard.moments).toHaveLength(8);
+  } finally {
+    process.removeAllListeners('uncaughtException');
+    for (const listener of others) process.on('uncaughtException', listener);
+  }
+});
+
+test('a subscriber that would change what was asked, runs or came out can not', async () => {
+  const world = memoryWorld([
+    { calls: [look('c1', 'Rome'), book('c2', 'Paris')] },
+    { text: 'Done.' },
+  ]);
+  const refused: unknown[] = [];
+  const change = (part: object) => refused.push(Reflect.set(part, 'city', 'Oslo'));
+  using heard = listen((message) => {
+    if (message.type === 'requested') change(Object(message.request.toolCall?.input));
+    if (message.type === 'started') change(Object(message.input));
+    if (message.type === 'finished') change(message.outcome);
+  });
+  const agent = world.agent();
+  const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
+  await agent.run(
+    approvalRequests.map((request) => request.approve()),
+    thread,
+  );
+  expect(heard.messages).toHaveLength(6);
+  expect(refused).toEqual([false, false, false, false, false]);
+  expect(world.ran).toMatchObject([{ input: { city: 'Rome' } }, { input: { city: 'Paris' } }]);
+});
+
+test('without a subscriber nothing is stored of it, and where there is no channel agents work the same', async () => {
+  const plain = memoryWorld(script).agent();
+  const { thread } = await plain.run('Book', await plain.thread('t'));
+  expect(JSON.stringify(thread)).not.toContain('traceparent');
+
+  vi.resetModules();
+  const { getBuiltinModule } = process;
+  Reflect.set(process, 'getBuiltinModule', undefined);
+  try {
+    const elsewhere = await import('holdpoint');
+    const agent = elsewhere.createAgent({
+      model: scriptedModel(script).model,
+      tools: travelTools([]),
+      toolApproval: { book: 'user-approval' },
+    });
+    const waiting = await agent.run('Book', await agent.thread('t'));
+    const answers = waiting.approvalRequests.map((request) => request.approve());
+    expect(await agent.run(answers, waiting.thread)).toMatchObject({ status: 'completed' });
+  } finally {
+    Reflect.set(process, 'getBuiltinModule', getBuiltinModule);
+  }
+});
