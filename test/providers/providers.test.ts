@@ -184,13 +184,15 @@ test.each([
   ['OpenAI Responses, stateless', '"encrypted_content":"'],
   ['Anthropic messages', '"signature":"'],
   ['OpenAI-compatible chat completions', '"reasoning_content":"Paris'],
-])('%s: the reasoning comes back', async (name, wire) => {
-  const way = ways.find(({ kit }) => kit.name === name);
-  if (way === undefined) throw new Error(`There is no kit ${name}.`);
-  const first = { reasoning: 'Paris it is.', calls: [look('c1', 'Paris')] };
-  await using story = await begin(way, [first, done]);
-  expect(story.outcome(await story.run('Look at Paris'))).toEqual(finished);
-  expect(lastBody(story.played)).toContain(wire);
+])('%s: the reasoning comes back, from run and stream', async (name, wire) => {
+  const both = ways.filter(({ kit }) => kit.name === name);
+  expect(both).toHaveLength(2);
+  for (const way of both) {
+    const first = { reasoning: 'Paris it is.', calls: [look('c1', 'Paris')] };
+    await using story = await begin(way, [first, done]);
+    expect(story.outcome(await story.run('Look at Paris'))).toEqual(finished);
+    expect(lastBody(story.played)).toContain(wire);
+  }
 });
 
 test('a kit that has no text for arguments refuses a script that does', async () => {

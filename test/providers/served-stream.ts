@@ -22,6 +22,7 @@ export class ServedStream {
   readonly #protocol: StreamProtocol;
   /** Of an event that was begun. */
   #rest = '';
+  #sent = Promise.resolve();
 
   constructor(response: ServerResponse, protocol: StreamProtocol) {
     this.#response = response;
@@ -38,28 +39,32 @@ export class ServedStream {
     this.#response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
     if (!stopsHalfway) {
       await this.#write(chunksOf(events));
-      return this.end();
+      this.#response.end();
+      return;
     }
     const all = [...events];
     const half = Math.floor(all.length / 2);
     const [next = ''] = all.slice(half);
     const middle = Math.floor(next.length / 2);
     this.#rest = next.slice(middle);
-    await this.#write(chunksOf([...all.slice(0, half), next.slice(0, middle)]));
+    this.#sent = this.#write(chunksOf([...all.slice(0, half), next.slice(0, middle)]));
   }
 
-  /** Ends the response as if all had been said. */
-  end(): void {
+  /** From halfway on, ends the response as if all had been said. */
+  async end(): Promise<void> {
+    await this.#sent;
     this.#response.end();
   }
 
-  /** Says that it failed, as the API does, and ends. */
-  fail(message: string): void {
+  /** From halfway on, says that it failed, as the API does, and ends. */
+  async fail(message: string): Promise<void> {
+    await this.#sent;
     this.#response.end(this.#rest + this.#protocol.failure(message));
   }
 
-  /** Cuts the connection. */
-  drop(): void {
+  /** From halfway on, cuts the connection. */
+  async drop(): Promise<void> {
+    await this.#sent;
     this.#response.destroy();
   }
 
