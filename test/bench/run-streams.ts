@@ -15,7 +15,7 @@ A stream: the model says ${pieceCount.toLocaleString('en')} pieces of text, then
 - "first" is the time to the first piece of text; "total" to the end. One process; every contender twice a round, in rotating
   order; medians. Warmed up by 1,500 short streams each. The young generation is collected before each, untimed: streamText
   leaves a lot there.
-- "idle": the process did nothing for 2 ms before, which empties the processor's caches. "busy": it has just streamed one of the
+- "idle": the process did nothing for 2 ms before, after which all code is slow at first. "busy": it has just streamed one of the
   same kind, as a server does that streams one after the other.
 - The bare model call is the AI SDK's primitive alone: it makes no message, decides nothing, and is no target.
 `;
