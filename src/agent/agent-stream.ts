@@ -57,7 +57,7 @@ export class RunStream implements AgentStream {
   [Symbol.asyncIterator](): AsyncIterator<AgentStreamEvent, undefined> {
     this.#feed.open();
     return {
-      next: async () => {
+      next: () => {
         void this.response;
         return this.#feed.next();
       },

@@ -42,11 +42,14 @@ export class CollectedAnswer {
         break;
       case 'tool-call':
       case 'tool-approval-request':
-      case 'custom':
       case 'file':
       case 'reasoning-file':
       case 'source':
         this.#content.push(part);
+        break;
+      case 'custom':
+        /* Anthropic's package tells so that its stream begins: a whole answer has no such part, and a history no use for it. */
+        if (part.kind !== 'anthropic.message_start') this.#content.push(part);
         break;
       case 'stream-start':
         this.#warnings = part.warnings;
@@ -61,10 +64,12 @@ export class CollectedAnswer {
     }
   }
 
-  /** The whole answer. Throws when the model did not say that it had finished: the connection was cut. */
+  /** The whole answer. Throws when the model did not say that it had finished: its connection ended before, if in good order. */
   whole({ request, response }: ProviderStream): ProviderAnswer {
     const finish = this.#finish;
-    if (finish === undefined) throw new Error("The model's stream ended before the model did.");
+    if (finish === undefined || finish.finishReason.unified === 'interrupted') {
+      throw new Error("The model's stream ended before the model did.");
+    }
     const { id, timestamp, modelId } = this.#response ?? {};
     return {
       content: this.#content,

@@ -117,15 +117,12 @@ class HoldpointAgent implements Agent<unknown> {
     const tools = await this.#definedTools();
     await log.pull();
     const messagesBefore = log.state.messages.length;
-    const run = new Run(this.#context, { log, tools, options, listener: feed });
-    const events = run.events(parsed);
-    for (;;) {
-      const next = await events.next();
-      if (next.done === true) {
-        return makeResponse(thread, { messages: log.state.messages, messagesBefore }, next.value);
-      }
-      feed?.push(deepFreeze(next.value));
-    }
+    const onEvents = (events: readonly ThreadEvent[]): void => {
+      if (feed !== undefined) for (const event of events) feed.push(deepFreeze(event));
+    };
+    const run = new Run(this.#context, { log, tools, options, listener: feed, onEvents });
+    const end = await run.play(parsed);
+    return makeResponse(thread, { messages: log.state.messages, messagesBefore }, end);
   }
 
   async respond(

@@ -15,10 +15,10 @@ export class Feed<EVENT> {
   }
 
   /** The next event, or the end. */
-  async next(): Promise<IteratorResult<EVENT, undefined>> {
-    const [value] = this.#kept.splice(0, 1);
-    if (value !== undefined) return { done: false, value };
-    if (this.#isClosed) return { done: true, value: undefined };
+  next(): Promise<IteratorResult<EVENT, undefined>> {
+    const value = this.#kept.shift();
+    if (value !== undefined) return Promise.resolve({ done: false, value });
+    if (this.#isClosed) return Promise.resolve({ done: true, value: undefined });
     return new Promise((resolve) => {
       this.#readers.push(resolve);
       this.#release();

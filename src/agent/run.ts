@@ -45,11 +45,13 @@ export interface RunSetting {
   options: RunOptions<unknown>;
   /** Who hears the model while it speaks: the one thing in which a streamed run differs. */
   listener?: ModelListener | undefined;
+  /** Told of every event that the run appended. */
+  onEvents: (events: readonly ThreadEvent[]) => void;
 }
 
 /**
  * One run of a thread: from its input to the point where a person, or nobody, is next. It holds the thread by a
- * lease, appends before it acts, and gives out every event it appended.
+ * lease, appends before it acts, and tells of every event it appended.
  */
 export class Run {
   readonly #context: AgentContext;
@@ -57,6 +59,7 @@ export class Run {
   readonly #options: RunOptions<unknown>;
   readonly #tools: ToolDefinitions;
   readonly #listener: ModelListener | undefined;
+  readonly #onEvents: RunSetting['onEvents'];
   readonly #executions: Executions;
   readonly #lease: Lease;
   #holding = false;
@@ -64,28 +67,29 @@ export class Run {
   #usage: LanguageModelUsage | undefined;
   #finishReason: string | undefined;
 
-  constructor(context: AgentContext, { log, tools, options, listener }: RunSetting) {
+  constructor(context: AgentContext, { log, tools, options, listener, onEvents }: RunSetting) {
     this.#context = context;
     this.#log = log;
     this.#tools = tools;
     this.#options = options;
     this.#listener = listener;
+    this.#onEvents = onEvents;
     this.#executions = new Executions(context.abortGraceMs);
     this.#lease = new Lease(context, log);
   }
 
-  async *events(input: ParsedInput): AsyncGenerator<ThreadEvent, RunEnd, void> {
+  /** Runs to the end. */
+  async play(input: ParsedInput): Promise<RunEnd> {
     this.#options.signal?.throwIfAborted();
-    yield* await this.#reconcile();
+    this.#onEvents(await this.#reconcile());
     const opening = await this.#open(input);
     const stopRenewing = this.#holding
       ? this.#lease.keep(() => this.#executions.ring())
       : undefined;
-    let failure: unknown = new Error('The caller stopped reading the run.');
+    let failure: unknown;
     try {
-      yield* opening;
-      while (this.#holding) yield* await this.#advance();
-      failure = undefined;
+      this.#onEvents(opening);
+      while (this.#holding) this.#onEvents(await this.#advance());
       return this.#end();
     } catch (error) {
       failure = error instanceof LeaseLost ? undefined : error;

@@ -56,6 +56,14 @@ const answers: Answer[] = [
     streamed: textParts('0', 'Hel', 'lo.'),
   },
   {
+    name: 'text, after what only says that a stream begins',
+    whole: [{ type: 'text', text: 'Hello.' }],
+    streamed: [
+      { type: 'custom', kind: 'anthropic.message_start', providerMetadata: item },
+      ...textParts('0', 'Hello.'),
+    ],
+  },
+  {
     name: 'text whose notes come first, and text whose notes come last',
     whole: [
       { type: 'text', text: 'One.', providerMetadata: item },

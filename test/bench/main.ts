@@ -6,6 +6,7 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { runDurable } from './durable/run-durable.ts';
 import { runCycles } from './run-cycles.ts';
+import { runOpenStreams } from './run-open-streams.ts';
 import { runStreams } from './run-streams.ts';
 import { targetLines } from './target.ts';
 
@@ -17,6 +18,6 @@ holdpoint bench: the approval cycle, ${values.quick ? 'quick look' : 'full run'}
 node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown processor'}, gc ${globalThis.gc === undefined ? 'not exposed' : 'exposed'}`);
 
 const targets = values.durable ? [] : await runCycles(values.quick);
-if (!values.durable) targets.push(...(await runStreams(values.quick)));
+if (!values.durable) targets.push(...(await runStreams(values.quick)), ...(await runOpenStreams()));
 targets.push(...(await runDurable(values.quick)));
 console.log(`Targets\n${targetLines(targets)}`);

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ScriptedCall, ScriptedStep } from '../support/script.ts';
+import { anthropicStream } from './anthropic-events.ts';
 import { type AnthropicMessage, anthropicRequestSchema } from './anthropic-request.ts';
 import { AnthropicThinking } from './anthropic-thinking.ts';
 import { checkRequest } from './check-request.ts';
@@ -19,6 +20,7 @@ export function anthropicMessages(): ProviderProtocol {
       }),
     ],
     answer: (step) => answer(step, thinking),
+    stream: anthropicStream,
     refusal: (message) => ({
       type: 'error',
       error: { type: 'invalid_request_error', message },

@@ -76,7 +76,7 @@ const message = z.discriminatedUnion('role', [
 export const anthropicRequestSchema = z.looseObject({
   model: z.string().min(1),
   max_tokens: z.int().min(1),
-  stream: z.literal(false).optional(),
+  stream: z.boolean().optional(),
   system: z.union([text, z.array(textBlock).min(1)]).optional(),
   messages: z.array(message).min(1),
   tools: z

@@ -54,6 +54,7 @@ export class AnthropicThinking {
       }
       const seal = sealOf(block);
       if (seal === undefined) continue;
+      if (place === blocks.length - 1) yield 'the last block must not be thinking';
       const given = this.#given.get(seal);
       if (!isDeepStrictEqual(given?.block, block)) yield 'thinking came back changed';
       else if (given?.next !== blocks[place + 1]?.type) yield 'thinking came back out of its place';

@@ -166,6 +166,12 @@ export const anthropicViolations: ViolationRow[] = [
     expected: /thinking came back out of its place/,
   },
   {
+    name: 'thinking that nothing follows',
+    script: { reasoning: 'Paris.' },
+    conversation: (given) => [user, asking(...given), user],
+    expected: /the last block must not be thinking/,
+  },
+  {
     name: 'thinking with another signature',
     conversation: [
       user,

@@ -1,4 +1,5 @@
 import type { ScriptedCall, ScriptedStep } from '../support/script.ts';
+import { chatStream, compatibleChatStream } from './chat-events.ts';
 import { type ChatMessage, chatRequestSchema } from './chat-request.ts';
 import { checkRequest } from './check-request.ts';
 import type { ProviderProtocol } from './provider-protocol.ts';
@@ -16,6 +17,7 @@ export function openaiChat(): ProviderProtocol {
         );
       }),
     answer: ({ reasoning: _reasoning, ...step }) => completion(step),
+    stream: chatStream,
     refusal: (message) => ({
       error: { message, type: 'invalid_request_error', param: null, code: null },
     }),
@@ -40,6 +42,7 @@ export function openaiCompatibleChat(): ProviderProtocol {
       memory.remember(step.reasoning, step.calls ?? []);
       return completion(step);
     },
+    stream: compatibleChatStream,
     refusal: (message) => ({
       error: { message, type: 'BadRequestError', param: null, code: 400 },
     }),

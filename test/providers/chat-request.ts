@@ -47,7 +47,7 @@ const chatMessage = z.discriminatedUnion('role', [
 /** The body of a chat completions request, as far as a conversation goes. */
 export const chatRequestSchema = z.looseObject({
   model: z.string().min(1),
-  stream: z.literal(false).optional(),
+  stream: z.boolean().optional(),
   messages: z.array(chatMessage).min(1),
   tools: z
     .array(

@@ -2,18 +2,31 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { defaultSettingsMiddleware, type LanguageModel, wrapLanguageModel } from 'ai';
-import type { ModelKit, PlayedModel, ScriptedStep } from '../support/script.ts';
+import type { ModelKit, PlayedModel } from '../support/script.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
 import { openaiChat, openaiCompatibleChat } from './chat-completions.ts';
 import type { ProviderProtocol } from './provider-protocol.ts';
 import { openaiResponses } from './responses.ts';
 import { startScriptServer } from './script-server.ts';
+import type { ServedStep, ServedStream } from './served-stream.ts';
+
+/** A model that is played over HTTP. */
+export interface ServedModel extends PlayedModel {
+  /** What its server streams or has streamed, oldest first. */
+  readonly streams: readonly ServedStream[];
+}
+
+/** A provider package and its local server. */
+export interface ProviderKit extends ModelKit {
+  play(script: ServedStep[]): Promise<ServedModel>;
+}
 
 interface Provider {
   name: string;
   protocol(): ProviderProtocol;
   model(baseURL: string): LanguageModel;
   canSendRawInput?: boolean;
+  canStreamRepeatedIds?: boolean;
 }
 
 const apiKey = 'test';
@@ -28,6 +41,7 @@ const providers: Provider[] = [
     name: 'OpenAI chat completions',
     protocol: openaiChat,
     model: (baseURL) => createOpenAI({ baseURL, apiKey }).chat('gpt-test'),
+    canStreamRepeatedIds: false,
   },
   {
     name: 'OpenAI Responses, stored',
@@ -56,24 +70,28 @@ const providers: Provider[] = [
   {
     name: 'OpenAI-compatible chat completions',
     protocol: openaiCompatibleChat,
-    model: (baseURL) => createOpenAICompatible({ name: 'local', baseURL })('some-model'),
+    model: (baseURL) =>
+      createOpenAICompatible({ name: 'local', baseURL, includeUsage: true })('some-model'),
+    canStreamRepeatedIds: false,
   },
 ];
 
 /** Every provider package, each against a server of its own that checks what it is sent and keeps the `violations`. */
-export const providerKits: ModelKit[] = providers.map((provider) => ({
+export const providerKits: ProviderKit[] = providers.map((provider) => ({
   name: provider.name,
   canSendRawInput: provider.canSendRawInput ?? true,
+  canStreamRepeatedIds: provider.canStreamRepeatedIds ?? true,
   play: (script) => play(provider, script),
 }));
 
-async function play(provider: Provider, script: ScriptedStep[]): Promise<PlayedModel> {
+async function play(provider: Provider, script: ServedStep[]): Promise<ServedModel> {
   if (provider.canSendRawInput === false) refuseRawInput(provider.name, script);
   const server = await startScriptServer(provider.protocol(), script);
   return {
     model: provider.model(server.baseURL),
     violations: server.violations,
     bodies: server.bodies,
+    streams: server.streams,
     get requests() {
       return server.requests;
     },
@@ -81,7 +99,7 @@ async function play(provider: Provider, script: ScriptedStep[]): Promise<PlayedM
   };
 }
 
-function refuseRawInput(name: string, script: readonly ScriptedStep[]): void {
+function refuseRawInput(name: string, script: readonly ServedStep[]): void {
   const inputs = script.flatMap(({ calls = [] }) => calls.map(({ input }) => input));
   for (const input of inputs) {
     if (typeof input !== 'string') continue;

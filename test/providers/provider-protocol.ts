@@ -9,6 +9,23 @@ export interface ProviderProtocol {
   violations(body: unknown, headers: IncomingHttpHeaders): string[];
   /** The answer to a request without violations. */
   answer(step: ScriptedStep, body: unknown): object;
+  /** How the same answer is streamed. */
+  stream: StreamProtocol;
   /** The body of the provider's HTTP 400. */
   refusal(message: string): object;
+}
+
+/** How a provider's API streams: the texts of its server-sent events. */
+export interface StreamProtocol {
+  /** The events that an answer comes in, in the API's own order. */
+  events(answer: object, asked: StreamedRequest): Iterable<string>;
+  /** The event that says, in the middle, that nothing more will come. */
+  failure(message: string): string;
+}
+
+/** A request that asked for a stream. */
+export interface StreamedRequest {
+  body: unknown;
+  /** Cuts a text into what the deltas hold. */
+  pieces(text: string): Iterable<string>;
 }

@@ -53,7 +53,7 @@ const inputItem = z.discriminatedUnion('type', [
 /** The body of a Responses request, as far as a conversation goes that the client carries itself. */
 export const responsesRequestSchema = z.looseObject({
   model: z.string().min(1),
-  stream: z.literal(false).optional(),
+  stream: z.boolean().optional(),
   store: z.boolean().default(true),
   include: z.array(z.string()).default([]),
   previous_response_id: z.null().optional(),

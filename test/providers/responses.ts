@@ -1,6 +1,7 @@
 import type { ScriptedStep } from '../support/script.ts';
 import { checkRequest } from './check-request.ts';
 import type { ProviderProtocol } from './provider-protocol.ts';
+import { responsesStream } from './responses-events.ts';
 import { ResponsesItems } from './responses-items.ts';
 import { responsesRequestSchema } from './responses-request.ts';
 import { itemViolations } from './responses-rules.ts';
@@ -19,6 +20,7 @@ export function openaiResponses(): ProviderProtocol {
       const encrypt = include.includes('reasoning.encrypted_content');
       return response(step, items.give(step, { store, encrypt }));
     },
+    stream: responsesStream,
     refusal: (message) => ({
       error: { message, type: 'invalid_request_error', param: 'input', code: null },
     }),

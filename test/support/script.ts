@@ -19,5 +19,7 @@ export interface ModelKit {
   name: string;
   /** `false` where the provider's API has no text for a call's input: a script can't send one that is no JSON. */
   canSendRawInput?: boolean;
+  /** `false` where the provider's package gives the later of two streamed calls of one id a fresh one. */
+  canStreamRepeatedIds?: boolean;
   play(script: ScriptedStep[]): Promise<PlayedModel>;
 }

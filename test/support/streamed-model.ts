@@ -10,7 +10,9 @@ const usage = {
 };
 
 /** The last part of an answer. */
-export function finishPart(unified: 'stop' | 'tool-calls' | 'length' = 'stop'): StreamPart {
+export function finishPart(
+  unified: 'stop' | 'tool-calls' | 'length' | 'interrupted' = 'stop',
+): StreamPart {
   return { type: 'finish', usage, finishReason: { unified, raw: undefined } };
 }
 

@@ -23,3 +23,9 @@ export function streamingAgent<RUNTIME_CONTEXT>(
     on: (...input) => agent.on(...input),
   };
 }
+
+/** The two ways to run an agent, and what each does to it. */
+export const modes: { mode: 'run' | 'stream'; speak: (agent: Agent) => Agent }[] = [
+  { mode: 'run', speak: (agent) => agent },
+  { mode: 'stream', speak: streamingAgent },
+];

@@ -1,0 +1,9 @@
+const unequal = new Set(['at', 'leaseUntil', 'createdAt', 'expiresAt', 'hash', 'digest']);
+
+/** Events as JSON without the times in them, nor the digests over these: for the comparison of two logs. */
+export function withoutTimes(events: readonly unknown[]): unknown {
+  const text = JSON.stringify(events, (key, value: unknown) =>
+    unequal.has(key) ? undefined : value,
+  );
+  return JSON.parse(text);
+}
