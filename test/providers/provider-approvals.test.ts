@@ -1,10 +1,5 @@
 import { createOpenAI } from '@ai-sdk/openai';
-import {
-  defaultSettingsMiddleware,
-  type LanguageModelMiddleware,
-  simulateStreamingMiddleware,
-  wrapLanguageModel,
-} from 'ai';
+import { defaultSettingsMiddleware, type LanguageModelMiddleware, wrapLanguageModel } from 'ai';
 import { type Agent, createAgent, memoryStore, type ThreadStore } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -38,10 +33,8 @@ interface PlayOptions {
 async function play(script: ScriptedStep[], { speak, middleware, open }: PlayOptions) {
   const server = await startScriptServer(openaiResponses(), script);
   const openai = createOpenAI({ baseURL: server.baseURL, apiKey: 'test' });
-  const model = wrapLanguageModel({
-    model: openai.responses('gpt-test'),
-    middleware: [simulateStreamingMiddleware(), ...(middleware === undefined ? [] : [middleware])],
-  });
+  const plain = openai.responses('gpt-test');
+  const model = middleware === undefined ? plain : wrapLanguageModel({ model: plain, middleware });
   const effects: Ran[] = [];
   const tracker = openai.tools.mcp({
     serverLabel: 'tracker',
