@@ -17,11 +17,12 @@ export function inertTools<TOOLS extends ToolSet>(tools: TOOLS): TOOLS {
 
 /* The input was checked by holdPoint; a schema that transforms would not take its own output. */
 function inertTool({ title, metadata, description, inputSchema, ...tool }: Tool): ToolSet[string] {
+  const schema = async (): Promise<unknown> => asSchema(inputSchema).jsonSchema;
   const described = {
     title,
     metadata,
     description: typeof description === 'string' ? description : undefined,
-    inputSchema: jsonSchema(() => asSchema(inputSchema).jsonSchema),
+    inputSchema: jsonSchema(schema),
   };
   return tool.type === 'dynamic' ? { ...described, type: 'dynamic' } : described;
 }

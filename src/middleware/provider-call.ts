@@ -61,12 +61,20 @@ function parseAnswer(item: unknown): UserInputResponseContent {
 
 /** The settings that a call brings, for the model steps of its run. */
 export function settingsOf(params: ProviderCall): Pick<AgentOptions, BroughtOption> {
-  const { maxOutputTokens, temperature, topP, topK, presencePenalty, frequencyPenalty } = params;
-  const { stopSequences, seed, reasoning, headers, toolChoice } = params;
   const { holdpoint: _ours, ...providerOptions } = params.providerOptions ?? {};
+  const { toolChoice } = params;
   return {
-    ...{ maxOutputTokens, temperature, topP, topK, presencePenalty, frequencyPenalty },
-    ...{ stopSequences, seed, reasoning, headers, providerOptions },
+    maxOutputTokens: params.maxOutputTokens,
+    temperature: params.temperature,
+    topP: params.topP,
+    topK: params.topK,
+    presencePenalty: params.presencePenalty,
+    frequencyPenalty: params.frequencyPenalty,
+    stopSequences: params.stopSequences,
+    seed: params.seed,
+    reasoning: params.reasoning,
+    headers: params.headers,
+    providerOptions,
     toolChoice: toolChoice?.type === 'tool' ? toolChoice : toolChoice?.type,
   };
 }

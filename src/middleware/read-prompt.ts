@@ -1,8 +1,9 @@
-import type { SystemModelMessage, UserModelMessage } from 'ai';
+import type { ModelMessage, SystemModelMessage, UserModelMessage } from 'ai';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import { equalJson } from '../policy/digest.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { toJson } from '../thread/tagged-json.ts';
+import { endsTurn } from '../thread/thread-state.ts';
 import type { ProviderCall } from './provider-call.ts';
 
 type PromptMessage = ProviderCall['prompt'][number];
@@ -36,7 +37,11 @@ export function readPrompt(prompt: ProviderCall['prompt']): ReadPrompt {
 }
 
 function isNew(message: PromptMessage): message is PromptMessage & NewMessage {
-  return message.role === 'user' || message.role === 'system';
+  return isFromOutside(message);
+}
+
+function isFromOutside({ role }: Pick<ModelMessage, 'role'>): boolean {
+  return role === 'user' || role === 'system';
 }
 
 function answersIn(message: PromptMessage | undefined): UserInputResponseContent[] {
@@ -62,7 +67,10 @@ export function isRejection(answer: UserInputResponseContent): boolean {
   return answer.type === 'approval-response' && !answer.approved;
 }
 
-/** What of a prompt is news to the thread: a message that a failed run has recorded is not, nor is an old answer before a new message. */
+/**
+ * What of a prompt is news to the thread. A message whose turn is still under way (the run failed, people are asked, the reply was
+ * lost) is the same message sent again; an answer before a new message is news only while its request is open.
+ */
 export function newsOf(
   { messages, answers }: ReadPrompt,
   thread: AgentThread,
@@ -71,19 +79,23 @@ export function newsOf(
   const open = new Set(thread.activeRequests.map(({ requestId }) => requestId));
   return [
     ...answers.filter(({ requestId }) => open.has(requestId)),
-    ...messages.slice(overlap(unanswered(thread), messages)),
+    ...messages.slice(overlap(messagesOfOpenTurn(thread), messages)),
   ];
 }
 
-/** The messages at the end of the thread that the model has not answered. */
-function unanswered({ messages }: AgentThread): readonly unknown[] {
-  return messages.slice(
-    messages.findLastIndex(({ role }) => role === 'assistant' || role === 'tool') + 1,
-  );
+/** The messages that began the thread's last turn; none when that is over. */
+function messagesOfOpenTurn({ messages, status, calls }: AgentThread): readonly ModelMessage[] {
+  const step = calls.at(-1)?.step;
+  const isInterrupted = calls.some((call) => call.step === step && endsTurn(call));
+  const hasAnswer = messages.at(-1)?.role === 'assistant';
+  if (status === 'idle' && (hasAnswer || isInterrupted)) return [];
+  const end = messages.findLastIndex(isFromOutside) + 1;
+  const begin = messages.slice(0, end).findLastIndex((message) => !isFromOutside(message)) + 1;
+  return messages.slice(begin, end);
 }
 
 /** How many of the first messages are the last of the recorded ones. */
-function overlap(recorded: readonly unknown[], messages: readonly unknown[]): number {
+function overlap(recorded: readonly ModelMessage[], messages: readonly NewMessage[]): number {
   const most = Math.min(recorded.length, messages.length);
   for (let count = most; count > 0; count -= 1) {
     const end = recorded.slice(recorded.length - count);

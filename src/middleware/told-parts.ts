@@ -147,10 +147,7 @@ export class ToldParts {
   #request({ requestId: approvalId }: ApprovalRequest, call: ToolCall): ProviderPart[] {
     const { toolCallId } = call;
     this.#requests.add(approvalId);
-    return [
-      ...this.#call(call, false),
-      { type: 'tool-approval-request', approvalId, toolCallId },
-    ];
+    return [...this.#call(call, false), { type: 'tool-approval-request', approvalId, toolCallId }];
   }
 
   #result(call: ToolCallRecord, outcome: ToolCallOutcome): ProviderPart[] {
@@ -177,7 +174,9 @@ export class ToldParts {
   #openRequest(request: ApprovalRequest): ProviderPart[] {
     const { requestId, toolCall } = request;
     if (toolCall === undefined || this.#requests.has(requestId)) return [];
-    return this.#audience.shownCalls.has(toolCall.toolCallId) ? [] : this.#request(request, toolCall);
+    return this.#audience.shownCalls.has(toolCall.toolCallId)
+      ? []
+      : this.#request(request, toolCall);
   }
 
   /** An answer that was recorded before gives what it came to, as the first reply may have been lost. */
