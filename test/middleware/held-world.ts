@@ -29,7 +29,13 @@ export function heldWorld(
   const ran: Ran[] = [];
   const tools: ToolSet = options.tools ?? travelTools(ran);
   const { store = memoryStore() } = options;
-  const kept = { toolApproval: { book: 'user-approval' as const }, maxRetries: 0, ...options, tools, store };
+  const kept = {
+    toolApproval: { book: 'user-approval' as const },
+    maxRetries: 0,
+    ...options,
+    tools,
+    store,
+  };
   const held = wrapLanguageModel({ model: inner, middleware: holdPoint(kept) });
   /* What an inbox or a worker would use beside the wrapped model. */
   const agent = createAgent({ ...kept, model: inner });
