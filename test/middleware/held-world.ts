@@ -19,13 +19,18 @@ type Wrappable = Parameters<typeof wrapLanguageModel>[0]['model'];
 /** A model behind `holdPoint`. */
 export type HeldModel = ReturnType<typeof wrapLanguageModel>;
 
+/** The model itself, which a kit may not give as the name of one. */
+export function modelOf({ model }: Pick<PlayedModel, 'model'>): Wrappable {
+  if (typeof model === 'string') throw new Error('A model was expected.');
+  return model;
+}
+
 /** A played model behind `holdPoint`, with the tools of the travel world and what they did. */
 export function heldWorld(
-  { model }: Pick<PlayedModel, 'model'>,
+  played: Pick<PlayedModel, 'model'>,
   options: Partial<HoldPointOptions> = {},
 ) {
-  if (typeof model === 'string') throw new Error('A model was expected.');
-  const inner: Wrappable = model;
+  const inner = modelOf(played);
   const ran: Ran[] = [];
   const tools: ToolSet = options.tools ?? travelTools(ran);
   const { store = memoryStore() } = options;
@@ -55,6 +60,7 @@ export interface Asked {
   tools?: ToolSet;
   instructions?: string;
   temperature?: number;
+  toolChoice?: 'none';
   headers?: Record<string, string>;
   providerOptions?: Parameters<typeof generateText>[0]['providerOptions'];
   abortSignal?: AbortSignal;

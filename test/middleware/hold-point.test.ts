@@ -175,6 +175,15 @@ describe.each(ways)('with $name', (way) => {
     });
   });
 
+  test('a call that wants no tool calls runs what was approved, and tells the words alone', async () => {
+    const { model, ran } = scriptedWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }]);
+    const { say, messages } = conversation(way, { model });
+    messages.push(answering(requestsIn((await say('Book')).content)));
+    const got = await way.ask({ model, messages, toolChoice: 'none', ...ofThread() });
+    expect(got.content).toMatchObject([{ type: 'text', text: 'Booked.' }]);
+    expect(ran).toHaveLength(1);
+  });
+
   test('approvals may be answered beside the prompt too', async () => {
     const { model, ran } = scriptedWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }]);
     const { say, messages } = conversation(way, { model });
