@@ -1,4 +1,5 @@
 import * as root from 'holdpoint';
+import * as middleware from 'holdpoint/middleware';
 import * as postgres from 'holdpoint/stores/postgres';
 import * as sqlite from 'holdpoint/stores/sqlite';
 import * as terminal from 'holdpoint/terminal';
@@ -27,6 +28,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'toolCallRecordSchema',
     'toolCallSchema',
   ]);
+  expect(Object.keys(middleware).toSorted()).toEqual(['guardTools', 'holdPoint', 'inertTools']);
   expect(Object.keys(sqlite)).toEqual(['sqliteStore']);
   expect(Object.keys(postgres).toSorted()).toEqual(['postgresSchema', 'postgresStore']);
   expect(Object.keys(terminal).toSorted()).toEqual([

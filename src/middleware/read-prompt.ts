@@ -84,14 +84,22 @@ export function newsOf(
 }
 
 /** The messages that began the thread's last turn; none when that is over. */
-function messagesOfOpenTurn({ messages, status, calls }: AgentThread): readonly ModelMessage[] {
-  const step = calls.at(-1)?.step;
-  const isInterrupted = calls.some((call) => call.step === step && endsTurn(call));
-  const hasAnswer = messages.at(-1)?.role === 'assistant';
-  if (status === 'idle' && (hasAnswer || isInterrupted)) return [];
+function messagesOfOpenTurn(thread: AgentThread): readonly ModelMessage[] {
+  if (isTurnOver(thread)) return [];
+  const { messages } = thread;
   const end = messages.findLastIndex(isFromOutside) + 1;
   const begin = messages.slice(0, end).findLastIndex((message) => !isFromOutside(message)) + 1;
   return messages.slice(begin, end);
+}
+
+/** Whether the model has spoken last, or a person has ended the turn. */
+function isTurnOver({ status, events, calls }: AgentThread): boolean {
+  const last = events.findLast(
+    ({ type }) => type === 'message-added' || type === 'step-finished' || type === 'call-ended',
+  );
+  if (status !== 'idle' || last === undefined) return false;
+  if (last.type !== 'call-ended') return last.type === 'step-finished';
+  return calls.some((call) => call.step === last.step && endsTurn(call));
 }
 
 /** How many of the first messages are the last of the recorded ones. */

@@ -51,7 +51,10 @@ describe.each(ways)('with $name', (way) => {
   });
 
   test('ten resumes at once run the call once', async () => {
-    const { call, approved, ran } = await waiting(way, [paris, ...Array(10).fill(done)]);
+    const { call, approved, ran } = await waiting(way, [
+      paris,
+      ...Array.from({ length: 10 }, () => done),
+    ]);
     await Promise.all(Array.from({ length: 10 }, async () => call(approved)));
     expect(cities(ran)).toEqual(['Paris']);
   });

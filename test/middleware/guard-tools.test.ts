@@ -53,16 +53,19 @@ async function resume(
   );
 }
 
+async function aMoment(): Promise<void> {
+  await new Promise(setImmediate);
+}
+
 function guardedWorld(more: Partial<GuardOptions> = {}) {
   const ran: Ran[] = [];
   const store = memoryStore();
   const plain = travelTools(ran);
-  const wait = async (): Promise<void> => new Promise(setImmediate);
   return {
     ran,
     store,
     plain,
-    tools: guardTools(plain, { store, threadId: 't', wait, ...more }),
+    tools: guardTools(plain, { store, threadId: 't', wait: aMoment, ...more }),
   };
 }
 
@@ -73,6 +76,52 @@ async function execute(
   more: Partial<ToolExecutionOptions<unknown>> = {},
 ): Promise<unknown> {
   return run?.(input, { ...options, ...more });
+}
+
+/** A store on which nothing is recorded after a call's start. */
+function dying(store: ThreadStore): ThreadStore {
+  let isDead = false;
+  return {
+    ...store,
+    async append(...input) {
+      if (isDead) throw new Error('The process is dead.');
+      await store.append(...input);
+      isDead = input[2].some(({ type }) => type === 'call-started');
+    },
+  };
+}
+
+/** A call that ran, and of which nothing but its start was recorded; its lease is over. */
+async function lost(more: Partial<GuardOptions> = {}) {
+  const { plain, store, ran } = guardedWorld();
+  const clock = { now: 1_000 };
+  const guarded = (over: ThreadStore) =>
+    guardTools(plain, {
+      store: over,
+      threadId: 't',
+      now: () => clock.now,
+      leaseMs: 1_000,
+      onUnrecorded: () => {},
+      ...more,
+    }).book;
+  const hung = tool({
+    inputSchema: cityInput,
+    execute: async (input, call) => {
+      await execute(plain.book, input, call);
+      leaving.abort(new Error('dead'));
+      return new Promise(() => {});
+    },
+  });
+  const leaving = new AbortController();
+  const dead = guardTools(
+    { book: hung },
+    { store: dying(store), threadId: 't', now: () => clock.now, leaseMs: 1_000, abortGraceMs: 1 },
+  );
+  const abortSignal = leaving.signal;
+  await expect(execute(dead.book, { city: 'Paris' }, { abortSignal })).rejects.toThrow('dead');
+  expect(ran).toHaveLength(1);
+  clock.now += 1_001;
+  return { store, ran, plain, again: async () => execute(guarded(store), { city: 'Paris' }) };
 }
 
 describe.each(['generateText', 'streamText'] as const)("the AI SDK's own resume, %s", (how) => {
@@ -209,16 +258,15 @@ describe('a guarded tool', () => {
   });
 
   test('of another process that is at it is waited for, until the signal aborts', async () => {
-    let finish = (): void => {};
-    let begun = (): void => {};
-    const beginning = new Promise<void>((resolve) => (begun = resolve));
+    const finishing = Promise.withResolvers<void>();
+    const beginning = Promise.withResolvers<void>();
     let runs = 0;
     const slow = tool({
       inputSchema: z.object({}),
       execute: async () => {
         runs += 1;
-        begun();
-        await new Promise<void>((resolve) => (finish = resolve));
+        beginning.resolve();
+        await finishing.promise;
         return 'done';
       },
     });
@@ -228,13 +276,13 @@ describe('a guarded tool', () => {
       waits += 1;
       if (waits === 3) leaving.abort(new Error('The caller left.'));
       signal?.throwIfAborted();
-      if (waits === 6) finish();
+      if (waits === 6) finishing.resolve();
       await new Promise(setImmediate);
     };
     const guarded = () => guardTools({ slow }, { store, threadId: 't', wait }).slow;
     const leaving = new AbortController();
     const first = execute(guarded(), {});
-    await beginning;
+    await beginning.promise;
     const left = execute(guarded(), {}, { abortSignal: leaving.signal });
     await expect(left).rejects.toThrow('The caller left.');
     expect(await execute(guarded(), {})).toBe('done');
@@ -259,7 +307,7 @@ describe('a guarded tool', () => {
     const guarded = guardTools({ post }, { store, threadId: 't' });
     expect(await errorCode(execute(guarded.post, {}))).toBe('requests-open');
     const agent = createAgent({ model: 'none', tools: { post }, store });
-    const [{ threadId = '' } = {}] = await store.list({});
+    const threadId = (await store.list({}))[0]?.threadId;
     await agent.deliver(await agent.thread(threadId), 'c1', { status: 'succeeded', output: 7 });
     expect(await execute(guarded.post, {})).toBe(7);
   });
@@ -270,51 +318,6 @@ describe('a guarded tool', () => {
 });
 
 describe('a guarded call whose process died', () => {
-  /** A store on which nothing is recorded after a call's start. */
-  function dying(store: ThreadStore): ThreadStore {
-    let isDead = false;
-    return {
-      ...store,
-      async append(...input) {
-        if (isDead) throw new Error('The process is dead.');
-        await store.append(...input);
-        isDead = input[2].some(({ type }) => type === 'call-started');
-      },
-    };
-  }
-
-  async function lost(more: Partial<GuardOptions> = {}) {
-    const { plain, store, ran } = guardedWorld();
-    const clock = { now: 1_000 };
-    const guarded = (over: ThreadStore) =>
-      guardTools(plain, {
-        store: over,
-        threadId: 't',
-        now: () => clock.now,
-        leaseMs: 1_000,
-        onUnrecorded: () => {},
-        ...more,
-      }).book;
-    const hung = tool({
-      inputSchema: cityInput,
-      execute: async (input, call) => {
-        await execute(plain.book, input, call);
-        leaving.abort(new Error('dead'));
-        return new Promise(() => {});
-      },
-    });
-    const leaving = new AbortController();
-    const dead = guardTools(
-      { book: hung },
-      { store: dying(store), threadId: 't', now: () => clock.now, leaseMs: 1_000, abortGraceMs: 1 },
-    );
-    const abortSignal = leaving.signal;
-    await expect(execute(dead.book, { city: 'Paris' }, { abortSignal })).rejects.toThrow('dead');
-    expect(ran).toHaveLength(1);
-    clock.now += 1_001;
-    return { store, ran, plain, again: async () => execute(guarded(store), { city: 'Paris' }) };
-  }
-
   test('is not run again, and the error says how to settle it', async () => {
     const { again, ran, store, plain } = await lost();
     expect(await errorCode(again())).toBe('thread-indeterminate');

@@ -7,7 +7,7 @@ import {
   streamedModel,
   textParts,
 } from '../support/streamed-model.ts';
-import { book, cityInput, look } from '../support/travel-world.ts';
+import { book, look } from '../support/travel-world.ts';
 import { type HeldModel, heldWorld, ofThread, scriptedWorld } from './held-world.ts';
 
 async function open(model: HeldModel, text = 'Go', abortSignal?: AbortSignal) {
@@ -47,6 +47,10 @@ function callParts(toolCallId: string, toolName: string, input: object): StreamP
   ];
 }
 
+function filePart(data: string): StreamPart {
+  return { type: 'file', mediaType: 'text/plain', data: { type: 'data', data } };
+}
+
 test('blocks of several steps have ids of their own, and one finish ends them all', async () => {
   const calls = callParts('c1', 'look', { city: 'Rome' });
   const { model: inner } = streamedModel(
@@ -75,10 +79,10 @@ test('blocks of several steps have ids of their own, and one finish ends them al
 });
 
 test('a result comes when it is durable, and does not wait for its sibling', async () => {
-  let finish = (): void => {};
+  const finishing = Promise.withResolvers<string>();
   const slow = tool({
     inputSchema: z.object({}),
-    execute: async () => new Promise<string>((resolve) => (finish = () => resolve('slow'))),
+    execute: async () => finishing.promise,
   });
   const fast = tool({ inputSchema: z.object({}), execute: async () => 'fast' });
   const { model, store } = scriptedWorld(
@@ -96,7 +100,7 @@ test('a result comes when it is durable, and does not wait for its sibling', asy
   const reader = await open(model);
   expect(await until(reader, 'tool-result')).toMatchObject({ toolCallId: 'c2', result: 'fast' });
   expect((await store.read('t')).at(-1)).toMatchObject({ type: 'call-ended', index: 1 });
-  finish();
+  finishing.resolve('slow');
   expect(await until(reader, 'tool-result')).toMatchObject({ toolCallId: 'c1', result: 'slow' });
   await rest(reader);
 });
@@ -117,12 +121,11 @@ test('the model is read as fast as the stream is', async () => {
 
 test('who cancels the stream ends the run, tools are told, and the next call goes on', async () => {
   const told: unknown[] = [];
-  let started = (): void => {};
-  const starting = new Promise<void>((resolve) => (started = resolve));
+  const starting = Promise.withResolvers<void>();
   const wait = tool({
     inputSchema: z.object({}),
     execute: async (_, { abortSignal }) => {
-      started();
+      starting.resolve();
       await new Promise<void>((resolve) => abortSignal?.addEventListener('abort', () => resolve()));
       told.push(abortSignal?.reason);
       return 'stopped';
@@ -133,7 +136,7 @@ test('who cancels the stream ends the run, tools are told, and the next call goe
   const reader = await open(model);
   await until(reader, 'tool-call');
   const pending = reader.read();
-  await starting;
+  await starting.promise;
   await reader.cancel();
   await pending;
   expect(told).toHaveLength(1);
@@ -171,18 +174,13 @@ test('what a broken answer said beside text is told once, from the answer that c
     statusCode: 503,
     responseHeaders: { 'retry-after-ms': '1' },
   });
-  const file = (data: string): StreamPart => ({
-    type: 'file',
-    mediaType: 'text/plain',
-    data: { type: 'data', data },
-  });
   const source: StreamPart = { type: 'source', sourceType: 'url', id: 's', url: 'http://x' };
   const { model: inner } = streamedModel(
-    [file('YQ=='), { type: 'error', error: failure }],
-    [file('Yg=='), source, ...textParts('0', 'Here.'), finishPart()],
+    [filePart('YQ=='), { type: 'error', error: failure }],
+    [filePart('Yg=='), source, ...textParts('0', 'Here.'), finishPart()],
   );
   const parts = await rest(await open(heldWorld({ model: inner }, { maxRetries: 1 }).model));
-  expect(parts.filter(({ type }) => type === 'file')).toEqual([file('Yg==')]);
+  expect(parts.filter(({ type }) => type === 'file')).toEqual([filePart('Yg==')]);
   expect(parts.filter(({ type }) => type === 'source')).toEqual([source]);
 });
 

@@ -1,4 +1,4 @@
-import { APICallError, tool, type UserModelMessage } from 'ai';
+import { APICallError, generateText, Output, tool, type UserModelMessage } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { holdPoint } from 'holdpoint/middleware';
 import { questionTools } from 'holdpoint/tools';
@@ -82,10 +82,9 @@ describe.each(ways)('with $name', (way) => {
     });
     const { content } = await conversation(way, { model }).say('Go');
     const errors = content.filter((part) => part.type === 'tool-error');
-    expect(errors.map(({ toolCallId, error }) => [toolCallId, error]).toSorted()).toEqual([
-      ['c1', 'no flight to Nice'],
-      ['c2', 'not today'],
-    ]);
+    expect(
+      errors.map(({ toolCallId, error }) => `${toolCallId}: ${String(error)}`).toSorted(),
+    ).toEqual(['c1: no flight to Nice', 'c2: not today']);
   });
 
   test('the thread remembers what the caller forgot', async () => {
@@ -270,6 +269,31 @@ describe.each(ways)('with $name', (way) => {
     expect((await agent.thread('t')).messages).toHaveLength(4);
   });
 
+  test('an answer of the model that says nothing is an answer: the same words are a new message', async () => {
+    const { model, agent } = scriptedWorld([{ text: '' }, { text: 'Yes?' }]);
+    const messages = [{ role: 'user' as const, content: 'Hello' }];
+    await way.ask({ model, messages, ...ofThread() });
+    expect((await way.ask({ model, messages, ...ofThread() })).text).toBe('Yes?');
+    expect((await agent.thread('t')).messages).toHaveLength(3);
+  });
+
+  test('a turn that a person ended is over: the same words are a new message', async () => {
+    const choice = { header: 'Day', question: 'Which day?', multiSelect: false };
+    const choices = ['Friday', 'Sunday'].map((label) => ({ label, description: '' }));
+    const input = { questions: [{ ...choice, options: choices }] };
+    const { model, agent } = scriptedWorld(
+      [{ calls: [{ id: 'q1', name: 'AskUserQuestion', input }] }, { text: 'Once more.' }],
+      { tools: questionTools(), toolApproval: {} },
+    );
+    const messages = [{ role: 'user' as const, content: 'Book' }];
+    const { providerMetadata } = await way.ask({ model, messages, ...ofThread() });
+    const { requestId = '' } = requestsOf(providerMetadata)[0] ?? {};
+    const dismissed = { type: 'question-response', requestId, status: 'dismissed' } as const;
+    const { status } = await agent.run(dismissed, await agent.thread('t'));
+    expect(status).toBe('cancelled');
+    expect((await way.ask({ model, messages, ...ofThread() })).text).toBe('Once more.');
+  });
+
   test('a message while people are asked is refused, or cancels, as the call says', async () => {
     const { model, ran, agent } = scriptedWorld([
       { calls: [book('c1', 'Paris')] },
@@ -333,6 +357,21 @@ interface Asked {
 function requestsOf(metadata: unknown): Asked[] {
   return Reflect.get(Object(Reflect.get(Object(metadata), 'holdpoint')), 'requests');
 }
+
+test('what is asked for as an object is read from the last step alone', async () => {
+  const { model } = scriptedWorld([
+    { text: 'Let me see.', calls: [look('c1', 'Rome')] },
+    { text: '{"city":"Rome"}' },
+  ]);
+  const schema = z.object({ city: z.string() });
+  const result = await generateText({
+    model,
+    prompt: 'Look',
+    output: Output.object({ schema }),
+    ...ofThread(),
+  });
+  expect(result.output).toEqual({ city: 'Rome' });
+});
 
 test('options that can not hold are a TypeError at once', () => {
   expect(() => holdPoint({ tools: {}, toolApproval: { book: 'user-approval' } })).toThrow(
