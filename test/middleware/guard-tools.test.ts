@@ -250,6 +250,24 @@ describe('a guarded tool', () => {
     expect(await execute(guarded.steps, {})).toBe('whole');
   });
 
+  test('is not run by one who began to claim it before another had run it', async () => {
+    const { plain, store, tools, ran } = guardedWorld();
+    let reads = 0;
+    const late: ThreadStore = {
+      ...store,
+      async read(...input) {
+        const events = await store.read(...input);
+        reads += 1;
+        /* The log was empty when it was opened; now it is not. */
+        if (reads === 1) await execute(tools.book, { city: 'Paris' });
+        return events;
+      },
+    };
+    const second = guardTools(plain, { store: late, threadId: 't' });
+    expect(await execute(second.book, { city: 'Paris' })).toEqual({ booked: 'Paris' });
+    expect(ran).toHaveLength(1);
+  });
+
   test('leaves nothing that is due', async () => {
     const { tools, store } = guardedWorld();
     await execute(tools.book, { city: 'Paris' });

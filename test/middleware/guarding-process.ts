@@ -29,7 +29,12 @@ const result = await generateText({
   model: scriptedModel([{ text: 'Done.' }]).model,
   tools: guardTools(
     { book },
-    { store: sqliteStore(`${folder}/threads.sqlite`), threadId: 't', leaseMs: 600 },
+    {
+      store: sqliteStore(`${folder}/threads.sqlite`),
+      threadId: 't',
+      /* Who is killed is outwaited; who races must not be taken for dead on a busy machine. */
+      leaseMs: work === 'hang' ? 300 : 60_000,
+    },
   ),
   toolApproval: { book: 'user-approval' },
   messages: JSON.parse(readFileSync(`${folder}/body`, 'utf8')),

@@ -1,15 +1,24 @@
-import { APICallError, generateText, Output, tool, type UserModelMessage } from 'ai';
+import {
+  APICallError,
+  generateText,
+  Output,
+  tool,
+  type UserModelMessage,
+  wrapLanguageModel,
+} from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { holdPoint } from 'holdpoint/middleware';
 import { questionTools } from 'holdpoint/tools';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { errorCode } from '../support/error-code.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
 import { book, look } from '../support/travel-world.ts';
 import {
   answering,
   conversation,
   heldWorld,
+  modelOf,
   ofThread,
   requestsIn,
   scriptedWorld,
@@ -358,19 +367,39 @@ function requestsOf(metadata: unknown): Asked[] {
   return Reflect.get(Object(Reflect.get(Object(metadata), 'holdpoint')), 'requests');
 }
 
-test('what is asked for as an object is read from the last step alone', async () => {
-  const { model } = scriptedWorld([
+test('what is asked for as an object is asked of the model, and read from its last step alone', async () => {
+  const { model } = scriptedModel([
     { text: 'Let me see.', calls: [look('c1', 'Rome')] },
     { text: '{"city":"Rome"}' },
   ]);
+  const formats: unknown[] = [];
+  const inner = wrapLanguageModel({
+    model: modelOf({ model }),
+    middleware: {
+      async transformParams({ params }) {
+        formats.push(params.responseFormat?.type);
+        return params;
+      },
+    },
+  });
   const schema = z.object({ city: z.string() });
   const result = await generateText({
-    model,
+    model: heldWorld({ model: inner }).model,
     prompt: 'Look',
     output: Output.object({ schema }),
     ...ofThread(),
   });
   expect(result.output).toEqual({ city: 'Rome' });
+  expect(formats).toEqual(['json', 'json']);
+});
+
+test('without a store, threads live as long as the middleware', async () => {
+  const { model, prompts } = scriptedModel([{ text: 'Hello Ada.' }, { text: 'Ada.' }]);
+  const middleware = holdPoint({ maxRetries: 0 });
+  const held = wrapLanguageModel({ model: modelOf({ model }), middleware });
+  await generateText({ model: held, prompt: 'I am Ada', ...ofThread() });
+  await generateText({ model: held, prompt: 'Who am I?', ...ofThread() });
+  expect(prompts[1]).toHaveLength(3);
 });
 
 test('options that can not hold are a TypeError at once', () => {
