@@ -102,7 +102,7 @@ export async function successOf(
 }
 
 /** A tool may return an async iterable of preliminary outputs; the last is the output, as in the AI SDK. */
-async function lastOf(returned: unknown): Promise<unknown> {
+export async function lastOf(returned: unknown): Promise<unknown> {
   const settled = await returned;
   if (!isAsyncIterable(settled)) return settled;
   let last: unknown;

@@ -1,0 +1,62 @@
+import type { Tool, ToolExecutionOptions, ToolSet } from 'ai';
+import type { AgentOptions } from '../agent/agent-options.ts';
+import { untilAborted } from '../agent/until-aborted.ts';
+import { HoldpointError } from '../errors.ts';
+import { type Guard, GuardedCall, type GuardedTool } from './guarded-call.ts';
+
+/** What tools are guarded with. What has a name in `createAgent` has its meaning here. */
+export interface GuardOptions<TOOLS extends ToolSet = ToolSet>
+  extends Omit<Guard, 'wait'>, Pick<AgentOptions<TOOLS>, 'toolRecovery'> {
+  /** The conversation that the calls are of: a call is known by this and its tool call id. Any text but the empty one. */
+  threadId: string;
+  /** Where each call is recorded, in a thread of its own. Not a store whose threads a worker runs. */
+  store: Guard['store'];
+  /**
+   * Waits until the log of a call that runs elsewhere is looked at again; rejects when the signal aborts. Default: 200
+   * milliseconds.
+   */
+  wait?: Guard['wait'] | undefined;
+}
+
+/**
+ * The same tools for a loop of the AI SDK's own (`generateText`, `streamText`, `ToolLoopAgent`), each of whose calls starts at most
+ * once: its start is recorded before `execute` is called, and its result after. The same call again gives the recorded result, in any
+ * process; while it runs elsewhere, it waits. A call is the same by `threadId` and tool call id.
+ *
+ * `execute` gets the AI SDK's options, and the call's `idempotencyKey` (`ToolRunOptions`). It throws what the tool throws, and a
+ * `HoldpointError`: `thread-indeterminate` when nobody knows how the call ended, `requests-open` when it goes on elsewhere,
+ * `not-allowed` when the id was used for another call. Nobody checks what people were shown, nor who approved: for that the AI SDK's
+ * history, as the caller brings it, is the authority.
+ *
+ * @example
+ * const guarded = guardTools(tools, { store, threadId: 'trip-42' });
+ * const result = await generateText({ model, tools: guarded, toolApproval, messages });
+ */
+export function guardTools<TOOLS extends ToolSet>(
+  tools: TOOLS,
+  { toolRecovery = {}, wait = pause, ...options }: GuardOptions<TOOLS>,
+): TOOLS {
+  if (options.threadId === '') {
+    throw new HoldpointError('invalid-input', 'guardTools needs the id of the conversation.');
+  }
+  const recoveries = new Map(Object.entries(toolRecovery));
+  const guarded = { ...tools };
+  for (const [name, tool] of Object.entries(tools)) {
+    if (tool.execute === undefined) continue;
+    const value = guard({ name, tool, recovery: recoveries.get(name) }, { ...options, wait });
+    Object.defineProperty(guarded, name, { value, enumerable: true });
+  }
+  return guarded;
+}
+
+function guard(guardedTool: GuardedTool, guardedWith: Guard): Tool {
+  const execute = async (
+    input: unknown,
+    options: ToolExecutionOptions<unknown>,
+  ): Promise<unknown> => new GuardedCall(guardedTool, guardedWith, { input, options }).result();
+  return Object.assign({}, guardedTool.tool, { execute });
+}
+
+async function pause(signal: AbortSignal | undefined): Promise<void> {
+  await untilAborted(new Promise((resolve) => setTimeout(resolve, 200)), signal);
+}

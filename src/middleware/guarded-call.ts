@@ -1,0 +1,168 @@
+import { jsonSchema, type Tool, type ToolExecutionOptions } from 'ai';
+import type { Agent } from '../agent/agent.ts';
+import type { AgentOptions, ToolRecovery } from '../agent/agent-options.ts';
+import type { AgentResponse } from '../agent/agent-response.ts';
+import { createAgent } from '../agent/create-agent.ts';
+import { lastOf, type ToolRunOptions } from '../agent/execute-call.ts';
+import { sha256 } from '../content/sha256.ts';
+import type { ToolCall, ToolCallOutcome } from '../content/tool-call.ts';
+import { HoldpointError } from '../errors.ts';
+import { equalJson } from '../policy/digest.ts';
+import type { AgentThread } from '../thread/agent-thread.ts';
+import { proposingModel } from './proposing-model.ts';
+
+/** What calls are guarded with. */
+export interface Guard extends Pick<
+  AgentOptions,
+  'onUnrecorded' | 'leaseMs' | 'abortGraceMs' | 'now' | 'generateId'
+> {
+  store: NonNullable<AgentOptions['store']>;
+  threadId: string;
+  wait: (signal: AbortSignal | undefined) => Promise<void>;
+}
+
+/** A tool whose calls are guarded. */
+export interface GuardedTool {
+  name: string;
+  tool: Tool;
+  recovery: ToolRecovery | undefined;
+}
+
+/** How `execute` ended in this process: what it really gave, of which the log has what JSON can hold. */
+type Ending = { type: 'returned'; output: unknown } | { type: 'threw'; error: unknown };
+
+/**
+ * One call that the AI SDK wants to run. Its log is a thread of its own, of an agent whose model proposes this call and no other:
+ * leases, lost processes, recovery and late results are the agent's.
+ */
+export class GuardedCall {
+  readonly #tool: Tool;
+  readonly #guard: Guard;
+  readonly #input: unknown;
+  readonly #options: ToolExecutionOptions<unknown>;
+  readonly #call: ToolCall;
+  readonly #agent: Agent;
+  #ending: Ending | undefined;
+
+  constructor(
+    { name, tool, recovery }: GuardedTool,
+    guard: Guard,
+    { input, options }: { input: unknown; options: ToolExecutionOptions<unknown> },
+  ) {
+    this.#tool = tool;
+    this.#guard = guard;
+    this.#input = input;
+    this.#options = options;
+    const json: unknown = JSON.parse(JSON.stringify(input) ?? 'null');
+    this.#call = { toolCallId: options.toolCallId, toolName: name, input: json };
+    const execute = async (recorded: unknown, run: ToolRunOptions): Promise<unknown> =>
+      this.#execute(recorded, run);
+    this.#agent = createAgent({
+      ...guard,
+      model: proposingModel(this.#call),
+      tools: Object.fromEntries([[name, { inputSchema: jsonSchema({}), execute }]]),
+      toolRecovery: Object.fromEntries(recovery === undefined ? [] : [[name, recovery]]),
+      telemetry: { isEnabled: false },
+      /* The call, and the silence after it, which leaves its thread idle. */
+      maxSteps: 2,
+    });
+  }
+
+  /** Runs the call, or gives what it came to when it ran before. */
+  async result(): Promise<unknown> {
+    const { abortSignal: signal, toolCallId } = this.#options;
+    const threadId = await logOf(this.#guard.threadId, toolCallId);
+    for (;;) {
+      signal?.throwIfAborted();
+      const thread = await this.#agent.thread(threadId);
+      this.#refuseOther(thread);
+      const status = thread.calls[0]?.outcome ? 'completed' : await this.#goOn(thread);
+      this.#refuseOther(thread);
+      const outcome = thread.calls[0]?.outcome;
+      if (outcome !== undefined) return endAs(this.#ending ?? endingOf(outcome));
+      if (status !== 'running') throw this.#stuck(status, thread);
+      await this.#guard.wait(signal);
+    }
+  }
+
+  async #goOn(thread: AgentThread): Promise<AgentResponse['status']> {
+    const { toolCallId, toolName } = this.#call;
+    const claim = `Run call ${toolCallId} of ${toolName}, once, for thread ${this.#guard.threadId}.`;
+    try {
+      const { abortSignal: signal } = this.#options;
+      const input = thread.revision === 0 ? claim : [];
+      const { status } = await this.#agent.run(input, thread, { signal });
+      return status;
+    } catch (error) {
+      /* Somebody else was one line ahead with the claim. */
+      if (HoldpointError.isInstance(error) && error.code === 'thread-busy') return 'running';
+      throw error;
+    }
+  }
+
+  /** What runs is what is recorded; where that is this call, as the AI SDK gives it, with its dates and the like. */
+  async #execute(recorded: unknown, { idempotencyKey }: ToolRunOptions): Promise<unknown> {
+    const input = equalJson(recorded, this.#call.input) ? this.#input : recorded;
+    const options = { ...this.#options, idempotencyKey } satisfies ToolRunOptions;
+    try {
+      const output = await lastOf(this.#tool.execute?.(input, options));
+      this.#ending = { type: 'returned', output };
+      return output;
+    } catch (error) {
+      this.#ending = { type: 'threw', error };
+      throw error;
+    }
+  }
+
+  #refuseOther({ id, calls: [recorded] }: AgentThread): void {
+    const { toolCallId, toolName, input } = this.#call;
+    if (recorded === undefined) return;
+    if (recorded.toolName === toolName && equalJson(recorded.input, input)) return;
+    throw new HoldpointError(
+      'not-allowed',
+      `Call ${toolCallId} of ${toolName} was not run: under this id another call is recorded (thread ${id}), ` +
+        'with another tool or another input.',
+    );
+  }
+
+  #stuck(status: AgentResponse['status'], { id }: AgentThread): HoldpointError {
+    const { toolCallId, toolName } = this.#call;
+    const settling =
+      `with an agent that has these tools and this store, ` +
+      `agent.settle(await agent.thread('${id}'), '${toolCallId}', outcome)`;
+    if (status === 'indeterminate') {
+      return new HoldpointError(
+        'thread-indeterminate',
+        `Call ${toolCallId} of ${toolName} was started and nobody knows how it ended; it is not run again. ` +
+          `Who can tell says so: ${settling}; or the tool itself, by toolRecovery.`,
+      );
+    }
+    return new HoldpointError(
+      'requests-open',
+      `Call ${toolCallId} of ${toolName} goes on elsewhere, and its result is not there yet (thread ${id}).`,
+    );
+  }
+}
+
+/** The id of a call's own thread. Two calls never share one, whatever their ids hold. */
+async function logOf(threadId: string, toolCallId: string): Promise<string> {
+  return `call-${await sha256(`holdpoint/guarded-call/v1\0${JSON.stringify([threadId, toolCallId])}`)}`;
+}
+
+function endingOf(outcome: ToolCallOutcome): Ending {
+  switch (outcome.status) {
+    case 'succeeded':
+      return { type: 'returned', output: outcome.output };
+    case 'failed':
+      return { type: 'threw', error: new Error(outcome.error) };
+    case 'denied':
+      return { type: 'threw', error: new Error(outcome.reason ?? 'The call was cancelled.') };
+    case 'forwarded':
+      throw new TypeError('Only a call that the provider runs is forwarded.');
+  }
+}
+
+function endAs(ending: Ending): unknown {
+  if (ending.type === 'threw') throw ending.error;
+  return ending.output;
+}

@@ -1,0 +1,62 @@
+import type { LanguageModelMiddleware, ToolSet } from 'ai';
+import { CollectedAnswer, type ProviderAnswer } from '../agent/collected-answer.ts';
+import { createAgent } from '../agent/create-agent.ts';
+import { memoryStore } from '../stores/memory.ts';
+import { holdRun, type HoldPointOptions } from './held-run.ts';
+
+export type { HoldPointOptions } from './held-run.ts';
+
+/**
+ * The whole loop behind the model's own interface, for those who keep their `generateText`, `streamText`, `ToolLoopAgent` or
+ * `useChat`: tools run here, approval requests come out as the model's own `tool-approval-request` parts, and answers come in
+ * through the prompt. The thread, which each call names, is the authority. Of a prompt only what is newest is read: the messages
+ * at its end, and answers by request id.
+ *
+ * `providerOptions.holdpoint` is `{ threadId, principal?, channel?, whilePending?, answers? }`: `answers` takes those to questions,
+ * and any others. `providerMetadata.holdpoint` of the result is `{ threadId, status, requests }`.
+ *
+ * Throws a `TypeError` as `createAgent` does. A call fails as `agent.run` does, and with a `HoldpointError` `invalid-input` when it
+ * names no thread, `not-allowed` when it brings tools that are not of `tools`.
+ *
+ * @example
+ * const held = wrapLanguageModel({ model, middleware: holdPoint({ tools, toolApproval: { pay: 'user-approval' }, store }) });
+ * const { text, content } = await generateText({
+ *   model: held,
+ *   prompt: 'Pay the rent.',
+ *   providerOptions: { holdpoint: { threadId: 'trip-42' } },
+ * });
+ */
+export function holdPoint<
+  TOOLS extends ToolSet = ToolSet,
+  RUNTIME_CONTEXT = Record<string, unknown>,
+>(options: HoldPointOptions<TOOLS, RUNTIME_CONTEXT>): LanguageModelMiddleware {
+  const kept = { ...options, store: options.store ?? memoryStore() };
+  /* Made for its checks: what is wrong with the options is said now, and not at the first call. */
+  createAgent<TOOLS, RUNTIME_CONTEXT>({ ...kept, model: 'none' });
+  return {
+    specificationVersion: 'v4',
+    async wrapStream({ model, params }) {
+      const { parts } = await holdRun(kept, { model, params, isStreamed: true });
+      return { stream: parts };
+    },
+    async wrapGenerate({ model, params }) {
+      const { parts, heard } = await holdRun(kept, { model, params, isStreamed: false });
+      const answer = new CollectedAnswer();
+      for await (const part of parts) {
+        if (part.type === 'error') throw part.error;
+        answer.add(part);
+      }
+      const { request, response } = heard.answer ?? {};
+      const whole = answer.whole({ stream: parts, request, response });
+      if (params.responseFormat?.type !== 'json') return whole;
+      return { ...whole, structuredOutputText: heard.answer && structuredText(heard.answer) };
+    },
+  };
+}
+
+/* Of several steps the last one is what was asked for. */
+function structuredText({ structuredOutputText, content }: ProviderAnswer): string {
+  return (
+    structuredOutputText ?? content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  );
+}

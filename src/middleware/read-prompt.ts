@@ -1,0 +1,113 @@
+import type { ModelMessage, SystemModelMessage, UserModelMessage } from 'ai';
+import type { UserInputResponseContent } from '../content/user-input.ts';
+import { equalJson } from '../policy/digest.ts';
+import type { AgentThread } from '../thread/agent-thread.ts';
+import { toJson } from '../thread/tagged-json.ts';
+import { endsTurn } from '../thread/thread-state.ts';
+import type { ProviderCall } from './provider-call.ts';
+
+type PromptMessage = ProviderCall['prompt'][number];
+type NewMessage = UserModelMessage | SystemModelMessage;
+
+/** What is read of a caller's prompt. The rest is history, which the thread knows better. */
+export interface ReadPrompt {
+  /** The system messages at its head. */
+  instructions: SystemModelMessage[];
+  /** What came after all that a model or a tool said. */
+  messages: NewMessage[];
+  /** The answers in the tool message before those, as they were written. */
+  answers: UserInputResponseContent[];
+  /** Calls of the turn that the prompt ends with. The caller has them before their eyes; they are evidence of nothing. */
+  shownCalls: ReadonlySet<string>;
+}
+
+/** Reads what is newest in a prompt. */
+export function readPrompt(prompt: ProviderCall['prompt']): ReadPrompt {
+  const head = prompt.findIndex(({ role }) => role !== 'system');
+  const instructions = prompt.slice(0, head === -1 ? prompt.length : head).filter(isNew);
+  const rest = prompt.slice(instructions.length);
+  const last = rest.findLastIndex((message) => !isNew(message));
+  const turn = rest.slice(rest.findLastIndex(({ role }) => role === 'user') + 1);
+  return {
+    instructions: instructions.filter((message) => message.role === 'system'),
+    messages: rest.slice(last + 1).filter(isNew),
+    answers: answersIn(rest[last]),
+    shownCalls: new Set(turn.flatMap(callIdsIn)),
+  };
+}
+
+function isNew(message: PromptMessage): message is PromptMessage & NewMessage {
+  return isFromOutside(message);
+}
+
+function isFromOutside({ role }: Pick<ModelMessage, 'role'>): boolean {
+  return role === 'user' || role === 'system';
+}
+
+function answersIn(message: PromptMessage | undefined): UserInputResponseContent[] {
+  if (message?.role !== 'tool') return [];
+  return message.content
+    .filter((part) => part.type === 'tool-approval-response')
+    .map(({ approvalId: requestId, approved, reason }) => ({
+      type: 'approval-response',
+      requestId,
+      /* Whatever was written here: the agent refuses what is not a boolean. */
+      approved,
+      ...(reason === undefined ? {} : { reason }),
+    }));
+}
+
+function callIdsIn(message: PromptMessage): string[] {
+  if (message.role !== 'assistant') return [];
+  return message.content.filter((part) => part.type === 'tool-call').map((part) => part.toolCallId);
+}
+
+/** Whether an answer is a no. */
+export function isRejection(answer: UserInputResponseContent): boolean {
+  return answer.type === 'approval-response' && !answer.approved;
+}
+
+/**
+ * What of a prompt is news to the thread. A message whose turn is still under way (the run failed, people are asked, the reply was
+ * lost) is the same message sent again; an answer before a new message is news only while its request is open.
+ */
+export function newsOf(
+  { messages, answers }: ReadPrompt,
+  thread: AgentThread,
+): (NewMessage | UserInputResponseContent)[] {
+  if (messages.length === 0) return answers;
+  const open = new Set(thread.activeRequests.map(({ requestId }) => requestId));
+  return [
+    ...answers.filter(({ requestId }) => open.has(requestId)),
+    ...messages.slice(overlap(messagesOfOpenTurn(thread), messages)),
+  ];
+}
+
+/** The messages that began the thread's last turn; none when that is over. */
+function messagesOfOpenTurn(thread: AgentThread): readonly ModelMessage[] {
+  if (isTurnOver(thread)) return [];
+  const { messages } = thread;
+  const end = messages.findLastIndex(isFromOutside) + 1;
+  const begin = messages.slice(0, end).findLastIndex((message) => !isFromOutside(message)) + 1;
+  return messages.slice(begin, end);
+}
+
+/** Whether the model has spoken last, or a person has ended the turn. */
+function isTurnOver({ status, events, calls }: AgentThread): boolean {
+  const last = events.findLast(
+    ({ type }) => type === 'message-added' || type === 'step-finished' || type === 'call-ended',
+  );
+  if (status !== 'idle' || last === undefined) return false;
+  if (last.type !== 'call-ended') return last.type === 'step-finished';
+  return calls.some((call) => call.step === last.step && endsTurn(call));
+}
+
+/** How many of the first messages are the last of the recorded ones. */
+function overlap(recorded: readonly ModelMessage[], messages: readonly NewMessage[]): number {
+  const most = Math.min(recorded.length, messages.length);
+  for (let count = most; count > 0; count -= 1) {
+    const end = recorded.slice(recorded.length - count);
+    if (equalJson(end.map(toJson), messages.slice(0, count).map(toJson))) return count;
+  }
+  return 0;
+}

@@ -1,0 +1,59 @@
+import { Chat } from '@ai-sdk/react';
+import {
+  createAgentUIStreamResponse,
+  DefaultChatTransport,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  ToolLoopAgent,
+  type ToolSet,
+  type UIMessage,
+  type wrapLanguageModel,
+} from 'ai';
+
+/** A server for `useChat`, and what came to it. */
+export interface ChatServer {
+  bodies: unknown[];
+  /** A chat as a browser tab has it. */
+  chat(messages?: UIMessage[]): Chat<UIMessage>;
+}
+
+/** Serves a held model to chats, as an app would: a `ToolLoopAgent` a request, the thread named by the chat's id. */
+export function chatServer(
+  model: ReturnType<typeof wrapLanguageModel>,
+  tools: ToolSet = {},
+): ChatServer {
+  const bodies: unknown[] = [];
+  const serve = async (_url: unknown, init?: RequestInit): Promise<Response> => {
+    const body = JSON.parse(typeof init?.body === 'string' ? init.body : '');
+    bodies.push(body);
+    const { id: threadId, messages, answers } = body;
+    const agent = new ToolLoopAgent({
+      model,
+      tools,
+      instructions: 'You book flights.',
+      providerOptions: { holdpoint: { threadId, ...(answers && { answers }) } },
+    });
+    return createAgentUIStreamResponse({
+      agent,
+      uiMessages: messages,
+      ...(init?.signal && { abortSignal: init.signal }),
+      onError: (error) => (error instanceof Error ? error.message : String(error)),
+      messageMetadata: ({ part }) =>
+        part.type === 'finish-step' ? part.providerMetadata?.['holdpoint'] : undefined,
+    });
+  };
+  return {
+    bodies,
+    chat: (messages = []) =>
+      new Chat({
+        id: 'chat-1',
+        messages,
+        transport: new DefaultChatTransport({ api: 'http://localhost/chat', fetch: serve }),
+        sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+      }),
+  };
+}
+
+/** The tool parts of the last message: what a page would show of them. */
+export function toolParts({ messages }: Pick<Chat<UIMessage>, 'messages'>) {
+  return (messages.at(-1)?.parts ?? []).flatMap((part) => ('toolCallId' in part ? [part] : []));
+}
