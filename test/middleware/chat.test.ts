@@ -1,5 +1,5 @@
 import type { Chat } from '@ai-sdk/react';
-import { simulateStreamingMiddleware, type UIMessage, wrapLanguageModel } from 'ai';
+import type { UIMessage } from 'ai';
 import { inertTools } from 'holdpoint/middleware';
 import { questionTools } from 'holdpoint/tools';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
@@ -7,7 +7,7 @@ import { book, look } from '../support/travel-world.ts';
 import { providerKits } from '../providers/model-kits.ts';
 import { inMemoryKit } from '../support/scripted-model.ts';
 import { chatServer, toolParts } from './chat-world.ts';
-import { heldWorld, modelOf, scriptedWorld } from './held-world.ts';
+import { heldWorld, scriptedWorld } from './held-world.ts';
 
 /* Where a test wants an error, the AI SDK would print it. */
 beforeEach(() => {
@@ -152,12 +152,7 @@ describe.each([inMemoryKit, ...providerKits])('with $name', (kit) => {
       booked,
       { text: 'You are welcome.' },
     ]);
-    /* The local servers answer whole; the page streams all the same. */
-    const inner = wrapLanguageModel({
-      model: modelOf(played),
-      middleware: simulateStreamingMiddleware(),
-    });
-    const { model, ran } = heldWorld({ model: inner });
+    const { model, ran } = heldWorld(played);
     const chat = chatServer(model).chat();
     await chat.sendMessage({ text: 'Book' });
     expect(openRequests(chat)).toHaveLength(2);

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+import { opened, opens } from '../support/asking-provider.ts';
+import { answering, conversation, requestsIn, scriptedWorld, ways } from './held-world.ts';
+
+const script = [
+  { calls: [opens('p1', 'Bug')] },
+  { calls: [opened('p1', 'Bug')], text: 'I went on.' },
+];
+
+describe.each(ways)('what the provider runs itself, through $name', (way) => {
+  test('its request comes out under an id of ours, and a yes goes back in its own type', async () => {
+    const { model, played, agent, ran } = scriptedWorld(script);
+    const chat = conversation(way, { model });
+    const asked = await chat.say('Open an issue.');
+    const [requestId = ''] = requestsIn(asked.content);
+    const { activeApprovalRequests } = await agent.thread('t');
+    expect(activeApprovalRequests.map((request) => request.requestId)).toEqual([requestId]);
+    expect(requestId).not.toBe('ask-p1');
+    const { text } = await chat.go(answering([requestId]));
+    expect(text).toBe('I went on.');
+    expect(played.prompts[1]?.at(-1)).toMatchObject({
+      role: 'tool',
+      content: [{ type: 'tool-approval-response', approvalId: 'ask-p1', approved: true }],
+    });
+    expect((await agent.thread('t')).calls).toMatchObject([{ status: 'forwarded' }]);
+    expect(ran).toEqual([]);
+  });
+
+  test('a no goes back with its reason', async () => {
+    const { model, played } = scriptedWorld(script);
+    const chat = conversation(way, { model });
+    const [requestId = ''] = requestsIn((await chat.say('Open an issue.')).content);
+    await chat.go(answering([requestId], { approved: false, reason: 'not today' }));
+    expect(played.prompts[1]?.at(-1)).toMatchObject({
+      role: 'tool',
+      content: [
+        { approvalId: 'ask-p1', approved: false, reason: 'not today' },
+        { type: 'tool-result', output: { type: 'execution-denied', reason: 'not today' } },
+      ],
+    });
+  });
+});
