@@ -1,0 +1,57 @@
+import type { UIMessage } from 'ai';
+import { useEffect, useRef } from 'react';
+import { Composer } from './composer.tsx';
+import { Message } from './message.tsx';
+
+interface ConversationProps {
+  messages: readonly UIMessage[];
+  isLoaded: boolean;
+  /** Whether the assistant is at work. */
+  isBusy: boolean;
+  /** How many requests wait in this conversation. */
+  waiting: number;
+  onSend: (text: string) => void;
+  onReview: (requestId: string) => void;
+}
+
+const suggestions = [
+  'Pay the open invoices',
+  'Delete old backups',
+  'Plan a team lunch',
+  'Write to Bob: the heating is fixed.',
+];
+
+/** The chat: what was said, what the assistant did or wants to do, and a field to say more. */
+export function Conversation(props: ConversationProps) {
+  const { messages, isLoaded, isBusy, waiting, onSend, onReview } = props;
+  const end = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    end.current?.scrollIntoView({ block: 'end' });
+  }, [messages]);
+
+  return (
+    <section className="chat" aria-label="Chat">
+      <div className="scroll" role="log" aria-label="Messages" aria-busy={isBusy}>
+        {messages.map((message) => (
+          <Message key={message.id} message={message} onReview={onReview} />
+        ))}
+        {isLoaded && messages.length === 0 && (
+          <div className="welcome">
+            <h2>What can I do for the office?</h2>
+            <p>I look things up on my own. Before I pay, delete or send anything, I ask you.</p>
+            <div className="suggestions">
+              {suggestions.map((text) => (
+                <button key={text} type="button" onClick={() => onSend(text)}>
+                  {text}
+                </button>
+              ))}
+            </div>
+          </div>
+        )}
+        {isBusy && <p className="thinking">At work …</p>}
+        <div ref={end} />
+      </div>
+      <Composer isBusy={isBusy} waiting={waiting} onSend={onSend} />
+    </section>
+  );
+}

@@ -1,0 +1,69 @@
+import { Chat, useChat } from '@ai-sdk/react';
+import { APICallError, DefaultChatTransport, type UIMessage } from 'ai';
+import {
+  lastAssistantMessageHasApprovalResponses,
+  prepareReconnectToStreamRequest,
+  prepareSendMessagesRequest,
+} from 'holdpoint/ui';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { type OfficeClient, Refusal } from './office-client.ts';
+
+interface ChatOptions {
+  client: OfficeClient;
+  threadId: string;
+  /** Counts the changes that the server told of: at each the thread is read anew. */
+  changes: number;
+  onRefusal: (error: Error) => void;
+}
+
+/** The chat of a thread: `useChat`, with the server's thread as the truth. */
+export function useOfficeChat({ client, threadId, changes, onRefusal }: ChatOptions) {
+  const refused = useRef(onRefusal);
+  refused.current = onRefusal;
+  const [loaded, setLoaded] = useState<string>();
+
+  const chat = useMemo(
+    () =>
+      new Chat<UIMessage>({
+        id: threadId,
+        transport: new DefaultChatTransport({
+          api: '/api/chat',
+          headers: client.headers,
+          prepareSendMessagesRequest,
+          prepareReconnectToStreamRequest,
+        }),
+        sendAutomaticallyWhen: lastAssistantMessageHasApprovalResponses,
+        onError: (error) => refused.current(toRefusal(error)),
+      }),
+    [client, threadId],
+  );
+  const { messages, status } = useChat({ chat });
+  const isIdle = status === 'ready' || status === 'error';
+
+  /* While an answer streams in here, it is newer than what could be read. */
+  useEffect(() => {
+    if (!isIdle) return;
+    let isStale = false;
+    client.messages(threadId).then(
+      (stored) => {
+        if (isStale) return;
+        chat.messages = stored;
+        setLoaded(threadId);
+      },
+      (error: unknown) => {
+        if (!isStale && error instanceof Refusal) refused.current(error);
+      },
+    );
+    return () => {
+      isStale = true;
+    };
+  }, [chat, client, threadId, changes, isIdle]);
+
+  return { chat, messages, status, isLoaded: loaded === threadId };
+}
+
+function toRefusal(error: Error): Error {
+  return APICallError.isInstance(error) && error.statusCode !== undefined
+    ? Refusal.read(error.statusCode, error.responseBody ?? '')
+    : error;
+}
