@@ -29,19 +29,21 @@ export class Changes {
 
   /** A stream with an event for each change in a thread of the person's. */
   follow(person: Person): Response {
-    let forget = (): void => {};
+    let reader: ReadableStreamDefaultController<string> | undefined;
+    const listener = (threadId: string): void => {
+      /* News that nobody has read yet say it already. */
+      if (!owns(person, threadId) || (reader?.desiredSize ?? 0) <= 0) return;
+      reader?.enqueue(`data: ${JSON.stringify(threadId)}\n\n`);
+    };
     const body = new ReadableStream<string>({
       start: (controller) => {
-        const listener = (threadId: string): void => {
-          /* One that is not read yet says it already. */
-          if (!owns(person, threadId) || (controller.desiredSize ?? 0) <= 0) return;
-          controller.enqueue(`data: ${JSON.stringify(threadId)}\n\n`);
-        };
-        this.#listeners.add(listener);
-        forget = () => this.#listeners.delete(listener);
+        reader = controller;
         controller.enqueue('retry: 500\ndata: ""\n\n');
+        this.#listeners.add(listener);
       },
-      cancel: () => forget(),
+      cancel: () => {
+        this.#listeners.delete(listener);
+      },
     });
     const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
     return new Response(body.pipeThrough(new TextEncoderStream()), { headers });

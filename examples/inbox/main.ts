@@ -47,34 +47,34 @@ const handleChat = createUiHandler({
     return person && owns(person, threadId) ? { principal: person, channel: 'chat' } : undefined;
   },
 });
-const server = await serveFetch(async (request) => {
-  const { pathname } = new URL(request.url);
-  if (pathname.startsWith('/api/chat')) return handleChat(request);
-  if (pathname.startsWith('/api/inbox')) return handleInbox(request);
-  return servePage(request);
-}, Number(PORT || 3210));
+const server = await serveFetch(
+  async (request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname.startsWith('/api/chat')) return handleChat(request);
+    if (pathname.startsWith('/api/inbox')) return handleInbox(request);
+    return servePage(request);
+  },
+  Number(PORT || 3210),
+);
 
 const address = server.address();
 const port = typeof address === 'object' ? address?.port : PORT;
 console.log(`The inbox is at http://localhost:${port} (everything is kept in ${folder})`);
 
+/* The worker goes on at once with what this process was told, and with the rest at its next look. */
+const wakingStore: Pick<ThreadStore, 'list' | 'subscribe'> = {
+  list: (query) => store.list(query),
+  subscribe(listener) {
+    const forget = agent.on('request-answered', ({ threadId }) => listener(threadId));
+    return async () => forget();
+  },
+};
 const stopping = new AbortController();
 process.once('SIGINT', () => stopping.abort());
 process.once('SIGTERM', () => stopping.abort());
-await runWorker({ agent, store: wakingStore(store), signal: stopping.signal, onError: report });
+await runWorker({ agent, store: wakingStore, signal: stopping.signal, onError: report });
 server.closeAllConnections();
 server.close();
-
-/** The worker goes on at once with what this process answered, and with the rest at its next look. */
-function wakingStore({ list }: ThreadStore): Pick<ThreadStore, 'list' | 'subscribe'> {
-  return {
-    list,
-    subscribe(listener) {
-      const forget = agent.on('request-answered', ({ threadId }) => listener(threadId));
-      return async () => forget();
-    },
-  };
-}
 
 function report(error: unknown, threadId = 'the store'): void {
   console.error(`The worker failed at ${threadId}:`, error);

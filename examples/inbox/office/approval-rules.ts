@@ -14,7 +14,8 @@ export const approvalRules: ToolApproval<ReturnType<typeof officeTools>, unknown
   }),
   deleteFiles: ({ paths }) => ({
     type: 'user-approval',
-    text: paths.length === 1 ? 'May I delete this file?' : `May I delete these ${paths.length} files?`,
+    text:
+      paths.length === 1 ? 'May I delete this file?' : `May I delete these ${paths.length} files?`,
     reason: 'A deleted backup is gone for good.',
     expiresAfterMs: 24 * hour,
   }),

@@ -131,7 +131,8 @@ function call(toolName: string, input: object): Pick<Turn, 'calls'> {
 }
 
 function say({ status, value }: Result, { done, not }: { done: string; not: string }): string {
-  if (status === 'failed') return `${not}: ${String(value)}`;
-  if (status === 'denied') return value === undefined ? `${not}.` : `${not}. You said: ${String(value)}`;
+  const why = typeof value === 'string' ? value : '';
+  if (status === 'failed') return `${not}: ${why}`;
+  if (status === 'denied') return why === '' ? `${not}.` : `${not}. You said: ${why}`;
   return `${done} (${z.object({ receipt: z.string() }).parse(value).receipt}).`;
 }

@@ -37,9 +37,7 @@ export function App({ name }: { name: string }) {
   const answer = (entry: BoardEntry, given: Answer): void => {
     setNotice('');
     setSent((before) => new Set([...before, given.requestId]));
-    const isHere = entry.request.threadId === threadId && !isBusy;
-    if (isHere) answerInChat(chat, entry.request, given);
-    else client.answer(entry.request.threadId, given).catch(refused);
+    if (!answerInChat(chat, given)) client.answer(entry.request.threadId, given).catch(refused);
   };
   const open = (id?: string): void => {
     setNotice('');
@@ -65,11 +63,7 @@ export function App({ name }: { name: string }) {
         </p>
       )}
       <main>
-        <ConversationList
-          conversations={board.conversations}
-          threadId={threadId}
-          onOpen={open}
-        />
+        <ConversationList conversations={board.conversations} threadId={threadId} onOpen={open} />
         <Conversation
           key={threadId}
           messages={messages}

@@ -34,13 +34,7 @@ export function ApprovalCard(props: CardProps<ApprovalRequest>) {
   };
 
   return (
-    <CardFrame
-      request={request}
-      title={title}
-      kind="Approval"
-      isSent={isSent}
-      onKeyDown={press}
-    >
+    <CardFrame request={request} title={title} kind="Approval" isSent={isSent} onKeyDown={press}>
       {request.reason !== undefined && (
         <p className="why">
           <Inert text={request.reason} />

@@ -39,7 +39,8 @@ export function Composer({ isBusy, waiting, onSend }: ComposerProps) {
         aria-describedby={waiting > 0 ? 'composer-hint' : undefined}
         onChange={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) send(event);
+          if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing)
+            send(event);
         }}
       />
       <button type="submit" className="yes" aria-disabled={!canSend}>

@@ -27,22 +27,32 @@ export function EndedCard({ entry }: { entry: BoardEntry }) {
 }
 
 function Verdict({ entry: { request, status, answer, outcome } }: { entry: BoardEntry }) {
-  if (answer === undefined || status !== 'answered') return <p className="verdict">{closed[status]}</p>;
+  if (answer === undefined || status !== 'answered')
+    return <p className="verdict">{closed[status]}</p>;
   const { response, name, at } = answer;
   const when = <RelativeTime at={at} />;
   if (response.type === 'question-response') {
-    if (response.status === 'dismissed') return <p className="verdict">Skipped by {name}, {when}</p>;
+    if (response.status === 'dismissed')
+      return (
+        <p className="verdict">
+          Skipped by {name}, {when}
+        </p>
+      );
     const fields = request.type === 'question-request' ? request.fields : [];
     return (
       <>
-        <p className="verdict said-yes">Answered by {name}, {when}</p>
+        <p className="verdict said-yes">
+          Answered by {name}, {when}
+        </p>
         <Value value={answerTexts(fields, response.answers)} />
       </>
     );
   }
   return response.approved ? (
     <>
-      <p className="verdict said-yes">Approved by {name}, {when}</p>
+      <p className="verdict said-yes">
+        Approved by {name}, {when}
+      </p>
       {request.type === 'approval-request' && request.toolCall && <Outcome outcome={outcome} />}
     </>
   ) : (
@@ -90,7 +100,10 @@ function Outcome({ outcome }: { outcome: ToolCallOutcome | undefined }) {
 type AnsweredField = { key: string; optionIds: string[]; text?: string | undefined };
 
 /* An array of pairs, as labels may repeat. */
-function answerTexts(fields: readonly QuestionField[], answers: readonly AnsweredField[]): string[] {
+function answerTexts(
+  fields: readonly QuestionField[],
+  answers: readonly AnsweredField[],
+): string[] {
   return answers.map(({ key, optionIds, text }) => {
     const field = fields.find((each) => each.key === key);
     const labels = optionIds.map(

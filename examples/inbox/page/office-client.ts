@@ -1,7 +1,11 @@
-import type { UserInputResponseContent } from 'holdpoint';
+import type { UIMessage } from 'ai';
 import { z } from 'zod';
-import { type Board, boardSchema } from '../board.ts';
+import { type Answer, type Board, boardSchema } from '../board.ts';
 
+const messageSchema = z.custom<UIMessage>(
+  (value) => typeof value === 'object' && value !== null && 'parts' in value,
+);
+const threadSchema = z.object({ messages: z.array(messageSchema) });
 const refusalSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
 /** The server said no; `code` says why. */
@@ -41,7 +45,7 @@ export class OfficeClient {
   }
 
   /** Records an answer; a worker of the server goes on with it. Throws a `Refusal`. */
-  async answer(threadId: string, answer: UserInputResponseContent): Promise<void> {
+  async answer(threadId: string, answer: Answer): Promise<void> {
     const response = await fetch('/api/inbox', {
       method: 'POST',
       headers: { ...this.headers, 'content-type': 'application/json' },
@@ -50,8 +54,9 @@ export class OfficeClient {
     if (!response.ok) throw Refusal.read(response.status, await response.text());
   }
 
-  async messages(threadId: string): Promise<unknown> {
-    return this.#get(`/api/chat?id=${encodeURIComponent(threadId)}`);
+  async messages(threadId: string): Promise<UIMessage[]> {
+    const thread = await this.#get(`/api/chat?id=${encodeURIComponent(threadId)}`);
+    return threadSchema.parse(thread).messages;
   }
 
   /** Calls `onChange` when anything has changed, and once it is connected again; `onLost` when it is not. */

@@ -25,7 +25,11 @@ export function QuestionCard({
     setFaults(found);
     const [firstKey] = found.keys();
     if (firstKey === undefined) onAnswer({ ...response, status: 'answered', answers });
-    else focusField(event.currentTarget, request.fields.findIndex(({ key }) => key === firstKey));
+    else
+      focusField(
+        event.currentTarget,
+        request.fields.findIndex(({ key }) => key === firstKey),
+      );
   };
 
   return (

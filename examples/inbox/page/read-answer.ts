@@ -1,4 +1,5 @@
 import type { QuestionAnswer, QuestionField, QuestionRequestContent } from 'holdpoint';
+import { typedText } from './typed-text.ts';
 
 type Kind = QuestionRequestContent['kind'];
 
@@ -23,7 +24,7 @@ export function readAnswer(field: QuestionField, data: FormData, kind: Kind): Qu
   const picked = data.getAll(inputNames.option(field)).map(String);
   const optionIds = picked.filter((value) => value !== otherValue);
   const isUnused = textPlace(field, kind) === 'instead' && optionIds.length > 0;
-  const typed = isUnused ? '' : String(data.get(inputNames.text(field)) ?? '').trim();
+  const typed = isUnused ? '' : typedText(data, inputNames.text(field));
   return { key: field.key, optionIds, ...(typed === '' ? {} : { text: typed }) };
 }
 

@@ -1,4 +1,5 @@
 import { type SubmitEvent, useId } from 'react';
+import { typedText } from './typed-text.ts';
 
 interface ReasonFormProps {
   onReject: (reason?: string) => void;
@@ -10,7 +11,7 @@ export function ReasonForm({ onReject, onCancel }: ReasonFormProps) {
   const id = useId();
   const submit = (event: SubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    const reason = String(new FormData(event.currentTarget).get('reason')).trim();
+    const reason = typedText(new FormData(event.currentTarget), 'reason');
     onReject(reason === '' ? undefined : reason);
   };
   return (

@@ -14,6 +14,10 @@ export function useNow(at: number): number {
 }
 
 /** Whether a request can't be answered any more. */
-export function useIsExpired({ expiresAt = Infinity }: { expiresAt?: number | undefined }): boolean {
+export function useIsExpired({
+  expiresAt = Infinity,
+}: {
+  expiresAt?: number | undefined;
+}): boolean {
   return useNow(expiresAt) >= expiresAt;
 }

@@ -44,16 +44,16 @@ export function useOfficeChat({ client, threadId, changes, onRefusal }: ChatOpti
   useEffect(() => {
     if (!isIdle) return;
     let isStale = false;
-    client.messages(threadId).then(
-      (stored) => {
-        if (isStale) return;
-        chat.messages = stored;
-        setLoaded(threadId);
-      },
-      (error: unknown) => {
-        if (!isStale && error instanceof Refusal) refused.current(error);
-      },
-    );
+    const read = async (): Promise<void> => {
+      const stored = await client.messages(threadId);
+      if (isStale) return;
+      chat.messages = stored;
+      setLoaded(threadId);
+    };
+    read().catch((error: unknown) => {
+      /* A server that is away is told of elsewhere. */
+      if (!isStale && error instanceof Refusal) refused.current(error);
+    });
     return () => {
       isStale = true;
     };
