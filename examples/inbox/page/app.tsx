@@ -25,13 +25,12 @@ export function App({ name }: { name: string }) {
     setSent(new Set());
     refresh();
   };
-  const { chat, messages, status, isLoaded } = useOfficeChat({
+  const { chat, messages, isLoaded, isBusy } = useOfficeChat({
     client,
     threadId,
     changes,
     onRefusal: refused,
   });
-  const isBusy = status === 'submitted' || status === 'streaming';
   const waiting = board.entries.filter((entry) => entry.status === 'waiting');
 
   const answer = (entry: BoardEntry, given: Answer): void => {

@@ -31,7 +31,7 @@ export function Inbox({ entries, sent, onAnswer }: InboxProps) {
         <h2 id="inbox-heading" ref={heading} tabIndex={-1}>
           Inbox
         </h2>
-        <p className="count" role="status">
+        <p className={waiting.length === 0 ? 'count none' : 'count'} role="status">
           {waiting.length === 0 ? 'Nothing waits for you' : count}
         </p>
       </header>

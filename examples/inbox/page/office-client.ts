@@ -5,7 +5,7 @@ import { type Answer, type Board, boardSchema } from '../board.ts';
 const messageSchema = z.custom<UIMessage>(
   (value) => typeof value === 'object' && value !== null && 'parts' in value,
 );
-const threadSchema = z.object({ messages: z.array(messageSchema) });
+const threadSchema = z.object({ messages: z.array(messageSchema), status: z.string() });
 const refusalSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
 /** The server said no; `code` says why. */
@@ -54,9 +54,10 @@ export class OfficeClient {
     if (!response.ok) throw Refusal.read(response.status, await response.text());
   }
 
-  async messages(threadId: string): Promise<UIMessage[]> {
+  /** The messages of a thread as `useChat` has them, and whether somebody runs it. */
+  async thread(threadId: string): Promise<z.infer<typeof threadSchema>> {
     const thread = await this.#get(`/api/chat?id=${encodeURIComponent(threadId)}`);
-    return threadSchema.parse(thread).messages;
+    return threadSchema.parse(thread);
   }
 
   /** Calls `onChange` when anything has changed, and once it is connected again; `onLost` when it is not. */

@@ -20,7 +20,7 @@ interface ChatOptions {
 export function useOfficeChat({ client, threadId, changes, onRefusal }: ChatOptions) {
   const refused = useRef(onRefusal);
   refused.current = onRefusal;
-  const [loaded, setLoaded] = useState<string>();
+  const [loaded, setLoaded] = useState({ threadId: '', isRunning: false });
 
   const chat = useMemo(
     () =>
@@ -45,10 +45,10 @@ export function useOfficeChat({ client, threadId, changes, onRefusal }: ChatOpti
     if (!isIdle) return;
     let isStale = false;
     const read = async (): Promise<void> => {
-      const stored = await client.messages(threadId);
+      const stored = await client.thread(threadId);
       if (isStale) return;
-      chat.messages = stored;
-      setLoaded(threadId);
+      chat.messages = stored.messages;
+      setLoaded({ threadId, isRunning: stored.status === 'running' });
     };
     read().catch((error: unknown) => {
       /* A server that is away is told of elsewhere. */
@@ -59,7 +59,10 @@ export function useOfficeChat({ client, threadId, changes, onRefusal }: ChatOpti
     };
   }, [chat, client, threadId, changes, isIdle]);
 
-  return { chat, messages, status, isLoaded: loaded === threadId };
+  const isLoaded = loaded.threadId === threadId;
+  /* By this tab, by another one, or by the worker. */
+  const isBusy = !isIdle || (isLoaded && loaded.isRunning);
+  return { chat, messages, isLoaded, isBusy };
 }
 
 function toRefusal(error: Error): Error {
