@@ -32,7 +32,8 @@ const rooms: Record<string, readonly string[]> = {
   testing: ['thread', 'content', 'errors.ts'],
   agent: ['policy', 'thread', 'content', 'errors.ts', 'stores/memory.ts'],
   tools: ['agent', 'content', 'errors.ts'],
-  channels: ['content', 'errors.ts'],
+  http: ['errors.ts'],
+  channels: ['agent', 'thread', 'content', 'errors.ts', 'http', 'tools/interaction.ts'],
   'worker.ts': ['agent', 'thread', 'content', 'errors.ts'],
   'index.ts': ['agent', 'policy', 'thread', 'content', 'errors.ts', 'stores/memory.ts'],
 };
@@ -45,6 +46,7 @@ const packages: Record<string, readonly string[]> = {
     'agent/tool-definitions.ts',
     'tools/question-tool.ts',
     'tools/user-choice.ts',
+    'channels/ui/',
   ],
   zod: [],
   eventemitter3: ['agent/agent-events.ts'],
