@@ -56,11 +56,10 @@ export function App({ name }: { name: string }) {
           {name} <small>(demo sign-in)</small>
         </p>
       </header>
-      {(notice !== '' || !isConnected) && (
-        <p className="notice" role="alert">
-          {isConnected ? notice : 'The server is away. Trying again …'}
-        </p>
-      )}
+      <div className="notices" role="alert">
+        {notice !== '' && <p>{notice}</p>}
+        {!isConnected && <p>The server is away. Trying again …</p>}
+      </div>
       <main>
         <ConversationList conversations={board.conversations} threadId={threadId} onOpen={open} />
         <Conversation

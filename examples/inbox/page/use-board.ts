@@ -14,6 +14,7 @@ export interface LiveBoard {
 }
 
 const empty: Board = { conversations: [], entries: [] };
+const retryMs = 1_000;
 
 /** Reads the board, and again whenever the server says that something has changed. */
 export function useBoard(client: OfficeClient): LiveBoard {
@@ -33,23 +34,22 @@ export function useBoard(client: OfficeClient): LiveBoard {
         reading.current = 'yes';
         setBoard(await client.board());
       } while (reading.current !== 'yes');
+      setIsConnected(true);
     };
     read()
-      .catch(() => setIsConnected(false))
+      .catch(() => {
+        setIsConnected(false);
+        setTimeout(refresh, retryMs);
+      })
       .finally(() => (reading.current = 'no'));
   }, [client]);
 
-  useEffect(
-    () =>
-      client.follow(
-        () => {
-          setIsConnected(true);
-          setChanges((count) => count + 1);
-          refresh();
-        },
-        () => setIsConnected(false),
-      ),
-    [client, refresh],
-  );
+  useEffect(() => {
+    const changed = (): void => {
+      setChanges((count) => count + 1);
+      refresh();
+    };
+    return client.follow(changed, () => setIsConnected(false));
+  }, [client, refresh]);
   return { board, changes, isConnected, refresh };
 }
