@@ -24,6 +24,8 @@ const conversationSchema = z.object({
 
 const entrySchema = z.object({
   request: z.discriminatedUnion('type', [approvalRequestSchema, questionRequestSchema]),
+  /** When it was asked; the same for all of a step, which stay in the model's order. */
+  askedAt: z.number(),
   /** The conversation it comes from. */
   title: z.string(),
   status: z.enum(['waiting', 'answered', 'expired', 'cancelled', 'invalidated']),

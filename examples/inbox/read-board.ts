@@ -40,7 +40,7 @@ export function boardReader({ agent, store }: { agent: Agent; store: ThreadStore
 function boardOf(parts: readonly ThreadPart[]): Board {
   const entries = parts
     .flatMap((part) => part.entries)
-    .toSorted((one, other) => other.request.createdAt - one.request.createdAt);
+    .toSorted((one, other) => other.askedAt - one.askedAt);
   const ended = entries.filter(({ status }) => status !== 'waiting').slice(0, mostEnded);
   return {
     conversations: parts
@@ -70,7 +70,12 @@ function entriesOf(thread: AgentThread, title: string): BoardEntry[] {
   for (const event of thread.events) {
     if (event.type === 'request-opened') {
       const { request } = event;
-      entries.set(request.requestId, { request: { ...request }, title, status: 'waiting' });
+      entries.set(request.requestId, {
+        request: { ...request },
+        askedAt: event.at,
+        title,
+        status: 'waiting',
+      });
     } else if (event.type === 'request-answered') {
       const entry = entries.get(event.response.requestId);
       const name = principalSchema.safeParse(event.principal).data?.name ?? 'somebody';

@@ -1,32 +1,48 @@
 import { type DynamicToolUIPart, getToolName, type ToolUIPart } from 'ai';
+import { z } from 'zod';
 import { CallDetails } from './call-details.tsx';
 import { Inert } from './inert.tsx';
 import { Value } from './value.tsx';
 
+type ToolPart = ToolUIPart | DynamicToolUIPart;
+
 interface ToolCardProps {
-  part: ToolUIPart | DynamicToolUIPart;
+  part: ToolPart;
   onReview: (requestId: string) => void;
 }
 
-/** A call in the chat: its tool, how far it is, and its arguments for who wants to see them. */
+/* Of our request, which stands in the part as its descriptor. */
+const requestSchema = z.object({
+  type: z.enum(['approval-request', 'question-request']),
+  text: z.string(),
+});
+
+/** A call in the chat: its tool, what was asked about it, how far it is, and its arguments for who wants to see them. */
 export function ToolCard({ part, onReview }: ToolCardProps) {
-  const { state, input } = part;
+  const { state, input, approval } = part;
   const toolName = getToolName(part);
-  const isWaiting = state === 'approval-requested';
+  const request = requestSchema.safeParse(approval?.descriptor).data;
   return (
     <div className={`tool ${state}`}>
       <p className="tool-line">
         <span className="tool-name">
           <Inert text={toolName} />
         </span>
-        <span className="tool-state">{sayState(part)}</span>
-        {isWaiting && (
+        <span className="tool-state">
+          {sayState(part, request?.type === 'question-request' ? 'answered' : 'approved')}
+        </span>
+        {state === 'approval-requested' && (
           <button type="button" className="review" onClick={() => onReview(part.approval.id)}>
             Review
           </button>
         )}
       </p>
-      {(state === 'output-error' || state === 'output-denied') && <Trouble part={part} />}
+      {request !== undefined && (
+        <p className="asked">
+          <Inert text={request.text} />
+        </p>
+      )}
+      <Trouble part={part} />
       {input !== undefined && (
         <details>
           <summary>Details</summary>
@@ -43,8 +59,8 @@ export function ToolCard({ part, onReview }: ToolCardProps) {
   );
 }
 
-function sayState({ state, approval }: ToolCardProps['part']): string {
-  switch (state) {
+function sayState(part: ToolPart, yes: 'answered' | 'approved'): string {
+  switch (part.state) {
     case 'input-streaming':
       return 'being written …';
     case 'input-available':
@@ -52,9 +68,10 @@ function sayState({ state, approval }: ToolCardProps['part']): string {
     case 'approval-requested':
       return 'waits for you';
     case 'approval-responded':
-      return approval.approved ? 'approved, at work …' : 'rejected';
+      return part.approval.approved ? `${yes}, at work …` : 'rejected';
     case 'output-available':
-      return approval?.approved ? 'approved, done' : 'done';
+      if (part.preliminary === true) return `${yes}, at work …`;
+      return part.approval?.approved === true ? `${yes}, done` : 'done';
     case 'output-error':
       return 'failed';
     case 'output-denied':
@@ -62,7 +79,8 @@ function sayState({ state, approval }: ToolCardProps['part']): string {
   }
 }
 
-function Trouble({ part }: { part: ToolCardProps['part'] }) {
+/** Why there is no output. */
+function Trouble({ part }: { part: ToolPart }) {
   const text = part.state === 'output-error' ? part.errorText : part.approval?.reason;
   return text === undefined || text === '' ? undefined : (
     <p className="trouble">
