@@ -67,12 +67,14 @@ function partOf(thread: AgentThread): ThreadPart {
 /** The requests of a thread. An event about a call does not repeat it: it is among the calls. */
 function entriesOf(thread: AgentThread, title: string): BoardEntry[] {
   const entries = new Map<string, BoardEntry>();
+  let steppedAt = 0;
   for (const event of thread.events) {
+    if (event.type === 'step-finished') steppedAt = event.at;
     if (event.type === 'request-opened') {
       const { request } = event;
       entries.set(request.requestId, {
         request: { ...request },
-        askedAt: event.at,
+        askedAt: event.place === undefined ? event.at : steppedAt,
         title,
         status: 'waiting',
       });

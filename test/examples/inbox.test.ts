@@ -268,6 +268,43 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
     await seen(chatOf(page), 'Paid: ');
   });
 
+  test('a click that comes while the cards move approves nothing', async () => {
+    const visitor = await world.visit();
+    const { page } = visitor;
+    /* Somebody who was about to press where the card now is. */
+    await page.evaluate(`new MutationObserver((_, observer) => {
+      const button = document.querySelector('.card.waiting button.yes');
+      if (button === null) return;
+      observer.disconnect();
+      button.click();
+      document.body.dataset.clicked = 'yes';
+    }).observe(document.body, { childList: true, subtree: true })`);
+    await visitor.says('Write to Bob: not so fast.');
+    await page.locator('body[data-clicked]').waitFor();
+    const card = cardOf(page, 'May I send this mail');
+    await card.getByRole('button', { name: 'Approve', exact: true, disabled: false }).waitFor();
+    await statusSays(page, '1 waits for you');
+    expect(await world.done('not so fast')).toEqual([]);
+  });
+
+  test('a card says when its request expires, as time goes by, and can not be answered after that', async () => {
+    const visitor = await world.visit();
+    const { page } = visitor;
+    await page.clock.install();
+    await visitor.says('Pay the open invoices');
+    const card = page.getByRole('article', { name: /^May I pay/ }).first();
+    await seen(card, /expires in (59|60) minutes/);
+    await page.clock.fastForward('30:00');
+    await seen(card, /expires in (29|30) minutes/);
+    await page.clock.fastForward('31:00');
+    await seen(card, 'expired 1 minute ago');
+    const approve = card.getByRole('button', { name: 'Approve', exact: true });
+    expect(await approve.getAttribute('aria-disabled')).toBe('true');
+    await approve.dispatchEvent('click');
+    await card.press('a');
+    await statusSays(page, '2 wait for you');
+  });
+
   test('at the width of a phone nothing scrolls sideways, and everything can be reached', async () => {
     const { page } = await world.visit({ viewport: { width: 390, height: 800 }, hasTouch: true });
     await page.getByRole('button', { name: 'Plan a team lunch' }).tap();
@@ -343,7 +380,7 @@ function chatOf(page: Page): Locator {
 }
 
 /** Waits for a text. */
-async function seen(place: Locator, text: string): Promise<void> {
+async function seen(place: Locator, text: string | RegExp): Promise<void> {
   await place.filter({ hasText: text }).waitFor();
 }
 

@@ -3,6 +3,7 @@ import type { Answer, BoardEntry } from '../board.ts';
 import { Inert } from './inert.tsx';
 import { RelativeTime } from './relative-time.tsx';
 import { titleOf } from './request-title.ts';
+import { useIsExpired } from './use-now.ts';
 
 /** What the card of a request that waits is given. */
 export interface CardProps<REQUEST extends BoardEntry['request']> {
@@ -33,6 +34,7 @@ export function cardId(requestId: string): string {
 /** What the cards of all requests that wait have in common: what is asked, until when, and in which conversation. */
 export function CardFrame({ request, title, kind, isSent, onKeyDown, children }: CardFrameProps) {
   const id = cardId(request.requestId);
+  const isExpired = useIsExpired(request);
   return (
     <article
       id={id}
@@ -47,7 +49,7 @@ export function CardFrame({ request, title, kind, isSent, onKeyDown, children }:
         <span>{kind}</span>
         {request.expiresAt !== undefined && (
           <span className="expiry">
-            expires <RelativeTime at={request.expiresAt} />
+            {isExpired ? 'expired' : 'expires'} <RelativeTime at={request.expiresAt} />
           </span>
         )}
       </p>
