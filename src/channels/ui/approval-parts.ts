@@ -4,7 +4,7 @@ const partSchema = z.looseObject({
   state: z.literal('approval-responded'),
   approval: z.looseObject({
     id: z.string(),
-    approved: z.unknown(),
+    approved: z.unknown().optional(),
     reason: z.string().optional(),
     descriptor: z.looseObject({ digest: z.string().optional() }).optional().catch(undefined),
   }),

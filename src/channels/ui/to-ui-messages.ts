@@ -49,10 +49,9 @@ class PastTeller {
     const messages = user === undefined ? [] : [user];
     if (chunks.length === 0) return messages;
     const messageMetadata = this.#metadata(turn);
-    return [
-      ...messages,
-      await assembled([{ type: 'start', messageId: id, messageMetadata }, ...chunks]),
-    ];
+    const start: UIMessageChunk = { type: 'start', messageId: id, messageMetadata };
+    const finish: UIMessageChunk = { type: 'finish', messageMetadata };
+    return [...messages, await assembled([start, ...chunks, finish])];
   }
 
   #chunks(turn: Turn): UIMessageChunk[] {
