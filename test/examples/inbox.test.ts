@@ -250,6 +250,7 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
       .waitFor();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Space');
+    expect(await isFocused(cards.first())).toBe(true);
     expect(await cards.count()).toBe(2);
     await page.keyboard.press('a');
     expect(await isFocused(page.getByRole('heading', { name: 'Inbox' }))).toBe(true);
@@ -277,10 +278,11 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
       if (button === null) return;
       observer.disconnect();
       button.click();
-      document.body.dataset.clicked = 'yes';
+      document.body.dataset.focused = document.activeElement.id;
     }).observe(document.body, { childList: true, subtree: true })`);
     await visitor.says('Write to Bob: not so fast.');
-    await page.locator('body[data-clicked]').waitFor();
+    /* An answer takes the focus to the heading at once. */
+    await page.locator('body[data-focused]:not([data-focused=inbox-heading])').waitFor();
     const card = cardOf(page, 'May I send this mail');
     await card.getByRole('button', { name: 'Approve', exact: true, disabled: false }).waitFor();
     await statusSays(page, '1 waits for you');
@@ -300,9 +302,11 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
     await seen(card, 'expired 1 minute ago');
     const approve = card.getByRole('button', { name: 'Approve', exact: true });
     expect(await approve.getAttribute('aria-disabled')).toBe('true');
+    await card.focus();
     await approve.dispatchEvent('click');
-    await card.press('a');
-    await statusSays(page, '2 wait for you');
+    await page.keyboard.press('a');
+    /* An answer takes the focus from its card at once. */
+    expect(await isFocused(card)).toBe(true);
   });
 
   test('at the width of a phone nothing scrolls sideways, and everything can be reached', async () => {
