@@ -327,8 +327,14 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
   });
 
   test('everything that can be pressed or filled in has a name, and the parts of the page have roles', async () => {
-    const { page } = await asking('Plan a team lunch');
-    await cardOf(page, '3 questions').waitFor();
+    const visitor = await asking('Plan a team lunch');
+    const { page } = visitor;
+    for (const text of ['Hello', 'Write to Bob', 'Pay the open invoices']) {
+      await seen(chatOf(page), 'waits for you');
+      await page.getByRole('button', { name: 'New conversation' }).click();
+      await visitor.says(text);
+    }
+    await statusSays(page, '5 wait for you');
     const nameless = await page.evaluate<string[]>(`
       [...document.querySelectorAll('button, input, textarea, [tabindex="0"]')]
         .filter((element) => {
