@@ -10,7 +10,7 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
   let world: InboxWorld;
   beforeAll(async () => {
     world = await InboxWorld.make();
-  });
+  }, 60_000);
   afterAll(async () => world[Symbol.asyncDispose]());
 
   test('a call arrives in the inbox with all it would do, and runs once it is approved', async () => {
@@ -210,6 +210,21 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
     expect(await world.done('from afar')).toHaveLength(1);
     await page.getByRole('button', { name: 'Write to Bob: from afar.' }).click();
     await seen(chatOf(page), 'The mail is sent');
+  });
+
+  test('what did not reach the server is not shown as if it had', async () => {
+    const visitor = await asking('Write to Bob: no net.');
+    const { page } = visitor;
+    const card = cardOf(page, 'May I send this mail');
+    await untilIdle(page);
+    await page.route('**/api/chat', (route) => route.abort());
+    await card.getByRole('button', { name: 'Approve', exact: true }).click();
+    await seen(page.getByRole('alert'), 'The connection broke.');
+    await seen(chatOf(page), 'waits for you');
+    await page.unrouteAll();
+    await card.getByRole('button', { name: 'Approve', exact: true }).click();
+    await seen(chatOf(page), 'The mail is sent');
+    expect(await world.done('no net')).toHaveLength(1);
   });
 
   test('the same requests wait when the server was killed and started again', async () => {

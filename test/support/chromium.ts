@@ -43,8 +43,6 @@ export async function launchChromium(): Promise<Browser> {
 
 async function install(): Promise<void> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  await run('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], {
-    env,
-    maxBuffer: 2 ** 26,
-  });
+  const options = ['-y', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=300'];
+  await run('apt-get', ['install', ...options, 'chromium'], { env, maxBuffer: 2 ** 26 });
 }

@@ -6,7 +6,8 @@ import { cardId } from './card-frame.tsx';
 import { Conversation } from './conversation.tsx';
 import { ConversationList } from './conversation-list.tsx';
 import { Inbox } from './inbox.tsx';
-import { OfficeClient, Refusal } from './office-client.ts';
+import { noticeOf } from './notice-of.ts';
+import { OfficeClient } from './office-client.ts';
 import { Tabs, type View } from './tabs.tsx';
 import { useBoard } from './use-board.ts';
 import { useOfficeChat } from './use-office-chat.ts';
@@ -20,7 +21,7 @@ export function App({ name }: { name: string }) {
   const [notice, setNotice] = useState('');
   const [sent, setSent] = useState<ReadonlySet<string>>(new Set());
   const { board, changes, isConnected, refresh } = useBoard(client);
-  const refused = (error: unknown): void => {
+  const failed = (error: unknown): void => {
     setNotice(noticeOf(error));
     setSent(new Set());
     refresh();
@@ -29,14 +30,14 @@ export function App({ name }: { name: string }) {
     client,
     threadId,
     changes,
-    onRefusal: refused,
+    onError: failed,
   });
   const waiting = board.entries.filter((entry) => entry.status === 'waiting');
 
   const answer = (entry: BoardEntry, given: Answer): void => {
     setNotice('');
     setSent((before) => new Set([...before, given.requestId]));
-    if (!answerInChat(chat, given)) client.answer(entry.request.threadId, given).catch(refused);
+    if (!answerInChat(chat, given)) client.answer(entry.request.threadId, given).catch(failed);
   };
   const open = (id?: string): void => {
     setNotice('');
@@ -67,6 +68,7 @@ export function App({ name }: { name: string }) {
           messages={messages}
           isLoaded={isLoaded}
           isBusy={isBusy}
+          isConnected={isConnected}
           waiting={waiting.filter(({ request }) => request.threadId === threadId).length}
           onSend={(text) => void chat.sendMessage({ text })}
           onReview={review}
@@ -76,16 +78,4 @@ export function App({ name }: { name: string }) {
       <Tabs view={view} waiting={waiting.length} onView={setView} />
     </div>
   );
-}
-
-function noticeOf(error: unknown): string {
-  if (!(error instanceof Refusal)) return 'That did not reach the server. Please try again.';
-  switch (error.code) {
-    case 'already-answered':
-      return 'This was answered before, and the first answer stands. See below “Decided”.';
-    case 'request-closed':
-      return 'This can’t be answered any more.';
-    default:
-      return `The server refused that: ${error.message}`;
-  }
 }

@@ -1,21 +1,21 @@
 import { type KeyboardEvent, type SubmitEvent, useEffect, useRef, useState } from 'react';
 
 interface ComposerProps {
-  isBusy: boolean;
+  canSend: boolean;
   waiting: number;
   onSend: (text: string) => void;
 }
 
 /** A field for the next message. While requests wait, the answers come first: a message would be refused. */
-export function Composer({ isBusy, waiting, onSend }: ComposerProps) {
+export function Composer({ canSend, waiting, onSend }: ComposerProps) {
   const [text, setText] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);
-  const canSend = !isBusy && waiting === 0 && text.trim() !== '';
+  const isReady = canSend && text.trim() !== '';
 
   useEffect(() => field.current?.focus({ preventScroll: true }), []);
   const send = (event: SubmitEvent | KeyboardEvent): void => {
     event.preventDefault();
-    if (!canSend) return;
+    if (!isReady) return;
     onSend(text.trim());
     setText('');
   };
@@ -43,7 +43,7 @@ export function Composer({ isBusy, waiting, onSend }: ComposerProps) {
             send(event);
         }}
       />
-      <button type="submit" className="yes" aria-disabled={!canSend}>
+      <button type="submit" className="yes" aria-disabled={!isReady}>
         Send
       </button>
     </form>

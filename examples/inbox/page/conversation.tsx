@@ -8,6 +8,8 @@ interface ConversationProps {
   isLoaded: boolean;
   /** Whether the assistant is at work. */
   isBusy: boolean;
+  /** Whether the server can be reached. */
+  isConnected: boolean;
   /** How many requests wait in this conversation. */
   waiting: number;
   onSend: (text: string) => void;
@@ -23,15 +25,26 @@ const suggestions = [
 
 /** The chat: what was said, what the assistant did or wants to do, and a field to say more. */
 export function Conversation(props: ConversationProps) {
-  const { messages, isLoaded, isBusy, waiting, onSend, onReview } = props;
-  const end = useRef<HTMLDivElement>(null);
+  const { messages, isLoaded, isBusy, isConnected, waiting, onSend, onReview } = props;
+  const log = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  /* Who has scrolled up to read stays there. */
   useEffect(() => {
-    end.current?.scrollIntoView({ block: 'end' });
+    if (log.current && isAtEnd.current) log.current.scrollTop = log.current.scrollHeight;
   }, [messages]);
 
   return (
     <section className="chat" aria-label="Chat">
-      <div className="scroll" role="log" aria-label="Messages" aria-busy={isBusy}>
+      <div
+        className="scroll"
+        ref={log}
+        role="log"
+        aria-label="Messages"
+        aria-busy={isBusy}
+        onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+          isAtEnd.current = scrollHeight - scrollTop - clientHeight < 48;
+        }}
+      >
         {messages.map((message) => (
           <Message key={message.id} message={message} onReview={onReview} />
         ))}
@@ -49,9 +62,12 @@ export function Conversation(props: ConversationProps) {
           </div>
         )}
         {isBusy && <p className="thinking">At work …</p>}
-        <div ref={end} />
       </div>
-      <Composer isBusy={isBusy} waiting={waiting} onSend={onSend} />
+      <Composer
+        canSend={isConnected && !isBusy && waiting === 0}
+        waiting={waiting}
+        onSend={onSend}
+      />
     </section>
   );
 }

@@ -13,30 +13,34 @@ interface ChatOptions {
   threadId: string;
   /** Counts the changes that the server told of: at each the thread is read anew. */
   changes: number;
-  onRefusal: (error: Error) => void;
+  onError: (error: Error) => void;
 }
 
 /** The chat of a thread: `useChat`, with the server's thread as the truth. */
-export function useOfficeChat({ client, threadId, changes, onRefusal }: ChatOptions) {
-  const refused = useRef(onRefusal);
-  refused.current = onRefusal;
+export function useOfficeChat({ client, threadId, changes, onError }: ChatOptions) {
+  const failed = useRef(onError);
+  failed.current = onError;
   const [loaded, setLoaded] = useState({ threadId: '', isRunning: false });
 
-  const chat = useMemo(
-    () =>
-      new Chat<UIMessage>({
-        id: threadId,
-        transport: new DefaultChatTransport({
-          api: '/api/chat',
-          headers: client.headers,
-          prepareSendMessagesRequest,
-          prepareReconnectToStreamRequest,
-        }),
-        sendAutomaticallyWhen: lastAssistantMessageHasApprovalResponses,
-        onError: (error) => refused.current(toRefusal(error)),
+  const [chat, stored] = useMemo(() => {
+    const known: { messages: UIMessage[] } = { messages: [] };
+    const made = new Chat<UIMessage>({
+      id: threadId,
+      transport: new DefaultChatTransport({
+        api: '/api/chat',
+        headers: client.headers,
+        prepareSendMessagesRequest,
+        prepareReconnectToStreamRequest,
       }),
-    [client, threadId],
-  );
+      sendAutomaticallyWhen: lastAssistantMessageHasApprovalResponses,
+      onError: (error) => {
+        /* Whether it reached the server is unknown: what is shown is what the server said last. */
+        made.messages = known.messages;
+        failed.current(toRefusal(error));
+      },
+    });
+    return [made, known] as const;
+  }, [client, threadId]);
   const { messages, status } = useChat({ chat });
   const isIdle = status === 'ready' || status === 'error';
 
@@ -45,19 +49,20 @@ export function useOfficeChat({ client, threadId, changes, onRefusal }: ChatOpti
     if (!isIdle) return;
     let isStale = false;
     const read = async (): Promise<void> => {
-      const stored = await client.thread(threadId);
+      const thread = await client.thread(threadId);
       if (isStale) return;
-      chat.messages = stored.messages;
-      setLoaded({ threadId, isRunning: stored.status === 'running' });
+      stored.messages = thread.messages;
+      chat.messages = thread.messages;
+      setLoaded({ threadId, isRunning: thread.status === 'running' });
     };
     read().catch((error: unknown) => {
       /* A server that is away is told of elsewhere. */
-      if (!isStale && error instanceof Refusal) refused.current(error);
+      if (!isStale && error instanceof Refusal) failed.current(error);
     });
     return () => {
       isStale = true;
     };
-  }, [chat, client, threadId, changes, isIdle]);
+  }, [chat, stored, client, threadId, changes, isIdle]);
 
   const isLoaded = loaded.threadId === threadId;
   /* By this tab, by another one, or by the worker. */
