@@ -45,8 +45,9 @@ export function Conversation(props: ConversationProps) {
           isAtEnd.current = scrollHeight - scrollTop - clientHeight < 48;
         }}
       >
-        {messages.map((message) => (
-          <Message key={message.id} message={message} onReview={onReview} />
+        {messages.map((message, index) => (
+          /* Not the id: what the page has sent has another one when it is read from the server. */
+          <Message key={index} message={message} onReview={onReview} />
         ))}
         {isLoaded && messages.length === 0 && (
           <div className="welcome">

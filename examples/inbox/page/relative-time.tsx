@@ -1,6 +1,6 @@
 import { useNow } from './use-now.ts';
 
-const format = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
+const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const minute = 60_000;
 
 /** A time as people say it, which moves on: "in 59 minutes". */
