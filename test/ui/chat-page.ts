@@ -36,6 +36,7 @@ export function chatPage(handler: Handler, { sendsHistory = false, ...init }: Pa
     url: string | URL | Request,
     options?: RequestInit,
   ): Promise<Response> => {
+    if (sent.length > 30) throw new Error('The page sends for ever.');
     open += 1;
     try {
       const request = new Request(new URL(urlOf(url), origin), options);

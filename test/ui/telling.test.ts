@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { createAgent, memoryStore } from 'holdpoint';
 import {
   createUiHandler,
+  lastAssistantMessageHasApprovalResponses,
   toUIMessages,
   toUIMessageStream,
   type UiHandlerOptions,
@@ -374,7 +375,9 @@ describe('live and after a reload', () => {
             ...(isDynamic ? { tools: travelTools([]) } : {}),
           });
           const options = isDynamic ? { tools: travelTools([]) } : {};
-          const page = chatPage(handler);
+          const page = chatPage(handler, {
+            sendAutomaticallyWhen: lastAssistantMessageHasApprovalResponses,
+          });
           const same = async (): Promise<void> => {
             expect(page.errors).toEqual([]);
             const reloaded = await toUIMessages(await at.agent.thread('t'), options);
