@@ -1,7 +1,18 @@
-import { approve, type ApprovalRequest, reject } from 'holdpoint';
-import type { Locator, Page } from 'playwright-core';
+import { approve, reject } from 'holdpoint';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findChromium } from '../support/chromium.ts';
+import {
+  cardOf,
+  chatOf,
+  endedOf,
+  fitsInWidth,
+  isFocused,
+  openApproval,
+  seen,
+  statusSays,
+  tabTo,
+  untilIdle,
+} from './inbox-page.ts';
 import { InboxWorld, type Visitor } from './inbox-world.ts';
 
 const { whyNot } = await findChromium();
@@ -336,10 +347,10 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
     await seen(card, /expires in (29|30) minutes/);
     await page.clock.fastForward('32:00');
     await seen(card, /expired \d minutes? ago/);
-    const approve = card.getByRole('button', { name: 'Approve', exact: true });
-    expect(await approve.getAttribute('aria-disabled')).toBe('true');
+    const button = card.getByRole('button', { name: 'Approve', exact: true });
+    expect(await button.getAttribute('aria-disabled')).toBe('true');
     await card.focus();
-    await approve.dispatchEvent('click');
+    await button.dispatchEvent('click');
     await page.keyboard.press('a');
     /* An answer takes the focus from its card at once. */
     expect(await isFocused(card)).toBe(true);
@@ -410,56 +421,3 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
     return visitor;
   }
 });
-
-/** The card of a request that waits. */
-function cardOf(page: Page, title: string): Locator {
-  return page.locator('.card.waiting').filter({ has: page.getByRole('heading', { name: title }) });
-}
-
-/** The card of a request that has ended. */
-function endedOf(page: Page, title: string): Locator {
-  return page.locator('.card.ended').filter({ has: page.getByRole('heading', { name: title }) });
-}
-
-function chatOf(page: Page): Locator {
-  return page.getByRole('log', { name: 'Messages' });
-}
-
-/** Waits for a text. */
-async function seen(place: Locator, text: string | RegExp): Promise<void> {
-  await place.filter({ hasText: text }).waitFor();
-}
-
-async function statusSays(page: Page, text: string): Promise<void> {
-  await page.getByRole('status').filter({ hasText: text }).waitFor();
-}
-
-async function untilIdle(page: Page): Promise<void> {
-  await page.locator('[role=log][aria-busy=false]').waitFor();
-}
-
-async function isFocused(place: Locator): Promise<boolean> {
-  return place.and(place.page().locator(':focus')).isVisible();
-}
-
-async function tabTo(page: Page, place: Locator): Promise<void> {
-  for (let presses = 0; presses < 20; presses += 1) {
-    if (await isFocused(place)) return;
-    await page.keyboard.press('Tab');
-  }
-  throw new Error('Tab does not lead there.');
-}
-
-async function fitsInWidth(page: Page): Promise<void> {
-  const [width, scrolled] = await page.evaluate<[number, number]>(
-    '[innerWidth, Math.max(...[document.documentElement, ...document.querySelectorAll("main, main > *, .scroll")].map((each) => each.scrollWidth))]',
-  );
-  expect(scrolled).toBeLessThanOrEqual(width);
-}
-
-async function openApproval(visitor: Visitor): Promise<ApprovalRequest> {
-  const { entries } = await visitor.board();
-  const request = entries.find(({ status }) => status === 'waiting')?.request;
-  if (request?.type !== 'approval-request') throw new Error('No approval waits.');
-  return request;
-}
