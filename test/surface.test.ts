@@ -6,6 +6,7 @@ import * as sqlite from 'holdpoint/stores/sqlite';
 import * as terminal from 'holdpoint/terminal';
 import * as testing from 'holdpoint/testing';
 import * as tools from 'holdpoint/tools';
+import * as ui from 'holdpoint/ui';
 import * as worker from 'holdpoint/worker';
 import { expect, test } from 'vitest';
 
@@ -55,6 +56,14 @@ test('the public names are these, and a change of them is a decision', () => {
     'toInteractionResponse',
     'toUserQuestionAnswers',
     'userChoice',
+  ]);
+  expect(Object.keys(ui).toSorted()).toEqual([
+    'createUiHandler',
+    'lastAssistantMessageHasApprovalResponses',
+    'prepareReconnectToStreamRequest',
+    'prepareSendMessagesRequest',
+    'toUIMessageStream',
+    'toUIMessages',
   ]);
   expect(Object.keys(worker)).toEqual(['runWorker']);
 });

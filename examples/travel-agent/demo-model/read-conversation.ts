@@ -1,14 +1,9 @@
-import type { LanguageModel } from 'ai';
 import { z } from 'zod';
+import type { Prompt } from '../../demo-language-model.ts';
 import { type Flight, flightSchema } from '../flights.ts';
 import { bookingSchema } from '../tools.ts';
 import { isRefusal, readFlight, readPick } from './read-pick.ts';
 import { readChange, type Wish } from './read-wish.ts';
-
-/** The kind of model object that the AI SDK takes. */
-export type DemoModel = Extract<LanguageModel, { specificationVersion: 'v4' }>;
-/** The messages that a model is given at each step: all it knows. */
-export type Prompt = Parameters<DemoModel['doGenerate']>[0]['prompt'];
 
 type Message = Prompt[number];
 type ResultPart = Extract<

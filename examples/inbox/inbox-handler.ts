@@ -1,0 +1,62 @@
+import { type Agent, HoldpointError, type HoldpointErrorCode, type ThreadStore } from 'holdpoint';
+import { z } from 'zod';
+import { answerSchema } from './board.ts';
+import type { Changes } from './changes.ts';
+import { owns, type Person, personOf } from './identity.ts';
+import { boardReader } from './read-board.ts';
+
+const postSchema = z.strictObject({ threadId: z.string(), answer: answerSchema });
+
+/** What the inbox is made of. */
+export interface InboxOptions {
+  agent: Agent;
+  store: ThreadStore;
+  changes: Changes;
+}
+
+/**
+ * The inbox as a fetch handler. `GET` lists what waits in all threads of the person, `POST` records an answer that a worker
+ * goes on with, `GET …/events` tells when to look again.
+ */
+export function createInboxHandler({ agent, store, changes }: InboxOptions) {
+  const readBoard = boardReader({ agent, store });
+  return async function handle(request: Request): Promise<Response> {
+    const person = personOf(request);
+    if (person === undefined) return refusal(401, 'unauthorized', 'Say who you are.');
+    if (request.method === 'POST') return answer(request, person, agent);
+    if (request.method !== 'GET') return refusal(405, 'method-not-allowed', 'GET or POST.');
+    if (new URL(request.url).pathname.endsWith('/events')) return changes.follow(person);
+    return Response.json(await readBoard(person), { headers: { 'cache-control': 'no-store' } });
+  };
+}
+
+async function answer(request: Request, person: Person, agent: Agent): Promise<Response> {
+  const parsed = postSchema.safeParse(await request.json().catch(() => undefined));
+  if (!parsed.success) return refusal(400, 'invalid-answer', z.prettifyError(parsed.error));
+  const { threadId, answer: response } = parsed.data;
+  if (!owns(person, threadId)) return refusal(403, 'forbidden', 'This thread is not yours.');
+  try {
+    const thread = await agent.thread(threadId);
+    await agent.respond(response, thread, { principal: person, channel: 'inbox' });
+    return Response.json({});
+  } catch (error) {
+    if (!HoldpointError.isInstance(error)) throw error;
+    return refusal(statusOf(error.code), error.code, error.message);
+  }
+}
+
+function statusOf(code: HoldpointErrorCode): number {
+  switch (code) {
+    case 'unknown-request':
+      return 404;
+    case 'invalid-answer':
+    case 'invalid-input':
+      return 400;
+    default:
+      return 409;
+  }
+}
+
+function refusal(status: number, code: string, message: string): Response {
+  return Response.json({ error: { code, message } }, { status });
+}

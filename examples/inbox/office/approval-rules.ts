@@ -1,0 +1,27 @@
+import type { ToolApproval } from 'holdpoint';
+import type { officeTools } from './tools.ts';
+
+const hour = 3_600_000;
+const euros = new Intl.NumberFormat('en-IE', { style: 'currency', currency: 'EUR' });
+
+/** What the office asks its people about, in words for them. What only looks is not here, and runs. */
+export const approvalRules: ToolApproval<ReturnType<typeof officeTools>, unknown> = {
+  payInvoice: ({ amount, payee }) => ({
+    type: 'user-approval',
+    text: `May I pay ${euros.format(amount)} to ${payee}?`,
+    reason: 'A payment can not be called back.',
+    expiresAfterMs: hour,
+  }),
+  deleteFiles: ({ paths }) => ({
+    type: 'user-approval',
+    text:
+      paths.length === 1 ? 'May I delete this file?' : `May I delete these ${paths.length} files?`,
+    reason: 'A deleted backup is gone for good.',
+    expiresAfterMs: 24 * hour,
+  }),
+  sendMail: ({ to }) => ({
+    type: 'user-approval',
+    text: `May I send this mail to ${to}?`,
+    reason: 'Mail leaves the office.',
+  }),
+};

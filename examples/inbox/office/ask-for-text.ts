@@ -1,0 +1,18 @@
+import { questionTool } from 'holdpoint/tools';
+import { z } from 'zod';
+
+/** Asks for a text: a question tool of the example's own, beside the ready ones. Left unanswered, it gives an empty text. */
+export const askForText = questionTool({
+  description: 'Asks the user for a text, where there is nothing to pick from.',
+  inputSchema: z.object({ question: z.string().min(1) }),
+  toQuestion: ({ question }) => ({
+    kind: 'question',
+    text: question,
+    fields: [{ key: 'text', label: question, options: [], min: 0, max: 0, freeText: 'only' }],
+    allowDismiss: true,
+  }),
+  toResult: (response) => ({
+    status: 'succeeded',
+    output: response.status === 'answered' ? (response.answers[0]?.text ?? '') : '',
+  }),
+});

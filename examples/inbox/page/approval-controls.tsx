@@ -1,0 +1,30 @@
+interface ApprovalControlsProps {
+  canApprove: boolean;
+  canReject: boolean;
+  onApprove: () => void;
+  onReject: () => void;
+  onReason: () => void;
+}
+
+/** Yes, no, or no with a reason. What can't be pressed now keeps its focus, and is only marked as such. */
+export function ApprovalControls({
+  canApprove,
+  canReject,
+  onApprove,
+  onReject,
+  onReason,
+}: ApprovalControlsProps) {
+  return (
+    <div className="controls">
+      <button type="button" className="yes" aria-disabled={!canApprove} onClick={onApprove}>
+        Approve
+      </button>
+      <button type="button" className="no" aria-disabled={!canReject} onClick={() => onReject()}>
+        Reject
+      </button>
+      <button type="button" className="quiet" aria-disabled={!canReject} onClick={onReason}>
+        Reject with a reason
+      </button>
+    </div>
+  );
+}

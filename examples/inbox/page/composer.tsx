@@ -1,0 +1,51 @@
+import { type KeyboardEvent, type SubmitEvent, useEffect, useRef, useState } from 'react';
+
+interface ComposerProps {
+  canSend: boolean;
+  waiting: number;
+  onSend: (text: string) => void;
+}
+
+/** A field for the next message. While requests wait, the answers come first: a message would be refused. */
+export function Composer({ canSend, waiting, onSend }: ComposerProps) {
+  const [text, setText] = useState('');
+  const field = useRef<HTMLTextAreaElement>(null);
+  const isReady = canSend && text.trim() !== '';
+
+  useEffect(() => field.current?.focus({ preventScroll: true }), []);
+  const send = (event: SubmitEvent | KeyboardEvent): void => {
+    event.preventDefault();
+    if (!isReady) return;
+    onSend(text.trim());
+    setText('');
+  };
+
+  return (
+    <form className="composer" onSubmit={send}>
+      {waiting > 0 && (
+        <p id="composer-hint">
+          {waiting === 1 ? 'One request waits' : `${waiting} requests wait`} for your answer first.
+        </p>
+      )}
+      <label className="unseen" htmlFor="composer-text">
+        Message
+      </label>
+      <textarea
+        id="composer-text"
+        ref={field}
+        rows={2}
+        value={text}
+        placeholder="Message the assistant"
+        aria-describedby={waiting > 0 ? 'composer-hint' : undefined}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing)
+            send(event);
+        }}
+      />
+      <button type="submit" className="yes" aria-disabled={!isReady}>
+        Send
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,28 @@
+import { isToolUIPart, type UIMessage } from 'ai';
+import { Inert } from './inert.tsx';
+import { ToolCard } from './tool-card.tsx';
+
+interface MessageProps {
+  message: UIMessage;
+  onReview: (requestId: string) => void;
+}
+
+/** A message of the chat: plain text, and cards for the calls in it. */
+export function Message({ message: { role, parts }, onReview }: MessageProps) {
+  return (
+    <article className={`message ${role}`} aria-label={role === 'user' ? 'You' : 'Assistant'}>
+      {parts.map((part, index) => {
+        if (part.type === 'text' && part.text !== '') {
+          return (
+            <p key={index} className="text">
+              <Inert text={part.text} />
+            </p>
+          );
+        }
+        return isToolUIPart(part) ? (
+          <ToolCard key={index} part={part} onReview={onReview} />
+        ) : undefined;
+      })}
+    </article>
+  );
+}

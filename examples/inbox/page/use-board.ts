@@ -1,0 +1,55 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { Board } from '../board.ts';
+import type { OfficeClient } from './office-client.ts';
+
+/** The board, kept up to date. */
+export interface LiveBoard {
+  board: Board;
+  /** Counts the changes that the server told of. */
+  changes: number;
+  /** Whether the server can be reached. */
+  isConnected: boolean;
+  /** Reads the board now. */
+  refresh: () => void;
+}
+
+const empty: Board = { conversations: [], entries: [] };
+const retryMs = 1_000;
+
+/** Reads the board, and again whenever the server says that something has changed. */
+export function useBoard(client: OfficeClient): LiveBoard {
+  const [board, setBoard] = useState(empty);
+  const [changes, setChanges] = useState(0);
+  const [isConnected, setIsConnected] = useState(true);
+  const reading = useRef<'no' | 'yes' | 'again'>('no');
+
+  /* One reading at a time, and one more after it when news came meanwhile. */
+  const refresh = useCallback(() => {
+    if (reading.current !== 'no') {
+      reading.current = 'again';
+      return;
+    }
+    const read = async (): Promise<void> => {
+      do {
+        reading.current = 'yes';
+        setBoard(await client.board());
+      } while (reading.current !== 'yes');
+      setIsConnected(true);
+    };
+    read()
+      .catch(() => {
+        setIsConnected(false);
+        setTimeout(refresh, retryMs);
+      })
+      .finally(() => (reading.current = 'no'));
+  }, [client]);
+
+  useEffect(() => {
+    const changed = (): void => {
+      setChanges((count) => count + 1);
+      refresh();
+    };
+    return client.follow(changed, () => setIsConnected(false));
+  }, [client, refresh]);
+  return { board, changes, isConnected, refresh };
+}

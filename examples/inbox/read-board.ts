@@ -1,0 +1,106 @@
+import type { Agent, AgentThread, ThreadStore } from 'holdpoint';
+import { z } from 'zod';
+import type { Board, BoardEntry, ConversationLine } from './board.ts';
+import { ownerPrefix, owns, type Person } from './identity.ts';
+
+interface ThreadPart {
+  conversation: ConversationLine;
+  entries: BoardEntry[];
+}
+
+const mostEnded = 12;
+const principalSchema = z.object({ name: z.string() });
+
+/** Reads what a person's threads wait for, and what became of the latest answers. It is all in the threads. */
+export function boardReader({ agent, store }: { agent: Agent; store: ThreadStore }) {
+  const parts = new Map<string, ThreadPart & { revision: number }>();
+
+  return async function readBoard(person: Person): Promise<Board> {
+    const read: ThreadPart[] = [];
+    for (let after = ownerPrefix(person); ;) {
+      const page = await store.list({ after });
+      const own = page.filter(({ threadId }) => owns(person, threadId));
+      for (const { threadId, revision } of own) read.push(await readPart(threadId, revision));
+      const last = page.at(-1);
+      if (last === undefined || own.length < page.length) return boardOf(read);
+      after = last.threadId;
+    }
+  };
+
+  async function readPart(threadId: string, revision: number): Promise<ThreadPart> {
+    const known = parts.get(threadId);
+    if (known?.revision === revision) return known;
+    const thread = await agent.thread(threadId);
+    const part = partOf(thread);
+    parts.set(threadId, { ...part, revision: thread.revision });
+    return part;
+  }
+}
+
+function boardOf(parts: readonly ThreadPart[]): Board {
+  const entries = parts
+    .flatMap((part) => part.entries)
+    .toSorted((one, other) => other.askedAt - one.askedAt);
+  const ended = entries.filter(({ status }) => status !== 'waiting').slice(0, mostEnded);
+  return {
+    conversations: parts
+      .map(({ conversation }) => conversation)
+      .toSorted((one, other) => other.updatedAt - one.updatedAt),
+    entries: entries.filter((entry) => entry.status === 'waiting' || ended.includes(entry)),
+  };
+}
+
+function partOf(thread: AgentThread): ThreadPart {
+  const title = titleOf(thread);
+  const entries = entriesOf(thread, title);
+  return {
+    conversation: {
+      threadId: thread.id,
+      title,
+      updatedAt: thread.events.at(-1)?.at ?? 0,
+      waiting: entries.filter(({ status }) => status === 'waiting').length,
+    },
+    entries,
+  };
+}
+
+/** The requests of a thread. An event about a call does not repeat it: it is among the calls. */
+function entriesOf(thread: AgentThread, title: string): BoardEntry[] {
+  const entries = new Map<string, BoardEntry>();
+  let steppedAt = 0;
+  for (const event of thread.events) {
+    if (event.type === 'step-finished') steppedAt = event.at;
+    if (event.type === 'request-opened') {
+      const { request } = event;
+      entries.set(request.requestId, {
+        request: { ...request },
+        askedAt: event.place === undefined ? event.at : steppedAt,
+        title,
+        status: 'waiting',
+      });
+    } else if (event.type === 'request-answered') {
+      const entry = entries.get(event.response.requestId);
+      const name = principalSchema.safeParse(event.principal).data?.name ?? 'somebody';
+      if (entry === undefined) continue;
+      entry.status = 'answered';
+      entry.answer = { response: event.response, name, at: event.at };
+    } else if (event.type === 'request-closed') {
+      const entry = entries.get(event.requestId);
+      if (entry !== undefined) entry.status = event.cause;
+    }
+  }
+  for (const { requestId = '', toolCallId, toolName, input, outcome } of thread.calls) {
+    const entry = entries.get(requestId);
+    if (entry === undefined) continue;
+    entry.request.toolCall = { toolCallId, toolName, input };
+    if (outcome !== undefined) entry.outcome = outcome;
+  }
+  return [...entries.values()];
+}
+
+function titleOf(thread: AgentThread): string {
+  const said = thread.messages.find(({ role }) => role === 'user')?.content;
+  if (typeof said === 'string') return said;
+  const text = said?.find((part) => part.type === 'text');
+  return text?.type === 'text' ? text.text : 'A conversation';
+}

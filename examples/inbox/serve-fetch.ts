@@ -1,0 +1,56 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+/** A fetch handler, as Next, Hono, Bun, Deno and Workers have it. */
+export type FetchHandler = (request: Request) => Promise<Response>;
+
+/**
+ * Serves a fetch handler with `node:http`, on this machine alone. Resolves when it listens. A request that says it is for another host, or
+ * comes from another site's page, is refused: the demo has no sign-in that would stop it.
+ */
+export async function serveFetch(handler: FetchHandler, port: number): Promise<Server> {
+  const server = createServer((incoming, outgoing) => {
+    void respond(handler, incoming, outgoing);
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+async function respond(handler: FetchHandler, incoming: IncomingMessage, outgoing: ServerResponse) {
+  try {
+    const response = isFromHere(incoming)
+      ? await handler(toRequest(incoming, outgoing))
+      : new Response('Not from here.', { status: 403 });
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+    if (response.body === null) outgoing.end();
+    else await pipeline(Readable.fromWeb(response.body), outgoing);
+  } catch (error) {
+    /* The reader has left in the middle, or the handler failed. */
+    if (!outgoing.destroyed) console.error(error);
+    if (outgoing.headersSent) outgoing.destroy();
+    else outgoing.writeHead(500).end();
+  }
+}
+
+function isFromHere({ headers: { host = '', origin } }: IncomingMessage): boolean {
+  const isLocal = /^(localhost|127\.0\.0\.1)(:\d+)?$/.test(host);
+  return isLocal && (origin === undefined || origin === `http://${host}`);
+}
+
+function toRequest(incoming: IncomingMessage, outgoing: ServerResponse): Request {
+  const { method = 'GET', url = '/', headers } = incoming;
+  const gone = new AbortController();
+  outgoing.once('close', () => gone.abort());
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  return new Request(new URL(url, `http://${headers.host}`), {
+    method,
+    headers: Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    ),
+    signal: gone.signal,
+    ...(hasBody ? { body: Readable.toWeb(incoming), duplex: 'half' } : {}),
+  });
+}

@@ -1,0 +1,10 @@
+export { createUiHandler } from './ui/create-ui-handler.ts';
+export {
+  prepareReconnectToStreamRequest,
+  prepareSendMessagesRequest,
+} from './ui/prepare-requests.ts';
+export { lastAssistantMessageHasApprovalResponses } from './ui/send-automatically.ts';
+export type { TellingOptions } from './ui/telling-options.ts';
+export { toUIMessages } from './ui/to-ui-messages.ts';
+export { toUIMessageStream, type UIMessageStreamOptions } from './ui/to-ui-message-stream.ts';
+export type { Authorize, Authorized, UiHandlerOptions } from './ui/ui-handler-options.ts';

@@ -1,0 +1,101 @@
+import type { UIMessageChunk } from 'ai';
+import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
+import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
+
+/** Says what becomes of one call that the page has before it. */
+export class CallTeller {
+  readonly #isClientTool: boolean;
+  readonly #available: UIMessageChunk;
+  #request: UserInputRequest | undefined;
+  #approved: boolean | undefined;
+  #isEnded = false;
+
+  /** `available` is what showed the call; a client tool is one that the page runs. */
+  constructor(available: UIMessageChunk, isClientTool: boolean) {
+    this.#available = available;
+    this.#isClientTool = isClientTool;
+  }
+
+  get requestId(): string | undefined {
+    return this.#request?.requestId;
+  }
+
+  /** A person is asked; the page gets the whole request, with the call as it is stored. */
+  ask(request: UserInputRequest, { toolCallId, toolName, input }: ToolCall): UIMessageChunk[] {
+    this.#request = request;
+    this.#approved = undefined;
+    const { requestId: approvalId } = request;
+    const approvalDescriptor = { ...request, toolCall: { toolCallId, toolName, input } };
+    const why =
+      'reason' in request && request.reason !== undefined ? { reason: request.reason } : {};
+    return [{ type: 'tool-approval-request', approvalId, toolCallId, approvalDescriptor, ...why }];
+  }
+
+  /** An answer to a question shows in the outcome of its call, which comes with it. */
+  answer(response: UserInputResponseContent): UIMessageChunk[] {
+    if (response.type !== 'approval-response') return [];
+    return this.#respond(response.requestId, response.approved, response.reason);
+  }
+
+  /** The call goes on outside; where that is the page, it is the page's turn now. */
+  defer(): UIMessageChunk[] {
+    return this.#isClientTool && this.#approved === true ? [this.#available] : [];
+  }
+
+  end({ toolCallId }: ToolCall, outcome: ToolCallOutcome): UIMessageChunk[] {
+    this.#isEnded = true;
+    /* What the page was to bring is here: the mark goes. */
+    const mark = this.#isClientTool ? { toolMetadata: {} } : {};
+    switch (outcome.status) {
+      case 'succeeded': {
+        const { output } = outcome;
+        return [...this.#pass(), { type: 'tool-output-available', toolCallId, output, ...mark }];
+      }
+      case 'failed': {
+        const { error: errorText } = outcome;
+        return [...this.#pass(), { type: 'tool-output-error', toolCallId, errorText, ...mark }];
+      }
+      case 'denied':
+        return [
+          ...this.#deny(toolCallId, outcome.reason),
+          { type: 'tool-output-denied', toolCallId },
+        ];
+      case 'forwarded': {
+        /* What came of it the provider says in the next step. */
+        const output = { status: outcome.status };
+        return [{ type: 'tool-output-available', toolCallId, output, providerExecuted: true }];
+      }
+    }
+  }
+
+  /** How the call stands, when it was approved and nothing more is told now. */
+  settle({ toolCallId, status }: ToolCallRecord): UIMessageChunk[] {
+    if (this.#isEnded || this.#approved === undefined) return [];
+    if (this.#isClientTool && status === 'deferred') return [];
+    return [{ type: 'tool-output-available', toolCallId, output: { status }, preliminary: true }];
+  }
+
+  /* A part with an output shows an approval that was given; of a question it only says that it was answered. */
+  #pass(): UIMessageChunk[] {
+    const request = this.#request;
+    if (request?.type !== 'question-request' || this.#approved !== undefined) return [];
+    return this.#respond(request.requestId, true);
+  }
+
+  /* A part that was denied shows an approval that was not given, also where a rule said no or the request was closed. */
+  #deny(toolCallId: string, reason: string | undefined): UIMessageChunk[] {
+    if (this.#approved === false) return [];
+    if (this.#request !== undefined) return this.#respond(this.#request.requestId, false, reason);
+    const approvalId = `automatic:${toolCallId}`;
+    return [
+      { type: 'tool-approval-request', approvalId, toolCallId, isAutomatic: true },
+      ...this.#respond(approvalId, false, reason),
+    ];
+  }
+
+  #respond(approvalId: string, approved: boolean, reason?: string): UIMessageChunk[] {
+    this.#approved = approved;
+    const why = reason === undefined ? {} : { reason };
+    return [{ type: 'tool-approval-response', approvalId, approved, ...why }];
+  }
+}

@@ -1,0 +1,37 @@
+import { errorResponse, refusal } from '../../http/error-response.ts';
+import { getThread } from './get-thread.ts';
+import { postChat } from './post-chat.ts';
+import type { UiHandlerOptions } from './ui-handler-options.ts';
+
+/**
+ * The route of a chat page made with `useChat`: a fetch-style handler for Next, Hono, Bun, Deno, Workers. The thread on the server
+ * is the history; a page brings its newest message, or answers to requests, and nothing else of what it sends counts.
+ *
+ * `POST` takes `{ id, message?, messages?, answers?, outputs?, revision?, whilePending? }` and streams what happens; `GET ?id=` gives
+ * `{ messages, revision, status }` for a page that loads; `GET …/<id>/stream`, and `GET ?id=…&stream`, tell the last turn again.
+ * Refusals are JSON, `{ error: { code, message } }`: 400, 403, 404, 405, 409 (`already-answered`, `request-closed`, `thread-busy` …),
+ * 413, 415, 500.
+ *
+ * @example
+ * const handler = createUiHandler({
+ *   agent,
+ *   authorize: async ({ request, threadId }) => {
+ *     const user = await userOf(request);
+ *     return user !== undefined && mayUse(user, threadId) ? { principal: user.email } : undefined;
+ *   },
+ * });
+ * export { handler as GET, handler as POST };
+ */
+export function createUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
+  options: UiHandlerOptions<RUNTIME_CONTEXT>,
+): (request: Request) => Promise<Response> {
+  return async (request) => {
+    try {
+      if (request.method === 'POST') return await postChat(options, request);
+      if (request.method === 'GET') return await getThread(options, request);
+      return refusal(405, 'method-not-allowed', 'Use GET or POST.', { allow: 'GET, POST' });
+    } catch (error) {
+      return errorResponse(error, options.onError);
+    }
+  };
+}

@@ -1,0 +1,77 @@
+import type { UIMessageChunk } from 'ai';
+import { HoldpointError } from '../../errors.ts';
+import { jsonResponse } from '../../http/error-response.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import { allowed } from './allowed.ts';
+import { follow } from './follow.ts';
+import { streamedResponse } from './streamed-response.ts';
+import { ThreadTelling } from './thread-telling.ts';
+import { toUIMessages } from './to-ui-messages.ts';
+import { turnAt } from './turns.ts';
+import type { UiHandlerOptions } from './ui-handler-options.ts';
+
+/** Shows a thread, whole or its last turn as a stream. Nothing is decided and nothing is run here. */
+export async function getThread<RUNTIME_CONTEXT>(
+  options: UiHandlerOptions<RUNTIME_CONTEXT>,
+  request: Request,
+): Promise<Response> {
+  const { threadId, isStream } = askedFor(request);
+  const caller = await allowed(options, request, threadId);
+  if (caller instanceof Response) return caller;
+  const thread = await options.agent.thread(threadId);
+  if (isStream) return lastTurn(options, request, thread);
+  const messages = await toUIMessages(thread, options);
+  return jsonResponse({ messages, revision: thread.revision, status: thread.status });
+}
+
+/** `?id=…`, `?id=…&stream`, or a path that ends with `/<id>/stream`, which is where `useChat` reconnects by itself. */
+function askedFor({ url }: Request): { threadId: string; isStream: boolean } {
+  const { pathname, searchParams } = new URL(url);
+  const named = searchParams.get('id');
+  if (named !== null) return { threadId: named, isStream: searchParams.has('stream') };
+  const [segment, last] = pathname.split('/').slice(-2);
+  const threadId = last === 'stream' && segment !== undefined ? decoded(segment) : undefined;
+  if (threadId !== undefined) return { threadId, isStream: true };
+  throw new HoldpointError('invalid-input', 'Name a thread: ?id=…, or …/<id>/stream.');
+}
+
+function decoded(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
+
+function lastTurn<RUNTIME_CONTEXT>(
+  options: UiHandlerOptions<RUNTIME_CONTEXT>,
+  request: Request,
+  thread: AgentThread,
+): Response {
+  const { events, revision, status } = thread;
+  const shows = events
+    .slice(turnAt(events, revision))
+    .some(({ type }) => type === 'step-finished' || type === 'request-opened');
+  if (!shows && status !== 'running') return new Response(null, { status: 204 });
+  const gone = new AbortController();
+  const chunks = tellAgain(options, thread, gone.signal);
+  return streamedResponse({ request, chunks, gone, headers: options.headers });
+}
+
+async function* tellAgain<RUNTIME_CONTEXT>(
+  options: UiHandlerOptions<RUNTIME_CONTEXT>,
+  opened: AgentThread,
+  gone: AbortSignal,
+): AsyncGenerator<UIMessageChunk, void> {
+  const telling = new ThreadTelling(options);
+  let thread = opened;
+  try {
+    yield* telling.begin(thread, { type: 'nothing' }, 0);
+    if (thread.status === 'running') {
+      thread = yield* follow(options, telling, { threadId: thread.id, gone });
+    }
+    yield* telling.end(thread);
+  } catch (error) {
+    yield* telling.fail(thread, error);
+  }
+}

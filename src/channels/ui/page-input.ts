@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { InputItem } from '../../agent/agent-options.ts';
+import { HoldpointError } from '../../errors.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import { approvalAnswers } from './approval-parts.ts';
+import { type ChatRequest, parseAnswers } from './chat-request.ts';
+import type { PageStand } from './thread-telling.ts';
+import { type ConvertDataPart, userInput } from './user-input.ts';
+
+/** What a page brings to a run, and what it has before it. */
+export interface PageInput {
+  items: InputItem[];
+  stand: PageStand;
+}
+
+const roleSchema = z.looseObject({ role: z.string() });
+
+/** What a page posted, for a run. Of messages that the model or a tool said, only the answers in them count. */
+export async function pageInput(
+  { message, answers, revision, isAgain }: ChatRequest,
+  thread: AgentThread,
+  convertDataPart: ConvertDataPart | undefined,
+): Promise<PageInput> {
+  if (isAgain) return { items: answers, stand: { type: 'nothing' } };
+  const role = message === undefined ? 'none' : roleSchema.safeParse(message).data?.role;
+  switch (role) {
+    case 'user': {
+      const items = [...answers, ...(await userInput(message, thread, convertDataPart))];
+      return {
+        items,
+        stand: items.some(isMessage) ? { type: 'nothing' } : { type: 'new-message' },
+      };
+    }
+    case 'assistant':
+    case 'none': {
+      const items = [...answers, ...parseAnswers(approvalAnswers(message))];
+      const ids = items.map(({ requestId }) => requestId);
+      return { items, stand: { type: 'message', revision, answers: ids } };
+    }
+    default:
+      throw new HoldpointError(
+        'invalid-input',
+        'The last message of a request is the one of a user, or of the assistant with answers in it.',
+      );
+  }
+}
+
+function isMessage(item: object): boolean {
+  return 'role' in item;
+}

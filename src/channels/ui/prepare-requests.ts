@@ -1,0 +1,49 @@
+import type { PrepareReconnectToStreamRequest, PrepareSendMessagesRequest, UIMessage } from 'ai';
+import { z } from 'zod';
+import { approvalAnswers } from './approval-parts.ts';
+import { clientOutputs } from './client-output-parts.ts';
+
+const bodySchema = z.looseObject({
+  answers: z.array(z.unknown()).optional(),
+  outputs: z.array(z.unknown()).optional(),
+});
+const metadataSchema = z.looseObject({ revision: z.number() });
+
+/**
+ * What a page sends, for `DefaultChatTransport`: the new message, or the answers and results that the last message holds, and never
+ * the history. What `sendMessage` is given as `body` goes with it: `{ answers: [response] }` answers questions.
+ *
+ * @example
+ * const transport = new DefaultChatTransport({ api: '/chat', prepareSendMessagesRequest, prepareReconnectToStreamRequest });
+ */
+export const prepareSendMessagesRequest: PrepareSendMessagesRequest<UIMessage> = ({
+  id,
+  messages,
+  messageId,
+  trigger,
+  body,
+}) => {
+  const { answers = [], outputs = [], ...rest } = bodySchema.parse(body ?? {});
+  const last = messages.at(-1);
+  if (trigger === 'regenerate-message') return { body: { ...rest, id, trigger, answers } };
+  if (last?.role === 'user' && last.id !== messageId) {
+    return { body: { ...rest, id, message: last, ...given({ answers }) } };
+  }
+  const message =
+    messages.find((each) => each.id === messageId && each.role === 'assistant') ?? last;
+  const { revision } = metadataSchema.safeParse(message?.metadata).data ?? {};
+  const brought = given({
+    answers: [...approvalAnswers(message), ...answers],
+    outputs: [...clientOutputs(message), ...outputs],
+  });
+  return { body: { ...rest, id, ...brought, ...(revision === undefined ? {} : { revision }) } };
+};
+
+/** Where a page asks for the running turn after it was reloaded, or lost its connection: the same route, `?id=…&stream`. */
+export const prepareReconnectToStreamRequest: PrepareReconnectToStreamRequest = ({ id, api }) => ({
+  api: `${api}${api.includes('?') ? '&' : '?'}id=${encodeURIComponent(id)}&stream`,
+});
+
+function given(lists: Record<string, unknown[]>): Record<string, unknown[]> {
+  return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
+}

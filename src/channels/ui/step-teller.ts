@@ -1,0 +1,196 @@
+import type { UIMessageChunk } from 'ai';
+import type { ModelDelta } from '../../agent/streaming-model.ts';
+import type { StepContent, StepPiece } from './step-content.ts';
+import { type TellingOptions, toolLook } from './telling-options.ts';
+
+/** A piece that was told while the model said it, and may turn out otherwise. */
+type ToldPiece =
+  | { type: 'text' | 'reasoning'; id: string; text: string; isEnded: boolean }
+  | { type: 'tool'; toolCallId: string; toolName: string };
+type Block = Extract<ToldPiece, { id: string }>;
+
+type BlockDelta = Extract<
+  ModelDelta,
+  { id: string; type: `text-${string}` | `reasoning-${string}` }
+>;
+type SourceDelta = Extract<ModelDelta, { type: 'source' }>;
+
+/**
+ * Tells the steps of a turn: what the model says while it says it, and then what was recorded. Where these differ, as ids were
+ * renamed, blanks dropped, or another worker took the step, the page is made to forget, and is told what was recorded.
+ */
+export class StepTeller {
+  readonly #options: TellingOptions;
+  #step = 0;
+  #isOpen = false;
+  #told: ToldPiece[] = [];
+  #sources: UIMessageChunk[] = [];
+  readonly #blocks = new Map<string, Block>();
+
+  constructor(options: TellingOptions) {
+    this.#options = options;
+  }
+
+  /** What a piece of the model's answer shows. */
+  hear(delta: ModelDelta): UIMessageChunk[] {
+    const chunks = this.#heard(delta);
+    if (chunks.length === 0 || this.#isOpen) return chunks;
+    this.#isOpen = true;
+    return [{ type: 'start-step' }, ...chunks];
+  }
+
+  /** The step is recorded: what is missing of it, or all of it. */
+  finish({ pieces, results }: StepContent): UIMessageChunk[] {
+    const told = this.#told;
+    const isSo = told.every((piece, index) => isSame(piece, pieces[index]));
+    const begun = isSo ? told.length : 0;
+    const chunks = [
+      ...this.#opening(isSo),
+      ...told.slice(0, begun).flatMap((piece, index) => ending(piece, pieces[index])),
+      ...this.#whole(pieces, begun),
+      ...results,
+      { type: 'finish-step' } as const,
+    ];
+    this.#step += 1;
+    this.#forget();
+    return chunks;
+  }
+
+  /** The step will not be finished here: the page forgets what it was told of it. */
+  halt(): UIMessageChunk[] {
+    const isTold = this.#isOpen;
+    this.#forget();
+    return isTold ? [{ type: 'reset-step' }] : [];
+  }
+
+  #opening(isSo: boolean): UIMessageChunk[] {
+    if (!this.#isOpen) return [{ type: 'start-step' }];
+    return isSo ? [] : [{ type: 'reset-step' }, ...this.#sources];
+  }
+
+  #whole(pieces: readonly StepPiece[], begun: number): UIMessageChunk[] {
+    let blocks = 0;
+    return pieces.flatMap((piece, index): UIMessageChunk[] => {
+      if (piece.type === 'tool') return index < begun ? [] : [piece.available];
+      if (piece.type === 'other') return index < begun ? [] : [piece.chunk];
+      const id = this.#blockId(blocks);
+      blocks += 1;
+      if (index < begun) return [];
+      const { type, text } = piece;
+      return [
+        { type: `${type}-start`, id },
+        { type: `${type}-delta`, id, delta: text },
+        { type: `${type}-end`, id },
+      ];
+    });
+  }
+
+  #heard(delta: ModelDelta): UIMessageChunk[] {
+    const { sendReasoning = true, sendSources = true } = this.#options;
+    switch (delta.type) {
+      case 'reasoning-start':
+      case 'reasoning-delta':
+      case 'reasoning-end':
+        return sendReasoning ? this.#hearBlock('reasoning', delta) : [];
+      case 'text-start':
+      case 'text-delta':
+      case 'text-end':
+        return this.#hearBlock('text', delta);
+      case 'tool-input-start':
+      case 'tool-input-delta':
+      case 'tool-input-end':
+        return this.#hearTool(delta);
+      case 'source':
+        return sendSources ? this.#hearSource(delta) : [];
+    }
+  }
+
+  /* A block is begun on the page when it says something: what stays blank is not recorded, or shows nothing. */
+  #hearBlock(type: Block['type'], delta: BlockDelta): UIMessageChunk[] {
+    const key = `${type} ${delta.id}`;
+    const block = this.#blocks.get(key) ?? { type, id: '', text: '', isEnded: false };
+    this.#blocks.set(key, block);
+    if ('text' in delta) return this.#addText(block, delta.text);
+    if (!delta.type.endsWith('-end')) return [];
+    this.#blocks.delete(key);
+    if (block.id === '') return [];
+    block.isEnded = true;
+    return [{ type: `${type}-end`, id: block.id }];
+  }
+
+  #addText(block: Block, delta: string): UIMessageChunk[] {
+    block.text += delta;
+    const { type, text } = block;
+    if (block.id !== '') return [{ type: `${type}-delta`, id: block.id, delta }];
+    if (text.trim() === '') return [];
+    block.id = this.#blockId(this.#told.filter((piece) => piece.type !== 'tool').length);
+    this.#told.push(block);
+    return [
+      { type: `${type}-start`, id: block.id },
+      { type: `${type}-delta`, id: block.id, delta: text },
+    ];
+  }
+
+  #hearTool(delta: Extract<ModelDelta, { type: `tool-${string}` }>): UIMessageChunk[] {
+    if (delta.type === 'tool-input-start') {
+      const { id: toolCallId, toolName, providerExecuted } = delta;
+      this.#told.push({ type: 'tool', toolCallId, toolName });
+      const executed = providerExecuted === true ? { providerExecuted } : {};
+      const look = toolLook(this.#options, toolName);
+      return [{ type: 'tool-input-start', toolCallId, toolName, ...executed, ...look }];
+    }
+    const isBegun = this.#told.some(
+      (piece) => piece.type === 'tool' && piece.toolCallId === delta.id,
+    );
+    if (delta.type !== 'tool-input-delta' || !isBegun) return [];
+    return [{ type: delta.type, toolCallId: delta.id, inputTextDelta: delta.delta }];
+  }
+
+  #hearSource(source: SourceDelta): UIMessageChunk[] {
+    const chunk = sourceChunk(source);
+    this.#sources.push(chunk);
+    return [chunk];
+  }
+
+  #blockId(index: number): string {
+    return `${this.#step}.${index}`;
+  }
+
+  #forget(): void {
+    this.#isOpen = false;
+    this.#told = [];
+    this.#sources = [];
+    this.#blocks.clear();
+  }
+}
+
+function isSame(told: ToldPiece, recorded: StepPiece | undefined): boolean {
+  if (told.type === 'tool') {
+    return (
+      recorded?.type === 'tool' &&
+      recorded.toolCallId === told.toolCallId &&
+      recorded.toolName === told.toolName
+    );
+  }
+  return recorded?.type === told.type && 'text' in recorded && recorded.text === told.text;
+}
+
+function ending(told: ToldPiece, recorded: StepPiece | undefined): UIMessageChunk[] {
+  if (told.type === 'tool') return recorded?.type === 'tool' ? [recorded.available] : [];
+  return told.isEnded ? [] : [{ type: `${told.type}-end`, id: told.id }];
+}
+
+function sourceChunk(source: SourceDelta): UIMessageChunk {
+  const { id: sourceId, title } = source;
+  if (source.sourceType === 'url') {
+    return {
+      type: 'source-url',
+      sourceId,
+      url: source.url,
+      ...(title === undefined ? {} : { title }),
+    };
+  }
+  const { mediaType, filename } = source;
+  const named = filename === undefined ? {} : { filename };
+  return { type: 'source-document', sourceId, mediaType, title: title ?? '', ...named };
+}

@@ -1,0 +1,33 @@
+import type { ToolSet } from 'ai';
+
+/** How a thread is told to a page; what has a name in the AI SDK has its meaning here. */
+export interface TellingOptions {
+  /** The agent's tools: they tell which calls are dynamic, and give them their titles. */
+  tools?: ToolSet;
+  /** Default `true`. */
+  sendReasoning?: boolean;
+  /** Sources, while they stream; the thread keeps none. Default `true`. */
+  sendSources?: boolean;
+  /** The tools whose calls the page itself runs: those without `execute`. Default none. */
+  clientTools?: readonly string[];
+  /** What the page is told of an error. Default: `An error occurred.` */
+  onError?: (error: unknown) => string;
+}
+
+/** What a tool part shows of its tool. */
+export interface ToolLook {
+  dynamic?: true;
+  title?: string;
+  toolMetadata?: { clientTool: true };
+}
+
+/** How a tool's calls look. */
+export function toolLook({ tools, clientTools = [] }: TellingOptions, toolName: string): ToolLook {
+  const tool = tools !== undefined && Object.hasOwn(tools, toolName) ? tools[toolName] : undefined;
+  const isDynamic = tools !== undefined && (tool === undefined || tool.type === 'dynamic');
+  return {
+    ...(isDynamic ? { dynamic: true } : {}),
+    ...(tool?.title === undefined ? {} : { title: tool.title }),
+    ...(clientTools.includes(toolName) ? { toolMetadata: { clientTool: true } } : {}),
+  };
+}

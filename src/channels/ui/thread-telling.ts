@@ -1,0 +1,138 @@
+import type { UIMessageChunk } from 'ai';
+import type { ModelDelta } from '../../agent/streaming-model.ts';
+import type { ToolCallRecord } from '../../content/tool-call.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { TellingOptions } from './telling-options.ts';
+import { beginsTurn, messageIdOf, turnAt } from './turns.ts';
+import { TurnTeller } from './turn-teller.ts';
+
+/** What a page has before it, and so from where it is told. */
+export type PageStand =
+  /** Nothing of the turn: it is told whole. */
+  | { type: 'nothing' }
+  /** The turn as it was at a revision, or else at the moment; also the outcomes of the requests that it answers are told. */
+  | { type: 'message'; revision?: number | undefined; answers: readonly string[] }
+  /** A new message, below the one that the turn has been told in until now. */
+  | { type: 'new-message' };
+
+/** Tells a page what happens in a thread, from what it has before it to the end of that turn. */
+export class ThreadTelling {
+  readonly #options: TellingOptions;
+  readonly #calls = new Map<string, ToolCallRecord>();
+  readonly #teller: TurnTeller;
+  /** Of the first event of the turn. */
+  #turn = 1;
+  /** Of the last event that the page knows. */
+  #revision = 0;
+  #isOver = false;
+
+  constructor(options: TellingOptions) {
+    this.#options = options;
+    this.#teller = new TurnTeller(
+      ({ step, index }) => this.#calls.get(`${step}.${index}`),
+      options,
+    );
+  }
+
+  /** The beginning, and all that the page has not seen. `before` is the revision at which this began. */
+  *begin(thread: AgentThread, stand: PageStand, before: number): Generator<UIMessageChunk, void> {
+    const { events, revision } = thread;
+    const seen = stand.type === 'message' ? (stand.revision ?? before) : before;
+    this.#turn = turnAt(events, stand.type === 'nothing' ? revision : seen);
+    this.#keepCalls(thread);
+    const known = stand.type === 'nothing' ? this.#turn - 1 : Math.min(seen, revision);
+    const repeated = [...this.#pass(events, known, stand)];
+    yield this.#start(thread, stand);
+    yield* repeated;
+    yield* this.news(thread);
+  }
+
+  /** What has happened since. */
+  *news(thread: AgentThread): Generator<UIMessageChunk, void> {
+    if (this.#isOver || thread.revision <= this.#revision) return;
+    this.#keepCalls(thread);
+    const { events } = thread;
+    for (const event of events.slice(this.#revision)) {
+      if (this.#revision >= this.#turn && beginsTurn(events, this.#revision)) {
+        this.#isOver = true;
+        return;
+      }
+      this.#revision += 1;
+      if (this.#revision === this.#turn) continue;
+      yield* this.#teller.tell(event);
+      if (event.type !== 'step-finished') continue;
+      yield { type: 'message-metadata', messageMetadata: this.#metadata(thread) };
+    }
+  }
+
+  /** What the model is saying. */
+  hear(delta: ModelDelta): UIMessageChunk[] {
+    return this.#isOver ? [] : this.#teller.hear(delta);
+  }
+
+  *end(thread: AgentThread): Generator<UIMessageChunk, void> {
+    yield* this.#settled(thread);
+    const status = this.#isOver ? 'idle' : thread.status;
+    yield { type: 'finish', messageMetadata: { ...this.#metadata(thread), status } };
+  }
+
+  *fail(thread: AgentThread, error: unknown): Generator<UIMessageChunk, void> {
+    const { onError = () => 'An error occurred.' } = this.#options;
+    yield* this.#settled(thread);
+    const { status } = thread;
+    yield { type: 'message-metadata', messageMetadata: { ...this.#metadata(thread), status } };
+    yield { type: 'error', errorText: onError(error) };
+  }
+
+  *#settled(thread: AgentThread): Generator<UIMessageChunk, void> {
+    yield* this.news(thread);
+    yield* this.#teller.halt();
+    yield* this.#teller.settle([...this.#calls.values()]);
+  }
+
+  /** Goes through what the page knows; says again only what became of what it answers. */
+  *#pass(
+    events: readonly ThreadEvent[],
+    known: number,
+    stand: PageStand,
+  ): Generator<UIMessageChunk, void> {
+    const answers = stand.type === 'message' ? stand.answers : [];
+    for (const event of events.slice(this.#turn, Math.max(known, this.#turn))) {
+      const chunks = this.#teller.tell(event);
+      if (answers.includes(this.#requestOf(event) ?? '')) yield* chunks;
+    }
+    this.#revision = known;
+    if (stand.type === 'new-message') this.#teller.forget();
+  }
+
+  #requestOf(event: ThreadEvent): string | undefined {
+    if (event.type === 'request-answered') return event.response.requestId;
+    if (event.type !== 'call-ended') return undefined;
+    return this.#calls.get(`${event.step}.${event.index}`)?.requestId;
+  }
+
+  /* A page that has a message keeps the id it knows it by. */
+  #start(thread: AgentThread, stand: PageStand): UIMessageChunk {
+    const messageMetadata = this.#metadata(thread);
+    if (stand.type === 'message' && stand.revision !== undefined) {
+      return { type: 'start', messageMetadata };
+    }
+    const begins = stand.type === 'new-message' ? this.#revision + 1 : this.#turn;
+    return { type: 'start', messageId: messageIdOf(thread.id, begins), messageMetadata };
+  }
+
+  #metadata({ id: threadId }: AgentThread): object {
+    return { threadId, revision: this.#revision };
+  }
+
+  /* Only calls of the open step change; those before it are looked at once. */
+  #keepCalls({ calls }: AgentThread): void {
+    const openStep = calls.at(-1)?.step;
+    for (const call of calls.toReversed()) {
+      const key = `${call.step}.${call.index}`;
+      if (call.step !== openStep && this.#calls.get(key)?.outcome !== undefined) return;
+      this.#calls.set(key, call);
+    }
+  }
+}

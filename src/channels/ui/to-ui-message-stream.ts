@@ -1,0 +1,61 @@
+import type { UIMessageChunk } from 'ai';
+import type { AgentStream } from '../../agent/agent-stream.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import { chunkStream, drain } from './chunk-stream.ts';
+import type { TellingOptions } from './telling-options.ts';
+import { putBack, tellRun } from './tell-run.ts';
+import { type PageStand, ThreadTelling } from './thread-telling.ts';
+import { turnAt } from './turns.ts';
+
+/** A run to tell, and where its reader stands. */
+export interface UIMessageStreamOptions extends TellingOptions {
+  /** From `agent.stream`, not begun. */
+  stream: AgentStream;
+  /** The handle that the stream was made with. */
+  thread: AgentThread;
+  /** The revision that the reader's last message shows, from its metadata: what came after it is told first. Default: from now. */
+  revision?: number;
+}
+
+/**
+ * A run as the AI SDK's UI message stream, for a route of your own: `createUIMessageStreamResponse({ stream })`. It goes at its
+ * reader's pace; a reader that leaves does not end the run.
+ */
+export function toUIMessageStream({
+  stream,
+  thread,
+  revision,
+  ...options
+}: UIMessageStreamOptions): ReadableStream<UIMessageChunk> {
+  const chunks = tell({ stream, thread, options, revision, before: thread.revision });
+  return chunkStream(chunks, () => void drain(chunks));
+}
+
+async function* tell({
+  stream,
+  thread,
+  options,
+  revision,
+  before,
+}: {
+  stream: AgentStream;
+  thread: AgentThread;
+  options: TellingOptions;
+  revision: number | undefined;
+  before: number;
+}): AsyncGenerator<UIMessageChunk, void> {
+  const telling = new ThreadTelling(options);
+  const events = stream[Symbol.asyncIterator]();
+  const first = await events.next();
+  const isNewTurn = turnAt(thread.events, thread.revision) > before;
+  const stand: PageStand = isNewTurn
+    ? { type: 'nothing' }
+    : { type: 'message', revision, answers: [] };
+  try {
+    yield* telling.begin(thread, stand, before);
+    yield* tellRun(putBack(first, events), thread, telling);
+    yield* telling.end(thread);
+  } catch (error) {
+    yield* telling.fail(thread, error);
+  }
+}

@@ -1,0 +1,97 @@
+import {
+  convertToModelMessages,
+  type ModelMessage,
+  safeValidateUIMessages,
+  type UIMessage,
+} from 'ai';
+import { z } from 'zod';
+import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
+import { HoldpointError } from '../../errors.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import { fromInteractionResponse, interactionIdOf } from '../../tools/interaction.ts';
+
+/** Makes text or a file for the model of a data part that a user sent; the AI SDK's option of this name. */
+export type ConvertDataPart = NonNullable<
+  NonNullable<Parameters<typeof convertToModelMessages<UIMessage>>[1]>['convertDataPart']
+>;
+
+type UIPart = UIMessage['parts'][number];
+
+/**
+ * What a user's message brings: itself, for the model, or the answers that it holds. Throws `invalid-input` for what is no user's
+ * message.
+ */
+export async function userInput(
+  message: unknown,
+  thread: AgentThread,
+  convertDataPart: ConvertDataPart | undefined,
+): Promise<ModelMessage[] | QuestionResponseContent[]> {
+  const { parts } = await validMessage(message);
+  const responses = parts.filter(isInteractionResponse);
+  if (responses.length === 0) {
+    const options = convertDataPart === undefined ? {} : { convertDataPart };
+    return convertToModelMessages([{ role: 'user', parts: parts.flatMap(taken) }], options);
+  }
+  if (responses.length < parts.length) {
+    throw new HoldpointError(
+      'invalid-input',
+      'A message with an interaction_response holds nothing else: say the rest in a message of its own.',
+    );
+  }
+  const questions = questionsOf(thread);
+  return responses.map((part) =>
+    interactionAnswer('data' in part ? part.data : undefined, questions),
+  );
+}
+
+async function validMessage(message: unknown): Promise<UIMessage> {
+  const validated = await safeValidateUIMessages({ messages: [message] });
+  const [valid] = validated.success ? validated.data : [];
+  if (valid?.role === 'user') return valid;
+  throw new HoldpointError('invalid-input', 'This is no user message of the AI SDK.');
+}
+
+function isInteractionResponse({ type }: UIPart): boolean {
+  return type === 'data-interaction_response' || type === 'data-interactionResponse';
+}
+
+/* A page says what, not how: what is meant for a provider, or names its files, is not taken from it. */
+function taken(part: UIPart): UIPart[] {
+  if (part.type === 'text') return [{ type: 'text', text: part.text }];
+  if (part.type !== 'file') return 'data' in part ? [part] : [];
+  const { type, mediaType, filename, url } = part;
+  if (URL.canParse(url)) {
+    return [{ type, mediaType, url, ...(filename === undefined ? {} : { filename }) }];
+  }
+  throw new HoldpointError('invalid-input', 'A file of the message has no valid URL.');
+}
+
+/* Also those that are answered by now: the same answer again is harmless, and another is refused as such. */
+function questionsOf({ events }: AgentThread): QuestionRequestContent[] {
+  return events
+    .filter((event) => event.type === 'request-opened')
+    .map(({ request }) => request)
+    .filter((request) => request.type === 'question-request');
+}
+
+const namedSchema = z.looseObject({
+  interaction_id: z.string().optional(),
+  interactionId: z.string().optional(),
+});
+
+function interactionAnswer(
+  response: unknown,
+  questions: readonly QuestionRequestContent[],
+): QuestionResponseContent {
+  const { interaction_id: snake, interactionId: camel } =
+    namedSchema.safeParse(response).data ?? {};
+  const id = snake ?? camel;
+  const request = questions.find(
+    (question) => question.requestId === id || interactionIdOf(question) === id,
+  );
+  if (request !== undefined) return fromInteractionResponse(request, response);
+  throw new HoldpointError(
+    'unknown-request',
+    `This thread has no question with the interaction_id ${JSON.stringify(id)}.`,
+  );
+}

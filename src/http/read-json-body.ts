@@ -1,0 +1,42 @@
+import { refusal } from './error-response.ts';
+
+/**
+ * The JSON of a request's body, of `maximumBytes` at the most, or the response that refuses it. The type must be
+ * `application/json`: a form of another site can't send that without asking first.
+ */
+export async function readJsonBody(
+  request: Request,
+  maximumBytes: number,
+): Promise<{ json: unknown } | Response> {
+  const [type = ''] = (request.headers.get('content-type') ?? '').split(';');
+  if (type.trim().toLowerCase() !== 'application/json') {
+    return refusal(415, 'unsupported-media-type', 'The body must be application/json.');
+  }
+  const bytes = await readBytes(request, maximumBytes);
+  if (bytes === undefined) {
+    return refusal(413, 'too-large', `The body must not have more than ${maximumBytes} bytes.`);
+  }
+  try {
+    const json: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return { json };
+  } catch {
+    return refusal(400, 'invalid-input', 'The body is no JSON.');
+  }
+}
+
+/* Read no further than the limit, whatever the request says of its length. */
+async function readBytes(
+  request: Request,
+  maximumBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (Number(request.headers.get('content-length') ?? 0) > maximumBytes) return undefined;
+  const body: AsyncIterable<Uint8Array<ArrayBuffer>> | null = request.body;
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  for await (const part of body ?? []) {
+    length += part.byteLength;
+    if (length > maximumBytes) return undefined;
+    parts.push(part);
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
