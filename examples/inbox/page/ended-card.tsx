@@ -94,6 +94,8 @@ function Outcome({ outcome }: { outcome: ToolCallOutcome | undefined }) {
           <Inert text={outcome.reason ?? ''} />
         </p>
       );
+    case 'forwarded':
+      return <p className="outcome">Told to go ahead</p>;
   }
 }
 
