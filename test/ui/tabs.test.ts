@@ -106,6 +106,23 @@ describe('a second tab', () => {
   });
 });
 
+describe('a second tab that is a turn behind', () => {
+  test('is told nothing of the turn that its request goes on with', async () => {
+    const at = site([...two, { fail: 'down' }, { text: 'Later.' }]);
+    const one = await at.tab();
+    await one.chat.sendMessage({ text: 'Book' });
+    const other = await at.tab();
+    const [id = ''] = openApprovals(other.chat.messages);
+    await one.respond(id, true);
+    await one.chat.sendMessage({ text: 'And?' });
+    await other.respond(id, true);
+    expect(at.played.requests).toBe(4);
+    const reloaded = await toUIMessages(await at.agent.thread('t'));
+    expect(JSON.stringify(reloaded)).toContain('Later.');
+    expect(comparable(other.chat.messages)).toEqual(comparable(reloaded.slice(0, 2)));
+  });
+});
+
 describe('a thread that another worker runs', () => {
   /** A worker whose tool takes its time, and a tab of another worker that answers meanwhile. */
   async function busy(options: Partial<UiHandlerOptions> = {}) {

@@ -115,6 +115,18 @@ describe('what the model is saying', () => {
     expect(comparable(at.chat.messages)).toEqual(comparable(await at.reloaded()));
   });
 
+  test('is not begun on the page before it says something', async () => {
+    const at = streaming([
+      [...textParts('0', ' ', '\n'), ...call('c1', 'look', city), finishPart('tool-calls')],
+      [...textParts('0', '', ' ', 'Hi.'), finishPart()],
+    ]);
+    const chunks = await chunksOf(await at.handler(post({ id: 't', message: user('Look') })));
+    expect(chunks.filter(({ type }) => type === 'reset-step')).toEqual([]);
+    expect(chunks.filter(({ type }) => type === 'text-delta')).toEqual([
+      { type: 'text-delta', id: '1.0', delta: ' Hi.' },
+    ]);
+  });
+
   test('is told without reasoning and sources where the app wants that', async () => {
     const source: StreamPart = { type: 'source', sourceType: 'url', id: 's', url: 'http://a.test' };
     const answer = [...reasoningParts('r', 'Hm.'), source, ...textParts('0', 'Hi.'), finishPart()];

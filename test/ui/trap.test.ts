@@ -213,6 +213,27 @@ describe('a tool that the page runs', () => {
     expect(JSON.stringify(await at.agent.thread('t'))).toBe(before);
   });
 
+  test('no result is taken for a call that was begun elsewhere, whatever the app named', async () => {
+    let now = 1_000;
+    const clock = { now: () => now, leaseMs: 1_000 };
+    const at = await opened([{ calls: [book('c1', 'Paris')] }], {
+      agentOptions: clock,
+      handlerOptions: { clientTools: ['book'] },
+    });
+    const { book: booking } = travelTools([]);
+    const dying = at.world.agent({
+      ...clock,
+      toolApproval: {},
+      tools: { ...travelTools([]), book: { ...booking, execute: () => new Promise(() => {}) } },
+    });
+    void dying.run('Book', await dying.thread('t')).catch(() => {});
+    while ((await at.agent.thread('t')).calls[0]?.status !== 'started') await undefined;
+    now += 5_000;
+    const outputs = [{ toolCallId: 'c1', output: 'booked' }];
+    expect((await at.handler(post({ id: 't', outputs }))).status).toBe(403);
+    expect((await at.agent.thread('t')).status).toBe('indeterminate');
+  });
+
   test('another result than the first is refused', async () => {
     const at = await opened(asks, { agentOptions, handlerOptions: { clientTools } });
     await at.chat.sendMessage({ text: 'Where?' });
