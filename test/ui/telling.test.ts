@@ -129,12 +129,21 @@ describe('a provider that fails in the middle', () => {
       { type: 'error', errorText: 'An error occurred.' },
     ]);
     expect(JSON.stringify(chunks)).not.toContain('secret');
-    await at.chat.regenerate({ messageId: undefined }).catch(() => {});
     const page = chatPage(at.handler, { messages: await at.reloaded() });
     await page.chat.regenerate();
     expect(page.errors).toEqual([]);
     expect(lastText(page.chat.messages)).toBe('Hello.');
     expect(comparable(page.chat.messages)).toEqual(comparable(await at.reloaded()));
+  });
+
+  test('a page that was loaded after it goes on, and does not say the message again', async () => {
+    const at = streamingSite([failing, [...textParts('0', 'Hello.'), finishPart()]]);
+    await at.chat.sendMessage({ text: 'Hi' });
+    const page = chatPage(at.handler, { messages: await at.reloaded() });
+    expect(page.chat.messages).toHaveLength(1);
+    await page.chat.sendMessage();
+    expect(comparable(page.chat.messages)).toEqual(comparable(await at.reloaded()));
+    expect(lastText(page.chat.messages)).toBe('Hello.');
   });
 
   test.each(['sendMessage', 'regenerate'] as const)(

@@ -12,7 +12,13 @@ export type PageStand =
   /** Nothing of the turn: it is told whole. */
   | { type: 'nothing' }
   /** The turn as it was at a revision, or else at the moment; also the outcomes of the requests that it answers are told. */
-  | { type: 'message'; revision?: number | undefined; answers: readonly string[] }
+  | {
+      type: 'message';
+      revision?: number | undefined;
+      answers: readonly string[];
+      /** Whether it is known to have it; it keeps the id that it knows it by. */
+      isHeld: boolean;
+    }
   /** A new message, below the one that the turn has been told in until now. */
   | { type: 'new-message' };
 
@@ -112,12 +118,9 @@ export class ThreadTelling {
     return this.#calls.get(`${event.step}.${event.index}`)?.requestId;
   }
 
-  /* A page that has a message keeps the id it knows it by. */
   #start(thread: AgentThread, stand: PageStand): UIMessageChunk {
     const messageMetadata = this.#metadata(thread);
-    if (stand.type === 'message' && stand.revision !== undefined) {
-      return { type: 'start', messageMetadata };
-    }
+    if (stand.type === 'message' && stand.isHeld) return { type: 'start', messageMetadata };
     const begins = stand.type === 'new-message' ? this.#revision + 1 : this.#turn;
     return { type: 'start', messageId: messageIdOf(thread.id, begins), messageMetadata };
   }
