@@ -79,15 +79,13 @@ export class ThreadTelling {
 
   *end(thread: AgentThread): Generator<UIMessageChunk, void> {
     yield* this.#settled(thread);
-    const status = this.#isOver ? 'idle' : thread.status;
-    yield { type: 'finish', messageMetadata: { ...this.#metadata(thread), status } };
+    yield { type: 'finish', messageMetadata: this.#lastMetadata(thread) };
   }
 
   *fail(thread: AgentThread, error: unknown): Generator<UIMessageChunk, void> {
     const { onError = () => 'An error occurred.' } = this.#options;
     yield* this.#settled(thread);
-    const { status } = thread;
-    yield { type: 'message-metadata', messageMetadata: { ...this.#metadata(thread), status } };
+    yield { type: 'message-metadata', messageMetadata: this.#lastMetadata(thread) };
     yield { type: 'error', errorText: onError(error) };
   }
 
@@ -127,6 +125,10 @@ export class ThreadTelling {
 
   #metadata({ id: threadId }: AgentThread): object {
     return { threadId, revision: this.#revision };
+  }
+
+  #lastMetadata(thread: AgentThread): object {
+    return { ...this.#metadata(thread), status: this.#isOver ? 'idle' : thread.status };
   }
 
   /* Only calls of the open step change; those before it are looked at once. */
