@@ -12,7 +12,7 @@ import { prepareReconnectToStreamRequest, prepareSendMessagesRequest } from 'hol
 export type Handler = (request: Request) => Promise<Response>;
 
 /** What a page has sent, and the status it got. */
-export interface Exchange {
+interface Exchange {
   method: string;
   url: string;
   body: unknown;
@@ -77,9 +77,6 @@ export function chatPage(handler: Handler, { sendsHistory = false, ...init }: Pa
   };
   return { chat, sent, errors, quiet, respond };
 }
-
-/** The page of a test. */
-export type ChatPage = ReturnType<typeof chatPage>;
 
 function urlOf(url: string | URL | Request): string {
   if (typeof url === 'string') return url;

@@ -24,6 +24,14 @@ import {
 const questions = { ask: userChoice(), ask_question: askQuestion() };
 const asks = (input: object) => [{ calls: [{ id: 'q1', name: 'ask', input }] }, { text: 'Fine.' }];
 
+const answered = { free_text: 'Paris', cancelled: false };
+const inSnakeCase = (interaction_id: string) => ({ ...answered, interaction_id });
+const inCamelCase = (interactionId: string) => ({
+  freeText: 'Paris',
+  cancelled: false,
+  interactionId,
+});
+
 describe.each(storeKits)('a page over $name', ({ keep }) => {
   /** A page of a thread, and the same thread as it loads after a restart. */
   async function opened(script: ScriptedStep[], options: PageOptions = {}) {
@@ -176,12 +184,13 @@ describe.each(storeKits)('a page over $name', ({ keep }) => {
   ];
 
   test.each([
-    ['snake', (id: string) => ({ interaction_id: id, free_text: 'Paris', cancelled: false })],
-    ['camel', (id: string) => ({ interactionId: id, freeText: 'Paris', cancelled: false })],
+    ['in snake case', inSnakeCase, false],
+    ['in camel case', inCamelCase, false],
+    ["by the AI SDK's own transport", inSnakeCase, true],
   ])(
-    'S2-13: the next request answers a question with an interaction_response data part, in %s case',
-    async (_case, data) => {
-      using at = await opened(asksName);
+    'S2-13: the next request answers a question with an interaction_response data part, %s',
+    async (_how, data, sendsHistory) => {
+      using at = await opened(asksName, { sendsHistory });
       await at.chat.sendMessage({ text: 'Go' });
       const [request] = (await at.agent.thread('t')).activeRequests;
       const part = {
@@ -202,6 +211,7 @@ describe.each(storeKits)('a page over $name', ({ keep }) => {
       expect(open).toHaveLength(1);
       await at.respond(open[0] ?? '', true);
       expect(lastText(at.chat.messages)).toBe('Booked.');
+      expect(at.chat.messages.filter(({ id }) => id === 't:2')).toHaveLength(1);
       expect(at.world.ran).toHaveLength(1);
       expect(at.errors).toEqual([]);
     },

@@ -6,6 +6,8 @@ import { scriptedModel } from '../support/scripted-model.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
 import { chatPage, chunksOf, openApprovals, origin, post } from './chat-page.ts';
 
+const authorize = () => ({ principal: 'ann' });
+
 /** A thread that waits for the approval of a flight to Paris, and the route to it. */
 async function waiting(
   script: ScriptedStep[] = [{ text: 'Done.' }],
@@ -278,8 +280,8 @@ describe('who may', () => {
     ['nobody', () => undefined],
     ['somebody without a name', () => ({ principal: undefined })],
     ['null for a name', () => ({ principal: null })],
-  ])('%s: 403', async (_who, authorize) => {
-    const at = await waiting([], { authorize });
+  ])('%s: 403', async (_who, decide) => {
+    const at = await waiting([], { authorize: decide });
     expect(await at.refused({ id: 't' })).toBe('403 not-allowed');
     await at.unchanged();
   });
@@ -306,8 +308,9 @@ describe('who may', () => {
   });
 
   test('the channel is the one the app names', async () => {
-    const authorize = () => ({ principal: { id: 7 }, channel: 'web' });
-    const at = await waiting([{ text: 'Done.' }], { authorize });
+    const at = await waiting([{ text: 'Done.' }], {
+      authorize: () => ({ principal: { id: 7 }, channel: 'web' }),
+    });
     const { requestId } = at.request;
     const answers = [{ type: 'approval-response', requestId, approved: true }];
     await (await at.handler(post({ id: 't', answers }))).text();
@@ -394,7 +397,6 @@ describe('a request that is none', () => {
       ...memoryStore(),
       read: async () => Promise.reject(new Error('secret of the database')),
     })).agent();
-    const authorize = () => ({ principal: 'ann' });
     const plain = await createUiHandler({ agent, authorize })(post({ id: 't' }));
     expect([plain.status, await plain.json()]).toEqual([
       500,

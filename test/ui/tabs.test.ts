@@ -37,15 +37,6 @@ function site(script: ScriptedStep[], agentOptions: Partial<AgentOptions> = {}) 
   return { ...first, world, played, worker, tab, reloaded };
 }
 
-/** Something that is awaited until the test says so. */
-function gate() {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
-}
-
 const two = [{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }];
 
 describe('a second tab', () => {
@@ -106,38 +97,58 @@ describe('a second tab', () => {
   });
 });
 
-describe('a thread that another worker runs', () => {
-  /** A worker whose tool takes its time, and a tab of another worker that answers meanwhile. */
-  async function busy(options: Partial<UiHandlerOptions> = {}) {
-    const tools = gate();
-    const slow = tool({
-      inputSchema: cityInput,
-      execute: async ({ city }) => {
-        await tools.opened;
-        return { booked: city };
-      },
-    });
-    const at = site([{ calls: [book('c1', 'Paris'), book('c2', 'Rome')] }, { text: 'Both.' }], {
-      tools: { ...travelTools([]), book: slow },
-      leaseMs: 600,
-    });
+describe('a second tab that is a turn behind', () => {
+  test('is told nothing of the turn that its request goes on with', async () => {
+    const at = site([...two, { fail: 'down' }, { text: 'Later.' }]);
     const one = await at.tab();
     await one.chat.sendMessage({ text: 'Book' });
-    const [first = '', second = ''] = openApprovals(one.chat.messages);
-    const answers = (requestId: string) => [
-      { type: 'approval-response', requestId, approved: true },
-    ];
-    const running = await at.handler(post({ id: 't', answers: answers(first) }));
-    const elsewhere = at.worker(options);
-    return { at, running, tools, elsewhere, answers: answers(second) };
-  }
+    const other = await at.tab();
+    const [id = ''] = openApprovals(other.chat.messages);
+    await one.respond(id, true);
+    await one.chat.sendMessage({ text: 'And?' });
+    await other.respond(id, true);
+    expect(at.played.requests).toBe(4);
+    const reloaded = await toUIMessages(await at.agent.thread('t'));
+    expect(JSON.stringify(reloaded)).toContain('Later.');
+    expect(comparable(other.chat.messages)).toEqual(comparable(reloaded.slice(0, 2)));
+  });
+});
 
+const approvalOf = (requestId: string) => ({
+  type: 'approval-response',
+  requestId,
+  approved: true,
+});
+
+/** A worker whose tool takes its time, and a tab of another worker that answers meanwhile. */
+async function busy(options: Partial<UiHandlerOptions> = {}) {
+  const tools = Promise.withResolvers<void>();
+  const slow = tool({
+    inputSchema: cityInput,
+    execute: async ({ city }) => {
+      await tools.promise;
+      return { booked: city };
+    },
+  });
+  const at = site([{ calls: [book('c1', 'Paris'), book('c2', 'Rome')] }, { text: 'Both.' }], {
+    tools: { ...travelTools([]), book: slow },
+    leaseMs: 600,
+  });
+  const one = await at.tab();
+  await one.chat.sendMessage({ text: 'Book' });
+  const [first = '', second = ''] = openApprovals(one.chat.messages);
+  const running = await at.handler(post({ id: 't', answers: [approvalOf(first)] }));
+  const elsewhere = at.worker(options);
+  return { at, running, tools, elsewhere, answers: [approvalOf(second)] };
+}
+
+describe('a thread that another worker runs', () => {
   test('is followed: the answer is recorded, and what the other does is told', async () => {
     let looks = 0;
     const { at, running, tools, elsewhere, answers } = await busy({
       wait: async () => {
         looks += 1;
-        if (looks === 2) tools.open();
+        if (looks === 2) tools.resolve();
         await new Promise((resolve) => setTimeout(resolve, 1));
       },
     });
@@ -157,23 +168,25 @@ describe('a thread that another worker runs', () => {
   });
 
   test('is followed no longer than the page is there', async () => {
-    const left = gate();
+    const [looked, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let looks = 0;
     const { tools, elsewhere, answers } = await busy({
       wait: async (_milliseconds, signal) => {
         looks += 1;
-        signal.addEventListener('abort', left.open);
-        await left.opened;
+        looked.resolve();
+        signal.addEventListener('abort', () => left.resolve());
+        await left.promise;
       },
     });
     const followed = await elsewhere.handler(post({ id: 't', answers }));
     const reader = followed.body?.getReader();
-    while (looks === 0) {
-      await Promise.race([reader?.read(), new Promise((resolve) => setTimeout(resolve, 5))]);
-    }
+    const end = (async () => {
+      while ((await reader?.read())?.done === false);
+    })();
+    await looked.promise;
     await reader?.cancel();
-    await left.opened;
-    tools.open();
+    await Promise.all([left.promise, end]);
+    tools.resolve();
     expect(looks).toBe(1);
   });
 
@@ -207,48 +220,48 @@ describe('a thread that another worker runs', () => {
   });
 });
 
-describe('a page that leaves', () => {
-  /** A turn whose tool waits for the test, and the response to a page. */
-  async function begun(options: Partial<UiHandlerOptions> = {}) {
-    const work = gate();
-    const signals: (AbortSignal | undefined)[] = [];
-    const slow = tool({
-      inputSchema: cityInput,
-      execute: async ({ city }, { abortSignal }) => {
-        signals.push(abortSignal);
-        await Promise.race([
-          work.opened,
-          new Promise((_resolve, reject) =>
-            abortSignal?.addEventListener('abort', () => reject(new Error('stopped'))),
-          ),
-        ]);
-        return city;
-      },
-    });
-    const at = site([{ calls: [look('c1', 'Rome')] }, { text: 'Done.' }], {
-      tools: { ...travelTools([]), look: slow },
-    });
-    const controller = new AbortController();
-    const { agent, handler } = at.worker(options);
-    const ended = new Promise((resolve) => agent.on('run-ended', resolve));
-    const message = { id: 'u', role: 'user', parts: [{ type: 'text', text: 'Look' }] };
-    const request = new Request(post({ id: 't', message }), { signal: controller.signal });
-    const response = await handler(request);
-    const reader = response.body?.getReader();
-    let text = '';
-    while (!text.includes('tool-input-available')) {
-      text += new TextDecoder().decode((await reader?.read())?.value);
-    }
-    return { at, work, ended, reader, controller, signals };
+/** A turn whose tool waits for the test, and the response to a page. */
+async function begun(options: Partial<UiHandlerOptions> = {}) {
+  const work = Promise.withResolvers<void>();
+  const signals: (AbortSignal | undefined)[] = [];
+  const slow = tool({
+    inputSchema: cityInput,
+    execute: async ({ city }, { abortSignal }) => {
+      signals.push(abortSignal);
+      await Promise.race([
+        work.promise,
+        new Promise((_resolve, reject) =>
+          abortSignal?.addEventListener('abort', () => reject(new Error('stopped'))),
+        ),
+      ]);
+      return city;
+    },
+  });
+  const at = site([{ calls: [look('c1', 'Rome')] }, { text: 'Done.' }], {
+    tools: { ...travelTools([]), look: slow },
+  });
+  const controller = new AbortController();
+  const { agent, handler } = at.worker(options);
+  const ended = new Promise((resolve) => agent.on('run-ended', resolve));
+  const message = { id: 'u', role: 'user', parts: [{ type: 'text', text: 'Look' }] };
+  const request = new Request(post({ id: 't', message }), { signal: controller.signal });
+  const response = await handler(request);
+  const reader = response.body?.getReader();
+  let text = '';
+  while (!text.includes('tool-input-available')) {
+    text += new TextDecoder().decode((await reader?.read())?.value);
   }
+  return { at, work, ended, reader, controller, signals };
+}
 
+describe('a page that leaves', () => {
   test.each(['by cancelling the body', 'by aborting the request'])(
     '%s does not end what it began',
     async (how) => {
       const { at, work, ended, reader, controller, signals } = await begun();
       if (how.includes('body')) await reader?.cancel();
       else controller.abort();
-      work.open();
+      work.resolve();
       await ended;
       const thread = await at.agent.thread('t');
       expect(thread.status).toBe('idle');
@@ -271,9 +284,9 @@ describe('a page that leaves', () => {
   );
 });
 
-describe('a page that comes back', () => {
-  const get = (path: string) => new Request(origin + path);
+const get = (path: string) => new Request(origin + path);
 
+describe('a page that comes back', () => {
   test('loads messages, revision and status, which no cache keeps', async () => {
     const at = site(two);
     const page = await at.tab();
@@ -313,11 +326,11 @@ describe('a page that comes back', () => {
   });
 
   test('follows a run that goes on', async () => {
-    const work = gate();
+    const work = Promise.withResolvers<void>();
     const slow = tool({
       inputSchema: cityInput,
       execute: async ({ city }) => {
-        await work.opened;
+        await work.promise;
         return city;
       },
     });
@@ -328,7 +341,7 @@ describe('a page that comes back', () => {
     const run = at.agent.run('Look', await at.agent.thread('t'));
     await started;
     const wait = async (): Promise<void> => {
-      work.open();
+      work.resolve();
       await run;
     };
     const back = await at.tab({}, at.worker({ wait }));

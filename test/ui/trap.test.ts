@@ -4,7 +4,7 @@ import {
   tool,
   type UIMessage,
 } from 'ai';
-import { type AgentOptions, later, memoryStore } from 'holdpoint';
+import { type Agent, type AgentOptions, later, memoryStore, type RunInput } from 'holdpoint';
 import {
   createUiHandler,
   lastAssistantMessageHasApprovalResponses,
@@ -47,6 +47,13 @@ async function opened(
   const reloaded = async () =>
     comparable(await toUIMessages(await agent.thread('t'), handlerOptions));
   return { world, played, agent, handler, reloaded, ...chatPage(handler, page) };
+}
+
+/** Runs until a call has started that will never end. */
+async function started(dying: Agent, input: RunInput): Promise<void> {
+  const start = new Promise((resolve) => dying.on('call-started', resolve));
+  void dying.run(input, await dying.thread('t')).catch(() => {});
+  await start;
 }
 
 const states = (messages: readonly UIMessage[]) =>
@@ -104,8 +111,7 @@ describe.each([
       tools: { ...travelTools([]), book: { ...booking, execute: () => new Promise(() => {}) } },
     });
     const approval = { type: 'approval-response', requestId: first, approved: true } as const;
-    void dying.run(approval, await dying.thread('t')).catch(() => {});
-    while ((await at.agent.thread('t')).calls[0]?.status !== 'started') await undefined;
+    await started(dying, approval);
     now += 5_000;
     await Promise.all([at.respond(first, true), at.respond(second, true)]);
     expect(states(at.chat.messages)).toEqual([underWay('indeterminate'), underWay('approved')]);
@@ -211,6 +217,26 @@ describe('a tool that the page runs', () => {
     ];
     expect((await at.handler(post({ id: 't', outputs }))).status).toBe(status);
     expect(JSON.stringify(await at.agent.thread('t'))).toBe(before);
+  });
+
+  test('no result is taken for a call that was begun elsewhere, whatever the app named', async () => {
+    let now = 1_000;
+    const clock = { now: () => now, leaseMs: 1_000 };
+    const at = await opened([{ calls: [book('c1', 'Paris')] }], {
+      agentOptions: clock,
+      handlerOptions: { clientTools: ['book'] },
+    });
+    const { book: booking } = travelTools([]);
+    const dying = at.world.agent({
+      ...clock,
+      toolApproval: {},
+      tools: { ...travelTools([]), book: { ...booking, execute: () => new Promise(() => {}) } },
+    });
+    await started(dying, 'Book');
+    now += 5_000;
+    const outputs = [{ toolCallId: 'c1', output: 'booked' }];
+    expect((await at.handler(post({ id: 't', outputs }))).status).toBe(403);
+    expect((await at.agent.thread('t')).status).toBe('indeterminate');
   });
 
   test('another result than the first is refused', async () => {

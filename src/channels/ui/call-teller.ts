@@ -68,6 +68,12 @@ export class CallTeller {
     }
   }
 
+  /** The provider ran the call, and this is what came of it. */
+  endWith(result: UIMessageChunk): UIMessageChunk[] {
+    this.#isEnded = true;
+    return [result];
+  }
+
   /** How the call stands, when it was approved and nothing more is told now. */
   settle({ toolCallId, status }: ToolCallRecord): UIMessageChunk[] {
     if (this.#isEnded || this.#approved === undefined) return [];

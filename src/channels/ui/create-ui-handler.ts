@@ -9,6 +9,7 @@ import type { UiHandlerOptions } from './ui-handler-options.ts';
  *
  * `POST` takes `{ id, message?, messages?, answers?, outputs?, revision?, whilePending? }` and streams what happens; `GET ?id=` gives
  * `{ messages, revision, status }` for a page that loads; `GET …/<id>/stream`, and `GET ?id=…&stream`, tell the last turn again.
+ * The metadata of an assistant message is `{ threadId, revision, status }`: how far the page has seen, and where the thread stands.
  * Refusals are JSON, `{ error: { code, message } }`: 400, 403, 404, 405, 409 (`already-answered`, `request-closed`, `thread-busy` …),
  * 413, 415, 500.
  *

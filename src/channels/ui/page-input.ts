@@ -35,7 +35,8 @@ export async function pageInput(
     case 'none': {
       const items = [...answers, ...parseAnswers(approvalAnswers(message))];
       const ids = items.map(({ requestId }) => requestId);
-      return { items, stand: { type: 'message', revision, answers: ids } };
+      const isHeld = role === 'assistant' || revision !== undefined;
+      return { items, stand: { type: 'message', revision, answers: ids, isHeld } };
     }
     default:
       throw new HoldpointError(

@@ -11,8 +11,8 @@ export type StepPiece =
 /** A recorded step, as a page shows it. */
 export interface StepContent {
   pieces: StepPiece[];
-  /** What calls came to that the provider ran itself. */
-  results: UIMessageChunk[];
+  /** What calls came to that the provider ran itself, in this step or one before. */
+  results: { toolCallId: string; chunk: UIMessageChunk }[];
 }
 
 /** What a recorded step shows. Blank texts are left out, as are the provider's notes: only the thread needs them. */
@@ -21,14 +21,15 @@ export function stepContent(
   options: TellingOptions,
 ): StepContent {
   const pieces: StepPiece[] = [];
-  const results: UIMessageChunk[] = [];
+  const results: StepContent['results'] = [];
   if (message?.role !== 'assistant') return { pieces, results };
   const { content } = message;
   const parts: AssistantPart[] =
     typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   for (const part of parts) {
-    if (part.type === 'tool-result') results.push(resultChunk(part));
-    else pieces.push(...piecesOf(part, options));
+    if (part.type === 'tool-result') {
+      results.push({ toolCallId: part.toolCallId, chunk: resultChunk(part) });
+    } else pieces.push(...piecesOf(part, options));
   }
   return { pieces, results };
 }

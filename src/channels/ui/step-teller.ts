@@ -1,6 +1,6 @@
 import type { UIMessageChunk } from 'ai';
 import type { ModelDelta } from '../../agent/streaming-model.ts';
-import type { StepContent, StepPiece } from './step-content.ts';
+import type { StepPiece } from './step-content.ts';
 import { type TellingOptions, toolLook } from './telling-options.ts';
 
 /** A piece that was told while the model said it, and may turn out otherwise. */
@@ -40,7 +40,7 @@ export class StepTeller {
   }
 
   /** The step is recorded: what is missing of it, or all of it. */
-  finish({ pieces, results }: StepContent): UIMessageChunk[] {
+  finish(pieces: readonly StepPiece[]): UIMessageChunk[] {
     const told = this.#told;
     const isSo = told.every((piece, index) => isSame(piece, pieces[index]));
     const begun = isSo ? told.length : 0;
@@ -48,8 +48,6 @@ export class StepTeller {
       ...this.#opening(isSo),
       ...told.slice(0, begun).flatMap((piece, index) => ending(piece, pieces[index])),
       ...this.#whole(pieces, begun),
-      ...results,
-      { type: 'finish-step' } as const,
     ];
     this.#step += 1;
     this.#forget();

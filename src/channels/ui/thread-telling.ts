@@ -12,7 +12,13 @@ export type PageStand =
   /** Nothing of the turn: it is told whole. */
   | { type: 'nothing' }
   /** The turn as it was at a revision, or else at the moment; also the outcomes of the requests that it answers are told. */
-  | { type: 'message'; revision?: number | undefined; answers: readonly string[] }
+  | {
+      type: 'message';
+      revision?: number | undefined;
+      answers: readonly string[];
+      /** Whether it is known to have it; it keeps the id that it knows it by. */
+      isHeld: boolean;
+    }
   /** A new message, below the one that the turn has been told in until now. */
   | { type: 'new-message' };
 
@@ -73,15 +79,13 @@ export class ThreadTelling {
 
   *end(thread: AgentThread): Generator<UIMessageChunk, void> {
     yield* this.#settled(thread);
-    const status = this.#isOver ? 'idle' : thread.status;
-    yield { type: 'finish', messageMetadata: { ...this.#metadata(thread), status } };
+    yield { type: 'finish', messageMetadata: this.#lastMetadata(thread) };
   }
 
   *fail(thread: AgentThread, error: unknown): Generator<UIMessageChunk, void> {
     const { onError = () => 'An error occurred.' } = this.#options;
     yield* this.#settled(thread);
-    const { status } = thread;
-    yield { type: 'message-metadata', messageMetadata: { ...this.#metadata(thread), status } };
+    yield { type: 'message-metadata', messageMetadata: this.#lastMetadata(thread) };
     yield { type: 'error', errorText: onError(error) };
   }
 
@@ -112,18 +116,19 @@ export class ThreadTelling {
     return this.#calls.get(`${event.step}.${event.index}`)?.requestId;
   }
 
-  /* A page that has a message keeps the id it knows it by. */
   #start(thread: AgentThread, stand: PageStand): UIMessageChunk {
     const messageMetadata = this.#metadata(thread);
-    if (stand.type === 'message' && stand.revision !== undefined) {
-      return { type: 'start', messageMetadata };
-    }
+    if (stand.type === 'message' && stand.isHeld) return { type: 'start', messageMetadata };
     const begins = stand.type === 'new-message' ? this.#revision + 1 : this.#turn;
     return { type: 'start', messageId: messageIdOf(thread.id, begins), messageMetadata };
   }
 
   #metadata({ id: threadId }: AgentThread): object {
     return { threadId, revision: this.#revision };
+  }
+
+  #lastMetadata(thread: AgentThread): object {
+    return { ...this.#metadata(thread), status: this.#isOver ? 'idle' : thread.status };
   }
 
   /* Only calls of the open step change; those before it are looked at once. */

@@ -50,7 +50,7 @@ async function* tell({
   const isNewTurn = turnAt(thread.events, thread.revision) > before;
   const stand: PageStand = isNewTurn
     ? { type: 'nothing' }
-    : { type: 'message', revision, answers: [] };
+    : { type: 'message', revision, answers: [], isHeld: revision !== undefined };
   try {
     yield* telling.begin(thread, stand, before);
     yield* tellRun(putBack(first, events), thread, telling);

@@ -89,7 +89,10 @@ export class TurnTeller {
       const { toolCallId, toolName, available } = piece;
       this.#calls.set(toolCallId, new CallTeller(available, clientTools.includes(toolName)));
     }
-    return this.#steps.finish(content);
+    const results = content.results.flatMap(
+      ({ toolCallId, chunk }) => this.#calls.get(toolCallId)?.endWith(chunk) ?? [],
+    );
+    return [...this.#steps.finish(content.pieces), ...results, { type: 'finish-step' }];
   }
 
   #ask({ request, place }: ThreadEventOf<'request-opened'>): UIMessageChunk[] {
