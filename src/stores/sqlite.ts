@@ -48,7 +48,8 @@ export function sqliteStore(
 ): SqliteStore {
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
   try {
-    database.exec('pragma journal_mode = wal; pragma synchronous = full;');
+    useWriteAheadLog(database, Date.now() + busyTimeoutMs);
+    database.exec('pragma synchronous = full;');
     database.exec(`begin immediate; ${schema} commit;`);
   } catch (error) {
     database.close();
@@ -129,6 +130,28 @@ export function sqliteStore(
   };
 }
 
+/** Two processes that turn a new file to its log at once: SQLite refuses one without waiting, as they might wait for each other. */
+function useWriteAheadLog(database: DatabaseSync, until: number): void {
+  for (;;) {
+    try {
+      database.exec('pragma journal_mode = wal');
+      return;
+    } catch (error) {
+      if (primaryCode(error) !== busy || Date.now() >= until) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}
+
+/* What `sqlite3.h` calls them. */
+const busy = 5;
+const corrupt = 11;
+const notADatabase = 26;
+
+function primaryCode(error: unknown): number {
+  return error instanceof Error ? Number(Reflect.get(error, 'errcode')) & 0xff : 0;
+}
+
 /** What SQLite says, in our words where the file is damaged; a full or failing disk is not ours to name. */
 function told<RESULT>(work: () => RESULT): RESULT {
   try {
@@ -138,12 +161,12 @@ function told<RESULT>(work: () => RESULT): RESULT {
   }
 }
 
-/* SQLITE_CORRUPT and SQLITE_NOTADB; and an integer that JavaScript can't hold, which holdpoint never wrote. */
+/* Also an integer that JavaScript can't hold, which holdpoint never wrote. */
 function toldDamage(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  const primary = Number(Reflect.get(error, 'errcode')) & 0xff;
   const isDamage =
-    primary === 11 || primary === 26 || Reflect.get(error, 'code') === 'ERR_OUT_OF_RANGE';
+    [corrupt, notADatabase].includes(primaryCode(error)) ||
+    Reflect.get(error, 'code') === 'ERR_OUT_OF_RANGE';
   if (!isDamage) return error;
   return new HoldpointError(
     'log-tampered',

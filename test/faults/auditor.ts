@@ -136,7 +136,9 @@ function runsBeyondStarts(
   return [...Map.groupBy(runs, (run) => callOf(run, calls))].flatMap(([call, same]) => {
     if (call === undefined) return [];
     const starts = startsOf(call, evidence);
-    const beyond = same.filter(
+    /* In the order in which they began: of two attempts the later may be done with its work first. */
+    const begun = same.toSorted((one, other) => one.revision - other.revision);
+    const beyond = begun.filter(
       ({ revision }, nth) => starts.filter((at) => at <= revision).length <= nth,
     );
     return beyond.map(() => `Call ${call.label} ran more often than it had started by then.`);
