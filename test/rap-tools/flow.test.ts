@@ -105,14 +105,17 @@ describe('a choice that fails', () => {
     ['an array', { selected: [0] }],
     ['missing', {}],
     ['that of another call (S0-25)', { id: 'call_other', selected: 0 }],
-  ])('S0-51 S0-52 Z0-9 a selection that is %s ends the call with the exact error', async (_, body) => {
-    const { deleted, invoke, runtime, selects } = await deletingWorld();
-    await invoke();
-    const response = await selects(await runtime.next(), body);
-    expect(response.status).toBe(200);
-    expect((await runtime.next()).text).toBe(failed);
-    expect(deleted).toEqual([]);
-  });
+  ])(
+    'S0-51 S0-52 Z0-9 a selection that is %s ends the call with the exact error',
+    async (_, body) => {
+      const { deleted, invoke, runtime, selects } = await deletingWorld();
+      await invoke();
+      const response = await selects(await runtime.next(), body);
+      expect(response.status).toBe(200);
+      expect((await runtime.next()).text).toBe(failed);
+      expect(deleted).toEqual([]);
+    },
+  );
 
   test.each([
     ['no JSON', '{"selected":', 'application/json'],
@@ -130,7 +133,9 @@ describe('a choice that fails', () => {
   });
 
   test('S0-46 S0-50 S0-52 Z0-1 a selection that never comes ends the call at the deadline with the exact error', async () => {
-    const { clock, deleted, invoke, runtime, selects } = await deletingWorld({ deadlineMs: 777_000 });
+    const { clock, deleted, invoke, runtime, selects } = await deletingWorld({
+      deadlineMs: 777_000,
+    });
     await invoke();
     const asked = await runtime.next();
     await clock.pass(777_000);

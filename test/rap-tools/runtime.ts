@@ -1,5 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+} from 'node:http';
 
 /** A message that a tool server posted. */
 export interface Callback {
@@ -35,7 +40,7 @@ export class Runtime {
     const runtime = new Runtime(server);
     server.on('request', (incoming: IncomingMessage, outgoing) => {
       void runtime.#take(incoming).then((reply) => {
-        if (reply === 'cut') incoming.destroy();
+        if (reply === 'cut') incoming.socket.destroy();
         else if (reply === 'redirect') outgoing.writeHead(307, { location: '/elsewhere' }).end();
         else if (reply !== 'hang') outgoing.writeHead(reply).end('Not for you to read.');
       });

@@ -42,7 +42,9 @@ describe('the preset for a session', () => {
     const { goes } = await writingWorld();
     expect(await goes(0, { id: '1' })).toBe('asked, then Written.');
     expect(await goes(2, { id: '2' })).toBe('Written.');
-    expect(await goes(2, { id: '3', group_id: 'other' })).toBe('asked, then Error: The user said no.');
+    expect(await goes(2, { id: '3', group_id: 'other' })).toBe(
+      'asked, then Error: The user said no.',
+    );
     expect(await goes(2, { id: '4' })).toBe('Written.');
   });
 

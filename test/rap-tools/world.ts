@@ -1,4 +1,9 @@
-import { createToolServer, type ServedCall, type ToolServer, type ToolServerOptions } from 'holdpoint/rap';
+import {
+  createToolServer,
+  type ServedCall,
+  type ToolServer,
+  type ToolServerOptions,
+} from 'holdpoint/rap';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { Clock } from './clock.ts';
@@ -52,7 +57,6 @@ export async function worldOf(
     ...{ server, runtime, clock, errors },
     invoke: (more) => server.handler(post(endpoint, runtime.invocation('work', more))),
     posts: (path, body, headers) => server.handler(post(`${endpoint}${path}`, body, headers)),
-    selects: ({ json }, more) =>
-      server.handler(post(json.response_url, { id: json.id, ...more })),
+    selects: ({ json }, more) => server.handler(post(json.response_url, { id: json.id, ...more })),
   };
 }

@@ -16,7 +16,7 @@ export type Address = z.infer<typeof addressSchema>;
 /** What is to be run. */
 export const orderSchema = z.object({
   operation: z.string(),
-  arguments: z.unknown(),
+  arguments: z.unknown().optional(),
   thread_ancestors: z.array(z.string()).nullish(),
   user_id: z.string().nullish(),
 });
