@@ -4,6 +4,7 @@ import {
   type IncomingHttpHeaders,
   type IncomingMessage,
   type Server,
+  type ServerResponse,
 } from 'node:http';
 
 /** A message that a tool server posted. */
@@ -12,9 +13,20 @@ export interface Callback {
   path: string | undefined;
   headers: IncomingHttpHeaders;
   text: string;
-  /** The message, as JSON. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into what came
-  json: any;
+  json: Message;
+}
+
+/** A `user_choice` or a `tool_result`, as the protocol has them. */
+interface Message {
+  type: string;
+  group_id: string;
+  id: string;
+  call_id?: string | null;
+  prompt: string;
+  choices: string[];
+  default: number;
+  response_url: string;
+  text: string;
 }
 
 /** What the runtime does with the next callback: answers a status, never answers, or cuts the connection. */
@@ -38,12 +50,8 @@ export class Runtime {
   static async start(): Promise<Runtime> {
     const server = createServer();
     const runtime = new Runtime(server);
-    server.on('request', (incoming: IncomingMessage, outgoing) => {
-      void runtime.#take(incoming).then((reply) => {
-        if (reply === 'cut') incoming.socket.destroy();
-        else if (reply === 'redirect') outgoing.writeHead(307, { location: '/elsewhere' }).end();
-        else if (reply !== 'hang') outgoing.writeHead(reply).end('Not for you to read.');
-      });
+    server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+      void runtime.#respond(incoming, outgoing);
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -90,6 +98,13 @@ export class Runtime {
     this.#server.closeAllConnections();
     this.#server.close();
     await once(this.#server, 'close');
+  }
+
+  async #respond(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const reply = await this.#take(incoming);
+    if (reply === 'cut') incoming.socket.destroy();
+    else if (reply === 'redirect') outgoing.writeHead(307, { location: '/elsewhere' }).end();
+    else if (reply !== 'hang') outgoing.writeHead(reply).end('Not for you to read.');
   }
 
   async #take(incoming: IncomingMessage): Promise<Reply> {

@@ -20,6 +20,10 @@ function signed(body: unknown, by = secret, at = new Date(), id = 'msg_1'): Reco
   };
 }
 
+function minutesAgo(count: number): Date {
+  return new Date(Date.now() - count * 60_000);
+}
+
 describe('where callbacks go', () => {
   test.each([
     ['another scheme', 'file:///etc/passwd'],
@@ -43,8 +47,8 @@ describe('where callbacks go', () => {
     const sent: string[] = [];
     const { errors, invoke, server } = await worldOf(() => 'Done.', {
       allowedOrigins: ['https://agent.example.com', 'http://127.0.0.1:4000/'],
-      fetch: async (url) => {
-        sent.push(String(url));
+      fetch: async (...sending) => {
+        sent.push(new Request(...sending).url);
         return new Response();
       },
     });
@@ -158,13 +162,12 @@ describe('Z0-8 with signatures', () => {
     expect(ids[2]).not.toBe(ids[1]);
   });
 
-  const minutes = (count: number): Date => new Date(Date.now() - count * 60_000);
   test.each<[string, (body: unknown) => Record<string, string>]>([
     ['not signed', () => ({})],
     ['signed by another', (body) => signed(body, other)],
     ['signed for another body', () => signed('{}')],
-    ['signed six minutes ago', (body) => signed(body, secret, minutes(6))],
-    ['signed in six minutes', (body) => signed(body, secret, minutes(-6))],
+    ['signed six minutes ago', (body) => signed(body, secret, minutesAgo(6))],
+    ['signed in six minutes', (body) => signed(body, secret, minutesAgo(-6))],
     [
       'signed with a number for a signature',
       (body) => ({ ...signed(body), 'webhook-signature': '1' }),
@@ -239,7 +242,7 @@ describe('what a tool server can not be made of is a TypeError', () => {
   });
 
   test('schemas of the AI SDK are taken, and what a schema makes of the input is what runs', async () => {
-    const sent: unknown[] = [];
+    const sent: string[] = [];
     const both = Promise.withResolvers<void>();
     const { handler } = createToolServer({
       tools: {
@@ -255,8 +258,9 @@ describe('what a tool server can not be made of is a TypeError', () => {
           execute: ({ count }) => String(count * 3),
         },
       },
-      fetch: async (_, init) => {
-        sent.push(JSON.parse(String(init?.body)).text);
+      fetch: async (...sending) => {
+        const result = await new Request(...sending).json();
+        sent.push(z.object({ text: z.string() }).parse(result).text);
         if (sent.length === 2) both.resolve();
         return new Response();
       },

@@ -54,7 +54,10 @@ export async function worldOf(
   });
   onTestFinished(() => runtime.stop());
   return {
-    ...{ server, runtime, clock, errors },
+    server,
+    runtime,
+    clock,
+    errors,
     invoke: (more) => server.handler(post(endpoint, runtime.invocation('work', more))),
     posts: (path, body, headers) => server.handler(post(`${endpoint}${path}`, body, headers)),
     selects: ({ json }, more) => server.handler(post(json.response_url, { id: json.id, ...more })),

@@ -52,16 +52,17 @@ export interface ServedCall {
    * Throws a `TypeError` at once for a choice that can't be asked. Rejects when the runtime can't be reached, with what is no
    * selection, or when time is over (`request-closed`, `invalid-answer`); left uncaught, this is the result that the protocol wants.
    */
-  askUser(choice: UserChoice): Promise<Selection>;
+  askUser: (choice: UserChoice) => Promise<Selection>;
   /**
    * Whether the person permits something: asks `Yes for session`, `Yes once`, `No`, where nothing picked is no. After
    * `Yes for session` it is not asked again in this conversation.
    */
-  askForSession(permission: SessionPermission): Promise<boolean>;
+  askForSession: (permission: SessionPermission) => Promise<boolean>;
 }
 
 /** A tool that runs here, for a runtime far away. */
 export interface ServedTool<INPUT> {
+  /** What it is for. The server does not use it: it is here so that the runtime can be given the same definition. */
   description?: string;
   /** Zod, any Standard Schema, or the AI SDK's `jsonSchema` with `validate`. What does not pass never reaches `execute`. */
   inputSchema: FlexibleSchema<INPUT>;
