@@ -9,7 +9,7 @@ const ledger = new Ledger(HOLDPOINT_DEMO_DIR || '.holdpoint-tools');
 const toolServer = createToolServer({
   tools: operationTools(ledger),
   ...(ALLOWED_ORIGINS ? { allowedOrigins: ALLOWED_ORIGINS.split(' ') } : {}),
-  ...(SIGNING_SECRET ? { signing: SIGNING_SECRET } : {}),
+  ...(SIGNING_SECRET ? { signing: { secret: SIGNING_SECRET } } : {}),
   onError: (error) => console.error(error),
 });
 const server = await serveFetch(toolServer.handler, Number(PORT || 3220));

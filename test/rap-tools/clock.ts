@@ -3,15 +3,15 @@ interface Wait {
   end: () => void;
 }
 
-/** Time that passes when a test says so. */
+/** Time that passes when a test says so. A wait whose signal aborts rejects, as those of Node do. */
 export class Clock {
   readonly #waits = new Set<Wait>();
   readonly #watchers = new Map<number, () => void>();
 
   /** For `createToolServer`. */
   readonly wait = async (milliseconds: number, signal: AbortSignal): Promise<void> => {
-    if (signal.aborted) return;
-    await new Promise<void>((resolve) => {
+    signal.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
       const wait: Wait = {
         milliseconds,
         end: () => {
@@ -20,7 +20,11 @@ export class Clock {
         },
       };
       this.#waits.add(wait);
-      signal.addEventListener('abort', wait.end, { once: true });
+      const abort = (): void => {
+        this.#waits.delete(wait);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', abort, { once: true });
       this.#watchers.get(milliseconds)?.();
     });
   };

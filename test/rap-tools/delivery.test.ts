@@ -5,7 +5,7 @@ const choice = { prompt: 'May I?', choices: ['Yes', 'No'], default: 1 };
 
 /** A call has ended a little after the runtime took its result. */
 async function invokeUntilTaken(invoke: World['invoke'], more: object): Promise<void> {
-  while ((await invoke(more)).status === 503) await new Promise(setImmediate);
+  while ((await invoke(more)).status === 429) await new Promise(setImmediate);
 }
 
 describe('O0-07 a callback is tried again', () => {
@@ -39,6 +39,21 @@ describe('O0-07 a callback is tried again', () => {
     await server.close();
     expect(runtime.types).toEqual(['user_choice', 'tool_result']);
     expect(clock.waits).toEqual([]);
+  });
+
+  test('a question that was answered is not sent again, though the tool goes on', async () => {
+    const picked = Promise.withResolvers<void>();
+    const { clock, invoke, runtime, selects } = await worldOf(async ({ askUser }) => {
+      await askUser(choice);
+      picked.resolve();
+      return new Promise(() => {});
+    });
+    runtime.replies('hang');
+    await invoke();
+    await selects(await runtime.next(), { selected: 0 });
+    await picked.promise;
+    while (clock.waits.length > 1) await new Promise(setImmediate);
+    expect(clock.waits).toEqual([86_400_000]);
   });
 
   test('no later than a minute after, and not for ever: then the app is told', async () => {
@@ -212,12 +227,12 @@ describe('many calls', () => {
     expect(clock.waits).toEqual([]);
   });
 
-  test('more than there is room for are 503, and run when they come again later', async () => {
+  test('more than there is room for are 429, and run when they come again later', async () => {
     const gate = Promise.withResolvers<string>();
     const { invoke, runtime } = await worldOf(() => gate.promise, { maximumRunning: 2 });
     const statuses = [];
     for (const id of ['1', '2', '3', '1']) statuses.push((await invoke({ id })).status);
-    expect(statuses).toEqual([200, 200, 503, 200]);
+    expect(statuses).toEqual([200, 200, 429, 200]);
     gate.resolve('Done.');
     await Promise.all([runtime.next(), runtime.next()]);
     await invokeUntilTaken(invoke, { id: '3' });

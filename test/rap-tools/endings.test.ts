@@ -35,7 +35,7 @@ describe('S0-47 every call ends in exactly one result', () => {
     [
       'too much',
       () => 'x'.repeat(2_000),
-      { text: 'It is done. The result has 2011 bytes, too many to be sent.' },
+      { text: 'It is done. The result has 2075 bytes, too many to be sent.' },
     ],
   ])('O0-04 a tool that returns %s', async (_, work, result) => {
     const { invoke, runtime, server } = await worldOf(work, { maximumBodyBytes: 1_000 });
@@ -140,6 +140,17 @@ describe('S0-47 every call ends in exactly one result', () => {
     for (const asked of came.filter(({ json }) => json.response_url !== undefined)) {
       expect((await selects(asked, { selected: 0 })).status).toBe(200);
     }
+  });
+
+  test('the signal of a call that has ended well does not abort', async () => {
+    const signals: AbortSignal[] = [];
+    const { invoke, runtime } = await worldOf(({ signal }) => {
+      signals.push(signal);
+      return 'Done.';
+    });
+    await invoke();
+    await runtime.next();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
   });
 
   test('a tool that asks when its call has ended is refused', async () => {
@@ -250,10 +261,10 @@ describe('a server that closes', () => {
     expect(ran).toEqual([]);
   });
 
-  test('takes no more calls: 503 says that it did not', async () => {
+  test('takes no more calls, and says that it did not', async () => {
     const { invoke, posts, runtime, server } = await worldOf(() => 'Done.');
     await server.close();
-    expect((await invoke()).status).toBe(503);
+    expect((await invoke()).status).toBe(429);
     expect((await posts('/cancel_tool_call', cancel)).status).toBe(200);
     await server.close();
     expect(runtime.callbacks).toEqual([]);

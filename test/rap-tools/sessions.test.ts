@@ -125,6 +125,20 @@ describe('where grants are kept', () => {
     expect(written).toEqual([]);
   });
 
+  test('a store that can not forget is told of, and the runtime is not', async () => {
+    const { errors, posts } = await writingWorld({
+      grants: {
+        get: () => false,
+        set: () => {},
+        clear: async () => {
+          throw new Error('The disk is gone.');
+        },
+      },
+    });
+    expect((await posts('/close_thread', { thread_id: 'thread_xyz' })).status).toBe(200);
+    expect(errors).toEqual([new Error('The disk is gone.')]);
+  });
+
   test('in memory, the latest 10,000 are kept: what was forgotten is asked for again', async () => {
     const { invoke, runtime } = await worldOf(async ({ grants }, { fill }) => {
       if (fill !== undefined) {

@@ -139,7 +139,7 @@ describe('what is no invocation', () => {
 describe('Z0-8 with signatures', () => {
   test('what comes is taken when it is signed, and every callback is, each try anew under one id', async () => {
     const { clock, posts, runtime, server } = await worldOf(({ askUser }) => askUser(choice), {
-      signing: secret,
+      signing: { secret },
     });
     const invocation = runtime.invocation('work');
     runtime.replies(500);
@@ -175,7 +175,7 @@ describe('Z0-8 with signatures', () => {
     ['signed in version 0', (body) => ({ ...signed(body), 'webhook-signature': 'v0,AA==' })],
   ])('what is %s is 401 on every route, and changes nothing', async (_, headersOf) => {
     const { posts, runtime, server } = await worldOf(({ askUser }) => askUser(choice), {
-      signing: secret,
+      signing: { secret },
     });
     const invocation = runtime.invocation('work');
     expect((await posts('', invocation, headersOf(invocation))).status).toBe(401);
@@ -198,7 +198,9 @@ describe('Z0-8 with signatures', () => {
   });
 
   test('of several secrets any is taken, and the first signs', async () => {
-    const { posts, runtime } = await worldOf(() => 'Done.', { signing: [other, secret] });
+    const { posts, runtime } = await worldOf(() => 'Done.', {
+      signing: { secret: [other, secret] },
+    });
     const invocation = runtime.invocation('work');
     expect((await posts('', invocation, signed(invocation))).status).toBe(200);
     const { headers, text } = await runtime.next();
@@ -208,7 +210,9 @@ describe('Z0-8 with signatures', () => {
 
   test('an invocation that somebody has recorded, and posts again, does not run again', async () => {
     const ran: unknown[] = [];
-    const { posts, runtime, server } = await worldOf((call) => ran.push(call), { signing: secret });
+    const { posts, runtime, server } = await worldOf((call) => ran.push(call), {
+      signing: { secret },
+    });
     const invocation = runtime.invocation('work');
     const headers = signed(invocation);
     await posts('', invocation, headers);
@@ -226,10 +230,10 @@ describe('what a tool server can not be made of is a TypeError', () => {
     ['an origin with a path', { allowedOrigins: ['https://agent.example.com/callback'] }],
     ['an origin that is a host', { allowedOrigins: ['agent.example.com'] }],
     ['every origin', { allowedOrigins: ['*'] }],
-    ['an empty secret', { signing: '' }],
-    ['a short secret', { signing: btoa('twenty-three bytes long') }],
-    ['a secret that is no base64', { signing: 'correct horse battery staple!' }],
-    ['no secret', { signing: [] }],
+    ['an empty secret', { signing: { secret: '' } }],
+    ['a short secret', { signing: { secret: btoa('twenty-three bytes long') } }],
+    ['a secret that is no base64', { signing: { secret: 'correct horse battery staple!' } }],
+    ['no secret', { signing: { secret: [] } }],
     ['a deadline that a timer can not hold', { deadlineMs: 2 ** 31 }],
     ['no time', { deadlineMs: 0 }],
     ['no deadline', { deadlineMs: Number.NaN }],

@@ -14,8 +14,8 @@ import type { ToolServerOptions } from './tool-server-options.ts';
 export interface ToolServer {
   /**
    * Takes what a runtime posts: invocations at any path, selections, and `…/cancel_tool_call` and `…/close_thread` below that path. It
-   * answers 200 at once and tells nothing, whatever comes; but 401 to what is not signed as it must be, and 503 to an invocation that
-   * it has no room for.
+   * answers 200 at once and tells nothing, whatever comes; but 401 to what is not signed as it must be, and 429 to an invocation that
+   * it has no room for: that was not run.
    */
   handler: (request: Request) => Promise<Response>;
   /** Stops what runs, and takes no more calls; resolves when the result of every one was delivered, or given up. */
@@ -48,12 +48,13 @@ export interface ToolServer {
 export function createToolServer<INPUTS extends Record<string, unknown>>(
   options: ToolServerOptions<INPUTS>,
 ): ToolServer {
-  const { wait = timer, maximumBodyBytes = 1_048_576, deadlineMs = 86_400_000 } = options;
+  const wait = settled(options.wait ?? timer);
+  const { maximumBodyBytes = 1_048_576, deadlineMs = 86_400_000 } = options;
   /* A timer that is set for longer goes off at once. */
   if (!(deadlineMs > 0 && deadlineMs < 2 ** 31)) {
     throw new TypeError('deadlineMs must be above 0 and below 2^31.');
   }
-  const signed = signatures(options.signing);
+  const signed = signatures(options.signing?.secret);
   const calls = new RunningCalls(options.maximumRunning, options.maximumRemembered);
   const handler = takeRequest({
     calls,
@@ -79,6 +80,17 @@ export function createToolServer<INPUTS extends Record<string, unknown>>(
     },
   });
   return { handler, close: () => calls.close() };
+}
+
+/* A wait may reject when its signal aborts, which is an end like another. */
+function settled(wait: NonNullable<ToolServerOptions['wait']>): typeof timer {
+  return async (milliseconds, signal) => {
+    try {
+      await wait(milliseconds, signal);
+    } catch {
+      /* It is over. */
+    }
+  };
 }
 
 /* A listener that throws must not cost a call its result. */

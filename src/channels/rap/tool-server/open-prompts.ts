@@ -4,18 +4,16 @@ import { randomId } from '../../../content/random-id.ts';
 export class OpenPrompts {
   readonly #open = new Map<string, (json: unknown) => void>();
 
-  /** The secret; `take` gets the first answer to it. */
+  /** The secret; `take` gets what is posted there; the first is the answer. */
   open(take: (json: unknown) => void): string {
     const secret = randomId();
     this.#open.set(secret, take);
     return secret;
   }
 
-  /** The first answer counts; one to no open prompt is nothing. */
+  /** An answer to no open prompt is nothing. */
   answer(secret: string, json: unknown): void {
-    const take = this.#open.get(secret);
-    this.#open.delete(secret);
-    take?.(json);
+    this.#open.get(secret)?.(json);
   }
 
   close(secret: string): void {

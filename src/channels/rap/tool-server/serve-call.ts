@@ -2,10 +2,10 @@ import type { SendCallback } from './callbacks.ts';
 import { sessionAsker } from './ask-for-session.ts';
 import { userAsker } from './ask-user.ts';
 import { type GrantStore, sessionGrants } from './grant-store.ts';
-import { type Address, namesOf, orderSchema } from './messages.ts';
+import { type Address, orderSchema } from './messages.ts';
 import type { OpenPrompts } from './open-prompts.ts';
 import type { RunTool } from './served-tools.ts';
-import { resultOfError, resultOfOutput, type ToolResult } from './tool-result.ts';
+import { resultMessage, resultOfError, resultOfOutput, type ToolResult } from './tool-result.ts';
 import type { ServedCall, ToolServerOptions } from './tool-server-options.ts';
 
 /** What every call of a server is served with. */
@@ -41,7 +41,7 @@ export async function serveCall(
     unstopped(serving, stop.signal, ended.signal),
   ]);
   ended.abort(new Error('The call has ended.'));
-  const message = { type: 'tool_result', ...namesOf(address), ...result };
+  const message = resultMessage(address, result);
   try {
     await serving.send(address.callback_url, message, new AbortController().signal);
   } catch (cause) {
@@ -81,7 +81,9 @@ async function run(
       askUser,
       askForSession: sessionAsker(askUser, grants),
     };
-    return resultOfOutput(await runTool(input, call), serving.maximumBodyBytes);
+    const output = await runTool(input, call);
+    const { maximumBodyBytes: maximumBytes } = serving;
+    return resultOfOutput(output, { address: invocation.address, maximumBytes });
   } catch (error) {
     return resultOfError(error);
   }

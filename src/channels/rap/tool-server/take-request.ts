@@ -67,7 +67,7 @@ function invoke(taking: Taking, request: Request, json: unknown): Response | und
   const isTaken = calls.take(address.group_id, address.id, (stop) =>
     serveCall(serving, invocation, stop).catch(report),
   );
-  return isTaken ? undefined : refusal(503, 'too-busy', 'No more calls are taken.');
+  return isTaken ? undefined : refusal(429, 'too-busy', 'The call was not taken.');
 }
 
 function cancelCall({ calls }: Taking, json: unknown): void {
@@ -75,9 +75,13 @@ function cancelCall({ calls }: Taking, json: unknown): void {
   if (data !== undefined) calls.cancel(data.thread_id, data.tool_call_id);
 }
 
-async function closeThread({ calls, serving }: Taking, json: unknown): Promise<void> {
+async function closeThread({ calls, report, serving }: Taking, json: unknown): Promise<void> {
   const { data } = closeSchema.safeParse(json);
   if (data === undefined) return;
   calls.closeGroup(data.thread_id);
-  await serving.grants.clear?.(data.thread_id);
+  try {
+    await serving.grants.clear?.(data.thread_id);
+  } catch (error) {
+    report(error);
+  }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Address, namesOf } from './messages.ts';
 
 const partSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text'), text: z.string() }),
@@ -11,12 +12,20 @@ const contentSchema = z.strictObject({ content: z.array(partSchema).min(1) });
 export type ToolResult = { text: string } | z.infer<typeof contentSchema>;
 
 /** What a tool returned, as a result. The work is done: what can't be sent is a success that says so, as an error would mislead. */
-export function resultOfOutput(output: unknown, maximumBytes: number): ToolResult {
+export function resultOfOutput(
+  output: unknown,
+  { address, maximumBytes }: { address: Address; maximumBytes: number },
+): ToolResult {
   const result = toResult(output);
-  const bytes = new Blob([JSON.stringify(result)]).size;
+  const bytes = new Blob([JSON.stringify(resultMessage(address, result))]).size;
   return bytes <= maximumBytes
     ? result
     : { text: `It is done. The result has ${bytes} bytes, too many to be sent.` };
+}
+
+/** The message that ends a call. */
+export function resultMessage(address: Address, result: ToolResult): object {
+  return { type: 'tool_result', ...namesOf(address), ...result };
 }
 
 /** What a tool threw, or why it did not run, as a result. */

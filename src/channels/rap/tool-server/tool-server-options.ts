@@ -87,10 +87,10 @@ export interface ToolServerOptions<INPUTS = Record<string, unknown>> {
   /** The origins that callbacks may go to, as `https://agent.example.com`. Default: all. */
   allowedOrigins?: readonly string[];
   /**
-   * Secrets of Standard Webhooks (base64, at least 24 bytes, with or without `whsec_`). With them, what comes must be signed by one
-   * (else it is 401), and what goes is signed by the first. Default: nothing is signed.
+   * Secrets of Standard Webhooks: base64 of at least 24 bytes, with `whsec_` before it or not. What comes must be signed with one of
+   * them, else it is 401; what goes is signed with the first. Default: nothing is signed.
    */
-  signing?: string | readonly string[];
+  signing?: { secret: string | readonly string[] };
   /** What was permitted for a session. Default: in memory, the latest 10,000. */
   grants?: GrantStore;
   /** How long a call may take in all, the people's time included, in milliseconds. Default 24 hours. */
@@ -101,7 +101,7 @@ export interface ToolServerOptions<INPUTS = Record<string, unknown>> {
   callbackMs?: number;
   /** How often a callback is tried again after 5xx, or no answer: after 1 s, 2 s, 4 s … up to a minute. Default 10. */
   retries?: number;
-  /** How many calls run at once; more are 503. Default 1,000. */
+  /** How many calls run at once; more are 429. Default 1,000. */
   maximumRunning?: number;
   /** How many calls that have ended are known, the latest: one that comes again does not run again. Default 10,000. */
   maximumRemembered?: number;
@@ -109,7 +109,7 @@ export interface ToolServerOptions<INPUTS = Record<string, unknown>> {
   maximumBodyBytes?: number;
   /** For callbacks. Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch;
-  /** Waits; resolves early when the signal aborts. Default: a timer. */
+  /** Waits; ends early, resolved or rejected, when the signal aborts. Default: a timer. */
   wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   /** Hears of what nobody else is told: a result that could not be delivered, an invocation that can't be answered. */
   onError?: (error: unknown) => void;
