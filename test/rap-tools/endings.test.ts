@@ -191,6 +191,7 @@ describe('a call that is not wanted any more', () => {
     ['/cancel_tool_call', { thread_id: 'thread_xyz' }],
     ['/cancel_tool_call', 'no JSON'],
     ['/close_thread', { thread_id: 'other' }],
+    ['/close_thread', cancel],
     ['/close_thread', { thread_id: ['thread_xyz'] }],
   ])('O0-09 %s of %j is 200, and this call goes on', async (path, body) => {
     const { invoke, posts, runtime, selects } = await worldOf(async ({ askUser, signal }) => {

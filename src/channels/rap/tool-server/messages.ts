@@ -27,8 +27,8 @@ export const selectionSchema = z.object({ id: z.string(), selected: z.int() });
 /** A call is not wanted any more. */
 export const cancelSchema = z.object({ thread_id: z.string(), tool_call_id: z.string() });
 
-/** A conversation is over. */
-export const closeSchema = z.object({ thread_id: z.string() });
+/** A conversation is over. A signed message about one call can't be posted here by another to close its conversation. */
+export const closeSchema = z.object({ thread_id: z.string(), tool_call_id: z.never().optional() });
 
 /** The names that every callback about a call begins with. `call_id` is there when the invocation had one. */
 export function namesOf({ group_id, id, call_id }: Address): {
