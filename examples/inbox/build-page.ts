@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { build, defaultClientConditions } from 'vite';
-import type { FetchHandler } from './serve-fetch.ts';
+import type { FetchHandler } from '../serve-fetch.ts';
 
 const contentTypes = new Map([
   ['html', 'text/html; charset=utf-8'],

@@ -12,7 +12,7 @@ import { approvalRules } from './office/approval-rules.ts';
 import { Ledger } from './office/ledger.ts';
 import { officeModel } from './office/office-model.ts';
 import { officeTools } from './office/tools.ts';
-import { serveFetch } from './serve-fetch.ts';
+import { serveFetch } from '../serve-fetch.ts';
 
 const { AI_GATEWAY_API_KEY, HOLDPOINT_MODEL, HOLDPOINT_DEMO_DIR, PORT } = process.env;
 const folder = HOLDPOINT_DEMO_DIR || '.holdpoint-inbox';

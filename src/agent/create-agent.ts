@@ -31,7 +31,7 @@ import type { Feed } from './feed.ts';
 import { type Asked, makeRequest } from './make-request.ts';
 import { settingsOf } from './model-step.ts';
 import { parseInput } from './parse-input.ts';
-import { randomId } from './random-id.ts';
+import { randomId } from '../content/random-id.ts';
 import { checkRecovery } from './recover-calls.ts';
 import { Run } from './run.ts';
 import { checkTools, defineTools, type ToolDefinitions } from './tool-definitions.ts';

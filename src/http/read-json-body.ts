@@ -1,13 +1,13 @@
 import { refusal } from './error-response.ts';
 
 /**
- * The JSON of a request's body, of `maximumBytes` at the most, or the response that refuses it. The type must be
- * `application/json`: a form of another site can't send that without asking first.
+ * The JSON of a request's body, of `maximumBytes` at the most, with the text it was read from, or the response that refuses it. The
+ * type must be `application/json`: a form of another site can't send that without asking first.
  */
 export async function readJsonBody(
   request: Request,
   maximumBytes: number,
-): Promise<{ json: unknown } | Response> {
+): Promise<{ json: unknown; text: string } | Response> {
   const [type = ''] = (request.headers.get('content-type') ?? '').split(';');
   if (type.trim().toLowerCase() !== 'application/json') {
     return refusal(415, 'unsupported-media-type', 'The body must be application/json.');
@@ -17,8 +17,9 @@ export async function readJsonBody(
     return refusal(413, 'too-large', `The body must not have more than ${maximumBytes} bytes.`);
   }
   try {
-    const json: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-    return { json };
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const json: unknown = JSON.parse(text);
+    return { json, text };
   } catch {
     return refusal(400, 'invalid-input', 'The body is no JSON.');
   }

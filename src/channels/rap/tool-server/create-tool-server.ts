@@ -1,0 +1,105 @@
+import { callbackOrigins } from './callback-origins.ts';
+import { callbackSender } from './callbacks.ts';
+import { memoryGrants } from './grant-store.ts';
+import { OpenPrompts } from './open-prompts.ts';
+import { ownUrl } from './own-url.ts';
+import { RunningCalls } from './running-calls.ts';
+import { servedTools } from './served-tools.ts';
+import { signatures } from './signatures.ts';
+import { takeRequest } from './take-request.ts';
+import { timer } from './timer.ts';
+import type { ToolServerOptions } from './tool-server-options.ts';
+
+/** Tools that are served to runtimes far away. */
+export interface ToolServer {
+  /**
+   * Takes what a runtime posts: invocations at any path, selections, and `…/cancel_tool_call` and `…/close_thread` below that path. It
+   * answers 200 at once and tells nothing, whatever comes; but 401 to what is not signed as it must be, and 429 to an invocation that
+   * it has no room for: that was not run.
+   */
+  handler: (request: Request) => Promise<Response>;
+  /** Stops what runs, and takes no more calls; resolves when the result of every one was delivered, or given up. */
+  close: () => Promise<void>;
+}
+
+/**
+ * Serves tools over HTTP callbacks, to any runtime that speaks the protocol of `holdpoint/rap`. A call is acknowledged at once, may ask
+ * the person who is at the runtime, and ends with one `tool_result`, whatever happens. One that comes twice, with the same `group_id` and
+ * `id`, runs once. All that is known of calls is in the memory of this process: calls don't outlive it, and a second one knows
+ * nothing of them.
+ *
+ * Throws a `TypeError` for a URL, an origin, a secret, a deadline or a schema that it can't keep its word with.
+ *
+ * @example
+ * const { handler, close } = createToolServer({
+ *   tools: {
+ *     deleteFolder: {
+ *       inputSchema: z.object({ path: z.string() }),
+ *       execute: async ({ path }, { askForSession }) => {
+ *         const isAllowed = await askForSession({ prompt: `May I delete ${path}?`, key: `delete:${path}` });
+ *         if (!isAllowed) return 'Error: The user said no.';
+ *         await rm(path, { recursive: true });
+ *         return `Deleted ${path}.`;
+ *       },
+ *     },
+ *   },
+ * });
+ */
+export function createToolServer<INPUTS extends Record<string, unknown>>(
+  options: ToolServerOptions<INPUTS>,
+): ToolServer {
+  const wait = settled(options.wait ?? timer);
+  const { maximumBodyBytes = 1_048_576, deadlineMs = 86_400_000 } = options;
+  /* A timer that is set for longer goes off at once. */
+  if (!(deadlineMs > 0 && deadlineMs < 2 ** 31)) {
+    throw new TypeError('deadlineMs must be above 0 and below 2^31.');
+  }
+  const signed = signatures(options.signing?.secret);
+  const calls = new RunningCalls(options.maximumRunning, options.maximumRemembered);
+  const handler = takeRequest({
+    calls,
+    signed,
+    baseUrlOf: ownUrl(options.baseUrl),
+    isAllowed: callbackOrigins(options.allowedOrigins),
+    report: reporter(options.onError),
+    serving: {
+      deadlineMs,
+      maximumBodyBytes,
+      wait,
+      graceMs: options.graceMs ?? 5_000,
+      tools: servedTools(options.tools),
+      grants: options.grants ?? memoryGrants(),
+      prompts: new OpenPrompts(),
+      send: callbackSender({
+        signed,
+        wait,
+        callbackMs: options.callbackMs ?? 10_000,
+        fetch: options.fetch ?? globalThis.fetch,
+        retries: options.retries ?? 10,
+      }),
+    },
+  });
+  return { handler, close: () => calls.close() };
+}
+
+/* A wait may reject when its signal aborts, which is an end like another. */
+function settled(wait: NonNullable<ToolServerOptions['wait']>): typeof timer {
+  return async (milliseconds, signal) => {
+    try {
+      await wait(milliseconds, signal);
+    } catch {
+      /* It is over. */
+    }
+  };
+}
+
+/* A listener that throws must not cost a call its result. */
+function reporter(onError: ToolServerOptions['onError']): (error: unknown) => void {
+  return (error) => {
+    try {
+      onError?.(error);
+    } catch {
+      /* There is nobody left to tell. */
+    }
+  };
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { type Address, namesOf } from './messages.ts';
+
+const partSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text'), text: z.string() }),
+  /** `data` is base64. */
+  z.strictObject({ type: z.literal('image'), data: z.string(), mediaType: z.string() }),
+]);
+const contentSchema = z.strictObject({ content: z.array(partSchema).min(1) });
+
+/** What a `tool_result` says. */
+export type ToolResult = { text: string } | z.infer<typeof contentSchema>;
+
+/** What a tool returned, as a result. The work is done: what can't be sent is a success that says so, as an error would mislead. */
+export function resultOfOutput(
+  output: unknown,
+  { address, maximumBytes }: { address: Address; maximumBytes: number },
+): ToolResult {
+  const result = toResult(output);
+  const bytes = new Blob([JSON.stringify(resultMessage(address, result))]).size;
+  return bytes <= maximumBytes
+    ? result
+    : { text: `It is done. The result has ${bytes} bytes, too many to be sent.` };
+}
+
+/** The message that ends a call. */
+export function resultMessage(address: Address, result: ToolResult): object {
+  return { type: 'tool_result', ...namesOf(address), ...result };
+}
+
+/** What a tool threw, or why it did not run, as a result. */
+export function resultOfError(error: unknown): { text: string } {
+  const message = error instanceof Error ? error.message : error;
+  const said = typeof message === 'string' && message !== '' ? message : 'The tool failed.';
+  const text = said.slice(0, 10_000).toWellFormed();
+  return { text: text.startsWith('Error: ') ? text : `Error: ${text}` };
+}
+
+function toResult(output: unknown): ToolResult {
+  if (typeof output === 'string') return { text: output };
+  const { data } = contentSchema.safeParse(output);
+  return data ?? { text: jsonOf(output) };
+}
+
+function jsonOf(output: unknown): string {
+  try {
+    return JSON.stringify(output) ?? 'It is done.';
+  } catch {
+    return 'It is done. The result is no JSON, and could not be sent.';
+  }
+}

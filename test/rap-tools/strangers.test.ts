@@ -1,0 +1,280 @@
+import { createToolServer, type ToolServerOptions } from 'holdpoint/rap';
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, test } from 'vitest';
+import { jsonSchema } from 'ai';
+import { z } from 'zod';
+import { post } from './runtime.ts';
+import { worldOf } from './world.ts';
+
+const choice = { prompt: 'May I?', choices: ['Yes', 'No'], default: 1 };
+const secret = `whsec_${btoa('thirty-two bytes that nobody has')}`;
+const other = `whsec_${btoa('thirty-two bytes that others have')}`;
+
+/** Standard Webhooks headers for a body. */
+function signed(body: unknown, by = secret, at = new Date(), id = 'msg_1'): Record<string, string> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+    'webhook-signature': new Webhook(by).sign(id, at, text),
+  };
+}
+
+function minutesAgo(count: number): Date {
+  return new Date(Date.now() - count * 60_000);
+}
+
+describe('where callbacks go', () => {
+  test.each([
+    ['another scheme', 'file:///etc/passwd'],
+    ['no URL', 'callback'],
+    ['a script', 'javascript:alert(1)'],
+    ['a URL with credentials', 'http://user:word@127.0.0.1/'],
+    ['no text', 7],
+  ])(
+    'not to %s: the invocation is 200, runs nothing, and the app is told',
+    async (_, callback_url) => {
+      const ran: unknown[] = [];
+      const { errors, invoke, runtime, server } = await worldOf((call) => ran.push(call));
+      expect((await invoke({ callback_url })).status).toBe(200);
+      await server.close();
+      expect([ran, runtime.callbacks]).toEqual([[], []]);
+      expect(errors).toEqual([expect.objectContaining({ code: 'invalid-input' })]);
+    },
+  );
+
+  test('only to the origins that are allowed: scheme, host and port', async () => {
+    const sent: string[] = [];
+    const { errors, invoke, server } = await worldOf(() => 'Done.', {
+      allowedOrigins: ['https://agent.example.com', 'http://127.0.0.1:4000/'],
+      fetch: async (...sending) => {
+        sent.push(new Request(...sending).url);
+        return new Response();
+      },
+    });
+    const urls = [
+      'https://agent.example.com/callback',
+      'http://127.0.0.1:4000/x',
+      'http://agent.example.com/callback',
+      'https://agent.example.com:8443/callback',
+      'https://agent.example.com.evil.example/callback',
+      'https://evil.example/https://agent.example.com',
+      'https://agent.example.com@evil.example/',
+      'http://127.0.0.1:4001/x',
+      'http://2130706433:4001/x',
+      'http://[::ffff:7f00:1]:4000/x',
+      'http://localhost:4000/x',
+    ];
+    for (const [id, callback_url] of urls.entries()) {
+      expect((await invoke({ id: String(id), callback_url })).status).toBe(200);
+    }
+    await server.close();
+    expect(sent.toSorted()).toEqual(urls.slice(0, 2).toSorted());
+    expect(errors).toHaveLength(urls.length - 2);
+  });
+
+  test('an app that is told of trouble, and throws, costs no call its result', async () => {
+    const { invoke, runtime } = await worldOf(() => 'Done.', {
+      onError: () => {
+        throw new Error('The log is full.');
+      },
+    });
+    expect((await invoke({ callback_url: 'nowhere' })).status).toBe(200);
+    await invoke();
+    expect((await runtime.next()).json.text).toBe('Done.');
+  });
+});
+
+describe('what is no invocation', () => {
+  test.each([
+    ['no id', { id: undefined }],
+    ['an empty id', { id: '' }],
+    ['an id of 1,001 characters', { id: 'x'.repeat(1_001) }],
+    ['no group_id', { group_id: null }],
+    ['a call_id that is a number', { call_id: 1 }],
+  ])('O0-03 %s is 200, and runs nothing', async (_, more) => {
+    const { errors, invoke, runtime, server } = await worldOf(() => 'Done.');
+    expect((await invoke(more)).status).toBe(200);
+    await server.close();
+    expect(runtime.callbacks).toEqual([]);
+    expect(errors).toHaveLength(1);
+  });
+
+  test.each([
+    ['no JSON', '{', {}],
+    ['empty', '', {}],
+    ['a list', '[]', {}],
+    ['a form of another site', '{}', { 'content-type': 'text/plain' }],
+    ['too long', `"${'x'.repeat(1_048_576)}"`, {}],
+    ['said to be too long', '{}', { 'content-length': '1048577' }],
+  ])('O0-03 a body that is %s is 200, and runs nothing', async (_, body, headers) => {
+    const { posts, runtime, server } = await worldOf(() => 'Done.');
+    expect((await posts('', body, headers)).status).toBe(200);
+    await server.close();
+    expect(runtime.callbacks).toEqual([]);
+  });
+
+  test('other methods are 405', async () => {
+    const { server } = await worldOf(() => 'Done.');
+    const response = await server.handler(new Request('http://tools.internal/'));
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+
+  test('a body that breaks off is told, and runs nothing', async () => {
+    const { errors, server } = await worldOf(() => 'Done.');
+    const body = new ReadableStream({
+      pull(controller) {
+        controller.error(new Error('The line broke.'));
+      },
+    });
+    const headers = { 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body, duplex: 'half' as const };
+    const response = await server.handler(new Request('http://tools.internal/', init));
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain('line');
+    expect(errors).toHaveLength(1);
+  });
+});
+
+describe('Z0-8 with signatures', () => {
+  test('what comes is taken when it is signed, and every callback is, each try anew under one id', async () => {
+    const { clock, posts, runtime, server } = await worldOf(({ askUser }) => askUser(choice), {
+      signing: { secret },
+    });
+    const invocation = runtime.invocation('work');
+    runtime.replies(500);
+    expect((await posts('', invocation, signed(invocation))).status).toBe(200);
+    await runtime.next();
+    await clock.pass(1_000);
+    const asked = await runtime.next();
+    const selection = { id: 'call_abc123', selected: 0 };
+    const path = new URL(asked.json.response_url).pathname.replace('/tools', '');
+    expect((await posts(path, selection, signed(selection))).status).toBe(200);
+    await runtime.next();
+    await server.close();
+    for (const { text, headers } of runtime.callbacks) {
+      const received = Object.entries(headers).map(([name, value]) => [name, String(value)]);
+      const payload = new Webhook(secret).verify(text, Object.fromEntries(received));
+      expect(payload).toEqual(JSON.parse(text));
+    }
+    const ids = runtime.callbacks.map(({ headers }) => headers['webhook-id']);
+    expect(ids[0]).toBe(ids[1]);
+    expect(ids[2]).not.toBe(ids[1]);
+  });
+
+  test.each<[string, (body: unknown) => Record<string, string>]>([
+    ['not signed', () => ({})],
+    ['signed by another', (body) => signed(body, other)],
+    ['signed for another body', () => signed('{}')],
+    ['signed six minutes ago', (body) => signed(body, secret, minutesAgo(6))],
+    ['signed in six minutes', (body) => signed(body, secret, minutesAgo(-6))],
+    [
+      'signed with a number for a signature',
+      (body) => ({ ...signed(body), 'webhook-signature': '1' }),
+    ],
+    ['signed in version 0', (body) => ({ ...signed(body), 'webhook-signature': 'v0,AA==' })],
+  ])('what is %s is 401 on every route, and changes nothing', async (_, headersOf) => {
+    const { posts, runtime, server } = await worldOf(({ askUser }) => askUser(choice), {
+      signing: { secret },
+    });
+    const invocation = runtime.invocation('work');
+    expect((await posts('', invocation, headersOf(invocation))).status).toBe(401);
+    await posts('', invocation, signed(invocation));
+    const path = new URL((await runtime.next()).json.response_url).pathname.replace('/tools', '');
+    const bodies: [string, unknown][] = [
+      [path, { id: 'call_abc123', selected: 1 }],
+      [path, 'no JSON'],
+      ['/cancel_tool_call', { thread_id: 'thread_xyz', tool_call_id: 'call_abc123' }],
+      ['/close_thread', { thread_id: 'thread_xyz' }],
+    ];
+    for (const [to, body] of bodies) {
+      expect((await posts(to, body, headersOf(body))).status).toBe(401);
+    }
+    const selection = { id: 'call_abc123', selected: 0 };
+    await posts(path, selection, signed(selection));
+    expect((await runtime.next()).json.text).toContain('Yes');
+    await server.close();
+    expect(runtime.types).toEqual(['user_choice', 'tool_result']);
+  });
+
+  test('of several secrets any is taken, and the first signs', async () => {
+    const { posts, runtime } = await worldOf(() => 'Done.', {
+      signing: { secret: [other, secret] },
+    });
+    const invocation = runtime.invocation('work');
+    expect((await posts('', invocation, signed(invocation))).status).toBe(200);
+    const { headers, text } = await runtime.next();
+    const received = Object.entries(headers).map(([name, value]) => [name, String(value)]);
+    expect(new Webhook(other).verify(text, Object.fromEntries(received))).toBeDefined();
+  });
+
+  test('an invocation that somebody has recorded, and posts again, does not run again', async () => {
+    const ran: unknown[] = [];
+    const { posts, runtime, server } = await worldOf((call) => ran.push(call), {
+      signing: { secret },
+    });
+    const invocation = runtime.invocation('work');
+    const headers = signed(invocation);
+    await posts('', invocation, headers);
+    await runtime.next();
+    expect((await posts('', invocation, headers)).status).toBe(200);
+    await server.close();
+    expect(ran).toHaveLength(1);
+  });
+});
+
+describe('what a tool server can not be made of is a TypeError', () => {
+  test.each<[string, Partial<ToolServerOptions>]>([
+    ['a base URL that is none', { baseUrl: 'tools' }],
+    ['a base URL of a file', { baseUrl: 'file:///tools' }],
+    ['an origin with a path', { allowedOrigins: ['https://agent.example.com/callback'] }],
+    ['an origin that is a host', { allowedOrigins: ['agent.example.com'] }],
+    ['every origin', { allowedOrigins: ['*'] }],
+    ['an empty secret', { signing: { secret: '' } }],
+    ['a short secret', { signing: { secret: btoa('twenty-three bytes long') } }],
+    ['a secret that is no base64', { signing: { secret: 'correct horse battery staple!' } }],
+    ['no secret', { signing: { secret: [] } }],
+    ['a deadline that a timer can not hold', { deadlineMs: 2 ** 31 }],
+    ['no time', { deadlineMs: 0 }],
+    ['no deadline', { deadlineMs: Number.NaN }],
+    [
+      'a schema that checks nothing',
+      { tools: { open: { inputSchema: jsonSchema({}), execute: () => '' } } },
+    ],
+  ])('%s', (_, options) => {
+    expect(() => createToolServer({ tools: {}, ...options })).toThrow(TypeError);
+  });
+
+  test('schemas of the AI SDK are taken, and what a schema makes of the input is what runs', async () => {
+    const sent: string[] = [];
+    const both = Promise.withResolvers<void>();
+    const { handler } = createToolServer({
+      tools: {
+        double: {
+          inputSchema: z.object({ count: z.string().transform(Number) }),
+          execute: ({ count }) => String(count * 2),
+        },
+        triple: {
+          inputSchema: jsonSchema<{ count: number }>(
+            {},
+            { validate: (value) => ({ success: true, value: { count: z.number().parse(value) } }) },
+          ),
+          execute: ({ count }) => String(count * 3),
+        },
+      },
+      fetch: async (...sending) => {
+        const result = await new Request(...sending).json();
+        sent.push(z.object({ text: z.string() }).parse(result).text);
+        if (sent.length === 2) both.resolve();
+        return new Response();
+      },
+    });
+    const invocation = { group_id: 'g', callback_url: 'http://localhost/callback' };
+    const double = { ...invocation, id: '1', operation: 'double', arguments: { count: '21' } };
+    const triple = { ...invocation, id: '2', operation: 'triple', arguments: 15 };
+    await handler(post('http://localhost/', double));
+    await handler(post('http://localhost/', triple));
+    await both.promise;
+    expect(sent.toSorted()).toEqual(['42', '45']);
+  });
+});
