@@ -55,6 +55,7 @@ const packages: Record<string, readonly string[]> = {
     'channels/ui/',
   ],
   zod: [],
+  'eventsource-encoder': ['channels/ag-ui/'],
   eventemitter3: ['agent/agent-events.ts'],
   canonicalize: ['policy/digest.ts'],
   '@opentelemetry/api': ['otel.ts', 'otel/'],
