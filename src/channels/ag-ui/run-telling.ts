@@ -2,7 +2,7 @@ import type { AgentResponse } from '../../agent/agent-response.ts';
 import type { ModelDelta } from '../../agent/streaming-model.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
-import type { AgUiEvent } from './ag-ui-event.ts';
+import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
 import { resultEvent, resultOf } from './call-result.ts';
 import { interactionEnded } from './interactions.ts';
 import type { RunAgentInput } from './run-agent-input.ts';
@@ -19,7 +19,8 @@ export class RunTelling {
   readonly #heldResults: ReadonlySet<string | undefined>;
   /** Of the last event that the client knows. */
   #revision = 0;
-  #isCurrent = false;
+  /** The conversation before the run, for a client that shows another. */
+  #before: AgUiMessage[] | undefined;
   #hasBegun = false;
   #step: StepTeller;
 
@@ -44,18 +45,23 @@ export class RunTelling {
     const { messages: list } = this.#input;
     const lastOther = list.findLastIndex(({ role }) => role !== 'user');
     const held = list.filter(({ id }, index) => index <= lastOther || known.has(id));
-    this.#isCurrent = showsAll(held, messages);
-    this.#stand(thread);
+    this.#before = showsAll(held, messages) ? undefined : messages;
+    this.#revision = thread.revision;
+    const steps = thread.events.filter(({ type }) => type === 'step-finished').length;
+    this.#step = this.#stepTeller(steps);
   }
 
-  /** The beginning, and the conversation for a client that shows another. */
-  begin(thread: AgentThread): AgUiEvent[] {
+  /** The beginning; for a client that shows another conversation, that of the thread, from which the run goes on. */
+  begin({ id, events }: AgentThread): AgUiEvent[] {
     this.#hasBegun = true;
     const { threadId, runId } = this.#input;
     const started: AgUiEvent = { type: 'RUN_STARTED', threadId, runId, protocolVersion: '1.0' };
-    if (this.#isCurrent) return [started];
-    this.#stand(thread);
-    return [started, this.snapshot(thread)];
+    if (this.#before === undefined) return [started];
+    const said = [...events.keys()]
+      .slice(this.#revision)
+      .flatMap((index) => userMessage(id, events, index))
+      .filter((message) => this.#heldMessages.has(message.id));
+    return [started, { type: 'MESSAGES_SNAPSHOT', messages: [...this.#before, ...said] }];
   }
 
   /** What the model is saying. */
@@ -83,12 +89,6 @@ export class RunTelling {
       ...this.#step.halt(),
       ...runEnd(this.#input, thread, { status, snapshot: () => this.snapshot(thread) }),
     ];
-  }
-
-  /* From here on all is told. */
-  #stand({ events }: AgentThread): void {
-    this.#revision = events.length;
-    this.#step = this.#stepTeller(events.filter(({ type }) => type === 'step-finished').length);
   }
 
   #tell(thread: AgentThread, event: ThreadEvent, index: number): AgUiEvent[] {
