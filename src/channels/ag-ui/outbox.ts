@@ -28,7 +28,8 @@ export class Outbox {
   /** The last events of the run, which are kept whatever their length; `catchUp` is for a client that was not told all. */
   finish(events: readonly AgUiEvent[], catchUp: () => readonly AgUiEvent[] = () => []): void {
     if (this.#isClosed) return;
-    if (this.#isBehind) this.#waiting.push(...this.#ends, ...catchUp());
+    const isWhole = events.some(({ type }) => type === 'MESSAGES_SNAPSHOT');
+    if (this.#isBehind) this.#waiting.push(...this.#ends, ...(isWhole ? [] : catchUp()));
     for (const event of events) this.#add(event);
     this.#isClosed = true;
     this.#wake();
