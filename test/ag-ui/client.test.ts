@@ -67,6 +67,16 @@ describe("the protocol's own client goes through", () => {
         message: expect.stringContaining('Paris'),
       }),
     );
+    expect(at.agent.pendingInterrupts[0]?.responseSchema).toEqual({
+      type: 'object',
+      properties: {
+        approved: { type: 'boolean' },
+        reason: { type: 'string' },
+        digest: { const: expect.any(String) },
+      },
+      required: ['approved'],
+      additionalProperties: false,
+    });
     expect(at.world.ran).toEqual([]);
     const events = await at.answer({ approved: true });
     expect(typesOf(events)).toEqual([
@@ -130,6 +140,15 @@ describe("the protocol's own client goes through", () => {
     const events = await at.answer({ selectedOptionId: 'postgres', freeText: 'v18' });
     expect(endOf(events)).toEqual(success);
     expect(JSON.stringify(at.played.prompts.at(-1))).toContain('v18');
+    const again = client(at.at.address);
+    await again.run();
+    expect(again.agent.messages).toEqual(at.agent.messages);
+    expect(again.agent.messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+    ]);
     expect(custom(events, 'interaction_resolved')).toMatchObject([
       { selectedOptionId: 'postgres', freeText: 'v18', cancelled: false },
     ]);
@@ -246,6 +265,19 @@ describe("the protocol's own client goes through", () => {
     expect(endOf(await at.answer({ approved: true }))).toBe('already-answered');
     expect(at.world.ran).toEqual([]);
     expect(endOf(await at.answer(undefined))).toEqual(success);
+  });
+
+  test('giving up on what has ended meanwhile is the way past it', async () => {
+    const call = { id: 'q1', name: 'ask_question', input: source };
+    const at = await visit([{ calls: [call] }, { text: 'Connected.' }], asking);
+    await at.say('Connect');
+    const other = client(at.at.address);
+    await other.run();
+    await other.answer({ selectedOptionId: 'postgres' });
+    expect(endOf(await at.answer({ selectedOptionId: 'bigquery' }))).toBe('already-answered');
+    expect(endOf(await at.answer(undefined))).toEqual(success);
+    expect(at.agent.messages).toEqual(other.agent.messages);
+    expect(at.played.requests).toBe(2);
   });
 
   test('a resume that leaves an interrupt out is refused, and nothing has changed', async () => {

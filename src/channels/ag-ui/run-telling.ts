@@ -16,7 +16,6 @@ export class RunTelling {
   readonly #input: RunAgentInput;
   readonly #sendReasoning: boolean;
   readonly #heldMessages: ReadonlySet<string>;
-  readonly #heldResults: ReadonlySet<string | undefined>;
   /** Of the last event that the client knows. */
   #revision = 0;
   /** The conversation before the run, for a client that shows another. */
@@ -28,9 +27,6 @@ export class RunTelling {
     this.#input = input;
     this.#sendReasoning = sendReasoning;
     this.#heldMessages = new Set(input.messages.map(({ id }) => id));
-    this.#heldResults = new Set(
-      input.messages.filter(({ role }) => role === 'tool').map(({ toolCallId }) => toolCallId),
-    );
     this.#step = this.#stepTeller(0);
   }
 
@@ -108,8 +104,9 @@ export class RunTelling {
         const call = thread.calls.find(
           (each) => each.step === event.step && each.index === event.index,
         );
-        if (call === undefined || this.#heldResults.has(call.toolCallId)) return [];
-        return resultOf(call).map((result) => resultEvent(thread.id, result));
+        return (call === undefined ? [] : resultOf(call)).map((result) =>
+          resultEvent(thread.id, result),
+        );
       }
       default:
         return [];
