@@ -56,6 +56,7 @@ const packages: Record<string, readonly string[]> = {
     'channels/rap/tool-server/',
   ],
   zod: [],
+  'eventsource-encoder': ['channels/ag-ui/'],
   eventemitter3: ['agent/agent-events.ts'],
   canonicalize: ['policy/digest.ts'],
   'p-retry': ['channels/rap/tool-server/'],

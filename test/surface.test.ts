@@ -1,4 +1,5 @@
 import * as root from 'holdpoint';
+import * as agUi from 'holdpoint/ag-ui';
 import * as middleware from 'holdpoint/middleware';
 import * as otel from 'holdpoint/otel';
 import * as rap from 'holdpoint/rap';
@@ -31,6 +32,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'toolCallRecordSchema',
     'toolCallSchema',
   ]);
+  expect(Object.keys(agUi)).toEqual(['createAgUiHandler']);
   expect(Object.keys(middleware).toSorted()).toEqual(['guardTools', 'holdPoint', 'inertTools']);
   expect(Object.keys(otel)).toEqual(['traceHoldpoint']);
   expect(Object.keys(rap)).toEqual(['createToolServer']);

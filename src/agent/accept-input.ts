@@ -1,7 +1,15 @@
+import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../errors.ts';
+import { messageIdOf } from '../thread/message-id.ts';
 import type { Proposal } from '../thread/proposal.ts';
 import type { NewThreadEvent } from '../thread/thread-event.ts';
-import { endsTurn, isRunning, statusOf, type ThreadHead } from '../thread/thread-state.ts';
+import {
+  endsTurn,
+  isRunning,
+  statusOf,
+  type ThreadHead,
+  type ThreadState,
+} from '../thread/thread-state.ts';
 import { answerEvents } from './answer-events.ts';
 import { newAnswers } from './check-answers.ts';
 import { cancelOpenEvents, expiryEvents, interruptEvents } from './close-requests.ts';
@@ -40,16 +48,33 @@ export function acceptInput(
   if (answered.some((event) => event.type === 'call-ended' && endsTurn(event))) {
     proposal.add(...interruptEvents(proposal.head, now));
   }
-  if (input.messages.length === 0) return;
+  const messages = newMessages(state, input.messages);
+  if (messages.length === 0) return;
   refuseMessage(state.threadId, proposal.head, whilePending, now);
   proposal.add(
     ...cancelOpenEvents(proposal.head, 'The user went on without answering.', now),
-    ...input.messages.map((message): NewThreadEvent => ({
+    ...messages.map((message): NewThreadEvent => ({
       type: 'message-added',
       at: now,
       message,
     })),
   );
+}
+
+/** The messages that are news: one whose client sent it before, by its own id for it, is not. */
+function newMessages(
+  { messages, head }: Readonly<ThreadState>,
+  sent: readonly ModelMessage[],
+): readonly ModelMessage[] {
+  if (sent.every((message) => messageIdOf(message) === undefined)) return sent;
+  const known = new Set([...messages, ...head.queuedMessages].map(messageIdOf));
+  return sent.filter((message) => {
+    const id = messageIdOf(message);
+    if (id === undefined) return true;
+    const isKnown = known.has(id);
+    known.add(id);
+    return !isKnown;
+  });
 }
 
 function refuseMessage(

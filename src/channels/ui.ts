@@ -1,3 +1,4 @@
+export type { Authorize, Authorized } from '../http/authorize.ts';
 export { createUiHandler } from './ui/create-ui-handler.ts';
 export {
   prepareReconnectToStreamRequest,
@@ -7,4 +8,4 @@ export { lastAssistantMessageHasApprovalResponses } from './ui/send-automaticall
 export type { TellingOptions } from './ui/telling-options.ts';
 export { toUIMessages } from './ui/to-ui-messages.ts';
 export { toUIMessageStream, type UIMessageStreamOptions } from './ui/to-ui-message-stream.ts';
-export type { Authorize, Authorized, UiHandlerOptions } from './ui/ui-handler-options.ts';
+export type { UiHandlerOptions } from './ui/ui-handler-options.ts';

@@ -58,6 +58,14 @@ describe.each(ways)('over HTTP, $name', (way) => {
     expect(story.outcome(await story.run('Hi again'))).toEqual(finished);
   });
 
+  test('a message under the id that its client has for it, of which the provider is not told', async () => {
+    await using story = await begin(way, [done]);
+    const providerOptions = { holdpoint: { messageId: 'known-here-alone' } };
+    const run = story.run({ role: 'user', content: 'Hi', providerOptions });
+    expect(story.outcome(await run)).toEqual(finished);
+    expect(lastBody(story.played)).not.toContain('known-here-alone');
+  });
+
   test('one call, approved', async () => {
     const first = { reasoning: 'Paris it is.', text: 'One moment.', calls: [book('c1', 'Paris')] };
     await using story = await begin(way, [first, done]);

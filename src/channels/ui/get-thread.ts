@@ -1,8 +1,8 @@
 import type { UIMessageChunk } from 'ai';
 import { HoldpointError } from '../../errors.ts';
+import { allowed } from '../../http/authorize.ts';
 import { jsonResponse } from '../../http/error-response.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { allowed } from './allowed.ts';
 import { follow } from './follow.ts';
 import { streamedResponse } from './streamed-response.ts';
 import { ThreadTelling } from './thread-telling.ts';
@@ -68,7 +68,7 @@ async function* tellAgain<RUNTIME_CONTEXT>(
   try {
     yield* telling.begin(thread, { type: 'nothing' }, 0);
     if (thread.status === 'running') {
-      thread = yield* follow(options, telling, { threadId: thread.id, gone });
+      thread = yield* follow(options, telling, { thread, gone });
     }
     yield* telling.end(thread);
   } catch (error) {

@@ -1,14 +1,14 @@
 import type { RunOptions } from '../../agent/agent-options.ts';
+import { allowed, type Authorized } from '../../http/authorize.ts';
 import { errorResponse } from '../../http/error-response.ts';
 import { readJsonBody } from '../../http/read-json-body.ts';
-import { allowed } from './allowed.ts';
 import { type ChatRequest, parseChatRequest } from './chat-request.ts';
 import { deliverOutputs } from './client-outputs.ts';
 import { pageInput } from './page-input.ts';
 import { streamedResponse } from './streamed-response.ts';
 import { tellChat } from './tell-chat.ts';
 import { putBack } from './tell-run.ts';
-import type { Authorized, UiHandlerOptions } from './ui-handler-options.ts';
+import type { UiHandlerOptions } from './ui-handler-options.ts';
 
 /** Takes what a page brings, and tells it what comes of that. */
 export async function postChat<RUNTIME_CONTEXT>(

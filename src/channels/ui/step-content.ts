@@ -1,5 +1,5 @@
 import type { ModelMessage, ToolCallPart, ToolResultPart, UIMessageChunk } from 'ai';
-import { fileUrl } from './file-url.ts';
+import { fileUrl } from '../../content/file-url.ts';
 import { type TellingOptions, toolLook } from './telling-options.ts';
 
 /** A part of a recorded step that is a part of its own on the page. */

@@ -36,7 +36,7 @@ export async function* tellChat<RUNTIME_CONTEXT>({
   try {
     yield* telling.begin(thread, stand, before);
     while ((yield* tellRun(events, thread, telling)) === 'running' && !gone.aborted) {
-      thread = yield* follow(options, telling, { threadId: thread.id, gone });
+      thread = yield* follow(options, telling, { thread, gone });
       if (!gone.aborted) events = options.agent.stream([], thread, runOptions);
     }
     yield* telling.end(thread);

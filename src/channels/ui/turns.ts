@@ -1,3 +1,4 @@
+import { saysAnswer } from '../../thread/says-answer.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 
 /** A stretch of a thread that is one assistant message on a page: from a user's message to the next. */
@@ -29,17 +30,7 @@ export function beginsTurn(events: readonly ThreadEvent[], index: number): boole
   if (event === undefined) return false;
   if (index === 0) return true;
   const isMessage = event.type === 'message-added' && event.message.role === 'user';
-  return isMessage && !isOfAnswer(events, index);
-}
-
-/* What an answer says to the model comes right after the end of the call that asked, and goes on with the turn. */
-function isOfAnswer(events: readonly ThreadEvent[], index: number): boolean {
-  const answered = events[index - 2];
-  return (
-    events[index - 1]?.type === 'call-ended' &&
-    answered?.type === 'request-answered' &&
-    answered.response.type === 'question-response'
-  );
+  return isMessage && !saysAnswer(events, index);
 }
 
 /** The id of the assistant message of a turn: the same live, in every tab, and after a reload. */

@@ -1,6 +1,6 @@
 import type { ModelMessage, UIMessage, UIMessageChunk } from 'ai';
 import { z } from 'zod';
-import { fileUrl } from './file-url.ts';
+import { fileUrl } from '../../content/file-url.ts';
 
 type UserContent = Extract<ModelMessage, { role: 'user' }>['content'];
 type UserPart = Exclude<UserContent, string>[number];

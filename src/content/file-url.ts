@@ -1,4 +1,4 @@
-/** The URL under which a page shows the file of a message; `undefined` for one that it can't. */
+/** The URL under which a client shows the file of a message; `undefined` for one that it can't. */
 export function fileUrl(data: unknown, mediaType: string): string | undefined {
   if (data instanceof URL) return data.href;
   if (typeof data === 'string') return URL.canParse(data) ? data : dataUrl(data, mediaType);

@@ -1,0 +1,37 @@
+import type { AgentThread } from '../thread/agent-thread.ts';
+import type { Agent } from './agent.ts';
+
+/** How a thread is looked at that another worker runs. */
+export interface LookOptions {
+  /** How often, in milliseconds. Default 500. */
+  pollMs?: number;
+  /** Waits between the looks; resolves early when the signal aborts. Default: a timer. */
+  wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+/** Gives a thread as it is at each look, until it is not running, or the signal has aborted. */
+export async function* lookUntilIdle(
+  agent: Pick<Agent, 'thread'>,
+  threadId: string,
+  { pollMs = 500, wait = timer, signal }: LookOptions & { signal: AbortSignal },
+): AsyncGenerator<AgentThread, void> {
+  for (;;) {
+    await wait(pollMs, signal);
+    const thread = await agent.thread(threadId);
+    yield thread;
+    if (thread.status !== 'running' || signal.aborted) return;
+  }
+}
+
+async function timer(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(handle);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const handle = setTimeout(end, milliseconds);
+    signal.addEventListener('abort', end, { once: true });
+  });
+}

@@ -1,0 +1,28 @@
+import type { Agent } from '../../agent/agent.ts';
+import type { LookOptions } from '../../agent/look-until-idle.ts';
+import type { Authorize } from '../../http/authorize.ts';
+
+/** How an AG-UI client reaches an agent. */
+export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>> extends LookOptions {
+  agent: Pick<Agent<RUNTIME_CONTEXT>, 'thread' | 'stream' | 'respond' | 'deliver'>;
+  /**
+   * Called before anything of the thread is read. `undefined`, or no principal, is 403; a `Response` is sent as it is; what it
+   * throws is 500.
+   */
+  authorize: Authorize<RUNTIME_CONTEXT>;
+  /**
+   * The tools whose calls the client runs: those of the agent without `execute`. Their results are taken from its tool messages.
+   * What a client lists as its tools is never looked at. Default none.
+   */
+  clientTools?: readonly string[];
+  /** Default `true`. */
+  sendReasoning?: boolean;
+  /** What the client is told of an error that is not its own. Default: `An error occurred.` */
+  onError?: (error: unknown) => string;
+  /** For every streamed response. */
+  headers?: Record<string, string>;
+  /** How long a body may be; clients send all of their history. Default 4 MiB. */
+  maximumBodyBytes?: number;
+  /** Whether a client that leaves ends the run. Default `false`: what was begun is brought to its end. */
+  abortOnDisconnect?: boolean;
+}

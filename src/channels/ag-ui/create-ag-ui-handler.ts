@@ -1,0 +1,77 @@
+import type { RunOptions } from '../../agent/agent-options.ts';
+import { allowed, type Authorized } from '../../http/authorize.ts';
+import { errorResponse, refusal } from '../../http/error-response.ts';
+import { readJsonBody } from '../../http/read-json-body.ts';
+import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
+import { eventStreamResponse } from './event-stream-response.ts';
+import { Outbox } from './outbox.ts';
+import { playRun } from './play-run.ts';
+import { parseRunAgentInput } from './run-agent-input.ts';
+
+/* In characters: a client that is further behind waits for the end. */
+const maximumBacklog = 262_144;
+
+/**
+ * The route of AG-UI 1.0 clients: a fetch-style handler for Next, Hono, Bun, Deno, Workers. It takes a `RunAgentInput` and streams the
+ * run as server-sent events. The thread on the server is the history: of a client's messages only the user's newest count.
+ *
+ * A run that needs people ends with an interrupt outcome; `resume` answers, all at once, or seed 002's
+ * `forwardedProps.interactionResponse`. What the thread refuses ends the run with `RUN_ERROR`, and changes nothing: `unknown-request`,
+ * `already-answered`, `request-closed`, `invalid-answer`, `NO_RESPONSE_FOR_PENDING` … What is no request at all is a status, with
+ * `{ error: { code, message } }`: 400, 403, 405, 413, 415, 500.
+ *
+ * @example
+ * const handler = createAgUiHandler({
+ *   agent,
+ *   authorize: async ({ request, threadId }) => {
+ *     const user = await userOf(request);
+ *     return user !== undefined && mayUse(user, threadId) ? { principal: user.email } : undefined;
+ *   },
+ * });
+ * export { handler as POST };
+ */
+export function createAgUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
+  options: AgUiHandlerOptions<RUNTIME_CONTEXT>,
+): (request: Request) => Promise<Response> {
+  return async (request) => {
+    try {
+      if (request.method === 'POST') return await postRun(options, request);
+      return refusal(405, 'method-not-allowed', 'Use POST.', { allow: 'POST' });
+    } catch (error) {
+      return errorResponse(error, options.onError);
+    }
+  };
+}
+
+/* The response does not wait for the run, nor the run for the response. */
+async function postRun<RUNTIME_CONTEXT>(
+  options: AgUiHandlerOptions<RUNTIME_CONTEXT>,
+  request: Request,
+): Promise<Response> {
+  const body = await readJsonBody(request, options.maximumBodyBytes ?? 4_194_304);
+  if (body instanceof Response) return body;
+  const input = parseRunAgentInput(body.json);
+  const caller = await allowed(options, request, input.threadId);
+  if (caller instanceof Response) return caller;
+  const thread = await options.agent.thread(input.threadId);
+  const gone = new AbortController();
+  const outbox = new Outbox(maximumBacklog);
+  const runOptions = runOptionsOf(options, caller, gone.signal);
+  const run = { options, runOptions, input, thread, outbox, gone: gone.signal };
+  /* Where the app's own `onError` throws, the stream ends without a last event. */
+  playRun(run).catch(() => outbox.leave());
+  return eventStreamResponse({ request, outbox, gone, headers: options.headers });
+}
+
+function runOptionsOf<RUNTIME_CONTEXT>(
+  { abortOnDisconnect = false }: AgUiHandlerOptions<RUNTIME_CONTEXT>,
+  { principal, channel = 'ag-ui', runtimeContext }: Authorized<RUNTIME_CONTEXT>,
+  gone: AbortSignal,
+): RunOptions<RUNTIME_CONTEXT> {
+  return {
+    principal,
+    channel,
+    ...(runtimeContext === undefined ? {} : { runtimeContext }),
+    ...(abortOnDisconnect ? { signal: gone } : {}),
+  };
+}

@@ -1,0 +1,48 @@
+import type { UserInputRequest, UserInputRequestContent } from '../../content/user-input.ts';
+import type { Interrupt } from './ag-ui-event.ts';
+import { questionSchema, shown } from './question-form.ts';
+
+/** A request, as the run that ends with it says it. */
+export function toInterrupt(content: UserInputRequestContent): Interrupt {
+  const request: UserInputRequest = { ...content };
+  const { requestId: id, toolCall, expiresAt } = request;
+  return {
+    id,
+    reason: reasonOf(request),
+    message: shown(promptOf(request)),
+    ...(toolCall === undefined ? {} : { toolCallId: toolCall.toolCallId }),
+    responseSchema:
+      request.type === 'approval-request' ? approvalSchema(request) : questionSchema(request),
+    ...(expiresAt === undefined
+      ? {}
+      : { expiresAt: new Date(Math.min(expiresAt, 8.64e15)).toISOString() }),
+    metadata: { holdpoint: request },
+  };
+}
+
+/* The call stands in the message too: a client may show no more than that. */
+function promptOf({ text, toolCall, type }: UserInputRequest): string {
+  if (type !== 'approval-request' || toolCall === undefined) return text;
+  return `${text}\n${toolCall.toolName} ${JSON.stringify(toolCall.input)}`;
+}
+
+function reasonOf(request: UserInputRequest): Interrupt['reason'] {
+  if (request.type === 'question-request') {
+    return request.kind === 'confirmation' ? 'confirmation' : 'input_required';
+  }
+  return request.toolCall === undefined ? 'confirmation' : 'tool_call';
+}
+
+/* No `editedArgs`: what was shown is what runs. */
+function approvalSchema({ digest }: { digest: string }): Record<string, unknown> {
+  return {
+    type: 'object',
+    properties: {
+      approved: { type: 'boolean' },
+      reason: { type: 'string' },
+      digest: { const: digest },
+    },
+    required: ['approved'],
+    additionalProperties: false,
+  };
+}

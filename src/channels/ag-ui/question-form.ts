@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { inertText } from '../../content/inert-text.ts';
+import type {
+  QuestionAnswer,
+  QuestionField,
+  QuestionRequestContent,
+  QuestionResponseContent,
+} from '../../content/question.ts';
+import { HoldpointError } from '../../errors.ts';
+import { fromInteractionResponse } from '../../tools/interaction.ts';
+import { asInteraction } from './interactions.ts';
+
+type Schema = Record<string, unknown>;
+
+/**
+ * The JSON Schema of the answer to a question. A question of seed 002's shape takes `{ selectedOptionId?, freeText? }`, and a
+ * confirmation `{ approved }` as well; any other an object with a property for each field: an option's id, a list of ids, a text, or
+ * `{ selectedOptionIds?, freeText? }` where both may be.
+ */
+export function questionSchema(request: QuestionRequestContent): Schema {
+  const [field] = request.fields;
+  if (asInteraction(request) !== undefined && field !== undefined) {
+    return interactionSchema(request, field);
+  }
+  const required = request.fields.filter(isRequired).map(({ key }) => key);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(request.fields.map((each) => [each.key, fieldSchema(each)])),
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+  };
+}
+
+/** The answer that a payload gives. Throws `invalid-answer`; whether it answers the question is looked at where it is recorded. */
+export function questionAnswer(
+  request: QuestionRequestContent,
+  payload: unknown,
+): QuestionResponseContent {
+  const { requestId } = request;
+  if (asInteraction(request) !== undefined) {
+    const { approved, ...said } = parsed(interactionPayloadSchema, payload, requestId);
+    const confirmed = approved === undefined ? {} : { confirmed: approved };
+    return fromInteractionResponse(request, { ...said, ...confirmed, interactionId: requestId });
+  }
+  const values = new Map(Object.entries(parsed(objectSchema, payload, requestId)));
+  const unknown = [...values.keys()].find(
+    (key) => !request.fields.some((field) => field.key === key),
+  );
+  if (unknown !== undefined) {
+    throw noAnswer(requestId, `there is no field ${JSON.stringify(unknown)}`);
+  }
+  const answers = request.fields.map((field) =>
+    fieldAnswer(field, values.get(field.key), requestId),
+  );
+  return { type: 'question-response', requestId, status: 'answered', answers };
+}
+
+const interactionPayloadSchema = z.strictObject({
+  selectedOptionId: z.string().optional(),
+  freeText: z.string().optional(),
+  approved: z.boolean().optional(),
+});
+const objectSchema = z.custom<object>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+);
+const idsSchema = z.array(z.string());
+const mixedSchema = z.strictObject({
+  selectedOptionIds: idsSchema.default([]),
+  freeText: z.string().optional(),
+});
+
+function interactionSchema({ kind }: QuestionRequestContent, field: QuestionField): Schema {
+  const picks = field.options.length === 0 ? {} : { selectedOptionId: optionSchema(field) };
+  const approved = kind === 'confirmation' ? { approved: { type: 'boolean' } } : {};
+  const properties = { ...approved, ...picks, freeText: { type: 'string' } };
+  return {
+    type: 'object',
+    properties,
+    anyOf: Object.keys(properties).map((name) => ({ required: [name] })),
+    additionalProperties: false,
+  };
+}
+
+function fieldSchema(field: QuestionField): Schema {
+  const title = shown(field.label);
+  if (field.freeText === 'only') return { title, type: 'string' };
+  if (field.freeText === 'never') {
+    return { ...(field.max > 1 ? listSchema(field) : optionSchema(field)), title };
+  }
+  const properties = { selectedOptionIds: listSchema(field), freeText: { type: 'string' } };
+  return { title, type: 'object', properties, additionalProperties: false };
+}
+
+function optionSchema({ options, preselected = [] }: QuestionField): Schema {
+  const [first] = preselected;
+  return {
+    type: 'string',
+    oneOf: options.map(({ id, label, description }) => ({
+      const: id,
+      title: shown(label),
+      ...(description === undefined ? {} : { description: shown(description) }),
+    })),
+    ...(first === undefined ? {} : { default: first }),
+  };
+}
+
+function listSchema(field: QuestionField): Schema {
+  const { preselected, min, max, freeText } = field;
+  return {
+    type: 'array',
+    items: optionSchema({ ...field, preselected: [] }),
+    uniqueItems: true,
+    ...(freeText === 'never' ? { minItems: min } : {}),
+    maxItems: max,
+    ...(preselected === undefined ? {} : { default: preselected }),
+  };
+}
+
+/** Text of a model or a tool, line by line: nothing in it is obeyed, and nothing hidden. */
+export function shown(text: string): string {
+  return text.split('\n').map(inertText).join('\n');
+}
+
+function isRequired({ freeText, min }: QuestionField): boolean {
+  return freeText === 'only' || min > 0;
+}
+
+function fieldAnswer(field: QuestionField, value: unknown, requestId: string): QuestionAnswer {
+  const { key, freeText, max } = field;
+  if (value === undefined) return { key, optionIds: [] };
+  if (freeText === 'only')
+    return { key, optionIds: [], text: parsed(z.string(), value, requestId) };
+  if (freeText === 'optional') {
+    const { selectedOptionIds, freeText: text } = parsed(mixedSchema, value, requestId);
+    return { key, optionIds: selectedOptionIds, ...(text === undefined ? {} : { text }) };
+  }
+  const optionIds =
+    max > 1 ? parsed(idsSchema, value, requestId) : [parsed(z.string(), value, requestId)];
+  return { key, optionIds };
+}
+
+function parsed<VALUE>(schema: z.ZodType<VALUE>, value: unknown, requestId: string): VALUE {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw noAnswer(requestId, z.prettifyError(result.error));
+}
+
+function noAnswer(requestId: string, why: string): HoldpointError {
+  return new HoldpointError('invalid-answer', `This is no answer to question ${requestId}: ${why}`);
+}

@@ -1,0 +1,32 @@
+import { HoldpointError, type HoldpointErrorCode } from '../../errors.ts';
+import type { AgUiEvent } from './ag-ui-event.ts';
+
+/* What a client can act on. Of all else it is told what the app says. */
+const told: ReadonlySet<HoldpointErrorCode> = new Set<HoldpointErrorCode>([
+  'invalid-input',
+  'invalid-answer',
+  'not-allowed',
+  'unknown-request',
+  'unknown-call',
+  'already-answered',
+  'request-closed',
+  'answer-mismatch',
+  'thread-busy',
+  'requests-open',
+  'thread-indeterminate',
+  'revision-conflict',
+]);
+
+/** The end of a run that failed, or was refused. `requests-open` has a name in seed 002's world. */
+export function runError(
+  error: unknown,
+  onError: (error: unknown) => string = () => 'An error occurred.',
+): AgUiEvent {
+  const known = HoldpointError.isInstance(error) && told.has(error.code) ? error : undefined;
+  if (known === undefined) {
+    return { type: 'RUN_ERROR', message: onError(error), code: 'internal-error' };
+  }
+  const { code, message } = known;
+  const seedCode = code === 'requests-open' ? 'NO_RESPONSE_FOR_PENDING' : code;
+  return { type: 'RUN_ERROR', message, code: seedCode };
+}

@@ -1,0 +1,137 @@
+import type { AgentResponse } from '../../agent/agent-response.ts';
+import type { ModelDelta } from '../../agent/streaming-model.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
+import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
+import { resultEvent, resultOf } from './call-result.ts';
+import { interactionEnded } from './interactions.ts';
+import type { RunAgentInput } from './run-agent-input.ts';
+import { runEnd } from './run-end.ts';
+import { stepContent, stepMessageId } from './step-content.ts';
+import { StepTeller, textEvents } from './step-teller.ts';
+import { showsAll, threadMessages, userMessage } from './thread-messages.ts';
+
+/** Tells a client of one run: what the model is saying, and what is in the thread, in the thread's order. */
+export class RunTelling {
+  readonly #input: RunAgentInput;
+  readonly #sendReasoning: boolean;
+  readonly #heldMessages: ReadonlySet<string>;
+  /** Of the last event that the client knows. */
+  #revision = 0;
+  /** The conversation before the run, for a client that shows another. */
+  #before: AgUiMessage[] | undefined;
+  #hasBegun = false;
+  #step: StepTeller;
+
+  constructor(input: RunAgentInput, sendReasoning: boolean) {
+    this.#input = input;
+    this.#sendReasoning = sendReasoning;
+    this.#heldMessages = new Set(input.messages.map(({ id }) => id));
+    this.#step = this.#stepTeller(0);
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** Looks what of the thread, as it is before the run, the client has. */
+  open(thread: AgentThread): void {
+    const messages = this.#messages(thread);
+    const known = new Set(messages.map(({ id }) => id));
+    const { messages: list } = this.#input;
+    const lastOther = list.findLastIndex(({ role }) => role !== 'user');
+    const held = list.filter(({ id }, index) => index <= lastOther || known.has(id));
+    this.#before = showsAll(held, messages) ? undefined : messages;
+    this.#revision = thread.revision;
+    const steps = thread.events.filter(({ type }) => type === 'step-finished').length;
+    this.#step = this.#stepTeller(steps);
+  }
+
+  /** The beginning; for a client that shows another conversation, that of the thread, from which the run goes on. */
+  begin({ id, events }: AgentThread): AgUiEvent[] {
+    this.#hasBegun = true;
+    const { threadId, runId } = this.#input;
+    const started: AgUiEvent = { type: 'RUN_STARTED', threadId, runId, protocolVersion: '1.0' };
+    if (this.#before === undefined) return [started];
+    const said = [...events.keys()]
+      .slice(this.#revision)
+      .flatMap((index) => userMessage(id, events, index))
+      .filter((message) => this.#heldMessages.has(message.id));
+    return [started, { type: 'MESSAGES_SNAPSHOT', messages: [...this.#before, ...said] }];
+  }
+
+  /** What the model is saying. */
+  hear(delta: ModelDelta): AgUiEvent[] {
+    return this.#step.hear(delta);
+  }
+
+  /** What has happened since. */
+  news(thread: AgentThread): AgUiEvent[] {
+    if (thread.revision <= this.#revision) return [];
+    const { events } = thread;
+    const from = this.#revision;
+    this.#revision = events.length;
+    return events.slice(from).flatMap((event, index) => this.#tell(thread, event, from + index));
+  }
+
+  /** The whole conversation. */
+  snapshot(thread: AgentThread): AgUiEvent {
+    return { type: 'MESSAGES_SNAPSHOT', messages: this.#messages(thread) };
+  }
+
+  /** The end of the run. */
+  end(thread: AgentThread, status: AgentResponse['status'] | undefined): AgUiEvent[] {
+    return [
+      ...this.#step.halt(),
+      ...runEnd(this.#input, thread, { status, snapshot: () => this.snapshot(thread) }),
+    ];
+  }
+
+  #tell(thread: AgentThread, event: ThreadEvent, index: number): AgUiEvent[] {
+    switch (event.type) {
+      case 'step-finished':
+        return this.#finishStep(thread, event);
+      case 'message-added':
+        return userMessage(thread.id, thread.events, index)
+          .filter(({ id }) => !this.#heldMessages.has(id))
+          .flatMap(({ id, content }) =>
+            typeof content === 'string' ? textEvents(id, 'user', content) : [this.snapshot(thread)],
+          );
+      case 'request-answered':
+      case 'request-closed':
+        return interactionEnded(event, thread.events);
+      case 'call-ended': {
+        const call = thread.calls.find(
+          (each) => each.step === event.step && each.index === event.index,
+        );
+        return (call === undefined ? [] : resultOf(call)).map((result) =>
+          resultEvent(thread.id, result),
+        );
+      }
+      default:
+        return [];
+    }
+  }
+
+  #finishStep(thread: AgentThread, event: ThreadEventOf<'step-finished'>): AgUiEvent[] {
+    const content = stepContent(thread.id, event, this.#sendReasoning);
+    const { events, isSo } = this.#step.finish(content);
+    this.#step = this.#stepTeller(event.step + 1);
+    return [
+      ...events,
+      ...content.results.map((result) => resultEvent(thread.id, result)),
+      ...(isSo ? [] : [this.snapshot(thread)]),
+    ];
+  }
+
+  #stepTeller(step: number): StepTeller {
+    return new StepTeller(stepMessageId(this.#input.threadId, step), this.#sendReasoning);
+  }
+
+  #messages(thread: AgentThread) {
+    return threadMessages(thread, {
+      sendReasoning: this.#sendReasoning,
+      held: this.#input.messages,
+    });
+  }
+}

@@ -1,0 +1,100 @@
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import { messageIdOf } from '../../thread/message-id.ts';
+import { saysAnswer } from '../../thread/says-answer.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { AgUiMessage } from './ag-ui-event.ts';
+import { resultMessage, resultOf } from './call-result.ts';
+import type { ClientMessage } from './run-agent-input.ts';
+import { stepContent, type StepContent } from './step-content.ts';
+import { clientContent } from './user-content.ts';
+
+/** How a thread is shown. */
+export interface ShowOptions {
+  sendReasoning: boolean;
+  /** What the client has: of results that it brought itself it keeps its own ids. */
+  held: readonly ClientMessage[];
+}
+
+/** The whole conversation as AG-UI has it. What an answer says to the model is not in it: its call and result are. */
+export function threadMessages(
+  thread: AgentThread,
+  { sendReasoning, held }: ShowOptions,
+): AgUiMessage[] {
+  const { id, events } = thread;
+  const calls = Map.groupBy(thread.calls, ({ step }) => step);
+  const results = held.filter(({ role }) => role === 'tool');
+  const heldIds = new Map(results.map((message) => [message.toolCallId, message.id]));
+  return events.flatMap((event, index): AgUiMessage[] => {
+    if (event.type === 'message-added') return userMessage(id, events, index);
+    if (event.type !== 'step-finished') return [];
+    const content = stepContent(id, event, sendReasoning);
+    const ended = [...content.results, ...(calls.get(event.step) ?? []).flatMap(resultOf)];
+    return [
+      ...stepMessages(content),
+      ...ended.map((result) => resultMessage(id, result, heldIds.get(result.toolCallId))),
+    ];
+  });
+}
+
+/** A user's message, as its client called it; nothing for what is no user's. */
+export function userMessage(
+  threadId: string,
+  events: readonly ThreadEvent[],
+  index: number,
+): Extract<AgUiMessage, { role: 'user' }>[] {
+  const event = events[index];
+  if (event?.type !== 'message-added' || event.message.role !== 'user') return [];
+  if (saysAnswer(events, index)) return [];
+  const { message } = event;
+  const id = messageIdOf(message) ?? `${threadId}:user:${index + 1}`;
+  return [{ id, role: 'user', content: clientContent(message.content) }];
+}
+
+function stepMessages({ messageId: id, texts, calls }: StepContent): AgUiMessage[] {
+  const content = texts.find(({ type }) => type === 'text')?.text;
+  const thoughts = texts.filter(({ type }) => type === 'reasoning');
+  const says = content !== undefined || calls.length > 0;
+  return [
+    ...thoughts.map(({ messageId, text }): AgUiMessage => ({
+      id: messageId,
+      role: 'reasoning',
+      content: text,
+    })),
+    ...(says
+      ? [
+          {
+            id,
+            role: 'assistant' as const,
+            ...(content === undefined ? {} : { content }),
+            ...(calls.length === 0 ? {} : { toolCalls: calls }),
+          },
+        ]
+      : []),
+  ];
+}
+
+/** Whether a client shows these messages, and nothing else beside thoughts and what is its own to show. */
+export function showsAll(
+  held: readonly ClientMessage[],
+  messages: readonly AgUiMessage[],
+): boolean {
+  const shown = held.filter(({ role }) => role !== 'reasoning' && role !== 'activity');
+  const stored = messages.filter(({ role }) => role !== 'reasoning');
+  return (
+    shown.length === stored.length &&
+    stored.every((message, index) => isSame(shown[index], message))
+  );
+}
+
+/* Parts of a user's message are written otherwise by each side; they are the user's own. */
+function isSame(shown: ClientMessage | undefined, stored: AgUiMessage): boolean {
+  if (shown?.id !== stored.id || shown.role !== stored.role) return false;
+  if (stored.role === 'user' && typeof stored.content !== 'string') return true;
+  const calls = stored.role === 'assistant' ? (stored.toolCalls ?? []) : [];
+  const shownCalls = shown.toolCalls ?? [];
+  return (
+    (shown.content ?? '') === (stored.content ?? '') &&
+    shownCalls.length === calls.length &&
+    calls.every(({ id }, index) => shownCalls[index]?.id === id)
+  );
+}
