@@ -1,10 +1,11 @@
 import { plainCopy } from '../content/plain-copy.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
-import type { NewThreadEvent } from '../thread/thread-event.ts';
+import type { NewThreadEvent, NewThreadEventOf } from '../thread/thread-event.ts';
 import type { ThreadHead, ThreadState } from '../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { DeliveredOutcome, ToolRecovery } from './agent-options.ts';
 import { checkApproved } from './check-approved.ts';
+import { endEvents } from './close-requests.ts';
 import type { DecisionInput } from './decide-calls.ts';
 import { parseDelivered, recordedOutcome } from './outside-outcome.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
@@ -34,14 +35,14 @@ export async function reconcileCalls(
 ): Promise<NewThreadEvent[]> {
   const lost = head.calls.filter(({ status }) => status === 'started');
   const known = await Promise.all(lost.map(async (call) => reconcileCall(context, tools, call)));
-  return known.flat();
+  return known.flat().flatMap((ended) => endEvents(head, ended));
 }
 
 async function reconcileCall(
   context: AgentContext,
   tools: ToolDefinitions,
   call: ToolCallRecord,
-): Promise<NewThreadEvent[]> {
+): Promise<NewThreadEventOf<'call-ended'>[]> {
   const { step, index, toolName } = call;
   const outcome = await askTool(recoveryOf(context, call), call);
   if (outcome === undefined) return [];

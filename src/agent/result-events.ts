@@ -1,6 +1,7 @@
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { NewThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadHead } from '../thread/thread-state.ts';
+import { endEvents } from './close-requests.ts';
 import type { Attempt, Finished } from './executions.ts';
 
 /** The events that record results. What ended otherwise meanwhile, or was given up, is left as it is. */
@@ -11,10 +12,10 @@ export function resultEvents(
 ): NewThreadEvent[] {
   return finished
     .filter(({ attempt }) => callOf(head, attempt) !== undefined)
-    .map(({ attempt: { step, index }, execution }) =>
+    .flatMap(({ attempt: { step, index }, execution }) =>
       execution.type === 'deferred'
-        ? { type: 'call-deferred', at, step, index }
-        : { type: 'call-ended', at, step, index, outcome: execution.outcome },
+        ? [{ type: 'call-deferred', at, step, index }]
+        : endEvents(head, { type: 'call-ended', at, step, index, outcome: execution.outcome }),
     );
 }
 
