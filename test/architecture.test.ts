@@ -55,6 +55,8 @@ const packages: Record<string, readonly string[]> = {
     'channels/ui/',
   ],
   zod: [],
+  'p-retry': ['channels/rap/send-answer.ts'],
+  standardwebhooks: ['channels/rap/webhook-signatures.ts'],
   eventemitter3: ['agent/agent-events.ts'],
   canonicalize: ['policy/digest.ts'],
   '@opentelemetry/api': ['otel.ts', 'otel/'],

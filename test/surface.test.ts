@@ -1,6 +1,7 @@
 import * as root from 'holdpoint';
 import * as middleware from 'holdpoint/middleware';
 import * as otel from 'holdpoint/otel';
+import * as rap from 'holdpoint/rap';
 import * as postgres from 'holdpoint/stores/postgres';
 import * as sqlite from 'holdpoint/stores/sqlite';
 import * as terminal from 'holdpoint/terminal';
@@ -33,6 +34,7 @@ test('the public names are these, and a change of them is a decision', () => {
   expect(Object.keys(middleware).toSorted()).toEqual(['guardTools', 'holdPoint', 'inertTools']);
   expect(Object.keys(otel)).toEqual(['traceHoldpoint']);
   expect(Object.keys(sqlite)).toEqual(['sqliteStore']);
+  expect(Object.keys(rap).toSorted()).toEqual(['createCallbackHandler', 'remoteTool']);
   expect(Object.keys(postgres).toSorted()).toEqual(['postgresSchema', 'postgresStore']);
   expect(Object.keys(terminal).toSorted()).toEqual([
     'askInTerminal',
