@@ -15,7 +15,7 @@ import {
   type RemoteToolOptions,
 } from 'holdpoint/rap';
 import { z } from 'zod';
-import { type ScriptedStep, scriptedModel } from '../support/scripted-model.ts';
+import { type ScriptedStep, scriptedModel } from 'holdpoint/testing';
 import { storeKits } from '../support/store-kits.ts';
 import { CallbackSite } from './callback-site.ts';
 import { ToolServer } from './tool-server.ts';
