@@ -1,4 +1,5 @@
 import type { ApprovalRequestContent } from '../content/approval.ts';
+import type { QuestionRequestContent } from '../content/question.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ThreadEventType } from '../thread/thread-event.ts';
 import type { AgentListener } from './agent-events.ts';
@@ -12,6 +13,7 @@ import type {
 } from './agent-options.ts';
 import type { AgentResponse } from './agent-response.ts';
 import type { AgentStream } from './agent-stream.ts';
+import type { Question } from './question-call.ts';
 
 /** A language model with tools, a loop that asks before it acts, and threads that remember. */
 export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
@@ -55,6 +57,18 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
     thread: AgentThread,
     request: { text: string; reason?: string; expiresAfterMs?: number },
   ): Promise<ApprovalRequestContent>;
+  /**
+   * Asks a person for a call that goes on elsewhere: one that is deferred, or on its way there. The call stays as it is, and the answer
+   * to the question, by `run` or `respond` as any other, is brought to the tool by the next run; `replyTo`, any JSON, is what it is
+   * reached by, and nobody is shown it. A call asks one thing at a time: the same again is harmless, another question closes the one
+   * before. Questions close when the call ends. Refused with `not-allowed` for a call in another state, `unknown-call`, `invalid-input`.
+   */
+  requestAnswer(
+    thread: AgentThread,
+    toolCallId: string,
+    question: Question,
+    options?: { replyTo?: unknown },
+  ): Promise<QuestionRequestContent>;
   /**
    * Says what became of a call whose outcome is unknown (`indeterminate`): a person looked. `retry` is a new approval of the same
    * call. `run([], thread)` goes on. Refused with `not-allowed` for a call in another state, which is every state of a call that the

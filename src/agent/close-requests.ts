@@ -1,7 +1,7 @@
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputResponseContent } from '../content/user-input.ts';
-import type { NewThreadEvent } from '../thread/thread-event.ts';
-import type { ThreadHead } from '../thread/thread-state.ts';
+import type { NewThreadEvent, NewThreadEventOf } from '../thread/thread-event.ts';
+import { isSamePlace, type ThreadHead } from '../thread/thread-state.ts';
 
 const approvalExpired = 'The request for approval expired unanswered.';
 const questionExpired = 'The question expired unanswered.';
@@ -39,7 +39,9 @@ export function cancelEvents(head: ThreadHead, reason: string, now: number): New
 
 /** The events that cancel what the step has open still; what the app asks by itself is not of the turn. */
 export function interruptEvents(head: ThreadHead, now: number): NewThreadEvent[] {
-  const openRequests = head.openRequests.filter(({ place }) => place !== undefined);
+  const openRequests = head.openRequests.filter(
+    ({ place, beside }) => place !== undefined || beside !== undefined,
+  );
   return cancelEvents({ ...head, openRequests }, 'Interrupted', now);
 }
 
@@ -82,6 +84,27 @@ export function outcomeUnstarted(
   if (attempts === 0) return { status: 'denied', reason };
   const unknown = 'It was started before, and whether that took effect is not known.';
   return { status: 'failed', error: `Not started again. ${reason ?? ''} ${unknown}` };
+}
+
+/** The event that ends a call that was begun, after those that close what it asks beside. */
+export function endEvents(
+  head: ThreadHead,
+  ended: NewThreadEventOf<'call-ended'>,
+): NewThreadEvent[] {
+  return [...closeBeside(head, ended, { reason: 'The call has ended.', at: ended.at }), ended];
+}
+
+/** The events that close what is asked beside a call. */
+export function closeBeside(
+  { openRequests }: ThreadHead,
+  place: CallPlace,
+  { reason, at }: { reason: string; at: number },
+): NewThreadEvent[] {
+  return openRequests
+    .filter(({ beside }) => isSamePlace(beside, place))
+    .flatMap(({ request }) =>
+      closeEvents(request.requestId, undefined, { cause: 'cancelled', reason, at }),
+    );
 }
 
 /** The open call at a place. */

@@ -1,5 +1,7 @@
 import type { ToolSet } from 'ai';
+import { randomId } from '../content/random-id.ts';
 import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
+import type { QuestionRequestContent } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
@@ -10,6 +12,7 @@ import { parseThreadJson } from '../thread/thread-json.ts';
 import { ThreadLog } from '../thread/thread-log.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import { acceptInput } from './accept-input.ts';
+import { askBeside } from './ask-beside.ts';
 import { cancelEvents } from './close-requests.ts';
 import type { Agent } from './agent.ts';
 import type { AgentContext } from './agent-context.ts';
@@ -31,7 +34,7 @@ import type { Feed } from './feed.ts';
 import { type Asked, makeRequest } from './make-request.ts';
 import { settingsOf } from './model-step.ts';
 import { parseInput } from './parse-input.ts';
-import { randomId } from '../content/random-id.ts';
+import type { Question } from './question-call.ts';
 import { checkRecovery } from './recover-calls.ts';
 import { Run } from './run.ts';
 import { checkTools, defineTools, type ToolDefinitions } from './tool-definitions.ts';
@@ -153,6 +156,17 @@ class HoldpointAgent implements Agent<unknown> {
       proposal.add({ type: 'request-opened', at: request.createdAt, request }),
     );
     return withAnswers(request);
+  }
+
+  async requestAnswer(
+    thread: AgentThread,
+    toolCallId: string,
+    question: Question,
+    { replyTo }: { replyTo?: unknown } = {},
+  ): Promise<QuestionRequestContent> {
+    const log = this.#logOf(thread);
+    await log.pull();
+    return askBeside(log, this.#context, { toolCallId, question, replyTo });
   }
 
   async settle(

@@ -3,10 +3,11 @@ import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
 import type { NewThreadEvent, NewThreadEventOf } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
-import { callsOf, type ThreadState } from '../thread/thread-state.ts';
 import type { AnswerOptions, DeliveredOutcome, SettledOutcome } from './agent-options.ts';
 import { askAbout, ownRunner } from './ask-about.ts';
 import { openedEvent } from './check-approved.ts';
+import { closeBeside, endEvents } from './close-requests.ts';
+import { callNamed, refuseUnless } from './named-call.ts';
 import { parseDelivered, parseSettled, recordedOutcome } from './outside-outcome.ts';
 import { parseAnswerer } from './parse-input.ts';
 import type { ToolDefinition, ToolDefinitions } from './tool-definitions.ts';
@@ -63,9 +64,18 @@ async function endCall(
     const at = now();
     const call = callNamed(proposal.state, toolCallId, at);
     if (isEnded(call, recorded)) return;
-    refuseUnless(call, statuses);
+    refuseUnless(call, statuses, 'an outcome can be brought');
     const { step, index } = call;
-    proposal.add({ type: 'call-ended', at, step, index, outcome: recorded, source, ...by });
+    const ended = {
+      type: 'call-ended',
+      at,
+      step,
+      index,
+      outcome: recorded,
+      source,
+      ...by,
+    } as const;
+    proposal.add(...endEvents(proposal.head, ended));
   });
 }
 
@@ -87,8 +97,9 @@ async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>
   await log.commit((proposal) => {
     const current = callNamed(proposal.state, toolCallId, now());
     if (current.outcome !== undefined) throw endedOtherwise(current);
-    refuseUnless(current, ['indeterminate']);
-    proposal.add(...events);
+    refuseUnless(current, ['indeterminate'], 'an outcome can be brought');
+    const closed = { reason: 'The call is tried again.', at: now() };
+    proposal.add(...closeBeside(proposal.head, current, closed), ...events);
   });
 }
 
@@ -116,15 +127,6 @@ async function retryEvents(
   ];
 }
 
-function callNamed(state: Readonly<ThreadState>, toolCallId: string, now: number): ToolCallRecord {
-  const call = callsOf(state, now).find((other) => other.toolCallId === toolCallId);
-  if (call !== undefined) return call;
-  throw new HoldpointError(
-    'unknown-call',
-    `Thread ${state.threadId} has no call ${toolCallId}. Its calls are in thread.calls.`,
-  );
-}
-
 /** Whether the call has this very outcome. Throws when it has another. */
 function isEnded(call: ToolCallRecord, outcome: ToolCallOutcome): boolean {
   if (call.outcome === undefined) return false;
@@ -136,16 +138,5 @@ function endedOtherwise({ toolCallId }: ToolCallRecord): HoldpointError {
   return new HoldpointError(
     'already-answered',
     `Call ${toolCallId} has ended otherwise before, and its first outcome stands.`,
-  );
-}
-
-function refuseUnless(
-  { toolCallId, status }: ToolCallRecord,
-  statuses: readonly ToolCallStatus[],
-): void {
-  if (statuses.includes(status)) return;
-  throw new HoldpointError(
-    'not-allowed',
-    `Call ${toolCallId} is ${status}; an outcome can be brought for one that is ${statuses.join(' or ')}.`,
   );
 }

@@ -7,17 +7,19 @@ import { messageOf } from './model-step.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
 /**
- * What `execute` is given beside its input: the AI SDK's options, and a key for the tool's own server.
+ * What `execute` is given beside its input: the AI SDK's options, which call of which thread it is, and a key for the tool's own
+ * server. These are always there when a holdpoint agent runs the tool.
  *
  * @example
  * execute: async (input, { idempotencyKey }: ToolRunOptions) => bank.pay(input, { idempotencyKey })
  */
 export interface ToolRunOptions extends ToolExecutionOptions<unknown> {
-  /**
-   * Unique to this call and stable: give it to the server that does the work, so that it too does it once. Always there
-   * when holdpoint runs the tool.
-   */
+  /** Unique to this call and stable: give it to the server that does the work, so that it too does it once. */
   idempotencyKey?: string;
+  /** The thread whose call it is: with `toolCallId`, what `agent.deliver` needs. */
+  threadId?: string;
+  /** The name that the tool has in the agent. */
+  toolName?: string;
 }
 
 const maximumErrorLength = 8_000;
@@ -43,6 +45,7 @@ export type Execution = { type: 'ended'; outcome: ToolCallOutcome } | { type: 'd
 
 /** What a call is run with. */
 interface CallOptions {
+  threadId: string;
   messages: () => readonly ModelMessage[];
   signal: AbortSignal | undefined;
   /** Runs the tool's own work. */
@@ -59,7 +62,7 @@ export async function executeCall(
   if (options.signal?.aborted === true) {
     return failed('Not run: the run was aborted before the call began.');
   }
-  const { toolCallId } = call;
+  const { toolCallId, toolName } = call;
   /* A copy: what runs is made of the stored bytes, and is the tool's to change. */
   const input = plainCopy(call.input);
   const executionOptions = {
@@ -70,6 +73,8 @@ export async function executeCall(
     abortSignal: options.signal,
     context,
     idempotencyKey: call.idempotencyKey ?? toolCallId,
+    threadId: options.threadId,
+    toolName,
   } satisfies ToolRunOptions;
   let output: unknown;
   try {

@@ -67,25 +67,32 @@ export function settled<VALUE>(value: VALUE, made: 'toQuestion' | 'toResult'): V
 
 /** The request of a call that asks, or what the model is told where it can't be asked. */
 export function questionOf(
-  { threadId, now, generateId }: RequestMaking,
+  making: RequestMaking,
   { toQuestion }: Asking,
   { input }: ToolCall,
 ): { request: QuestionRequestContent } | { error: string } {
   try {
-    const { expiresAfterMs, ...question } = settled(toQuestion(plainCopy(input)), 'toQuestion');
-    const createdAt = now();
-    const expiry = expiresAfterMs === undefined ? {} : { expiresAt: createdAt + expiresAfterMs };
-    const request = questionRequestSchema.parse({
-      ...askedSchema.parse(jsonCopy(question)),
-      type: 'question-request',
-      requestId: generateId(),
-      threadId,
-      createdAt,
-      ...expiry,
-    });
-    const fault = whyNotQuestion(request);
-    return fault === undefined ? { request } : { error: `The question can't be asked: ${fault}.` };
+    return { request: makeQuestion(making, settled(toQuestion(plainCopy(input)), 'toQuestion')) };
   } catch (error) {
     return { error: messageOf(error) };
   }
+}
+
+/** The request that asks a question. Throws where it can't be asked. */
+export function makeQuestion(
+  { threadId, now, generateId }: RequestMaking,
+  { expiresAfterMs, ...question }: Question,
+): QuestionRequestContent {
+  const createdAt = now();
+  const request = questionRequestSchema.parse({
+    ...askedSchema.parse(jsonCopy(question)),
+    type: 'question-request',
+    requestId: generateId(),
+    threadId,
+    createdAt,
+    ...(expiresAfterMs === undefined ? {} : { expiresAt: createdAt + expiresAfterMs }),
+  });
+  const fault = whyNotQuestion(request);
+  if (fault !== undefined) throw new TypeError(`The question can't be asked: ${fault}.`);
+  return request;
 }

@@ -1,10 +1,11 @@
 import { plainCopy } from '../content/plain-copy.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { NewThreadEvent } from '../thread/thread-event.ts';
-import type { ThreadHead, ThreadState } from '../thread/thread-state.ts';
+import { isSamePlace, type ThreadHead, type ThreadState } from '../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { DeliveredOutcome, ToolRecovery } from './agent-options.ts';
 import { checkApproved } from './check-approved.ts';
+import { endEvents } from './close-requests.ts';
 import type { DecisionInput } from './decide-calls.ts';
 import { parseDelivered, recordedOutcome } from './outside-outcome.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
@@ -26,28 +27,40 @@ function recoveryOf({ options }: AgentContext, { toolName }: ToolCallRecord): To
   return recoveries.get(toolName) ?? {};
 }
 
-/** The results that tools themselves know of, for calls that were started and whose process is gone. */
+/**
+ * What is known of calls that were started and whose process is gone: their result, where the tool can tell; or that they go on
+ * elsewhere, as they ask a person.
+ */
 export async function reconcileCalls(
   context: AgentContext,
   tools: ToolDefinitions,
   head: ThreadHead,
 ): Promise<NewThreadEvent[]> {
   const lost = head.calls.filter(({ status }) => status === 'started');
-  const known = await Promise.all(lost.map(async (call) => reconcileCall(context, tools, call)));
+  const known = await Promise.all(
+    lost.map(async (call) => reconcileCall(context, tools, { call, head })),
+  );
   return known.flat();
 }
 
 async function reconcileCall(
   context: AgentContext,
   tools: ToolDefinitions,
-  call: ToolCallRecord,
+  { call, head }: { call: ToolCallRecord; head: ThreadHead },
 ): Promise<NewThreadEvent[]> {
   const { step, index, toolName } = call;
   const outcome = await askTool(recoveryOf(context, call), call);
-  if (outcome === undefined) return [];
+  const place = { at: context.now(), step, index };
+  if (outcome === undefined)
+    return isAsking(head, call) ? [{ type: 'call-deferred', ...place }] : [];
   const recorded = await recordedOutcome(tools.get(toolName), call, outcome);
-  const at = context.now();
-  return [{ type: 'call-ended', at, step, index, outcome: recorded, source: 'reconciled' }];
+  const source = 'reconciled';
+  return endEvents(head, { type: 'call-ended', ...place, outcome: recorded, source });
+}
+
+/** Whether a call asks a person, or is owed an answer. */
+function isAsking({ openRequests, owedAnswers }: ThreadHead, call: ToolCallRecord): boolean {
+  return [...openRequests, ...owedAnswers].some(({ beside }) => isSamePlace(beside, call));
 }
 
 /* A tool that can't say, says something else, or fails to say, leaves the call as unknown as it was. */

@@ -1,6 +1,7 @@
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { NewThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadHead } from '../thread/thread-state.ts';
+import { endEvents } from './close-requests.ts';
 import type { Attempt, Finished } from './executions.ts';
 
 /** The events that record results. What ended otherwise meanwhile, or was given up, is left as it is. */
@@ -9,13 +10,15 @@ export function resultEvents(
   finished: readonly Finished[],
   at: number,
 ): NewThreadEvent[] {
-  return finished
-    .filter(({ attempt }) => callOf(head, attempt) !== undefined)
-    .map(({ attempt: { step, index }, execution }) =>
-      execution.type === 'deferred'
-        ? { type: 'call-deferred', at, step, index }
-        : { type: 'call-ended', at, step, index, outcome: execution.outcome },
-    );
+  return finished.flatMap(({ attempt, execution }): NewThreadEvent[] => {
+    const { step, index } = attempt;
+    const call = callOf(head, attempt);
+    if (call === undefined) return [];
+    if (execution.type === 'ended') {
+      return endEvents(head, { type: 'call-ended', at, step, index, outcome: execution.outcome });
+    }
+    return call.status === 'deferred' ? [] : [{ type: 'call-deferred', at, step, index }];
+  });
 }
 
 /** The call of an attempt, while that attempt is the one whose result is awaited. */
@@ -24,6 +27,6 @@ export function callOf(
   { step, index, attempt }: Attempt,
 ): ToolCallRecord | undefined {
   const call = calls[index];
-  const isAwaited = call?.step === step && call.status === 'started' && call.attempts === attempt;
-  return isAwaited ? call : undefined;
+  const isAwaited = call?.status === 'started' || call?.status === 'deferred';
+  return isAwaited && call.step === step && call.attempts === attempt ? call : undefined;
 }

@@ -4,18 +4,18 @@ import { Proposal } from '../thread/proposal.ts';
 import type { NewThreadEvent, ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import {
-  dueCalls,
   endsTurn,
   modelSpeaks,
   owesRun,
   statusOf,
   type ThreadHead,
 } from '../thread/thread-state.ts';
-import { traceCall, traceLost } from '../thread/tracing.ts';
+import { traceCall, traceDelivery, traceLost } from '../thread/tracing.ts';
 import { acceptInput } from './accept-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunOptions } from './agent-options.ts';
 import { approvedCalls, checkApproved, eventsOfApproved } from './check-approved.ts';
+import { broughtEvents, Deliveries, deliverOwed } from './deliveries.ts';
 import { executeCall } from './execute-call.ts';
 import type { DecisionInput } from './decide-calls.ts';
 import { Executions, type Finished } from './executions.ts';
@@ -61,6 +61,7 @@ export class Run {
   readonly #listener: ModelListener | undefined;
   readonly #onEvents: RunSetting['onEvents'];
   readonly #executions: Executions;
+  readonly #deliveries: Deliveries;
   readonly #lease: Lease;
   #holding = false;
   #steps = 0;
@@ -75,6 +76,7 @@ export class Run {
     this.#listener = listener;
     this.#onEvents = onEvents;
     this.#executions = new Executions(context.abortGraceMs);
+    this.#deliveries = new Deliveries(() => this.#executions.ring(), options.signal);
     this.#lease = new Lease(context, log);
   }
 
@@ -97,6 +99,7 @@ export class Run {
       throw error;
     } finally {
       stopRenewing?.();
+      this.#deliveries.stop();
       this.#executions.leave((late) => void recordLate(this.#context, this.#log, late));
       if (this.#holding) await this.#lease.letGo(messageOf(failure).slice(0, 500));
     }
@@ -154,17 +157,34 @@ export class Run {
     const { signal } = this.#options;
     const finished = this.#executions.take();
     if (finished.length > 0) return this.#recordResults(finished);
+    const brought = this.#deliveries.take();
+    if (brought.length > 0) {
+      return this.#commit(({ head }) => broughtEvents(head, brought, this.#context.now()), {
+        evenWhenLost: true,
+      });
+    }
     if (signal?.aborted === true && this.#executions.mayEnd) throw signal.reason;
     if (signal?.aborted !== true) {
+      this.#bringAnswers();
       const starts = await this.#checkApproved(this.#log.state.head);
       if (starts.size > 0) return this.#commit(({ head }) => eventsOfApproved(head, starts));
     }
-    if (this.#executions.pending) {
+    if (this.#executions.pending || this.#deliveries.pending) {
       await this.#executions.wait(signal);
       return [];
     }
     const speaks = modelSpeaks(this.#log.state.head) && this.#steps < this.#context.maxSteps;
     return speaks ? this.#askModel() : this.#commit(() => [this.#lease.ended()]);
+  }
+
+  #bringAnswers(): void {
+    const { state } = this.#log;
+    this.#deliveries.update(state.head, async (owed, signal) => {
+      const definition = this.#tools.get(owed.request.toolCall?.toolName ?? '');
+      return traceDelivery(state, owed, async () =>
+        deliverOwed(definition?.answering, owed, signal),
+      );
+    });
   }
 
   async #askModel(): Promise<readonly ThreadEvent[]> {
@@ -233,8 +253,8 @@ export class Run {
 
   #endWhenDone(proposal: Proposal): void {
     const { head } = proposal;
-    const busy = head.calls.some(({ status }) => status === 'started') || dueCalls(head).length > 0;
-    if (head.run === undefined || busy || modelSpeaks(head)) return;
+    const busy = head.calls.some(({ status }) => status === 'started');
+    if (head.run === undefined || busy || owesRun(head)) return;
     proposal.add(this.#lease.ended());
   }
 
@@ -253,7 +273,9 @@ export class Run {
       const attempt = { step, index, attempt: call.attempts };
       const around = async (work: () => Promise<unknown>): Promise<unknown> =>
         traceCall(state, call, work);
-      this.#executions.add(attempt, executeCall(definition, call, { messages, signal, around }));
+      const { threadId } = state;
+      const options = { threadId, messages, signal, around };
+      this.#executions.add(attempt, executeCall(definition, call, options));
     }
     return events;
   }

@@ -2,6 +2,7 @@ import { asSchema, jsonSchema, tool as functionTool, type Tool, type ToolSet } f
 import type { CallPlace } from '../content/tool-call.ts';
 import { definitionDigest } from '../policy/digest.ts';
 import type { NewThreadEvent } from '../thread/thread-event.ts';
+import { type Answering, answeringOf } from './answering.ts';
 import { type Asking, askingOf } from './question-call.ts';
 
 /** A tool of the agent, made ready once. */
@@ -13,6 +14,8 @@ export interface ToolDefinition {
   modelTool: ToolSet[string];
   /** How it asks a person, when that is what its calls do. */
   asking: Asking | undefined;
+  /** How it is told what a person answered, when it asks beside its calls. */
+  answering: Answering | undefined;
   /** The context for `execute` and for rules, validated. */
   context: unknown;
   /** SHA-256 over the definition: what an approval of a call of this tool is bound to. */
@@ -84,6 +87,7 @@ async function defineTool(name: string, tool: Tool, given: unknown): Promise<Too
     tool,
     modelTool: forModel(tool, description, ready),
     asking: askingOf(tool),
+    answering: answeringOf(tool),
     context,
     digest: await definitionDigest({ ...identity, version: tool.metadata?.['version'] }),
   };

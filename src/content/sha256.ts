@@ -1,3 +1,5 @@
+import { toBase64url } from './base64url.ts';
+
 /* Node's one-shot hash takes under a microsecond; WebCrypto, for where there is no Node, a trip to a thread pool. */
 const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto');
 
@@ -8,6 +10,5 @@ export function sha256(text: string): string | Promise<string> {
 
 async function webSha256(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  const binary = String.fromCharCode(...new Uint8Array(digest));
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  return toBase64url(new Uint8Array(digest));
 }

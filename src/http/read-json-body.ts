@@ -8,6 +8,21 @@ export async function readJsonBody(
   request: Request,
   maximumBytes: number,
 ): Promise<{ json: unknown; text: string } | Response> {
+  const body = await readJsonText(request, maximumBytes);
+  if (body instanceof Response) return body;
+  try {
+    const json: unknown = JSON.parse(body.text);
+    return { json, text: body.text };
+  } catch {
+    return noJson();
+  }
+}
+
+/** The text of such a body, for who looks at it before it is parsed. */
+export async function readJsonText(
+  request: Request,
+  maximumBytes: number,
+): Promise<{ text: string } | Response> {
   const [type = ''] = (request.headers.get('content-type') ?? '').split(';');
   if (type.trim().toLowerCase() !== 'application/json') {
     return refusal(415, 'unsupported-media-type', 'The body must be application/json.');
@@ -17,12 +32,14 @@ export async function readJsonBody(
     return refusal(413, 'too-large', `The body must not have more than ${maximumBytes} bytes.`);
   }
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    const json: unknown = JSON.parse(text);
-    return { json, text };
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
-    return refusal(400, 'invalid-input', 'The body is no JSON.');
+    return noJson();
   }
+}
+
+function noJson(): Response {
+  return refusal(400, 'invalid-input', 'The body is no JSON.');
 }
 
 /* Read no further than the limit, whatever the request says of its length. */

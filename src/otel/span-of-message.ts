@@ -41,6 +41,8 @@ export function spanOfMessage(
         'gen_ai.tool.call.arguments': recordInputs ? jsonOf(message.input) : undefined,
         'holdpoint.attempt': message.attempt,
       });
+    case 'delivered':
+      return spanNamed('answer_delivery', message, {});
     case 'indeterminate':
       return spanNamed('indeterminate_call', message, {
         'error.type': 'indeterminate',

@@ -1,24 +1,18 @@
 import type { ModelMessage } from 'ai';
-import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
+import type { ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
+import {
+  answerRequest,
+  closeRequest,
+  deliverAnswer,
+  endBeside,
+  openRequest,
+} from './apply-request.ts';
 import { proposedCalls } from './proposed-calls.ts';
 import type { NewThreadEvent, NewThreadEventOf, ThreadEvent } from './thread-event.ts';
-import {
-  type EndedRequest,
-  endsTurn,
-  nothingSettled,
-  type OpenRequest,
-  type ThreadHead,
-  type ThreadState,
-} from './thread-state.ts';
+import { endsTurn, nothingSettled, type ThreadHead, type ThreadState } from './thread-state.ts';
 import { toolParts } from './tool-result.ts';
-
-/** A head that is being written: a copy of its own, of which only the fields and the calls are written, and an index beside it. */
-export interface Writing {
-  readonly draft: ThreadHead;
-  readonly requests: Map<string, OpenRequest>;
-  readonly endedRequests: ReadonlyMap<string, EndedRequest>;
-}
+import { callAt, tampered, type Writing } from './writing.ts';
 
 /** Begins to write a head; the thread stays as it is. */
 export function beginWriting({ head, endedRequests }: ThreadState): Writing {
@@ -26,6 +20,7 @@ export function beginWriting({ head, endedRequests }: ThreadState): Writing {
     draft: {
       ...head,
       calls: head.calls.map((call) => ({ ...call })),
+      owedAnswers: [...head.owedAnswers],
       queuedMessages: [...head.queuedMessages],
       settling: nothingSettled(),
     },
@@ -104,6 +99,9 @@ function applyEvent(writing: Writing, event: NewThreadEvent): void {
     case 'request-closed':
       closeRequest(writing, event);
       break;
+    case 'answer-delivered':
+      deliverAnswer(writing, event);
+      break;
     case 'call-started': {
       const call = ownCallAt(writing, event, ['proposed', 'approved', 'started']);
       if (call.status === 'started' && call.runId === draft.run?.runId) {
@@ -121,10 +119,12 @@ function applyEvent(writing: Writing, event: NewThreadEvent): void {
       break;
     case 'call-abandoned':
       callAt(writing, event, event, ['started']).status = 'proposed';
+      endBeside(writing, event, event);
       break;
     case 'call-ended': {
       const call = callAt(writing, event, event, unended);
       refuseForeignEnd(event, call);
+      endBeside(writing, event, event);
       call.status = event.outcome.status;
       call.outcome = event.outcome;
       if (draft.calls.every(({ outcome }) => outcome !== undefined)) completeStep(writing);
@@ -155,61 +155,6 @@ function finishStep(writing: Writing, event: NewThreadEventOf<'step-finished'>):
   settling.messages.push(event.message);
   draft.calls = proposedCalls(event.message, event.step);
   for (const { toolCallId } of draft.calls) settling.toolCallIds.push(toolCallId);
-}
-
-function openRequest(writing: Writing, event: NewThreadEventOf<'request-opened'>): void {
-  const { request, place } = event;
-  if (place === undefined) {
-    writing.requests.set(request.requestId, { request, place });
-    return;
-  }
-  const call = callAt(writing, event, place, ['proposed']);
-  call.status = 'waiting';
-  call.requestId = request.requestId;
-  const { toolCallId, toolName, input } = call;
-  const shown = { ...request, toolCall: { toolCallId, toolName, input } };
-  writing.requests.set(request.requestId, { request: shown, place });
-}
-
-function answerRequest(writing: Writing, event: NewThreadEventOf<'request-answered'>): void {
-  const { response } = event;
-  const { request, place } = takeRequest(writing, event, response.requestId);
-  writing.draft.settling.requests.push({ request, place, response });
-  const approved = response.type === 'approval-response' && response.approved;
-  if (place !== undefined && approved)
-    callAt(writing, event, place, ['waiting']).status = 'approved';
-}
-
-function closeRequest(writing: Writing, event: NewThreadEventOf<'request-closed'>): void {
-  const { requestId, cause } = event;
-  const answered =
-    writing.draft.settling.requests.find(({ request }) => request.requestId === requestId) ??
-    writing.endedRequests.get(requestId);
-  const { request, place } = answered ?? takeRequest(writing, event, requestId);
-  writing.draft.settling.requests.push({ ...answered, request, place, cause });
-  if (place === undefined) return;
-  callAt(writing, event, place, ['waiting', 'approved']).status = 'proposed';
-}
-
-function takeRequest({ requests }: Writing, event: NewThreadEvent, requestId: string): OpenRequest {
-  const open = requests.get(requestId);
-  if (open === undefined) throw tampered(event, `request ${requestId} is not open`);
-  requests.delete(requestId);
-  return open;
-}
-
-function callAt(
-  { draft: { calls } }: Writing,
-  event: NewThreadEvent,
-  place: CallPlace,
-  statuses: readonly ToolCallRecord['status'][],
-): ToolCallRecord {
-  const call = calls[place.index];
-  if (call?.step !== place.step || !statuses.includes(call.status)) {
-    const status = call?.step === place.step ? call.status : 'absent';
-    throw tampered(event, `call ${place.step}.${place.index} is ${status}`);
-  }
-  return call;
 }
 
 /** A call that begins: one that is ours to run. What the provider runs is never begun here, whatever a log says. */
@@ -243,11 +188,4 @@ function completeStep({ draft }: Writing): void {
   draft.calls = [];
   draft.queuedMessages = [];
   draft.modelIsNext = !calls.some(endsTurn);
-}
-
-function tampered(event: NewThreadEvent, why: string): HoldpointError {
-  return new HoldpointError(
-    'log-tampered',
-    `The log is damaged: '${event.type}' can't come here, as ${why}.`,
-  );
 }

@@ -1,5 +1,5 @@
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
-import type { UserInputResponseContent } from '../content/user-input.ts';
+import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { NewThreadEvent, NewThreadEventOf } from './thread-event.ts';
 import type { ThreadHead } from './thread-state.ts';
@@ -101,8 +101,13 @@ function requestFacts(
     (other) => other.request.requestId === requestId,
   );
   if (found === undefined) return undefined;
-  const request = deepFreeze(found.request);
-  const { threadId, type: requestType, toolCall } = request;
+  return factsOf(found.request);
+}
+
+/** What is told of a request that is at hand. */
+export function factsOf(found: UserInputRequest): RequestFacts {
+  const request = deepFreeze(found);
+  const { threadId, requestId, type: requestType, toolCall } = request;
   const { toolCallId, toolName } = toolCall ?? {};
   return { threadId, requestId, requestType, toolCallId, toolName, request };
 }

@@ -67,13 +67,16 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     usage: usageSchema.optional(),
   }),
   /**
-   * A person is asked: about the call at `place`, which `request` then does not repeat, or about no call. `traceparent` is the span of
-   * the request, or of the answer, where somebody traces: what follows, days later, is linked to it.
+   * A person is asked: about the call at `place`, for the one at `beside`, which goes on meanwhile, or about no call; `request` does not
+   * repeat the call. `replyTo` is what the call's tool is reached by with the answer, and nobody is shown it. `traceparent` is the span
+   * of the request, or of the answer, where somebody traces: what follows, days later, is linked to it.
    */
   z.strictObject({
     type: z.literal('request-opened'),
     ...always,
     place: z.strictObject(place).optional(),
+    beside: z.strictObject(place).optional(),
+    replyTo: z.unknown().optional(),
     request: userInputRequestSchema,
     traceparent: traceparentSchema.optional(),
   }),
@@ -85,6 +88,13 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     principal: z.unknown().optional(),
     channel: z.string().optional(),
     traceparent: traceparentSchema.optional(),
+  }),
+  /** The tool that asked beside its call has the answer; or `error` says why it will not get it. */
+  z.strictObject({
+    type: z.literal('answer-delivered'),
+    ...always,
+    requestId: z.string(),
+    error: z.string().optional(),
   }),
   /** The request ended without an answer, or an answered one no longer holds (`invalidated`). */
   z.strictObject({

@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
+import type { QuestionRequestContent, QuestionResponseContent } from '../content/question.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
 import type { ThreadEvent } from './thread-event.ts';
 
@@ -9,13 +10,26 @@ export type ThreadStatus = 'idle' | 'waiting' | 'running' | 'indeterminate';
 /** A request that waits for its answer. */
 export interface OpenRequest {
   request: UserInputRequest;
+  /** The call that it is about. */
   place?: CallPlace | undefined;
+  /** The call that goes on meanwhile, and whose tool asks. */
+  beside?: CallPlace | undefined;
+  /** What that tool is reached by with the answer. */
+  replyTo?: unknown;
 }
 
 /** A request that has ended: answered, or closed without an answer. */
 export interface EndedRequest extends OpenRequest {
   response?: UserInputResponseContent;
   cause?: 'expired' | 'cancelled' | 'invalidated';
+}
+
+/** An answer that the tool of a call that goes on has asked for, and is not known to have. */
+export interface OwedAnswer {
+  request: QuestionRequestContent;
+  response: QuestionResponseContent;
+  beside: CallPlace;
+  replyTo?: unknown;
 }
 
 /** What has become past and can't change any more. */
@@ -35,6 +49,8 @@ export interface ThreadHead {
   /** The calls of the latest step while one of them is open, in the model's order; else none. */
   calls: ToolCallRecord[];
   openRequests: OpenRequest[];
+  /** Answers that tools are still to get, oldest first. */
+  owedAnswers: OwedAnswer[];
   /** Messages that came while calls were open. */
   queuedMessages: ModelMessage[];
   /** Whether the model is to speak next. */
@@ -65,6 +81,7 @@ export function emptyThread(threadId: string): ThreadState {
       run: undefined,
       calls: [],
       openRequests: [],
+      owedAnswers: [],
       queuedMessages: [],
       modelIsNext: false,
       settling: nothingSettled(),
@@ -110,9 +127,14 @@ export function dueCalls({ calls }: ThreadHead): ToolCallRecord[] {
   return own.length === 0 && open.length === approved.length ? approved : own;
 }
 
-/** Whether a run would find something to do at once: an approved call that can go on, or the model to ask. */
+/** Whether a run would find something to do at once: an approved call that can go on, an answer to bring, or the model to ask. */
 export function owesRun(head: ThreadHead): boolean {
-  return modelSpeaks(head) || dueCalls(head).length > 0;
+  return modelSpeaks(head) || dueCalls(head).length > 0 || head.owedAnswers.length > 0;
+}
+
+/** Whether two places are one. */
+export function isSamePlace(one: CallPlace | undefined, { step, index }: CallPlace): boolean {
+  return one?.step === step && one.index === index;
 }
 
 /** Every call of the thread, oldest first; a started call that nobody runs is indeterminate. */

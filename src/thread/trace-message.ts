@@ -5,7 +5,8 @@ import type { ThreadEventOf } from './thread-event.ts';
 /**
  * What the tracing channel `holdpoint` of `node:diagnostics_channel` tells. Each message is one operation, the same object from
  * its `start` to its `asyncEnd`. `requested`, `answered` and `finished` are appends: `asyncEnd` without an `error` means that it is
- * durable, and with one that it is not known to be. `started` is a tool that runs here. `indeterminate` is news, and has no `asyncEnd`.
+ * durable, and with one that it is not known to be. `started` is a tool that runs here, and `delivered` an answer on its way to the tool that asked beside its call.
+ * `indeterminate` is news, and has no `asyncEnd`.
  *
  * What people, models and tools wrote stands in `request`, `response`, `input`, `outcome`, `result` and `error` alone. These are the
  * thread's own, frozen; `result` and `error` are the tool's own, and must be left as they are. `principal` is who answered, as the app
@@ -21,6 +22,7 @@ export type TraceMessage =
   | AnsweredMessage
   | StartedMessage
   | FinishedMessage
+  | DeliveredMessage
   | IndeterminateMessage;
 
 /** A person is asked. */
@@ -63,6 +65,13 @@ interface FinishedMessage extends CallFacts {
   error?: unknown;
 }
 
+/** The tool that asked beside its call is told the answer; with an `error` at `asyncEnd`, it was not. */
+interface DeliveredMessage extends RequestFacts {
+  type: 'delivered';
+  /** The `traceparent` that is stored with the answer. */
+  follows: string | undefined;
+}
+
 /** A run found a call whose process is gone and of which its tool can't tell; told once an attempt, by each agent. */
 interface IndeterminateMessage extends CallFacts {
   type: 'indeterminate';
@@ -79,7 +88,7 @@ export interface RequestFacts {
   toolCallId?: string | undefined;
   toolName?: string | undefined;
   request: UserInputRequest;
-  /** Why the store did not take it; a `revision-conflict` when somebody was faster, and it is decided again. */
+  /** Why the store, or the tool, did not take it; a `revision-conflict` when somebody was faster, and it is decided again. */
   error?: unknown;
 }
 

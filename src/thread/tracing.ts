@@ -1,9 +1,9 @@
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
-import { callFacts, messageOf, traceparentOf } from './message-of-event.ts';
+import { callFacts, factsOf, messageOf, traceparentOf } from './message-of-event.ts';
 import type { Proposal } from './proposal.ts';
 import type { NewThreadEvent, ThreadEvent } from './thread-event.ts';
-import type { ThreadState } from './thread-state.ts';
+import type { OwedAnswer, ThreadState } from './thread-state.ts';
 import type { TraceMessage } from './trace-message.ts';
 import { traceparentSchema } from './traceparent.ts';
 
@@ -42,6 +42,18 @@ export function traceCall<RESULT>(
   const follows = traceparentOf('request-answered', call.requestId, [events]);
   const message: TraceMessage = { type: 'started', ...callFacts(threadId, call), follows };
   return tracingChannel.tracePromise(run, message);
+}
+
+/** Brings an answer to the tool that asked, and tells of it. */
+export function traceDelivery<RESULT>(
+  { events }: Readonly<ThreadState>,
+  { request }: OwedAnswer,
+  deliver: () => Promise<RESULT>,
+): Promise<RESULT> {
+  if (!tracingChannel?.hasSubscribers) return deliver();
+  const follows = traceparentOf('request-answered', request.requestId, [events]);
+  const message: TraceMessage = { type: 'delivered', ...factsOf(request), follows };
+  return tracingChannel.tracePromise(deliver, message);
 }
 
 /** Tells of the calls that were started and that nobody runs. `told` is what was told before, and is written. */

@@ -2,7 +2,7 @@ import { HttpAgent, type RunAgentParameters } from '@ag-ui/client';
 import { memoryStore, type AgentOptions, type ThreadStore } from 'holdpoint';
 import { type AgUiHandlerOptions, createAgUiHandler } from 'holdpoint/ag-ui';
 import { expect, onTestFinished, vi } from 'vitest';
-import { serveFetch } from '../../examples/inbox/serve-fetch.ts';
+import { serveFetch } from '../../examples/serve-fetch.ts';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { travelWorld } from '../support/travel-world.ts';

@@ -16,6 +16,7 @@ export function streamingAgent<RUNTIME_CONTEXT>(
     stream: (...input) => agent.stream(...input),
     respond: (...input) => agent.respond(...input),
     requestApproval: (...input) => agent.requestApproval(...input),
+    requestAnswer: (...input) => agent.requestAnswer(...input),
     settle: (...input) => agent.settle(...input),
     deliver: (...input) => agent.deliver(...input),
     cancel: (...input) => agent.cancel(...input),

@@ -221,7 +221,7 @@ describe('the traceparent that a subscriber sets', () => {
     let spans = 0;
     using heard = listen((message) => {
       spans += 1;
-      if (!('request' in message)) return;
+      if (message.type !== 'requested' && message.type !== 'answered') return;
       message.traceparent = traceparent.replace('31-01', `${30 + spans}-01`);
     });
     const world = memoryWorld(script);

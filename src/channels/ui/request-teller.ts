@@ -1,14 +1,19 @@
 import type { UIMessageChunk } from 'ai';
+import type { ToolCall } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import type { ThreadEventOf } from '../../thread/thread-event.ts';
 
-/** Says what becomes of a request that is about no call: a data part with its id, replaced when it is answered or closed. */
+/**
+ * Says what becomes of a request that is about no call, or that a tool asks while its call goes on: a data part with its id, replaced
+ * when it is answered or closed. The call's own part is left as it is.
+ */
 export class RequestTeller {
   readonly #request: UserInputRequest;
   #isOpen = true;
 
-  constructor(request: UserInputRequest) {
-    this.#request = request;
+  /** `call` is the one beside which it is asked. */
+  constructor(request: UserInputRequest, call: ToolCall | undefined) {
+    this.#request = call === undefined ? request : { ...request, toolCall: shown(call) };
   }
 
   get isOpen(): boolean {
@@ -27,7 +32,11 @@ export class RequestTeller {
   }
 
   #part(end: object): UIMessageChunk[] {
-    const { requestId: id } = this.#request;
-    return [{ type: 'data-approval-request', id, data: { ...this.#request, ...end } }];
+    const { requestId: id, type } = this.#request;
+    return [{ type: `data-${type}`, id, data: { ...this.#request, ...end } }];
   }
+}
+
+function shown({ toolCallId, toolName, input }: ToolCall): ToolCall {
+  return { toolCallId, toolName, input };
 }

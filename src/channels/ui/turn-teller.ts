@@ -29,7 +29,7 @@ export class TurnTeller {
     this.#steps = new StepTeller(options);
   }
 
-  /** Whether something that is about no call waits for its answer, which may come in a later turn. */
+  /** Whether something that is about no call, or asked beside one, waits for its answer, which may come in a later turn. */
   get isAsking(): boolean {
     return [...this.#requests.values()].some(({ isOpen }) => isOpen);
   }
@@ -95,9 +95,9 @@ export class TurnTeller {
     return [...this.#steps.finish(content.pieces), ...results, { type: 'finish-step' }];
   }
 
-  #ask({ request, place }: ThreadEventOf<'request-opened'>): UIMessageChunk[] {
+  #ask({ request, place, beside }: ThreadEventOf<'request-opened'>): UIMessageChunk[] {
     if (place === undefined) {
-      const teller = new RequestTeller(request);
+      const teller = new RequestTeller(request, beside && this.#callAt(beside));
       this.#requests.set(request.requestId, teller);
       return teller.ask();
     }

@@ -1,0 +1,43 @@
+import type { Tool } from 'ai';
+import type { QuestionRequestContent, QuestionResponseContent } from '../content/question.ts';
+import type { ToolCall } from '../content/tool-call.ts';
+
+/** A person's answer, for the tool that asked beside its call. */
+export interface AskedAnswer {
+  /** The answer; it was checked against `request`. It may be a dismissal where the question allows one. */
+  response: QuestionResponseContent;
+  request: QuestionRequestContent;
+  /** What `requestAnswer` was given to reach the tool by. */
+  replyTo: unknown;
+  call: ToolCall;
+}
+
+/** What ends a call when its tool is not told the answer. */
+export interface GivenUp {
+  status: 'failed';
+  /** What the model is told. */
+  error: string;
+}
+
+/** How a tool that asks beside its calls is told the answers. */
+export interface Answering {
+  /**
+   * Brings an answer to whoever does the call, and resolves when they have it, or with what ends the call instead. It tries again
+   * by itself; when it rejects, the answer is given up for good. After a crash it is called again with the same answer: what it
+   * sends may come twice. When `signal` aborts it must settle; the answer is then brought by the next run.
+   */
+  deliver: (answer: AskedAnswer, options: { signal: AbortSignal }) => Promise<GivenUp | undefined>;
+}
+
+/** Where a tool keeps how it is told answers. Registered, so that two copies of the package understand each other. */
+export const answering: unique symbol = Symbol.for('holdpoint.answering');
+
+/** How a tool is told answers; `undefined` for one that never asks beside a call. */
+export function answeringOf(tool: Tool): Answering | undefined {
+  const value: unknown = Reflect.get(tool, answering);
+  return isAnswering(value) ? value : undefined;
+}
+
+function isAnswering(value: unknown): value is Answering {
+  return typeof value === 'object' && value !== null && 'deliver' in value;
+}

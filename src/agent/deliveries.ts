@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { plainCopy } from '../content/plain-copy.ts';
+import type { NewThreadEvent } from '../thread/thread-event.ts';
+import type { OwedAnswer, ThreadHead } from '../thread/thread-state.ts';
+import type { Answering, GivenUp } from './answering.ts';
+import { endEvents } from './close-requests.ts';
+import { messageOf } from './model-step.ts';
+
+/** What came of bringing an answer to its tool. */
+export interface Brought {
+  owed: OwedAnswer;
+  /** What ends the call instead. */
+  outcome?: GivenUp | undefined;
+  /** Why the tool will not get it. */
+  error?: string;
+}
+
+const maximumErrorLength = 500;
+/* Checked before it is written: what does not fit would make the whole log unreadable. */
+const givenUpSchema = z.strictObject({ status: z.literal('failed'), error: z.string() }).optional();
+
+/** Brings one answer. */
+type Deliver = (owed: OwedAnswer, signal: AbortSignal) => Promise<GivenUp | undefined>;
+
+/** The answers that one run is bringing to the tools that asked. */
+export class Deliveries {
+  readonly #ring: () => void;
+  readonly #signal: AbortSignal | undefined;
+  readonly #underway = new Map<string, AbortController>();
+  #brought: Brought[] = [];
+
+  /** `ring` wakes the run, and `signal` ends it. */
+  constructor(ring: () => void, signal: AbortSignal | undefined) {
+    this.#ring = ring;
+    this.#signal = signal;
+  }
+
+  /** Whether an answer is under way, or one was brought and not taken. */
+  get pending(): boolean {
+    return this.#underway.size > 0 || this.#brought.length > 0;
+  }
+
+  /** Begins what is owed and is not under way, and stops what is owed no more. */
+  update({ owedAnswers }: ThreadHead, deliver: Deliver): void {
+    const owed = new Map(owedAnswers.map((answer) => [answer.request.requestId, answer]));
+    for (const [requestId, underway] of this.#underway) {
+      if (!owed.has(requestId)) underway.abort();
+    }
+    for (const [requestId, answer] of owed) {
+      const isTaken = this.#brought.some(
+        ({ owed: { request } }) => request.requestId === requestId,
+      );
+      if (!isTaken && !this.#underway.has(requestId)) void this.#bring(answer, deliver);
+    }
+  }
+
+  /** What was brought since the last taking. */
+  take(): Brought[] {
+    const taken = this.#brought;
+    this.#brought = [];
+    return taken;
+  }
+
+  /** Stops all of it: what is not known to have arrived is for the next run. */
+  stop(): void {
+    for (const underway of this.#underway.values()) underway.abort();
+  }
+
+  async #bring(owed: OwedAnswer, deliver: Deliver): Promise<void> {
+    const { requestId } = owed.request;
+    const underway = new AbortController();
+    this.#underway.set(requestId, underway);
+    const signals = [underway.signal, this.#signal].filter((signal) => signal !== undefined);
+    const signal = AbortSignal.any(signals);
+    const brought = await resultOf(owed, deliver(owed, signal));
+    this.#underway.delete(requestId);
+    const isCutOff = signal.aborted && brought.error !== undefined;
+    if (!isCutOff) this.#brought.push(brought);
+    this.#ring();
+  }
+}
+
+async function resultOf(
+  owed: OwedAnswer,
+  delivery: Promise<GivenUp | undefined>,
+): Promise<Brought> {
+  try {
+    return { owed, outcome: givenUpSchema.parse(await delivery) };
+  } catch (error) {
+    return { owed, error: messageOf(error).slice(0, maximumErrorLength) };
+  }
+}
+
+/** Brings an answer by the way that its tool has for it. */
+export async function deliverOwed(
+  answering: Answering | undefined,
+  { request, response, replyTo }: OwedAnswer,
+  signal: AbortSignal,
+): Promise<GivenUp | undefined> {
+  const { toolCall } = request;
+  if (answering === undefined || toolCall === undefined) {
+    throw new Error(`The tool '${toolCall?.toolName}' takes no answers.`);
+  }
+  const call = { ...toolCall, input: plainCopy(toolCall.input) };
+  const copies = structuredClone({ request, response, replyTo });
+  return answering.deliver({ ...copies, call }, { signal });
+}
+
+/** The events that record what was brought; what a tool is owed no more is left as it is. */
+export function broughtEvents(
+  head: ThreadHead,
+  brought: readonly Brought[],
+  at: number,
+): NewThreadEvent[] {
+  return brought.flatMap(({ owed: { request, beside }, outcome, error }): NewThreadEvent[] => {
+    const { requestId } = request;
+    const isOwed = head.owedAnswers.some((other) => other.request.requestId === requestId);
+    if (!isOwed) return [];
+    if (outcome !== undefined) {
+      return endEvents(head, { type: 'call-ended', at, ...beside, outcome });
+    }
+    return [{ type: 'answer-delivered', at, requestId, ...(error === undefined ? {} : { error }) }];
+  });
+}

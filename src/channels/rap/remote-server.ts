@@ -1,0 +1,29 @@
+import type { Tool } from 'ai';
+import type { CallbackKeys } from './callback-capability.ts';
+import type { WebhookSignatures } from './webhook-signatures.ts';
+
+/** What the runtime knows of the server of a remote tool. */
+export interface RemoteServer {
+  endpoint: URL;
+  keys: CallbackKeys;
+  /** Where it may want answers sent. */
+  origins: ReadonlySet<string>;
+  signatures: WebhookSignatures | undefined;
+  onDismiss: 'cancel' | 'default';
+  timeoutMs: number;
+  fetch: typeof fetch;
+  wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+/** Where a remote tool keeps its server, for the handler of its callbacks. */
+export const remote: unique symbol = Symbol.for('holdpoint.remote');
+
+/** The server of a tool; `undefined` for a tool that is not remote. */
+export function serverOf(tool: Tool): RemoteServer | undefined {
+  const value: unknown = Reflect.get(tool, remote);
+  return isServer(value) ? value : undefined;
+}
+
+function isServer(value: unknown): value is RemoteServer {
+  return typeof value === 'object' && value !== null && 'keys' in value && 'origins' in value;
+}

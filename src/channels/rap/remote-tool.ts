@@ -1,0 +1,103 @@
+import type { FlexibleSchema, Tool } from 'ai';
+import { answering, type Answering } from '../../agent/answering.ts';
+import { later, type ToolRunOptions } from '../../agent/execute-call.ts';
+import { CallbackKeys, type CallbackSecret } from './callback-capability.ts';
+import { invoke } from './invoke.ts';
+import { pause } from './pause.ts';
+import { remote, type RemoteServer } from './remote-server.ts';
+import { resultForModel } from './result-outcome.ts';
+import { sendAnswer } from './send-answer.ts';
+import { allowedOrigins, serverUrl } from './server-url.ts';
+import { type SigningOptions, WebhookSignatures } from './webhook-signatures.ts';
+
+/** A tool that a server elsewhere runs. */
+export interface RemoteToolOptions<INPUT> {
+  /** Where calls are posted. */
+  endpoint: string | URL;
+  description: string;
+  inputSchema: FlexibleSchema<INPUT>;
+  /** What the server calls it. Default: the tool's name in the agent. */
+  operation?: string;
+  /** Where the app serves `createCallbackHandler`, as the server reaches it. */
+  callbackUrl: string | URL;
+  /**
+   * Signs the callback URL of each call, so that nobody can guess one: at least 32 bytes, the same in every process. Of several, the
+   * first signs and all are known again.
+   */
+  secret: CallbackSecret | readonly CallbackSecret[];
+  /**
+   * The origins that a person's answer may be sent to, as the server names them. Default: the endpoint's own. A name is looked up
+   * anew for each request: to pin addresses, give a `fetch` that does.
+   */
+  allowedOrigins?: readonly string[];
+  /**
+   * What it means when a person closes a question without an answer. `cancel` (the default) fails the call and sends nothing;
+   * `default` sends the answer that the server named as its default, which the protocol asks for, and which may be its yes.
+   */
+  onDismiss?: 'cancel' | 'default';
+  /** Standard Webhooks signatures: on what is sent, and demanded of what comes. Default: none. */
+  signing?: SigningOptions;
+  /** How long the server may take to acknowledge one request, in milliseconds. Default 10,000. */
+  timeoutMs?: number;
+  /** Default: the platform's. */
+  fetch?: typeof fetch;
+  /** Waits before an answer is sent again; rejects when the signal aborts. Default: a timer. */
+  wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+/**
+ * A tool whose calls are posted to a server, once each, and stay open until its `tool_result` comes to the callback; meanwhile the
+ * server may ask the person in front of the agent (`user_choice`), and is sent the answer. Throws a `TypeError` for a short secret,
+ * and for a URL that is none.
+ *
+ * A call fails where the server refuses it or can't be reached, and also where it is not known whether it arrived: it is never sent
+ * again, and the model is told so.
+ *
+ * @example
+ * const deploy = remoteTool({
+ *   endpoint: 'https://tools.example.com/deploy',
+ *   description: 'Deploys a branch.',
+ *   inputSchema: z.object({ branch: z.string() }),
+ *   callbackUrl: 'https://agent.example.com/rap',
+ *   secret: process.env.RAP_SECRET,
+ * });
+ */
+export function remoteTool<INPUT>({
+  description,
+  inputSchema,
+  operation,
+  ...options
+}: RemoteToolOptions<INPUT>): Tool<INPUT, unknown> {
+  const callbackUrl = serverUrl(options.callbackUrl, 'callbackUrl');
+  const server = serverFor(options);
+  const answers: Answering = {
+    deliver: async (answer, { signal }) => sendAnswer(server, answer, signal),
+  };
+  const posted: Tool<INPUT, unknown> = {
+    description,
+    inputSchema,
+    execute: async (input: INPUT, call: ToolRunOptions) => {
+      await invoke(server, { input, operation, callbackUrl, call });
+      return later;
+    },
+    toModelOutput: ({ output }: { output: unknown }) => resultForModel(output),
+  };
+  return Object.assign(posted, { [answering]: answers, [remote]: server });
+}
+
+function serverFor(
+  options: Omit<RemoteToolOptions<never>, 'description' | 'inputSchema' | 'operation'>,
+): RemoteServer {
+  const { secret, signing, onDismiss = 'cancel', timeoutMs = 10_000, wait = pause } = options;
+  const endpoint = serverUrl(options.endpoint, 'endpoint');
+  return {
+    endpoint,
+    keys: new CallbackKeys(secret),
+    origins: allowedOrigins(endpoint, options.allowedOrigins),
+    signatures: signing && new WebhookSignatures(signing),
+    onDismiss,
+    timeoutMs,
+    fetch: options.fetch ?? (async (...request) => fetch(...request)),
+    wait,
+  };
+}

@@ -1,0 +1,54 @@
+import pRetry, { AbortError } from 'p-retry';
+import { z } from 'zod';
+import type { AskedAnswer, GivenUp } from '../../agent/answering.ts';
+import { type Post, postJson } from './post-json.ts';
+import type { RemoteServer } from './remote-server.ts';
+import { allowedUrl } from './server-url.ts';
+
+const replyToSchema = z.strictObject({ responseUrl: z.string() });
+
+/* Half a minute in all: 0.5, 1, 2, 4, 8 and 16 seconds between seven tries. */
+const retries = 6;
+const firstPauseMs = 500;
+
+/**
+ * Posts what a person picked to the `response_url` of the tool that asked, again where the server failed or was out of reach, and never
+ * where it said no. What a dismissal means stands in the question, as the person saw it.
+ */
+export async function sendAnswer(
+  server: RemoteServer,
+  { response, request, replyTo, call }: AskedAnswer,
+  signal: AbortSignal,
+): Promise<GivenUp | undefined> {
+  const answers = response.status === 'answered' ? response.answers : request.dismissAnswer;
+  if (answers === undefined) {
+    return { status: 'failed', error: 'Not done: the user closed the question without an answer.' };
+  }
+  const [field] = request.fields;
+  const [picked] = answers[0]?.optionIds ?? [];
+  const selected = field?.options.findIndex(({ id }) => id === picked) ?? -1;
+  if (selected === -1) throw new Error('The answer picks none of the choices.');
+  const { responseUrl } = replyToSchema.parse(replyTo);
+  const url = allowedUrl(responseUrl, server.origins);
+  if (url === undefined) throw new Error('Answers may not be sent to this response_url.');
+  const body = { id: call.toolCallId, selected };
+  const post = { id: request.requestId, url, body, signal };
+  await pRetry(async () => postOnce(server, post), {
+    retries,
+    signal,
+    /* It waits here, where the app can say how. */
+    minTimeout: 0,
+    onFailedAttempt: async ({ retriesLeft, attemptNumber }) => {
+      if (retriesLeft > 0) await server.wait(firstPauseMs * 2 ** (attemptNumber - 1), signal);
+    },
+  });
+  return undefined;
+}
+
+/* A server that can't be reached now may be later; one that answers with no says so for good. */
+async function postOnce(server: RemoteServer, post: Post): Promise<void> {
+  const posted = await postJson(server, post);
+  if (posted.status === 'taken') return;
+  const error = new Error(`The tool server did not take the answer (${posted.why}).`);
+  throw posted.status === 'refused' ? new AbortError(error) : error;
+}

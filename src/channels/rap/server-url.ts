@@ -1,0 +1,44 @@
+/** A URL that the app gives. Throws a `TypeError` for what is not http(s), and for one with a name or password in it. */
+export function serverUrl(url: string | URL, what: string): URL {
+  const parsed = URL.canParse(String(url)) ? new URL(url) : undefined;
+  if (parsed !== undefined && isPlainHttp(parsed)) return parsed;
+  throw new TypeError(`${what} must be an http(s) URL without a name and password.`);
+}
+
+/**
+ * Where answers may be sent, of all that a tool server could name: the origins that the app lists, or else the endpoint's own. A
+ * loopback address has three spellings, and all are the endpoint's.
+ */
+export function allowedOrigins(
+  endpoint: URL,
+  listed: readonly string[] | undefined,
+): ReadonlySet<string> {
+  if (listed === undefined) return new Set(spellingsOf(endpoint));
+  return new Set(listed.map((origin) => serverUrl(origin, 'An allowed origin').origin));
+}
+
+/**
+ * The URL, if answers may be sent there. Hosts are compared as the URL standard writes them, so that an address in decimal, octal,
+ * hex or full-width digits is the address it is.
+ */
+export function allowedUrl(url: string, origins: ReadonlySet<string>): URL | undefined {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  return parsed !== undefined && isPlainHttp(parsed) && origins.has(parsed.origin)
+    ? parsed
+    : undefined;
+}
+
+function isPlainHttp({ protocol, username, password }: URL): boolean {
+  return /^https?:$/.test(protocol) && username === '' && password === '';
+}
+
+const loopback = ['localhost', '127.0.0.1', '[::1]'];
+
+function spellingsOf(endpoint: URL): string[] {
+  if (!loopback.includes(endpoint.hostname)) return [endpoint.origin];
+  return loopback.map((hostname) => {
+    const spelling = new URL(endpoint);
+    spelling.hostname = hostname;
+    return spelling.origin;
+  });
+}

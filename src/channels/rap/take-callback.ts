@@ -1,0 +1,101 @@
+import type { ToolCallRecord } from '../../content/tool-call.ts';
+import { HoldpointError } from '../../errors.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import type { CallbackCall } from './callback-capability.ts';
+import type { CallbackHandlerOptions, DiscardReason } from './callback-handler-options.ts';
+import type { ToolResultMessage, UserChoiceMessage } from './callback-message.ts';
+import { choiceQuestion } from './choice-question.ts';
+import type { RemoteServer } from './remote-server.ts';
+import { resultOutcome } from './result-outcome.ts';
+import { allowedUrl } from './server-url.ts';
+
+/** A callback whose URL is one that we gave. */
+export interface Callback {
+  /** The call that the URL was given to. */
+  call: CallbackCall;
+  server: RemoteServer;
+  discard: (reason: DiscardReason, detail?: string) => void;
+}
+
+interface Taking extends Callback {
+  thread: AgentThread;
+}
+
+const pending: readonly ToolCallRecord['status'][] = ['started', 'deferred', 'indeterminate'];
+
+/** Records what a tool says of its call. What is not about that call, or comes too late, is dropped. */
+export async function takeCallback(
+  options: CallbackHandlerOptions,
+  callback: Callback,
+  message: UserChoiceMessage | ToolResultMessage,
+): Promise<void> {
+  const { call, discard } = callback;
+  if (message.group_id !== call.threadId || message.id !== call.toolCallId) {
+    discard('mismatch');
+    return;
+  }
+  const thread = await options.agent.thread(call.threadId);
+  const named = thread.calls.find(({ toolCallId }) => toolCallId === call.toolCallId);
+  if (named?.toolName !== call.toolName || !pending.includes(named.status)) {
+    discard('ended');
+    return;
+  }
+  if (typeof message.call_id === 'string' && message.call_id !== named.idempotencyKey) {
+    discard('mismatch', 'call_id');
+    return;
+  }
+  const taking = { ...callback, thread };
+  try {
+    if (message.type === 'tool_result') await takeResult(options, taking, message);
+    else await takeChoice(options, taking, named, message);
+  } catch (error) {
+    if (!isOver(error)) throw error;
+    discard('ended');
+  }
+}
+
+async function takeResult(
+  { agent }: CallbackHandlerOptions,
+  { thread, call }: Taking,
+  message: ToolResultMessage,
+): Promise<void> {
+  await agent.deliver(thread, call.toolCallId, resultOutcome(message), { channel: 'rap' });
+}
+
+async function takeChoice(
+  { agent, maximumQuestions = 100 }: CallbackHandlerOptions,
+  { thread, call, server, discard }: Taking,
+  named: ToolCallRecord,
+  message: UserChoiceMessage,
+): Promise<void> {
+  const { response_url: responseUrl } = message;
+  if (allowedUrl(responseUrl, server.origins) === undefined) {
+    discard('response-url', responseUrl.slice(0, 500));
+    return;
+  }
+  if (questionsOf(thread, named) >= maximumQuestions) {
+    discard('too-many');
+    return;
+  }
+  await agent.requestAnswer(thread, call.toolCallId, choiceQuestion(message, server), {
+    replyTo: { responseUrl },
+  });
+}
+
+/** How many questions a call has asked. */
+function questionsOf({ events }: AgentThread, { step, index }: ToolCallRecord): number {
+  return events.filter(
+    (event) =>
+      event.type === 'request-opened' &&
+      event.beside?.step === step &&
+      event.beside.index === index,
+  ).length;
+}
+
+/** Whether somebody was faster: the call has ended meanwhile. */
+function isOver(error: unknown): boolean {
+  return (
+    HoldpointError.isInstance(error) &&
+    (error.code === 'already-answered' || error.code === 'not-allowed')
+  );
+}

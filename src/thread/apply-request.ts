@@ -1,0 +1,112 @@
+import type { CallPlace } from '../content/tool-call.ts';
+import type { UserInputResponseContent } from '../content/user-input.ts';
+import type { NewThreadEvent, NewThreadEventOf } from './thread-event.ts';
+import { isSamePlace, type OpenRequest } from './thread-state.ts';
+import { callAt, tampered, type Writing } from './writing.ts';
+
+/** Writes what happens to requests, and to the answers that tools are owed. */
+export function openRequest(writing: Writing, event: NewThreadEventOf<'request-opened'>): void {
+  const { request, place, beside } = event;
+  if (beside !== undefined) {
+    openBeside(writing, event, beside);
+    return;
+  }
+  if (place === undefined) {
+    writing.requests.set(request.requestId, { request, place });
+    return;
+  }
+  const call = callAt(writing, event, place, ['proposed']);
+  call.status = 'waiting';
+  call.requestId = request.requestId;
+  const { toolCallId, toolName, input } = call;
+  const shown = { ...request, toolCall: { toolCallId, toolName, input } };
+  writing.requests.set(request.requestId, { request: shown, place });
+}
+
+/** One question at a time: an answer to the one before is not for this one, and is owed no more. */
+function openBeside(
+  writing: Writing,
+  event: NewThreadEventOf<'request-opened'>,
+  beside: CallPlace,
+): void {
+  const { request, place, replyTo } = event;
+  const { toolCallId, toolName, input } = callAt(writing, event, beside, ['started', 'deferred']);
+  if (request.type !== 'question-request' || place !== undefined) {
+    throw tampered(event, 'only a question is asked beside a call');
+  }
+  refuseOpenBeside(writing, event, beside);
+  dropOwed(writing, beside);
+  const shown = { ...request, toolCall: { toolCallId, toolName, input } };
+  writing.requests.set(request.requestId, { request: shown, beside, replyTo });
+}
+
+export function answerRequest(writing: Writing, event: NewThreadEventOf<'request-answered'>): void {
+  const { response } = event;
+  const open = takeRequest(writing, event, response.requestId);
+  const { place } = open;
+  writing.draft.settling.requests.push({ ...open, response });
+  oweAnswer(writing, open, response);
+  const approved = response.type === 'approval-response' && response.approved;
+  if (place !== undefined && approved)
+    callAt(writing, event, place, ['waiting']).status = 'approved';
+}
+
+function oweAnswer(
+  { draft }: Writing,
+  { request, beside, replyTo }: OpenRequest,
+  response: UserInputResponseContent,
+): void {
+  if (beside === undefined || request.type !== 'question-request') return;
+  if (response.type !== 'question-response') return;
+  draft.owedAnswers.push({ request, response, beside, replyTo });
+}
+
+export function closeRequest(writing: Writing, event: NewThreadEventOf<'request-closed'>): void {
+  const { requestId, cause } = event;
+  const answered =
+    writing.draft.settling.requests.find(({ request }) => request.requestId === requestId) ??
+    writing.endedRequests.get(requestId);
+  const open = answered ?? takeRequest(writing, event, requestId);
+  writing.draft.settling.requests.push({ ...open, cause });
+  const { place } = open;
+  if (place === undefined) return;
+  callAt(writing, event, place, ['waiting', 'approved']).status = 'proposed';
+}
+
+/** A tool has its answer, or never will. */
+export function deliverAnswer(
+  { draft }: Writing,
+  event: NewThreadEventOf<'answer-delivered'>,
+): void {
+  const { requestId } = event;
+  const others = draft.owedAnswers.filter(({ request }) => request.requestId !== requestId);
+  if (others.length === draft.owedAnswers.length) {
+    throw tampered(event, `no tool is owed the answer to request ${requestId}`);
+  }
+  draft.owedAnswers = others;
+}
+
+/** An attempt is over: it asks nothing any more, and no answer is for it. */
+export function endBeside(writing: Writing, event: NewThreadEvent, place: CallPlace): void {
+  refuseOpenBeside(writing, event, place);
+  dropOwed(writing, place);
+}
+
+function refuseOpenBeside(writing: Writing, event: NewThreadEvent, place: CallPlace): void {
+  for (const { request, beside } of writing.requests.values()) {
+    if (!isSamePlace(beside, place)) continue;
+    throw tampered(event, `request ${request.requestId} is open beside the call`);
+  }
+}
+
+function dropOwed({ draft }: Writing, place: CallPlace): void {
+  if (draft.owedAnswers.length === 0) return;
+  draft.owedAnswers = draft.owedAnswers.filter(({ beside }) => !isSamePlace(beside, place));
+}
+
+function takeRequest({ requests }: Writing, event: NewThreadEvent, requestId: string): OpenRequest {
+  const open = requests.get(requestId);
+  if (open === undefined) throw tampered(event, `request ${requestId} is not open`);
+  requests.delete(requestId);
+  return open;
+}

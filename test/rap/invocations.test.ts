@@ -1,0 +1,136 @@
+import { generateText, isStepCount } from 'ai';
+import { describe, expect, test } from 'vitest';
+import { scriptedModel } from '../support/scripted-model.ts';
+import { RemoteWorld, script } from './remote-world.ts';
+import { hangUp, status } from './tool-server.ts';
+
+const unknown = /^Whether the tool server got the call is not known \(.+\)\. It was sent once/;
+
+describe('S0-39: a call is posted once, whatever comes of it:', () => {
+  test.each([
+    ['it is taken', status(200), 'deferred', undefined],
+    ['it is taken otherwise', status(202), 'deferred', undefined],
+    ['the server refuses it', status(404), 'failed', /^Not run: .* refused the call \(HTTP 404\)/],
+    ['it redirects', status(302), 'failed', /^Not run: .* \(HTTP 302\)/],
+    ['the server fails', status(500), 'failed', unknown],
+    ['the connection breaks', hangUp, 'failed', unknown],
+    ['there is no answer', () => {}, 'failed', unknown],
+  ] as const)('%s', async (_what, behaviour, expected, error) => {
+    await using world = await RemoteWorld.start({ tool: { timeoutMs: 100 } });
+    world.server.invokeBehaviours.push(behaviour);
+    const { agent, thread } = await world.called();
+    await agent.run([], thread);
+    expect(thread.calls).toMatchObject([
+      error === undefined
+        ? { status: expected }
+        : { status: expected, outcome: { error: expect.stringMatching(error) } },
+    ]);
+    expect(world.server.invocations).toHaveLength(1);
+  });
+
+  test('the server is not there', async () => {
+    const { port } = await closedServer();
+    await using world = await RemoteWorld.start({
+      tool: { endpoint: `http://127.0.0.1:${port}/invoke` },
+    });
+    const { thread } = await world.called();
+    expect(thread.calls).toMatchObject([
+      {
+        outcome: { error: "Not run: the tool server can't be reached (ECONNREFUSED)." },
+      },
+    ]);
+  });
+
+  async function closedServer() {
+    await using world = await RemoteWorld.start();
+    return { port: world.server.port };
+  }
+
+  test('the run is aborted meanwhile: the call is recorded as failed, and not sent again', async () => {
+    await using world = await RemoteWorld.start();
+    const leaving = new AbortController();
+    world.server.invokeBehaviours.push(() => leaving.abort(new Error('leaving')));
+    const agent = world.process();
+    const thread = await agent.thread('t');
+    await expect(agent.run('Write.', thread, { signal: leaving.signal })).rejects.toThrow(
+      'leaving',
+    );
+    await agent.run([], thread);
+    expect(thread.calls).toMatchObject([
+      { status: 'failed', outcome: { error: expect.stringMatching(unknown) } },
+    ]);
+    expect(world.server.invocations).toHaveLength(1);
+  });
+
+  test('a result that comes though its arrival was not known, and after the call had failed, is dropped', async () => {
+    await using world = await RemoteWorld.start();
+    world.server.invokeBehaviours.push(status(500));
+    const { agent, thread } = await world.called();
+    expect(await world.server.finish(world.server.last)).toBe(200);
+    expect(world.discarded).toMatchObject([{ reason: 'ended' }]);
+    expect((await agent.thread('t')).revision).toBe(thread.revision);
+  });
+
+  test('a result that is faster than the failure of its request is the result', async () => {
+    await using world = await RemoteWorld.start();
+    world.server.invokeBehaviours.push(async (_received, _response, request) => {
+      await world.server.finish(world.server.last);
+      request.socket.destroy();
+    });
+    const { thread } = await world.called();
+    expect(thread.calls).toMatchObject([{ status: 'succeeded' }]);
+  });
+});
+
+test('O0-02, S0-08, S0-10: an invocation says what is called, with what, by which ids, and where to call back', async () => {
+  await using world = await RemoteWorld.start({ tool: { operation: 'files.write' } });
+  const { thread } = await world.called();
+  const { received, last } = world.server;
+  expect(received[0]).toMatchObject({ method: 'POST', path: '/invoke' });
+  expect(received[0]?.headers['content-type']).toBe('application/json');
+  expect(last).toEqual({
+    operation: 'files.write',
+    arguments: { path: '/etc/motd' },
+    id: 'call_abc123',
+    call_id: thread.calls[0]?.idempotencyKey,
+    callback_url: expect.stringMatching(`^${world.site.url}\\?call=`),
+    group_id: 't',
+  });
+});
+
+test('the callback URL keeps what the app has in it', async () => {
+  await using world = await RemoteWorld.start({
+    tool: { callbackUrl: 'https://agent.example.com/rap?tenant=a&call=1#x' },
+  });
+  await world.called();
+  const url = new URL(world.server.last.callback_url);
+  expect(url.searchParams.get('tenant')).toBe('a');
+  expect(url.searchParams.getAll('call')).toHaveLength(1);
+});
+
+test('a remote tool that needs approval is posted after the yes, and not after a no', async () => {
+  for (const isApproved of [true, false]) {
+    await using world = await RemoteWorld.start({
+      agent: { toolApproval: { write: 'user-approval' } },
+    });
+    const { agent, thread } = await world.called();
+    expect(world.server.invocations).toEqual([]);
+    const [request] = thread.activeApprovalRequests;
+    await agent.run((isApproved ? request?.approve() : request?.reject()) ?? [], thread);
+    expect(world.server.invocations).toHaveLength(isApproved ? 1 : 0);
+  }
+});
+
+test("outside of holdpoint's loop nothing is posted: the AI SDK alone could not take the result", async () => {
+  await using world = await RemoteWorld.start();
+  const { steps } = await generateText({
+    model: scriptedModel(script).model,
+    tools: world.tools(),
+    prompt: 'Write.',
+    stopWhen: isStepCount(2),
+  });
+  expect(JSON.stringify(steps)).toContain(
+    'Not run: a remote tool runs in a holdpoint agent alone.',
+  );
+  expect(world.server.received).toEqual([]);
+});
