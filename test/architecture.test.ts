@@ -60,7 +60,7 @@ const packages: Record<string, readonly string[]> = {
   eventemitter3: ['agent/agent-events.ts'],
   canonicalize: ['policy/digest.ts'],
   'p-retry': ['channels/rap/', 'channels/rap/tool-server/'],
-  standardwebhooks: ['channels/rap/', 'channels/rap/tool-server/'],
+  standardwebhooks: ['channels/rap/webhook-signatures.ts'],
   '@opentelemetry/api': ['otel.ts', 'otel/'],
   '@clack/core': ['channels/terminal/'],
   'node:readline': ['channels/terminal/key.ts'],

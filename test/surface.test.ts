@@ -35,7 +35,11 @@ test('the public names are these, and a change of them is a decision', () => {
   expect(Object.keys(agUi)).toEqual(['createAgUiHandler']);
   expect(Object.keys(middleware).toSorted()).toEqual(['guardTools', 'holdPoint', 'inertTools']);
   expect(Object.keys(otel)).toEqual(['traceHoldpoint']);
-  expect(Object.keys(rap)).toEqual(['createToolServer']);
+  expect(Object.keys(rap).toSorted()).toEqual([
+    'createCallbackHandler',
+    'createToolServer',
+    'remoteTool',
+  ]);
   expect(Object.keys(sqlite)).toEqual(['sqliteStore']);
   expect(Object.keys(rap).toSorted()).toEqual(['createCallbackHandler', 'remoteTool']);
   expect(Object.keys(postgres).toSorted()).toEqual(['postgresSchema', 'postgresStore']);

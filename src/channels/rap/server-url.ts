@@ -28,7 +28,8 @@ export function allowedUrl(url: string, origins: ReadonlySet<string>): URL | und
     : undefined;
 }
 
-function isPlainHttp({ protocol, username, password }: URL): boolean {
+/** Whether it is a URL of the web, without a name and a password in it. */
+export function isPlainHttp({ protocol, username, password }: URL): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 

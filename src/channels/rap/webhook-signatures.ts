@@ -10,11 +10,10 @@ export interface SigningOptions {
 export class WebhookSignatures {
   readonly #webhooks: readonly Webhook[];
 
-  /** Throws for a secret that is not base64, or none. */
+  /** Throws a `TypeError` for no secret, and for one that is not base64 or too short. */
   constructor({ secret }: SigningOptions) {
-    const secrets = typeof secret === 'string' ? [secret] : secret;
-    this.#webhooks = secrets.map((each) => new Webhook(each));
-    if (this.#webhooks.length === 0) throw new TypeError('signing needs a secret.');
+    this.#webhooks = [secret].flat().map(webhookOf);
+    if (this.#webhooks.length === 0) throw new TypeError('signing has no secret.');
   }
 
   /** The headers for a body. `id` is the same each time that the same is sent. */
@@ -32,6 +31,17 @@ export class WebhookSignatures {
     const named = Object.fromEntries(headers);
     return this.#webhooks.some((webhook) => isSigned(webhook, named, body));
   }
+}
+
+function webhookOf(secret: string): Webhook {
+  let length = 0;
+  try {
+    length = atob(secret.replace(/^whsec_/, '')).length;
+  } catch {
+    /* What is no base64 has no bytes. */
+  }
+  if (length < 24) throw new TypeError('A secret of signing needs at least 24 bytes, as base64.');
+  return new Webhook(secret);
 }
 
 function isSigned(webhook: Webhook, headers: Record<string, string>, body: string): boolean {

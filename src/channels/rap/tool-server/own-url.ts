@@ -1,4 +1,4 @@
-import { isWeb } from './callback-origins.ts';
+import { isPlainHttp } from '../server-url.ts';
 
 /**
  * Where the runtime reaches this server, without a slash at its end. By default that is on this machine: of what a request says of its host,
@@ -18,6 +18,7 @@ export function ownUrl(baseUrl: string | URL | undefined): (request: Request) =>
 
 function withoutEnd(text: string | URL): string {
   const url = URL.parse(String(text));
-  if (url === null || !isWeb(url)) throw new TypeError(`${String(text)} is no URL of the web.`);
+  if (url === null || !isPlainHttp(url))
+    throw new TypeError(`${String(text)} is no URL of the web.`);
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }

@@ -1,5 +1,5 @@
-import { Webhook } from 'standardwebhooks';
 import { randomId } from '../../../content/random-id.ts';
+import { WebhookSignatures } from '../webhook-signatures.ts';
 
 /** Signs what goes and checks what comes, by Standard Webhooks. */
 export interface Signatures {
@@ -13,44 +13,14 @@ export interface Signatures {
 const none: Signatures = { isSigned: () => true, signer: () => () => ({}) };
 
 /** Throws a `TypeError` for a secret that is none, or too short. */
-export function signatures(secrets: string | readonly string[] | undefined): Signatures {
-  if (secrets === undefined) return none;
-  const webhooks = [secrets].flat().map(webhookOf);
-  const [first] = webhooks;
-  if (first === undefined) throw new TypeError('signing has no secret.');
+export function signatures(secret: string | readonly string[] | undefined): Signatures {
+  if (secret === undefined) return none;
+  const known = new WebhookSignatures({ secret });
   return {
-    isSigned: (headers, text) =>
-      text !== undefined && webhooks.some((webhook) => isSignedBy(webhook, headers, text)),
+    isSigned: (headers, text) => text !== undefined && known.know(headers, text),
     signer(text) {
       const id = `msg_${randomId()}`;
-      return () => {
-        const at = new Date();
-        return {
-          'webhook-id': id,
-          'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-          'webhook-signature': first.sign(id, at, text),
-        };
-      };
+      return () => known.headersFor(id, text);
     },
   };
-}
-
-function webhookOf(secret: string): Webhook {
-  let length = 0;
-  try {
-    length = atob(secret.replace(/^whsec_/, '')).length;
-  } catch {
-    /* What is no base64 has no bytes. */
-  }
-  if (length < 24) throw new TypeError('A secret of signing needs at least 24 bytes, as base64.');
-  return new Webhook(secret);
-}
-
-function isSignedBy(webhook: Webhook, headers: Headers, text: string): boolean {
-  try {
-    webhook.verify(text, Object.fromEntries(headers), { jsonParse: false });
-    return true;
-  } catch {
-    return false;
-  }
 }
