@@ -41,7 +41,6 @@ test('the public names are these, and a change of them is a decision', () => {
     'remoteTool',
   ]);
   expect(Object.keys(sqlite)).toEqual(['sqliteStore']);
-  expect(Object.keys(rap).toSorted()).toEqual(['createCallbackHandler', 'remoteTool']);
   expect(Object.keys(postgres).toSorted()).toEqual(['postgresSchema', 'postgresStore']);
   expect(Object.keys(terminal).toSorted()).toEqual([
     'askInTerminal',
