@@ -318,7 +318,8 @@ describe('a thread that another worker runs', () => {
     expect(at.played.requests).toBe(2);
   });
 
-  test('is taken up where that worker is lost', async () => {
+  /** A thread whose worker was lost in a model step, and clients of another; a look is when the lease ends. */
+  async function lostWorker() {
     const clock = { now: 0 };
     const store = memoryStore();
     const hanging: ThreadStore = {
@@ -339,13 +340,39 @@ describe('a thread that another worker runs', () => {
     });
     void lost.handler(post(said));
     await begun;
+    return { ...at, clock };
+  }
+
+  test('is taken up where that worker is lost', async () => {
+    const at = await lostWorker();
     const wait = async (): Promise<void> => {
-      clock.now += 1_000;
+      at.clock.now += 1_000;
     };
     const { events } = await at.worker({ wait }).post(said);
     expect(endOf(events)).toEqual({ type: 'success' });
     expect(ofType(events, 'TEXT_MESSAGE_CONTENT').map(({ delta }) => delta)).toContain('Hello.');
     expect((await at.agent.thread('t')).messages).toHaveLength(2);
+  });
+
+  test('is looked at no more, nor taken up, when the client has gone', async () => {
+    const at = await lostWorker();
+    const looks: AbortSignal[] = [];
+    const looked = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    const wait = async (_milliseconds: number, signal: AbortSignal): Promise<void> => {
+      looks.push(signal);
+      looked.resolve();
+      await left.promise;
+      at.clock.now += 1_000;
+    };
+    const response = await at.worker({ wait }).handler(post(said));
+    await looked.promise;
+    await response.body?.cancel();
+    left.resolve();
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+    expect(looks.map(({ aborted }) => aborted)).toEqual([true]);
+    expect((await at.agent.thread('t')).messages).toHaveLength(1);
+    expect(at.played.requests).toBe(1);
   });
 
   test('takes no new message', async () => {

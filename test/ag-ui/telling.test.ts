@@ -222,6 +222,19 @@ describe('tools that the client runs', () => {
     expect((await at.worker().agent.thread('t')).revision).toBe(revision);
   });
 
+  test('and jobs that go on elsewhere are not given up beside an approval', async () => {
+    const job = tool({ inputSchema: cityInput, execute: async () => later });
+    const at = site([{ calls: [look('c0', 'Oslo'), book('c1', 'Paris')] }, { text: 'Done.' }], {
+      tools: { ...travelTools([]), look: job },
+    });
+    const visitor = client(await served(at.handler));
+    await visitor.say('Go');
+    const { revision } = await at.agent.thread('t');
+    visitor.agent.addMessage({ id: 'n', role: 'user', content: 'Something else' });
+    expect(endOf(await visitor.answer(undefined))).toBe('NO_RESPONSE_FOR_PENDING');
+    expect((await at.agent.thread('t')).revision).toBe(revision);
+  });
+
   test('are those that the app names: a job elsewhere is not for a client to end', async () => {
     const job = tool({ inputSchema: cityInput, execute: async () => later });
     const at = site([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }], {
