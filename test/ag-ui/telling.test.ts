@@ -149,17 +149,17 @@ describe('tools that the provider runs', () => {
 const pick: ToolSet[string] = tool({ description: 'picks a seat', inputSchema: cityInput });
 const seat = { id: 'c1', name: 'pick', input: { city: 'Rome' } };
 
-describe('tools that the client runs', () => {
-  /** A thread whose model calls the client's tool. */
-  async function picking(toolApproval: { pick?: 'user-approval' } = {}) {
-    const at = site([{ calls: [seat] }, { text: 'Seated.' }], {
-      tools: { ...travelTools([]), pick },
-      toolApproval,
-    });
-    const worker = at.worker({ clientTools: ['pick'] });
-    return { ...at, ...worker, ...client(await served(worker.handler)) };
-  }
+/** A thread whose model calls the client's tool. */
+async function picking(toolApproval: { pick?: 'user-approval' } = {}) {
+  const at = site([{ calls: [seat] }, { text: 'Seated.' }], {
+    tools: { ...travelTools([]), pick },
+    toolApproval,
+  });
+  const worker = at.worker({ clientTools: ['pick'] });
+  return { ...at, ...worker, ...client(await served(worker.handler)) };
+}
 
+describe('tools that the client runs', () => {
   test('end the run as a success that names them, and are not answered; their result comes with the next', async () => {
     const at = await picking();
     const events = await at.say('Seat me');
