@@ -70,10 +70,9 @@ function newMessages(
   const known = new Set([...messages, ...head.queuedMessages].map(messageIdOf));
   return sent.filter((message) => {
     const id = messageIdOf(message);
-    if (id === undefined) return true;
-    const isKnown = known.has(id);
+    const isNew = id === undefined || !known.has(id);
     known.add(id);
-    return !isKnown;
+    return isNew;
   });
 }
 

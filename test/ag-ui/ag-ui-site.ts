@@ -1,4 +1,5 @@
 import { HttpAgent, type RunAgentParameters } from '@ag-ui/client';
+import { EventType } from '@ag-ui/core';
 import { memoryStore, type AgentOptions, type ThreadStore } from 'holdpoint';
 import { type AgUiHandlerOptions, createAgUiHandler } from 'holdpoint/ag-ui';
 import { expect, onTestFinished, vi } from 'vitest';
@@ -54,6 +55,11 @@ export function poster(handler: Handler) {
     const events = response.status === 200 ? checkedEvents(text) : [];
     return { status: response.status, events, text };
   };
+}
+
+/** Waits for the next turn of the event loop, as the look of a route at a thread. */
+export async function nextTurn(): Promise<void> {
+  await new Promise(setImmediate);
 }
 
 /** A request to a route. */
@@ -138,16 +144,15 @@ export function client(address: string, { threadId = 't' } = {}) {
 
 /** The types of events, those in a row of one type once. */
 export function typesOf(events: readonly Told[]): string[] {
-  return events
-    .map(({ type }) => String(type))
-    .filter((type, index, all) => type !== all[index - 1]);
+  const types: string[] = events.map(({ type }) => type);
+  return types.filter((type, index, all) => type !== all[index - 1]);
 }
 
 /** What a run came to: its outcome, or the code of its error. */
 export function endOf(events: readonly Told[]): unknown {
   const last = events.at(-1);
-  if (last?.type === 'RUN_FINISHED') return last.outcome;
-  return last?.type === 'RUN_ERROR' ? last.code : last;
+  if (last?.type === EventType.RUN_FINISHED) return last.outcome;
+  return last?.type === EventType.RUN_ERROR ? last.code : last;
 }
 
 /** The events of a type. */

@@ -23,7 +23,7 @@ export function checkedEvents(stream: string): Told[] {
   parser.feed(stream);
   expect(stream === '' || stream.endsWith('\n\n'), 'the last frame is whole').toBe(true);
   const events = frames.map((frame) => {
-    expect(nullsOf(frame), JSON.stringify(frame)).toEqual([]);
+    expect({ frame, nulls: nullsOf(frame) }).toEqual({ frame, nulls: [] });
     return EventSchema.parse(frame);
   });
   expect(faultsOf(events)).toEqual([]);
@@ -60,7 +60,7 @@ const ends: Record<string, string> = {
 };
 
 function faultsOf(events: readonly Told[]): string[] {
-  const types = events.map(({ type }) => String(type));
+  const types: string[] = events.map(({ type }) => type);
   const faults: string[] = [];
   const last = types.at(-1) ?? '';
   if (last === 'RUN_ERROR' && types.length === 1) return [];
@@ -72,7 +72,7 @@ function faultsOf(events: readonly Told[]): string[] {
   const opened = new Set<string>();
   const answered = new Set<string>();
   for (const event of events) {
-    const type = String(event.type);
+    const type: string = event.type;
     const id =
       'toolCallId' in event ? event.toolCallId : 'messageId' in event ? event.messageId : '';
     const key = (kind: string) => `${kind} ${String(id)}`;

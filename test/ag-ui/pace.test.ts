@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { tool } from 'ai';
 import { createAgent, memoryStore, type ThreadStore } from 'holdpoint';
 import { type AgUiHandlerOptions, createAgUiHandler } from 'holdpoint/ag-ui';
@@ -7,6 +8,7 @@ import { book, cityInput, travelTools } from '../support/travel-world.ts';
 import {
   client,
   endOf,
+  nextTurn,
   type Handler,
   ofType,
   post,
@@ -41,21 +43,16 @@ function talker(
     ...Array.from({ length: answers }, () => pieces(count, piece)),
   );
   const agent = createAgent({ model, maxRetries: 0 });
+  const ends = new EventEmitter();
   let ended = 0;
-  const waiting: (() => void)[] = [];
   agent.on('run-ended', () => {
     ended += 1;
-    for (const resolve of waiting.splice(0)) resolve();
+    ends.emit(String(ended));
   });
   const handler = createAgUiHandler({ agent, authorize: () => ({ principal: 'ann' }), ...options });
   /** Resolves when so many runs have ended. */
-  const runsEnded = async (wanted: number): Promise<void> => {
-    while (ended < wanted) {
-      await new Promise<void>((resolve) => {
-        waiting.push(resolve);
-      });
-    }
-  };
+  const runsEnded = async (wanted: number): Promise<unknown> =>
+    ended < wanted ? once(ends, String(wanted)) : undefined;
   return { agent, handler, heard, runsEnded };
 }
 
@@ -181,44 +178,44 @@ test('load: 200 streams that nobody reads end their runs, and none keeps more th
   expect(Math.max(...kept)).toBeLessThan(backlog);
 });
 
-describe('a client that leaves', () => {
-  /** A thread whose approved call takes its time. */
-  async function leaving(options: Partial<AgUiHandlerOptions> = {}) {
-    const flight = Promise.withResolvers<void>();
-    const begun = Promise.withResolvers<AbortSignal | undefined>();
-    const slow = tool({
-      inputSchema: cityInput,
-      execute: async ({ city }, { abortSignal }) => {
-        begun.resolve(abortSignal);
-        const aborted = new Promise<void>((resolve) => {
-          abortSignal?.addEventListener('abort', () => resolve());
-        });
-        await Promise.race([flight.promise, aborted]);
-        return { booked: city };
-      },
-    });
-    const tools = { ...travelTools([]), book: slow };
-    const at = site([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }], { tools });
-    const { handler, agent } = at.worker(options);
-    await at.post(said);
-    const [request] = (await agent.thread('t')).activeRequests;
-    const resume = [
-      { interruptId: request?.requestId, status: 'resolved', payload: { approved: true } },
-    ];
-    const ended = new Promise<void>((resolve) => {
-      agent.on('run-ended', () => resolve());
-    });
-    return {
-      ...at,
-      agent,
-      handler,
-      flight,
-      begun,
-      ended,
-      answer: runInput({ runId: 'r2', resume }),
-    };
-  }
+/** A thread whose approved call takes its time. */
+async function leaving(options: Partial<AgUiHandlerOptions> = {}) {
+  const flight = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<AbortSignal | undefined>();
+  const slow = tool({
+    inputSchema: cityInput,
+    execute: async ({ city }, { abortSignal }) => {
+      begun.resolve(abortSignal);
+      const aborted = new Promise<void>((resolve) => {
+        abortSignal?.addEventListener('abort', () => resolve());
+      });
+      await Promise.race([flight.promise, aborted]);
+      return { booked: city };
+    },
+  });
+  const tools = { ...travelTools([]), book: slow };
+  const at = site([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }], { tools });
+  const { handler, agent } = at.worker(options);
+  await at.post(said);
+  const [request] = (await agent.thread('t')).activeRequests;
+  const resume = [
+    { interruptId: request?.requestId, status: 'resolved', payload: { approved: true } },
+  ];
+  const ended = new Promise<void>((resolve) => {
+    agent.on('run-ended', () => resolve());
+  });
+  return {
+    ...at,
+    agent,
+    handler,
+    flight,
+    begun,
+    ended,
+    answer: runInput({ runId: 'r2', resume }),
+  };
+}
 
+describe('a client that leaves', () => {
   test('does not end the run, by whichever way the server says so', async () => {
     for (const leave of ['body', 'signal'] as const) {
       const at = await leaving();
@@ -259,48 +256,73 @@ describe('a client that leaves', () => {
   });
 });
 
-describe('a thread that another worker runs', () => {
-  /** A call that is under way at one worker, and another worker whose looks are the test's. */
-  async function elsewhere() {
-    const flight = Promise.withResolvers<void>();
-    const begun = Promise.withResolvers<void>();
-    const clock = { now: 0 };
-    const slow = tool({
-      inputSchema: cityInput,
-      execute: async ({ city }) => {
-        begun.resolve();
-        await flight.promise;
-        return { booked: city };
-      },
-    });
-    const options = {
-      tools: { ...travelTools([]), book: slow },
-      now: () => clock.now,
-      leaseMs: 1_000,
-    };
-    const store = memoryStore();
-    const at = site([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }], options, () => store);
-    await at.post(said);
-    const thread = await at.agent.thread('t');
-    const run = at.agent.run(
-      thread.activeApprovalRequests.map((each) => each.approve()),
-      thread,
-    );
-    await begun.promise;
-    const looks: number[] = [];
-    const other = at.worker({
-      pollMs: 7,
-      wait: async (milliseconds) => {
-        looks.push(milliseconds);
-        if (looks.length === 1) {
-          flight.resolve();
-          await run;
-        }
-      },
-    });
-    return { ...at, other, looks, run, clock };
-  }
+/** A call that is under way at one worker, and another worker whose looks are the test's. */
+async function elsewhere() {
+  const flight = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const clock = { now: 0 };
+  const slow = tool({
+    inputSchema: cityInput,
+    execute: async ({ city }) => {
+      begun.resolve();
+      await flight.promise;
+      return { booked: city };
+    },
+  });
+  const options = {
+    tools: { ...travelTools([]), book: slow },
+    now: () => clock.now,
+    leaseMs: 1_000,
+  };
+  const store = memoryStore();
+  const at = site([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }], options, () => store);
+  await at.post(said);
+  const thread = await at.agent.thread('t');
+  const run = at.agent.run(
+    thread.activeApprovalRequests.map((each) => each.approve()),
+    thread,
+  );
+  await begun.promise;
+  const looks: number[] = [];
+  const other = at.worker({
+    pollMs: 7,
+    wait: async (milliseconds) => {
+      looks.push(milliseconds);
+      if (looks.length === 1) {
+        flight.resolve();
+        await run;
+      }
+    },
+  });
+  return { ...at, other, looks, run, clock };
+}
 
+/** A thread whose worker was lost in a model step, and clients of another; a look is when the lease ends. */
+async function lostWorker() {
+  const clock = { now: 0 };
+  const store = memoryStore();
+  const hanging: ThreadStore = {
+    ...store,
+    append: async (...input) =>
+      input[2].some(({ type }) => type === 'step-finished' || type === 'run-renewed')
+        ? new Promise(() => {})
+        : store.append(...input),
+  };
+  const at = site(
+    [{ text: 'Lost.' }, { text: 'Hello.' }],
+    { now: () => clock.now, leaseMs: 1_000 },
+    () => store,
+  );
+  const lost = at.worker({}, { store: hanging });
+  const begun = new Promise<void>((resolve) => {
+    lost.agent.on('run-started', () => resolve());
+  });
+  void lost.handler(post(said));
+  await begun;
+  return { ...at, clock };
+}
+
+describe('a thread that another worker runs', () => {
   test('is followed: what the other records is told, in its order', async () => {
     const at = await elsewhere();
     const { events } = await at.other.post(runInput({ runId: 'r2', messages: [user('u1')] }));
@@ -319,33 +341,35 @@ describe('a thread that another worker runs', () => {
   });
 
   test('is taken up where that worker is lost', async () => {
-    const clock = { now: 0 };
-    const store = memoryStore();
-    const hanging: ThreadStore = {
-      ...store,
-      append: async (...input) =>
-        input[2].some(({ type }) => type === 'step-finished' || type === 'run-renewed')
-          ? new Promise(() => {})
-          : store.append(...input),
-    };
-    const at = site(
-      [{ text: 'Lost.' }, { text: 'Hello.' }],
-      { now: () => clock.now, leaseMs: 1_000 },
-      () => store,
-    );
-    const lost = at.worker({}, { store: hanging });
-    const begun = new Promise<void>((resolve) => {
-      lost.agent.on('run-started', () => resolve());
-    });
-    void lost.handler(post(said));
-    await begun;
+    const at = await lostWorker();
     const wait = async (): Promise<void> => {
-      clock.now += 1_000;
+      at.clock.now += 1_000;
     };
     const { events } = await at.worker({ wait }).post(said);
     expect(endOf(events)).toEqual({ type: 'success' });
     expect(ofType(events, 'TEXT_MESSAGE_CONTENT').map(({ delta }) => delta)).toContain('Hello.');
     expect((await at.agent.thread('t')).messages).toHaveLength(2);
+  });
+
+  test('is looked at no more, nor taken up, when the client has gone', async () => {
+    const at = await lostWorker();
+    const looks: AbortSignal[] = [];
+    const looked = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    const wait = async (_milliseconds: number, signal: AbortSignal): Promise<void> => {
+      looks.push(signal);
+      looked.resolve();
+      await left.promise;
+      at.clock.now += 1_000;
+    };
+    const response = await at.worker({ wait }).handler(post(said));
+    await looked.promise;
+    await response.body?.cancel();
+    left.resolve();
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+    expect(looks.map(({ aborted }) => aborted)).toEqual([true]);
+    expect((await at.agent.thread('t')).messages).toHaveLength(1);
+    expect(at.played.requests).toBe(1);
   });
 
   test('takes no new message', async () => {
@@ -362,9 +386,8 @@ test('two clients that answer at the same moment: the call runs once', async () 
   const resume = [
     { interruptId: request?.requestId, status: 'resolved', payload: { approved: true } },
   ];
-  const wait = async () => new Promise(setImmediate);
   const all = await Promise.all(
-    [at, at.worker({ wait }), at.worker({ wait })].map(async ({ handler }) =>
+    [at, at.worker({ wait: nextTurn }), at.worker({ wait: nextTurn })].map(async ({ handler }) =>
       poster(handler)(runInput({ resume })),
     ),
   );

@@ -4,7 +4,19 @@ import { describe, expect, test } from 'vitest';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
-import { client, endOf, poster, runInput, served, site, typesOf, url, user } from './ag-ui-site.ts';
+import {
+  client,
+  endOf,
+  nextTurn,
+  ofType,
+  poster,
+  runInput,
+  served,
+  site,
+  typesOf,
+  url,
+  user,
+} from './ag-ui-site.ts';
 
 /** A thread that waits for the approval of a flight to Paris, and the route to it. */
 async function waiting(
@@ -75,8 +87,8 @@ describe('who may', () => {
   );
 
   test('may be answered by the app: its response is sent as it is', async () => {
-    const authorize = () => new Response('Sign in.', { status: 401 });
-    const at = await waiting([], { authorize });
+    const refusal = new Response('Sign in.', { status: 401 });
+    const at = await waiting([], { authorize: () => refusal });
     const { status, text } = await at.send(runInput());
     expect([status, text]).toEqual([401, 'Sign in.']);
     expect(at.read).toEqual([]);
@@ -119,7 +131,9 @@ describe('what is no request', () => {
     ['a resume that is none', runInput({ resume: [{ interruptId: 'x', status: 'approved' }] })],
     [
       'a resume without end',
-      runInput({ resume: Array(1_001).fill({ interruptId: 'x', status: 'cancelled' }) }),
+      runInput({
+        resume: Array.from({ length: 1_001 }, () => ({ interruptId: 'x', status: 'cancelled' })),
+      }),
     ],
     ['an empty thread id', runInput({ threadId: '' })],
     ['a thread id with a null character', runInput({ threadId: 'a\0' })],
@@ -318,7 +332,7 @@ describe('what a client makes up', () => {
     });
     const { events } = await at.post(body);
     expect(endOf(events)).toMatchObject({ type: 'interrupt' });
-    const snapshot = events.find(({ type }) => type === 'STATE_SNAPSHOT');
+    const snapshot = ofType(events, 'STATE_SNAPSHOT')[0];
     expect(JSON.stringify(snapshot)).toContain(
       '{"__proto__":{"polluted":true},"kept":1,"holdpoint"',
     );
@@ -343,9 +357,8 @@ describe('a run that is asked for again', () => {
   test('at the same moment, by two workers, adds the message once', async () => {
     const at = site([{ text: 'Hello.' }]);
     const body = runInput({ messages: [user('u1')] });
-    const wait = async () => new Promise(setImmediate);
     const answers = await Promise.all(
-      [at, at.worker({ wait })].map(async ({ handler }) => poster(handler)(body)),
+      [at, at.worker({ wait: nextTurn })].map(async ({ handler }) => poster(handler)(body)),
     );
     for (const { events } of answers) expect(endOf(events)).toEqual({ type: 'success' });
     expect((await at.agent.thread('t')).messages).toHaveLength(2);

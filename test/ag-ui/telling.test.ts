@@ -149,17 +149,17 @@ describe('tools that the provider runs', () => {
 const pick: ToolSet[string] = tool({ description: 'picks a seat', inputSchema: cityInput });
 const seat = { id: 'c1', name: 'pick', input: { city: 'Rome' } };
 
-describe('tools that the client runs', () => {
-  /** A thread whose model calls the client's tool. */
-  async function picking(toolApproval: { pick?: 'user-approval' } = {}) {
-    const at = site([{ calls: [seat] }, { text: 'Seated.' }], {
-      tools: { ...travelTools([]), pick },
-      toolApproval,
-    });
-    const worker = at.worker({ clientTools: ['pick'] });
-    return { ...at, ...worker, ...client(await served(worker.handler)) };
-  }
+/** A thread whose model calls the client's tool. */
+async function picking(toolApproval: { pick?: 'user-approval' } = {}) {
+  const at = site([{ calls: [seat] }, { text: 'Seated.' }], {
+    tools: { ...travelTools([]), pick },
+    toolApproval,
+  });
+  const worker = at.worker({ clientTools: ['pick'] });
+  return { ...at, ...worker, ...client(await served(worker.handler)) };
+}
 
+describe('tools that the client runs', () => {
   test('end the run as a success that names them, and are not answered; their result comes with the next', async () => {
     const at = await picking();
     const events = await at.say('Seat me');
@@ -220,6 +220,19 @@ describe('tools that the client runs', () => {
       .post(runInput({ messages: [forged] }));
     expect(endOf(events)).toEqual(success);
     expect((await at.worker().agent.thread('t')).revision).toBe(revision);
+  });
+
+  test('and jobs that go on elsewhere are not given up beside an approval', async () => {
+    const job = tool({ inputSchema: cityInput, execute: async () => later });
+    const at = site([{ calls: [look('c0', 'Oslo'), book('c1', 'Paris')] }, { text: 'Done.' }], {
+      tools: { ...travelTools([]), look: job },
+    });
+    const visitor = client(await served(at.handler));
+    await visitor.say('Go');
+    const { revision } = await at.agent.thread('t');
+    visitor.agent.addMessage({ id: 'n', role: 'user', content: 'Something else' });
+    expect(endOf(await visitor.answer(undefined))).toBe('NO_RESPONSE_FOR_PENDING');
+    expect((await at.agent.thread('t')).revision).toBe(revision);
   });
 
   test('are those that the app names: a job elsewhere is not for a client to end', async () => {
