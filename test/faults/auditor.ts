@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ThreadEvent } from 'holdpoint';
 import { promptFaults } from './audit-prompts.ts';
+import { toldFaults } from './audit-told.ts';
 import { type CallHistory, callHistories, callOf } from './call-histories.ts';
 import type { Effect, Evidence } from './evidence.ts';
 
@@ -26,6 +27,7 @@ export function audit(evidence: Evidence): string[] {
     ...lookFaults(evidence),
     ...acknowledgedFaults(evidence),
     ...deliveredFaults(evidence, calls),
+    ...toldFaults(evidence, calls),
   ];
 }
 

@@ -38,6 +38,8 @@ export interface Evidence {
   looks?: readonly (readonly ThreadEvent[])[];
   /** Answers that somebody was told are taken. */
   acknowledged?: readonly { requestId: string; approved: boolean }[];
+  /** Answers that tools were told of what they asked beside their calls. */
+  told?: readonly { toolCallId: string; optionId: string; revision: number }[];
   /** Results from outside that somebody was told are taken. */
   delivered?: readonly { toolCallId: string; output: unknown }[];
 }

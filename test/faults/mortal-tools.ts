@@ -47,7 +47,7 @@ function working(toolName: string, world: MortalWorld, process: MortalProcess): 
 
 /** A tool that leaves its work to others. */
 function queueing(toolName: string, world: MortalWorld, process: MortalProcess): ToolSet[string] {
-  return tool({
+  const queue: ToolSet[string] = tool({
     ...described(toolName),
     execute: async (input, options) =>
       process.reach(async () => {
@@ -55,7 +55,26 @@ function queueing(toolName: string, world: MortalWorld, process: MortalProcess):
         return later;
       }),
   });
+  return Object.assign(queue, { [Symbol.for('holdpoint.answering')]: telling(world, process) });
 }
+
+/** How the server of a tool is told what a person answered. */
+function telling(world: MortalWorld, process: MortalProcess) {
+  return {
+    deliver: async (answer: unknown) =>
+      process.reach(async () => {
+        const { call, response } = toldSchema.parse(answer);
+        const revision = (await world.events()).length;
+        const [optionId = ''] = response.answers[0]?.optionIds ?? [];
+        world.server.tell(call.toolCallId, { optionId, revision });
+      }),
+  };
+}
+
+const toldSchema = z.object({
+  call: z.object({ toolCallId: z.string() }),
+  response: z.object({ answers: z.array(z.object({ optionIds: z.array(z.string()) })) }),
+});
 
 /** A tool that the client has, and the agent has not. */
 function outside(toolName: string): ToolSet[string] {

@@ -120,6 +120,9 @@ export class MortalWorld {
       looks,
       acknowledged,
       delivered,
+      told: this.server.jobs.flatMap(({ request: { toolCallId }, told }) =>
+        told.map((each) => ({ toolCallId, ...each })),
+      ),
     };
   }
 

@@ -51,6 +51,23 @@ export const recoveryScenarios: readonly Scenario[] = [
     maxAttempts: 3,
     isAlwaysCompleted: true,
   },
+  { name: 'a call that goes on outside and asks', turns: [mixed], defers: 'later', asks: true },
+  {
+    name: 'calls that go on outside and ask, answers recorded first, run later',
+    turns: [two],
+    defers: 'later',
+    asks: true,
+    responds: true,
+    maxAttempts: 3,
+    isAlwaysCompleted: true,
+  },
+  {
+    name: 'two processes that answer what a call outside asks',
+    turns: [paris],
+    defers: 'later',
+    asks: true,
+    processes: 2,
+  },
   {
     name: 'calls that the client does itself',
     turns: [two],

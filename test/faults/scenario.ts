@@ -1,4 +1,4 @@
-import type { ApprovalRequestContent } from 'holdpoint';
+import type { UserInputRequestContent, UserInputResponseContent } from 'holdpoint';
 import type { PlannedCall } from './stateless-model.ts';
 
 /** One message of a person, and the calls that the model makes of it. */
@@ -27,6 +27,8 @@ export interface Scenario {
   maxAttempts?: number;
   /** `book` goes on outside: its execute returns `later`, or it has none and the client does it. */
   defers?: 'later' | 'client';
+  /** Whoever does deferred work asks a person first, and waits for the answer. */
+  asks?: boolean;
   /** Deferred work is done at once: its result may be there before the note that it is awaited. */
   isEager?: boolean;
   /** Whether every conversation comes to its end, whatever two crashes do to it. */
@@ -34,7 +36,15 @@ export interface Scenario {
 }
 
 /** Which way a scenario answers a request. */
-export function answerTo({ approves = () => true }: Scenario, request: ApprovalRequestContent) {
+export function answerTo(
+  { approves = () => true }: Scenario,
+  request: UserInputRequestContent,
+): UserInputResponseContent {
+  if (request.type === 'question-request') {
+    const { requestId } = request;
+    const answers = [{ key: 'class', optionIds: ['b'] }];
+    return { type: 'question-response', requestId, status: 'answered', answers };
+  }
   const text = JSON.stringify(request.toolCall?.input);
   return approves(text) ? request.approve() : request.reject('too dear');
 }

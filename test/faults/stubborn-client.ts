@@ -1,4 +1,4 @@
-import type { Agent, AgentThread, ApprovalResponseContent } from 'holdpoint';
+import type { Agent, AgentThread, UserInputResponseContent } from 'holdpoint';
 import { type MortalWorld, threadId } from './mortal-world.ts';
 import type { MortalProcess } from './mortal-process.ts';
 import { answerTo, type Turn } from './scenario.ts';
@@ -23,7 +23,7 @@ export class StubbornClient {
   readonly #courier: StubbornCourier;
   #running: Running | undefined;
   /** Answers that were sent and that nobody acknowledged. */
-  #unacknowledged: ApprovalResponseContent[] = [];
+  #unacknowledged: UserInputResponseContent[] = [];
   readonly #refusals: unknown[] = [];
 
   constructor(world: MortalWorld) {
@@ -106,15 +106,15 @@ export class StubbornClient {
     return 'settled';
   }
 
-  #answersFor(thread: AgentThread): ApprovalResponseContent[] {
+  #answersFor(thread: AgentThread): UserInputResponseContent[] {
     if (this.#unacknowledged.length > 0) return this.#unacknowledged;
     const { scenario } = this.#world;
-    const answers = thread.activeApprovalRequests.map((request) => answerTo(scenario, request));
+    const answers = thread.activeRequests.map((request) => answerTo(scenario, request));
     return scenario.oneByOne === true ? answers.slice(0, 1) : answers;
   }
 
   async #send(
-    answers: ApprovalResponseContent[],
+    answers: UserInputResponseContent[],
     { agent }: Running,
     thread: AgentThread,
   ): Promise<string> {
@@ -130,7 +130,7 @@ export class StubbornClient {
   }
 
   /** The same answers through another process, whose death is no one's but its own. */
-  async #sendElsewhere(answers: ApprovalResponseContent[]): Promise<void> {
+  async #sendElsewhere(answers: UserInputResponseContent[]): Promise<void> {
     const { agent, process } = this.#world.start();
     const send = async (): Promise<void> => {
       await agent.run(answers, await agent.thread(threadId));
@@ -140,8 +140,9 @@ export class StubbornClient {
     });
   }
 
-  #noteAcknowledged(answers: readonly ApprovalResponseContent[]): void {
-    this.#world.acknowledged.push(...answers);
+  #noteAcknowledged(answers: readonly UserInputResponseContent[]): void {
+    const approvals = answers.filter((answer) => answer.type === 'approval-response');
+    this.#world.acknowledged.push(...approvals);
     this.#unacknowledged = [];
   }
 }

@@ -33,11 +33,26 @@ export class StubbornCourier {
   }
 
   async deliverAll(): Promise<void> {
-    for (const job of this.#owed()) await this.#deliver(job);
+    for (const job of this.#owed()) {
+      const isReady = this.#world.scenario.asks !== true || job.told.length > 0;
+      await (isReady ? this.#deliver(job) : this.#ask(job));
+    }
   }
 
   #owed(): Job[] {
     return this.#world.server.jobs.filter(({ isDelivered }) => !isDelivered);
+  }
+
+  /** Asks a person for a job, until somebody took the question. */
+  async #ask(job: Job): Promise<void> {
+    if (job.isAsked) return;
+    const { agent, process } = this.#world.start();
+    try {
+      await process.survives(ask(agent, job));
+      job.isAsked = true;
+    } catch (error) {
+      if (!process.isDead) this.refusals.push(error);
+    }
   }
 
   async #deliver(job: Job): Promise<void> {
@@ -52,6 +67,17 @@ export class StubbornCourier {
       if (!process.isDead) this.refusals.push(error);
     }
   }
+}
+
+async function ask(agent: Agent, { request: { toolCallId } }: Job): Promise<void> {
+  const options = ['a', 'b'].map((id) => ({ id, label: id }));
+  const question = {
+    kind: 'choice' as const,
+    text: 'Which class?',
+    fields: [{ key: 'class', label: 'Class', options, min: 1, max: 1, freeText: 'never' as const }],
+    allowDismiss: false,
+  };
+  await agent.requestAnswer(await agent.thread(threadId), toolCallId, question);
 }
 
 async function bring(agent: Agent, { request }: Job): Promise<void> {

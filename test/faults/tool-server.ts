@@ -6,6 +6,17 @@ export interface Job {
   request: Effect;
   isDone: boolean;
   isDelivered: boolean;
+  /** Whether a person was asked, as far as the server knows. */
+  isAsked: boolean;
+  /** What they answered, each time it was told. */
+  told: Told[];
+}
+
+/** An answer that the server was told. */
+export interface Told {
+  optionId: string;
+  /** How many events the store had at that moment. */
+  revision: number;
 }
 
 /** The server that does the tools' work. It outlives the processes that call it, and knows keys again where it is idempotent. */
@@ -38,9 +49,14 @@ export class ToolServer {
     const { idempotencyKey } = request;
     const isKnown = this.jobs.some((job) => job.request.idempotencyKey === idempotencyKey);
     if (this.#isIdempotent && isKnown) return;
-    const job = { request, isDone: false, isDelivered: false };
+    const job = { request, isDone: false, isDelivered: false, isAsked: false, told: [] };
     this.jobs.push(job);
     await this.onQueued?.(job);
+  }
+
+  /** Takes what a person answered to a job's question. */
+  tell(toolCallId: string, told: Told): void {
+    this.jobs.find(({ request }) => request.toolCallId === toolCallId)?.told.push(told);
   }
 
   /** Does a job; once, as its worker is no fault of anybody's. */

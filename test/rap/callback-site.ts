@@ -40,6 +40,8 @@ export class CallbackSite implements AsyncDisposable {
     });
     const response = (await this.handler?.(request)) ?? new Response(null, { status: 503 });
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+    /* What nobody read of a body that was too long. */
+    incoming.resume();
     outgoing.end(Buffer.from(await response.arrayBuffer()));
   }
 }

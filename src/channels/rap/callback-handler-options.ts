@@ -37,7 +37,7 @@ export interface CallbackHandlerOptions {
   tools: ToolSet;
   /** How long a body may be. Default 1 MiB. */
   maximumBodyBytes?: number;
-  /** How many questions one call may ask, all in all. Default 100. */
+  /** How many questions one call may ask, all in all. Default 20. */
   maximumQuestions?: number;
   /** Hears of what was dropped; the sender is not told. */
   onDiscarded?: (discarded: DiscardedCallback) => unknown;

@@ -63,7 +63,7 @@ async function takeResult(
 }
 
 async function takeChoice(
-  { agent, maximumQuestions = 100 }: CallbackHandlerOptions,
+  { agent, maximumQuestions = 20 }: CallbackHandlerOptions,
   { thread, call, server, discard }: Taking,
   named: ToolCallRecord,
   message: UserChoiceMessage,
