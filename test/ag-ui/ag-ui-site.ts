@@ -95,10 +95,10 @@ export async function served(handler: Handler): Promise<string> {
 
 /**
  * The protocol's own client as it is, its warnings failures; every stream that it reads is read by the test's own reader too.
- * `address` may change while the client lives: the server was started again.
+ * `address`, of a server or the route itself, may change while the client lives: the server was started again.
  */
-export function client(address: string, { threadId = 't' } = {}) {
-  const at = { address };
+export function client(address: string | Handler, { threadId = 't' } = {}) {
+  const at: { address: string | Handler } = { address };
   const streams: Promise<string>[] = [];
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
   vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -107,10 +107,13 @@ export function client(address: string, { threadId = 't' } = {}) {
     vi.restoreAllMocks();
   });
   const agent = new HttpAgent({
-    url: address,
+    url: typeof address === 'string' ? address : url,
     threadId,
     fetch: async (_url, init) => {
-      const response = await fetch(at.address, init);
+      const response =
+        typeof at.address === 'string'
+          ? await fetch(at.address, init)
+          : await at.address(new Request(url, init));
       streams.push(response.clone().text());
       return response;
     },

@@ -142,7 +142,12 @@ describe('tools that the provider runs', () => {
     expect(endOf(asked)).toMatchObject({ interrupts: [{ reason: 'tool_call', toolCallId: 'c1' }] });
     const events = await visitor.answer({ approved: true });
     expect(endOf(events)).toEqual(success);
+    expect(typesOf(events)).not.toContain('TOOL_CALL_START');
+    expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([
+      { toolCallId: 'c1', content: 'sunny' },
+    ]);
     expect(visitor.agent.messages.at(-1)).toMatchObject({ content: 'Sunny.' });
+    expect(typesOf(await visitor.run())).toEqual(['RUN_STARTED', 'RUN_FINISHED']);
   });
 });
 

@@ -10,7 +10,6 @@ export type AgUiMessage =
       role: 'tool';
       toolCallId: string;
       content: string;
-      error?: string;
       metadata: ResultMetadata;
     };
 

@@ -40,7 +40,6 @@ export function resultMessage(
     role: 'tool',
     toolCallId,
     content,
-    ...(status === 'succeeded' ? {} : { error: content }),
     metadata: { holdpoint: { status } },
   };
 }

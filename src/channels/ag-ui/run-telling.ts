@@ -5,9 +5,10 @@ import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
 import { resultEvent, resultOf } from './call-result.ts';
 import { interactionEnded } from './interactions.ts';
+import { KnownCalls } from './known-calls.ts';
 import type { RunAgentInput } from './run-agent-input.ts';
 import { runEnd } from './run-end.ts';
-import { stepContent, stepMessageId } from './step-content.ts';
+import { type CallResult, stepContent, stepMessageId } from './step-content.ts';
 import { StepTeller, textEvents } from './step-teller.ts';
 import { showsAll, threadMessages, userMessage } from './thread-messages.ts';
 
@@ -20,6 +21,7 @@ export class RunTelling {
   #revision = 0;
   /** The conversation before the run, for a client that shows another. */
   #before: AgUiMessage[] | undefined;
+  #calls = new KnownCalls();
   #hasBegun = false;
   #step: StepTeller;
 
@@ -42,9 +44,7 @@ export class RunTelling {
     const lastOther = list.findLastIndex(({ role }) => role !== 'user');
     const held = list.filter(({ id }, index) => index <= lastOther || known.has(id));
     this.#before = showsAll(held, messages) ? undefined : messages;
-    this.#revision = thread.revision;
-    const steps = thread.events.filter(({ type }) => type === 'step-finished').length;
-    this.#step = this.#stepTeller(steps);
+    this.#stand(thread, messages);
   }
 
   /** The beginning; for a client that shows another conversation, that of the thread, from which the run goes on. */
@@ -69,9 +69,18 @@ export class RunTelling {
   news(thread: AgentThread): AgUiEvent[] {
     if (thread.revision <= this.#revision) return [];
     const { events } = thread;
-    const from = this.#revision;
-    this.#revision = events.length;
-    return events.slice(from).flatMap((event, index) => this.#tell(thread, event, from + index));
+    const told: AgUiEvent[] = [];
+    for (; this.#revision < events.length; this.#revision += 1) {
+      const event = events[this.#revision];
+      const news = event === undefined ? [] : this.#tell(thread, event, this.#revision);
+      told.push(...news);
+      if (news.some(({ type }) => type === 'MESSAGES_SNAPSHOT')) {
+        /* The rest is in it. */
+        this.#stand(thread, this.#messages(thread));
+        break;
+      }
+    }
+    return told;
   }
 
   /** The whole conversation. */
@@ -87,6 +96,13 @@ export class RunTelling {
     ];
   }
 
+  /** From here on is told: the client has these messages, and all that is in the thread. */
+  #stand({ events }: AgentThread, messages: readonly AgUiMessage[]): void {
+    this.#calls = new KnownCalls(messages);
+    this.#revision = events.length;
+    this.#step = this.#stepTeller(events.filter(({ type }) => type === 'step-finished').length);
+  }
+
   #tell(thread: AgentThread, event: ThreadEvent, index: number): AgUiEvent[] {
     switch (event.type) {
       case 'step-finished':
@@ -95,7 +111,9 @@ export class RunTelling {
         return userMessage(thread.id, thread.events, index)
           .filter(({ id }) => !this.#heldMessages.has(id))
           .flatMap(({ id, content }) =>
-            typeof content === 'string' ? textEvents(id, 'user', content) : [this.snapshot(thread)],
+            typeof content === 'string'
+              ? textEvents(id, 'user', content)
+              : [...this.#step.halt(), this.snapshot(thread)],
           );
       case 'request-answered':
       case 'request-closed':
@@ -104,9 +122,7 @@ export class RunTelling {
         const call = thread.calls.find(
           (each) => each.step === event.step && each.index === event.index,
         );
-        return (call === undefined ? [] : resultOf(call)).map((result) =>
-          resultEvent(thread.id, result),
-        );
+        return this.#results(thread, call === undefined ? [] : resultOf(call));
       }
       default:
         return [];
@@ -115,13 +131,20 @@ export class RunTelling {
 
   #finishStep(thread: AgentThread, event: ThreadEventOf<'step-finished'>): AgUiEvent[] {
     const content = stepContent(thread.id, event, this.#sendReasoning);
-    const { events, isSo } = this.#step.finish(content);
+    const { events, isSo } = this.#step.finish({
+      ...content,
+      calls: this.#calls.newCalls(content),
+    });
     this.#step = this.#stepTeller(event.step + 1);
     return [
       ...events,
-      ...content.results.map((result) => resultEvent(thread.id, result)),
+      ...this.#results(thread, content.results),
       ...(isSo ? [] : [this.snapshot(thread)]),
     ];
+  }
+
+  #results({ id }: AgentThread, results: readonly CallResult[]): AgUiEvent[] {
+    return this.#calls.newResults(results).map((result) => resultEvent(id, result));
   }
 
   #stepTeller(step: number): StepTeller {

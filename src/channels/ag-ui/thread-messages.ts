@@ -4,8 +4,9 @@ import { saysAnswer } from '../../thread/says-answer.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { AgUiMessage } from './ag-ui-event.ts';
 import { resultMessage, resultOf } from './call-result.ts';
+import { KnownCalls } from './known-calls.ts';
 import type { ClientMessage } from './run-agent-input.ts';
-import { stepContent, type StepContent } from './step-content.ts';
+import { type CallResult, stepContent, type StepContent } from './step-content.ts';
 import { clientContent } from './user-content.ts';
 
 /** How a thread is shown. */
@@ -15,25 +16,49 @@ export interface ShowOptions {
   held: readonly ClientMessage[];
 }
 
-/** The whole conversation as AG-UI has it. What an answer says to the model is not in it: its call and result are. */
-export function threadMessages(
-  thread: AgentThread,
-  { sendReasoning, held }: ShowOptions,
-): AgUiMessage[] {
+/**
+ * The whole conversation as AG-UI has it. What an answer says to the model is not in it: its call and result are. Results stand below
+ * the message that made their calls, in the order in which they came, as a client that was told of them has them.
+ */
+export function threadMessages(thread: AgentThread, options: ShowOptions): AgUiMessage[] {
   const { id, events } = thread;
-  const calls = Map.groupBy(thread.calls, ({ step }) => step);
-  const results = held.filter(({ role }) => role === 'tool');
-  const heldIds = new Map(results.map((message) => [message.toolCallId, message.id]));
+  const { steps, results } = gather(thread, options.sendReasoning);
+  const held = options.held.filter(({ role }) => role === 'tool');
+  const heldIds = new Map(held.map((message) => [message.toolCallId, message.id]));
   return events.flatMap((event, index): AgUiMessage[] => {
     if (event.type === 'message-added') return userMessage(id, events, index);
-    if (event.type !== 'step-finished') return [];
-    const content = stepContent(id, event, sendReasoning);
-    const ended = [...content.results, ...(calls.get(event.step) ?? []).flatMap(resultOf)];
+    const content = steps.get(index);
+    if (content === undefined) return [];
+    const ended = results.get(content.messageId) ?? [];
     return [
       ...stepMessages(content),
       ...ended.map((result) => resultMessage(id, result, heldIds.get(result.toolCallId))),
     ];
   });
+}
+
+interface Gathered {
+  /** By the index of their events. */
+  steps: Map<number, StepContent>;
+  /** By the message that made the calls. */
+  results: Map<string | undefined, CallResult[]>;
+}
+
+function gather({ id, events, calls }: AgentThread, sendReasoning: boolean): Gathered {
+  const known = new KnownCalls();
+  const records = new Map(calls.map((call) => [`${call.step}.${call.index}`, call]));
+  const steps: Gathered['steps'] = new Map();
+  const results = [...events.entries()].flatMap(([index, event]) => {
+    if (event.type === 'step-finished') {
+      const content = stepContent(id, event, sendReasoning);
+      steps.set(index, { ...content, calls: known.newCalls(content) });
+      return known.newResults(content.results);
+    }
+    const call =
+      event.type === 'call-ended' ? records.get(`${event.step}.${event.index}`) : undefined;
+    return call === undefined ? [] : known.newResults(resultOf(call));
+  });
+  return { steps, results: Map.groupBy(results, ({ toolCallId }) => known.callerOf(toolCallId)) };
 }
 
 /** A user's message, as its client called it; nothing for what is no user's. */
