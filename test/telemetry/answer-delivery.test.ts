@@ -1,0 +1,47 @@
+import { traceHoldpoint } from 'holdpoint/otel';
+import { expect, test } from 'vitest';
+import { pick, RemoteWorld } from '../rap/remote-world.ts';
+import { status } from '../rap/tool-server.ts';
+import { exporting } from './exported.ts';
+import { listen, ofType } from './listen.ts';
+
+test('an answer on its way to the tool that asked is told, and linked to the answer', async () => {
+  using heard = listen();
+  const { tracer, spans } = exporting();
+  const stop = traceHoldpoint({ tracer });
+  await using world = await RemoteWorld.start();
+  const { agent, thread } = await world.asked();
+  await agent.run(pick(thread, 1), thread);
+  stop();
+  expect(ofType(heard, 'delivered')).toMatchObject([
+    {
+      threadId: 't',
+      toolCallId: 'call_abc123',
+      toolName: 'write',
+      requestType: 'question-request',
+    },
+  ]);
+  expect(heard.moments.filter((moment) => moment.endsWith('delivered'))).toEqual([
+    'start delivered',
+    'asyncEnd delivered',
+  ]);
+  expect(spans().map(({ name }) => name)).toEqual([
+    'execute_tool write',
+    'question_request write',
+    'question_answer write',
+    'answer_delivery write',
+  ]);
+  const [, asked, answered, delivered] = spans();
+  expect(answered?.links).toMatchObject([{ spanId: asked?.spanId }]);
+  expect(delivered?.links).toMatchObject([{ spanId: answered?.spanId }]);
+  expect(JSON.stringify(spans())).not.toMatch(/Allow|Yes once|user_choice/);
+});
+
+test('where the tool does not take it, that is told as an error', async () => {
+  using heard = listen();
+  await using world = await RemoteWorld.start();
+  world.server.answerBehaviours.push(status(404));
+  const { agent, thread } = await world.asked();
+  await agent.run(pick(thread, 1), thread);
+  expect(heard.moments).toContain('error delivered');
+});
