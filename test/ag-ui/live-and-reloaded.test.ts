@@ -57,10 +57,9 @@ test('a client shows the same, whatever the model says and people answer, and is
           await same();
         }
         calls += at.agent.messages.filter(({ role }) => role === 'tool').length;
-        const last = await at.say('And?');
-        if (at.agent.pendingInterrupts.length === 0) {
-          expect(typesOf(last)[1]).not.toBe('MESSAGES_SNAPSHOT');
-        }
+        /* Refused where something is still asked, which the client would not send. */
+        at.agent.pendingInterrupts = [];
+        expect(typesOf(await at.say('And?'))[1]).not.toBe('MESSAGES_SNAPSHOT');
       },
     ),
     { numRuns: 150 },
