@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { plainCopy } from '../content/plain-copy.ts';
 import type { NewThreadEvent } from '../thread/thread-event.ts';
-import type { OwedAnswer, ThreadHead } from '../thread/thread-state.ts';
-import type { Answering, GivenUp } from './answering.ts';
+import type { OwedAnswer, ThreadHead, ThreadState } from '../thread/thread-state.ts';
+import { traceDelivery } from '../thread/tracing.ts';
+import type { GivenUp } from './answering.ts';
 import { endEvents } from './close-requests.ts';
 import { messageOf } from './model-step.ts';
+import type { ToolDefinitions } from './tool-definitions.ts';
 
 /** What came of bringing an answer to its tool. */
 export interface Brought {
@@ -19,20 +21,23 @@ const maximumErrorLength = 500;
 /* Checked before it is written: what does not fit would make the whole log unreadable. */
 const givenUpSchema = z.strictObject({ status: z.literal('failed'), error: z.string() }).optional();
 
-/** Brings one answer. */
-type Deliver = (owed: OwedAnswer, signal: AbortSignal) => Promise<GivenUp | undefined>;
+/** What answers are brought with. */
+interface DeliverySetting {
+  tools: ToolDefinitions;
+  /** Ends the run. */
+  signal: AbortSignal | undefined;
+  /** Wakes the run. */
+  ring: () => void;
+}
 
 /** The answers that one run is bringing to the tools that asked. */
 export class Deliveries {
-  readonly #ring: () => void;
-  readonly #signal: AbortSignal | undefined;
+  readonly #setting: DeliverySetting;
   readonly #underway = new Map<string, AbortController>();
   #brought: Brought[] = [];
 
-  /** `ring` wakes the run, and `signal` ends it. */
-  constructor(ring: () => void, signal: AbortSignal | undefined) {
-    this.#ring = ring;
-    this.#signal = signal;
+  constructor(setting: DeliverySetting) {
+    this.#setting = setting;
   }
 
   /** Whether an answer is under way, or one was brought and not taken. */
@@ -41,8 +46,10 @@ export class Deliveries {
   }
 
   /** Begins what is owed and is not under way, and stops what is owed no more. */
-  update({ owedAnswers }: ThreadHead, deliver: Deliver): void {
-    const owed = new Map(owedAnswers.map((answer) => [answer.request.requestId, answer]));
+  update(state: Readonly<ThreadState>): void {
+    const owed = new Map(
+      state.head.owedAnswers.map((answer) => [answer.request.requestId, answer]),
+    );
     for (const [requestId, underway] of this.#underway) {
       if (!owed.has(requestId)) underway.abort();
     }
@@ -50,7 +57,7 @@ export class Deliveries {
       const isTaken = this.#brought.some(
         ({ owed: { request } }) => request.requestId === requestId,
       );
-      if (!isTaken && !this.#underway.has(requestId)) void this.#bring(answer, deliver);
+      if (!isTaken && !this.#underway.has(requestId)) void this.#bring(state, answer);
     }
   }
 
@@ -66,17 +73,21 @@ export class Deliveries {
     for (const underway of this.#underway.values()) underway.abort();
   }
 
-  async #bring(owed: OwedAnswer, deliver: Deliver): Promise<void> {
+  async #bring(state: Readonly<ThreadState>, owed: OwedAnswer): Promise<void> {
+    const { tools, ring } = this.#setting;
     const { requestId } = owed.request;
     const underway = new AbortController();
     this.#underway.set(requestId, underway);
-    const signals = [underway.signal, this.#signal].filter((signal) => signal !== undefined);
+    const signals = [underway.signal, this.#setting.signal].filter(
+      (signal) => signal !== undefined,
+    );
     const signal = AbortSignal.any(signals);
-    const brought = await resultOf(owed, deliver(owed, signal));
+    const deliver = async () => deliverOwed(tools, owed, signal);
+    const brought = await resultOf(owed, traceDelivery(state, owed, deliver));
     this.#underway.delete(requestId);
     const isCutOff = signal.aborted && brought.error !== undefined;
     if (!isCutOff) this.#brought.push(brought);
-    this.#ring();
+    ring();
   }
 }
 
@@ -92,12 +103,13 @@ async function resultOf(
 }
 
 /** Brings an answer by the way that its tool has for it. */
-export async function deliverOwed(
-  answering: Answering | undefined,
+async function deliverOwed(
+  tools: ToolDefinitions,
   { request, response, replyTo }: OwedAnswer,
   signal: AbortSignal,
 ): Promise<GivenUp | undefined> {
   const { toolCall } = request;
+  const answering = tools.get(toolCall?.toolName ?? '')?.answering;
   if (answering === undefined || toolCall === undefined) {
     throw new Error(`The tool '${toolCall?.toolName}' takes no answers.`);
   }

@@ -10,12 +10,12 @@ import {
   statusOf,
   type ThreadHead,
 } from '../thread/thread-state.ts';
-import { traceCall, traceDelivery, traceLost } from '../thread/tracing.ts';
+import { traceCall, traceLost } from '../thread/tracing.ts';
 import { acceptInput } from './accept-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunOptions } from './agent-options.ts';
 import { approvedCalls, checkApproved, eventsOfApproved } from './check-approved.ts';
-import { broughtEvents, Deliveries, deliverOwed } from './deliveries.ts';
+import { broughtEvents, Deliveries } from './deliveries.ts';
 import { executeCall } from './execute-call.ts';
 import type { DecisionInput } from './decide-calls.ts';
 import { Executions, type Finished } from './executions.ts';
@@ -76,7 +76,11 @@ export class Run {
     this.#listener = listener;
     this.#onEvents = onEvents;
     this.#executions = new Executions(context.abortGraceMs);
-    this.#deliveries = new Deliveries(() => this.#executions.ring(), options.signal);
+    this.#deliveries = new Deliveries({
+      tools,
+      signal: options.signal,
+      ring: () => this.#executions.ring(),
+    });
     this.#lease = new Lease(context, log);
   }
 
@@ -165,7 +169,7 @@ export class Run {
     }
     if (signal?.aborted === true && this.#executions.mayEnd) throw signal.reason;
     if (signal?.aborted !== true) {
-      this.#bringAnswers();
+      this.#deliveries.update(this.#log.state);
       const starts = await this.#checkApproved(this.#log.state.head);
       if (starts.size > 0) return this.#commit(({ head }) => eventsOfApproved(head, starts));
     }
@@ -175,16 +179,6 @@ export class Run {
     }
     const speaks = modelSpeaks(this.#log.state.head) && this.#steps < this.#context.maxSteps;
     return speaks ? this.#askModel() : this.#commit(() => [this.#lease.ended()]);
-  }
-
-  #bringAnswers(): void {
-    const { state } = this.#log;
-    this.#deliveries.update(state.head, async (owed, signal) => {
-      const definition = this.#tools.get(owed.request.toolCall?.toolName ?? '');
-      return traceDelivery(state, owed, async () =>
-        deliverOwed(definition?.answering, owed, signal),
-      );
-    });
   }
 
   async #askModel(): Promise<readonly ThreadEvent[]> {

@@ -95,7 +95,7 @@ describe('91: a name is given to fetch as it is allowed, so that the app can pin
     await using world = await RemoteWorld.start({
       tool: {
         fetch: async (url, init) => {
-          hosts.push(new URL(String(url)).hostname);
+          hosts.push(url instanceof URL ? url.hostname : 'none');
           return fetch(url, init);
         },
       },
