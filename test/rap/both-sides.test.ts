@@ -55,25 +55,30 @@ function bothSides() {
 test.each([
   { pick: '1', told: 'shop is on Production' },
   { pick: '2', told: 'Error: The user said no.' },
-])('a remote tool of this package asks through this package, signed: $told', async (row) => {
-  const { agent, prompts } = bothSides();
-  const asked = await agent.run('Deploy the shop.', await agent.thread('t'));
-  expect(asked.status).toBe('waiting');
-  const thread = await vi.waitFor(async () => {
-    const opened = await agent.thread('t');
-    expect(opened.activeRequests).toHaveLength(1);
-    return opened;
-  });
-  const [request] = thread.activeRequests;
-  if (request?.type !== 'question-request') throw new Error('A question was expected.');
-  const answers = [{ key: request.fields[0]?.key ?? '', optionIds: [row.pick] }];
-  const { requestId } = request;
-  const response = { type: 'question-response', requestId, status: 'answered', answers } as const;
-  await agent.run(response, thread);
-  await vi.waitFor(async () => {
-    expect((await agent.thread('t')).calls[0]?.outcome).toBeDefined();
-  });
-  const { text } = await agent.run([], await agent.thread('t'));
-  expect(text).toBe('Done.');
-  expect(JSON.stringify(prompts.at(-1))).toContain(row.told);
-});
+])(
+  'S0-33: a remote tool of this package asks through this package, signed, and the model sees but the result: $told',
+  async (row) => {
+    const { agent, prompts } = bothSides();
+    const asked = await agent.run('Deploy the shop.', await agent.thread('t'));
+    expect(asked.status).toBe('waiting');
+    const thread = await vi.waitFor(async () => {
+      const opened = await agent.thread('t');
+      expect(opened.activeRequests).toHaveLength(1);
+      return opened;
+    });
+    const [request] = thread.activeRequests;
+    if (request?.type !== 'question-request') throw new Error('A question was expected.');
+    const answers = [{ key: request.fields[0]?.key ?? '', optionIds: [row.pick] }];
+    const { requestId } = request;
+    const response = { type: 'question-response', requestId, status: 'answered', answers } as const;
+    await agent.run(response, thread);
+    await vi.waitFor(async () => {
+      expect((await agent.thread('t')).calls[0]?.outcome).toBeDefined();
+    });
+    const { text } = await agent.run([], await agent.thread('t'));
+    expect(text).toBe('Done.');
+    const prompt = JSON.stringify(prompts.at(-1));
+    expect(prompt).toContain(row.told);
+    expect(prompt).not.toContain('Where to');
+  },
+);
