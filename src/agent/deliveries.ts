@@ -51,7 +51,10 @@ export class Deliveries {
       state.head.owedAnswers.map((answer) => [answer.request.requestId, answer]),
     );
     for (const [requestId, underway] of this.#underway) {
-      if (!owed.has(requestId)) underway.abort();
+      if (owed.has(requestId)) continue;
+      underway.abort();
+      /* Nobody waits for one that does not heed that. */
+      this.#underway.delete(requestId);
     }
     for (const [requestId, answer] of owed) {
       const isTaken = this.#brought.some(
@@ -84,7 +87,7 @@ export class Deliveries {
     const signal = AbortSignal.any(signals);
     const deliver = async () => deliverOwed(tools, owed, signal);
     const brought = await resultOf(owed, traceDelivery(state, owed, deliver));
-    this.#underway.delete(requestId);
+    if (this.#underway.get(requestId) === underway) this.#underway.delete(requestId);
     const isCutOff = signal.aborted && brought.error !== undefined;
     if (!isCutOff) this.#brought.push(brought);
     ring();

@@ -378,3 +378,51 @@ test('execute is told which thread it is for, and its own name', async () => {
   await agent.run('Book', await agent.thread('t'));
   expect(seen).toEqual([['t', 'book', 'c1']]);
 });
+
+test.each([
+  ['that it goes on', later, { status: 'deferred' }],
+  ['its result', 'booked', { status: 'succeeded', outcome: { output: 'booked' } }],
+])(
+  'a process that was thought dead while its call asked may yet say %s',
+  async (_what, said, call) => {
+    const clock = { now: 0 };
+    const started = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<unknown>();
+    const world = askingWorld({ execute: async () => end.promise });
+    const unrecorded: unknown[] = [];
+    const now = () => clock.now;
+    const slow = world.agent({ now, onUnrecorded: (lost) => unrecorded.push(lost) });
+    slow.on('call-started', () => started.resolve());
+    const running = slow.run('Book', await slow.thread('t'));
+    await started.promise;
+    clock.now = 100_000;
+    const agent = world.agent({ now });
+    const thread = await agent.thread('t');
+    await agent.requestAnswer(thread, 'c1', which);
+    expect(await agent.run([], thread)).toMatchObject({ status: 'waiting' });
+    expect(thread.calls).toMatchObject([{ status: 'deferred' }]);
+
+    end.resolve(said);
+    await running;
+    expect((await agent.thread('t')).calls).toMatchObject([call]);
+    expect(unrecorded).toEqual([]);
+  },
+);
+
+test('a tool that never says whether it has an answer does not hold the thread once its call has ended', async () => {
+  const telling = Promise.withResolvers<void>();
+  const world = askingWorld({
+    deliver: async () => {
+      telling.resolve();
+      return new Promise(() => {});
+    },
+  });
+  const agent = world.agent({ leaseMs: 30 });
+  const { thread } = await agent.run('Book', await agent.thread('t'));
+  await agent.requestAnswer(thread, 'c1', which);
+  const running = agent.run(pick(thread, 'first'), thread);
+  await telling.promise;
+  const other = world.agent();
+  await other.deliver(await other.thread('t'), 'c1', { status: 'succeeded', output: 1 });
+  expect(await running).toMatchObject({ status: 'completed', text: 'Done.' });
+});
