@@ -391,7 +391,7 @@ test.each([
     const world = askingWorld({ execute: async () => end.promise });
     const unrecorded: unknown[] = [];
     const now = () => clock.now;
-    const slow = world.agent({ now, onUnrecorded: (lost) => unrecorded.push(lost) });
+    const slow = world.agent({ now, onUnrecorded: (each) => unrecorded.push(each) });
     slow.on('call-started', () => started.resolve());
     const running = slow.run('Book', await slow.thread('t'));
     await started.promise;
