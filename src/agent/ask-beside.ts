@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { QuestionRequestContent } from '../content/question.ts';
+import type { CallPlace } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { NewThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
-import { isSamePlace, type OpenRequest } from '../thread/thread-state.ts';
+import { isSamePlace, type OpenRequest, type ThreadHead } from '../thread/thread-state.ts';
 import { closeBeside } from './close-requests.ts';
 import type { RequestMaking } from './make-request.ts';
 import { messageOf } from './model-step.ts';
@@ -29,29 +30,44 @@ export async function askBeside(
   { toolCallId, question, replyTo }: AskedBeside,
 ): Promise<QuestionRequestContent> {
   const { threadId } = log.state;
-  const request = asked({ ...making, threadId }, question, replyTo);
-  const requestOf = (open: OpenRequest): boolean => open.request.requestId === request.requestId;
-  let standing: OpenRequest | undefined;
+  const asking = { request: asked({ ...making, threadId }, question, replyTo), replyTo };
+  let standing = asking.request;
   await log.commit((proposal) => {
     const at = making.now();
     const call = callNamed(proposal.state, toolCallId, at);
     refuseUnless(call, ['deferred', 'started', 'indeterminate'], 'a person can be asked');
-    const { step, index } = call;
-    standing = proposal.head.openRequests.find(({ beside }) => isSamePlace(beside, call));
-    if (standing !== undefined && isSame(standing, { request, replyTo })) return;
-    const opened: NewThreadEvent = {
-      type: 'request-opened',
-      at: request.createdAt,
-      beside: { step, index },
-      ...(replyTo === undefined ? {} : { replyTo }),
-      request,
-    };
-    const replaced = { reason: 'The tool asks something else by now.', at };
-    proposal.add(...closeBeside(proposal.head, call, replaced), opened);
-    standing = proposal.head.openRequests.find(requestOf);
+    const open = openBeside(proposal.head, call);
+    const isOpen = open !== undefined && isSame(open, asking) && !isExpired(open, at);
+    if (!isOpen) proposal.add(...askEvents(proposal.head, call, asking));
+    standing = questionIn(openBeside(proposal.head, call)) ?? standing;
   });
-  if (standing?.request.type !== 'question-request') throw new TypeError('Nothing was asked.');
-  return structuredClone(standing.request);
+  return structuredClone(standing);
+}
+
+function openBeside({ openRequests }: ThreadHead, call: CallPlace): OpenRequest | undefined {
+  return openRequests.find(({ beside }) => isSamePlace(beside, call));
+}
+
+function questionIn(open: OpenRequest | undefined): QuestionRequestContent | undefined {
+  return open?.request.type === 'question-request' ? open.request : undefined;
+}
+
+function isExpired({ request }: OpenRequest, now: number): boolean {
+  return (request.expiresAt ?? Infinity) <= now;
+}
+
+function askEvents(
+  head: ThreadHead,
+  { step, index }: CallPlace,
+  { request, replyTo }: OpenRequest,
+): NewThreadEvent[] {
+  const { createdAt: at } = request;
+  const reply = replyTo === undefined ? {} : { replyTo };
+  const replaced = { reason: 'The tool asks something else by now.', at };
+  return [
+    ...closeBeside(head, { step, index }, replaced),
+    { type: 'request-opened', at, beside: { step, index }, ...reply, request },
+  ];
 }
 
 function asked(making: RequestMaking, question: Question, replyTo: unknown) {

@@ -149,6 +149,21 @@ test('another question replaces the one before, and the same again is the same',
   expect(world.told).toEqual([]);
 });
 
+test('the same question after it has expired is another one', async () => {
+  const clock = { now: 0 };
+  const world = askingWorld();
+  const agent = world.agent({ now: () => clock.now });
+  const { thread } = await agent.run('Book', await agent.thread('t'));
+  const question = { ...which, expiresAfterMs: 10 };
+  const first = await agent.requestAnswer(thread, 'c1', question);
+  clock.now = 10;
+  const second = await agent.requestAnswer(thread, 'c1', question);
+  expect(second.requestId).not.toBe(first.requestId);
+  clock.now = 20;
+  expect(await agent.run([], thread)).toMatchObject({ status: 'waiting', userInputRequests: [] });
+  expect(thread.calls).toMatchObject([{ status: 'deferred' }]);
+});
+
 test('an answer that was not brought is not brought any more once the tool asks something else', async () => {
   const world = askingWorld();
   const { agent, thread } = await deferred(world);

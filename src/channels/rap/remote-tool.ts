@@ -18,7 +18,7 @@ export interface RemoteToolOptions<INPUT> {
   inputSchema: FlexibleSchema<INPUT>;
   /** What the server calls it. Default: the tool's name in the agent. */
   operation?: string;
-  /** Where the app serves `createCallbackHandler`, as the server reaches it. */
+  /** Where the app serves `createCallbackHandler`, as the server reaches it. Its query parameter `call` is ours. */
   callbackUrl: string | URL;
   /**
    * Signs the callback URL of each call, so that nobody can guess one: at least 32 bytes, the same in every process. Of several, the
