@@ -1,3 +1,4 @@
+import { timer } from '../content/timer.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Agent } from './agent.ts';
 
@@ -21,17 +22,4 @@ export async function* lookUntilIdle(
     yield thread;
     if (thread.status !== 'running' || signal.aborted) return;
   }
-}
-
-async function timer(milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    const end = (): void => {
-      clearTimeout(handle);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const handle = setTimeout(end, milliseconds);
-    signal.addEventListener('abort', end, { once: true });
-  });
 }

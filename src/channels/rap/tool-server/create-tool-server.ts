@@ -7,7 +7,7 @@ import { RunningCalls } from './running-calls.ts';
 import { servedTools } from './served-tools.ts';
 import { signatures } from './signatures.ts';
 import { takeRequest } from './take-request.ts';
-import { timer } from './timer.ts';
+import { timer } from '../../../content/timer.ts';
 import type { ToolServerOptions } from './tool-server-options.ts';
 
 /** Tools that are served to runtimes far away. */

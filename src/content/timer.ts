@@ -1,4 +1,4 @@
-/** Waits; resolves early when the signal aborts. */
+/** Waits, in milliseconds; resolves early when the signal aborts. */
 export async function timer(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {
