@@ -27,6 +27,17 @@ export interface Answering {
    * sends may come twice. When `signal` aborts it must settle; the answer is then brought by the next run.
    */
   deliver: (answer: AskedAnswer, options: { signal: AbortSignal }) => Promise<GivenUp | undefined>;
+  /**
+   * Hears that a call of the tool that went on elsewhere has ended here without its result. Nobody waits for it, it may never be
+   * called, and what it throws is dropped.
+   */
+  forget?: (call: ForgottenCall) => unknown;
+}
+
+/** A call whose result is not wanted any more. */
+export interface ForgottenCall extends ToolCall {
+  threadId: string;
+  idempotencyKey: string | undefined;
 }
 
 /** Where a tool keeps how it is told answers. Registered, so that two copies of the package understand each other. */

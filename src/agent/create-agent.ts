@@ -37,6 +37,7 @@ import { parseInput } from './parse-input.ts';
 import type { Question } from './question-call.ts';
 import { checkRecovery } from './recover-calls.ts';
 import { Run } from './run.ts';
+import { tellForgotten } from './tell-forgotten.ts';
 import { checkTools, defineTools, type ToolDefinitions } from './tool-definitions.ts';
 
 /**
@@ -241,11 +242,12 @@ class HoldpointAgent implements Agent<unknown> {
 
   async #open(threadId: string): Promise<{ thread: AgentThread; log: ThreadLog }> {
     refuseThreadId(threadId);
-    const { now, events } = this.#context;
+    const { now, events, options } = this.#context;
     const log = new ThreadLog(threadId, {
       store: this.#store,
       now,
       onAppended: (id, appended) => events.emit(id, appended),
+      onCommitted: (state, committed) => tellForgotten(options.tools, state, committed),
     });
     await log.open();
     const thread = new AgentThread(log, now);

@@ -19,6 +19,8 @@ export interface ThreadLogOptions {
   now: () => number;
   /** Called after the events are durable and applied. */
   onAppended: (threadId: string, events: readonly ThreadEvent[]) => void;
+  /** Called likewise after a commit, and not for a thread that is written whole: these events happen now. */
+  onCommitted?: (state: Readonly<ThreadState>, events: readonly ThreadEvent[]) => void;
 }
 
 /**
@@ -88,7 +90,7 @@ export class ThreadLog {
     proposed: readonly NewThreadEvent[],
     head: ThreadHead,
   ): Promise<readonly ThreadEvent[] | undefined> {
-    const { store, onAppended } = this.#options;
+    const { store, onAppended, onCommitted } = this.#options;
     const { threadId } = this.state;
     const events = await chain(proposed, this.state.events.at(-1)?.hash ?? '');
     const { revision } = this;
@@ -101,6 +103,7 @@ export class ThreadLog {
     }
     adopt(this.state, events, head);
     onAppended(threadId, events);
+    onCommitted?.(this.state, events);
     return events;
   }
 

@@ -1,4 +1,4 @@
-import { createAgent, memoryStore } from 'holdpoint';
+import { type Agent, type AgentThread, createAgent, memoryStore } from 'holdpoint';
 import { createCallbackHandler, createToolServer, remoteTool } from 'holdpoint/rap';
 import { scriptedModel } from 'holdpoint/testing';
 import { expect, test, vi } from 'vitest';
@@ -20,11 +20,13 @@ function bothSides() {
     const serve = serves.get(new URL(request.url).host);
     return serve === undefined ? Response.error() : serve(request);
   };
+  const stopped = Promise.withResolvers<unknown>();
   const server = createToolServer({
     tools: {
       deploy: {
         inputSchema,
-        async execute({ service }, { askUser }) {
+        async execute({ service }, { askUser, signal }) {
+          signal.addEventListener('abort', stopped.resolve);
           const choices = ['Staging', 'Production', 'Nowhere'];
           const { label } = await askUser({ prompt: `Where to, ${service}?`, choices, default: 2 });
           return label === 'Nowhere' ? 'Error: The user said no.' : `${service} is on ${label}`;
@@ -49,7 +51,15 @@ function bothSides() {
   const agent = createAgent({ model, tools, store: memoryStore() });
   serves.set('tools.test', server.handler);
   serves.set('agent.test', createCallbackHandler({ agent, tools }));
-  return { agent, prompts };
+  return { agent, prompts, stopped: stopped.promise };
+}
+
+async function askedThread(agent: Agent): Promise<AgentThread> {
+  return vi.waitFor(async () => {
+    const thread = await agent.thread('t');
+    expect(thread.activeRequests).toHaveLength(1);
+    return thread;
+  });
 }
 
 test.each([
@@ -61,11 +71,7 @@ test.each([
     const { agent, prompts } = bothSides();
     const asked = await agent.run('Deploy the shop.', await agent.thread('t'));
     expect(asked.status).toBe('waiting');
-    const thread = await vi.waitFor(async () => {
-      const opened = await agent.thread('t');
-      expect(opened.activeRequests).toHaveLength(1);
-      return opened;
-    });
+    const thread = await askedThread(agent);
     const [request] = thread.activeRequests;
     if (request?.type !== 'question-request') throw new Error('A question was expected.');
     const answers = [{ key: request.fields[0]?.key ?? '', optionIds: [row.pick] }];
@@ -82,3 +88,12 @@ test.each([
     expect(prompt).not.toContain('Where to');
   },
 );
+
+test('O0-09: a call that is cancelled here stops there', async () => {
+  const { agent, stopped } = bothSides();
+  await agent.run('Deploy the shop.', await agent.thread('t'));
+  const thread = await askedThread(agent);
+  await agent.cancel(thread);
+  expect(await stopped).toBeInstanceOf(Event);
+  expect(thread.calls).toMatchObject([{ status: 'failed' }]);
+});

@@ -26,6 +26,7 @@ const moves: readonly Move[] = [
 /** A thread with one call, without a network. */
 async function called(onDismiss: 'cancel' | 'default') {
   const posted: unknown[] = [];
+  const cancelled: unknown[] = [];
   let callbackUrl = '';
   const write = remoteTool({
     endpoint,
@@ -38,6 +39,7 @@ async function called(onDismiss: 'cancel' | 'default') {
       const { href } = z.instanceof(URL).parse(url);
       const body: unknown = JSON.parse(z.string().parse(init?.body));
       if (href === endpoint) callbackUrl = invocationSchema.parse(body).callback_url;
+      else if (href.endsWith('/cancel_tool_call')) cancelled.push(body);
       else posted.push(body);
       return new Response();
     },
@@ -54,7 +56,7 @@ async function called(onDismiss: 'cancel' | 'default') {
     const response = await handler(new Request(callbackUrl, { method: 'POST', headers, body }));
     if (response.status !== 200) throw new Error(`HTTP ${response.status}`);
   };
-  return { agent, thread, posted, played, tell };
+  return { agent, thread, posted, cancelled, played, tell };
 }
 
 type World = Awaited<ReturnType<typeof called>>;
@@ -93,13 +95,17 @@ async function make(move: Move, { agent, thread, tell }: World): Promise<void> {
 }
 
 /** What the log and the wire do not agree on, whatever the order was. */
-function faults({ events, calls, activeRequests }: AgentThread, { posted, played }: World) {
+function faults(
+  { events, calls, activeRequests }: AgentThread,
+  { posted, cancelled, played }: World,
+) {
   const ends = events.filter((event) => event.type === 'call-ended');
   const answers = events.filter(({ type }) => type === 'request-answered');
   const delivered = events.filter(({ type }) => type === 'answer-delivered');
   const picks = posted.map((body) =>
     z.strictObject({ id: z.string(), selected: z.int() }).parse(body),
   );
+  const forgotten = ends.filter(({ source }) => source !== 'delivered');
   const checks: [isFault: boolean, what: string][] = [
     [ends.length > 1, 'two ends'],
     [JSON.stringify(calls[0]?.outcome) !== JSON.stringify(ends[0]?.outcome), 'another outcome'],
@@ -107,6 +113,7 @@ function faults({ events, calls, activeRequests }: AgentThread, { posted, played
     [ends.length === 0 && played.requests > 1, 'the model was asked while the call was open'],
     [posted.length !== delivered.length, 'what was posted is not what was delivered'],
     [delivered.length > answers.length, 'more was delivered than answered'],
+    [cancelled.length !== forgotten.length, 'the server was told of another end'],
     [picks.some(({ selected }) => selected !== 1 && selected !== 2), 'a choice of nobody'],
   ];
   return checks.filter(([isFault]) => isFault).map(([, what]) => what);

@@ -47,10 +47,13 @@ export class ToolServer implements AsyncDisposable {
   readonly invocations: Invocation[] = [];
   /** What was posted to its `/user_choice_response`. */
   readonly answers: unknown[] = [];
+  /** What was posted to its `/cancel_tool_call`. */
+  readonly cancellations: unknown[] = [];
   readonly received: Received[] = [];
   /** Of each next request there; afterwards 200. */
   readonly invokeBehaviours: Behaviour[] = [];
   readonly answerBehaviours: Behaviour[] = [];
+  readonly cancelBehaviours: Behaviour[] = [];
   readonly #server = createServer((request, response) => void this.#serve(request, response));
   readonly #waiting: { isSo: () => boolean; resolve: () => void }[] = [];
 
@@ -126,12 +129,23 @@ export class ToolServer implements AsyncDisposable {
     const { method = '', url: path = '', headers } = request;
     const received = { method, path, headers, text: await textOf(request) };
     this.received.push(received);
-    const isAnswer = path.startsWith('/user_choice_response');
-    if (isAnswer) this.answers.push(JSON.parse(received.text));
-    else this.invocations.push(invocationSchema.parse(JSON.parse(received.text)));
-    const behaviour = (isAnswer ? this.answerBehaviours : this.invokeBehaviours).shift();
+    const behaviour = this.#take(path, JSON.parse(received.text)).shift();
     await (behaviour ?? status(200))(received, response, request);
     for (const { isSo, resolve } of this.#waiting) if (isSo()) resolve();
+  }
+
+  /** Notes what came in, and gives what the server does with such. */
+  #take(path: string, json: unknown): Behaviour[] {
+    if (path.startsWith('/user_choice_response')) {
+      this.answers.push(json);
+      return this.answerBehaviours;
+    }
+    if (path === '/cancel_tool_call') {
+      this.cancellations.push(json);
+      return this.cancelBehaviours;
+    }
+    this.invocations.push(invocationSchema.parse(json));
+    return this.invokeBehaviours;
   }
 }
 

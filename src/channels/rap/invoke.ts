@@ -1,6 +1,7 @@
 import type { ToolRunOptions } from '../../agent/execute-call.ts';
 import { postJson } from './post-json.ts';
 import type { RemoteServer } from './remote-server.ts';
+import { sendCancel } from './send-cancel.ts';
 
 /** What a call is posted with. */
 interface Invocation {
@@ -41,6 +42,7 @@ export async function invoke(
     case 'unreached':
       throw new Error(`Not run: the tool server can't be reached (${posted.why}).`);
     case 'unknown':
+      void sendCancel(server, { threadId, toolCallId, idempotencyKey });
       throw new Error(
         `Whether the tool server got the call is not known (${posted.why}). It was sent once, and is not sent again; ` +
           'it may have been done, or be done yet.',

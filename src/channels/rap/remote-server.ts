@@ -5,6 +5,8 @@ import type { WebhookSignatures } from './webhook-signatures.ts';
 /** What the runtime knows of the server of a remote tool. */
 export interface RemoteServer {
   endpoint: URL;
+  /** Where it hears that a call is not wanted any more. */
+  cancelUrl: URL;
   keys: CallbackKeys;
   /** Where it may want answers sent. */
   origins: ReadonlySet<string>;

@@ -7,7 +7,8 @@ import { pause } from './pause.ts';
 import { remote, type RemoteServer } from './remote-server.ts';
 import { resultForModel } from './result-outcome.ts';
 import { sendAnswer } from './send-answer.ts';
-import { allowedOrigins, serverUrl } from './server-url.ts';
+import { sendCancel } from './send-cancel.ts';
+import { allowedOrigins, cancelUrlOf, serverUrl } from './server-url.ts';
 import { type SigningOptions, WebhookSignatures } from './webhook-signatures.ts';
 
 /** A tool that a server elsewhere runs. */
@@ -16,6 +17,11 @@ export interface RemoteToolOptions<INPUT> {
   endpoint: string | URL;
   description: string;
   inputSchema: FlexibleSchema<INPUT>;
+  /**
+   * Where the server is, for what it hears beside calls: that one is not wanted any more (`/cancel_tool_call` below this). Default: the
+   * endpoint without the last part of its path.
+   */
+  baseUrl?: string | URL;
   /** What the server calls it. Default: the tool's name in the agent. */
   operation?: string;
   /** Where the app serves `createCallbackHandler`, as the server reaches it. Its query parameter `call` is ours. */
@@ -72,6 +78,7 @@ export function remoteTool<INPUT>({
   const server = serverFor(options);
   const answers: Answering = {
     deliver: async (answer, { signal }) => sendAnswer(server, answer, signal),
+    forget: async (call) => sendCancel(server, call),
   };
   const posted: Tool<INPUT, unknown> = {
     description,
@@ -92,6 +99,7 @@ function serverFor(
   const endpoint = serverUrl(options.endpoint, 'endpoint');
   return {
     endpoint,
+    cancelUrl: cancelUrlOf(endpoint, options.baseUrl),
     keys: new CallbackKeys(secret),
     origins: allowedOrigins(endpoint, options.allowedOrigins),
     signatures: signing && new WebhookSignatures(signing),

@@ -5,6 +5,14 @@ export function serverUrl(url: string | URL, what: string): URL {
   throw new TypeError(`${what} must be an http(s) URL without a name and password.`);
 }
 
+/** Where a server hears that a call is not wanted any more: below its base URL, which is where its endpoint is. */
+export function cancelUrlOf(endpoint: URL, baseUrl: string | URL | undefined): URL {
+  const url = new URL(baseUrl === undefined ? endpoint : serverUrl(baseUrl, 'baseUrl'));
+  const base = baseUrl === undefined ? url.pathname.replace(/[^/]*$/, '') : url.pathname;
+  url.pathname = `${base.replace(/\/+$/, '')}/cancel_tool_call`;
+  return url;
+}
+
 /**
  * Where answers may be sent, of all that a tool server could name: the origins that the app lists, or else the endpoint's own. A
  * loopback address has three spellings, and all are the endpoint's.
