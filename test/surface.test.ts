@@ -23,6 +23,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'encodeEvent',
     'inertText',
     'later',
+    'laterWithin',
     'memoryStore',
     'questionRequestSchema',
     'questionResponseSchema',

@@ -12,7 +12,12 @@ import {
 } from '../thread/thread-state.ts';
 import { answerEvents } from './answer-events.ts';
 import { newAnswers } from './check-answers.ts';
-import { cancelOpenEvents, expiryEvents, interruptEvents } from './close-requests.ts';
+import {
+  cancelOpenEvents,
+  expiryEvents,
+  interruptEvents,
+  overdueEvents,
+} from './close-requests.ts';
 import type { ParsedInput } from './parse-input.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
 
@@ -45,6 +50,7 @@ export function acceptInput(
       now,
     ),
   );
+  proposal.add(...overdueEvents(proposal.head, now));
   if (answered.some((event) => event.type === 'call-ended' && endsTurn(event))) {
     proposal.add(...interruptEvents(proposal.head, now));
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { QuestionRequestContent } from '../content/question.ts';
-import type { CallPlace } from '../content/tool-call.ts';
+import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
@@ -30,12 +30,13 @@ export async function askBeside(
   { toolCallId, question, replyTo }: AskedBeside,
 ): Promise<QuestionRequestContent> {
   const { threadId } = log.state;
-  const asking = { request: asked({ ...making, threadId }, question, replyTo), replyTo };
+  const asking = { request: makeAsked({ ...making, threadId }, question, replyTo), replyTo };
   let standing = asking.request;
   await log.commit((proposal) => {
     const at = making.now();
     const call = callNamed(proposal.state, toolCallId, at);
     refuseUnless(call, ['deferred', 'started', 'indeterminate'], 'a person can be asked');
+    refuseOverdue(call, at);
     const open = openBeside(proposal.head, call);
     const isOpen = open !== undefined && isSame(open, asking) && !isExpired(open, at);
     if (!isOpen) proposal.add(...askEvents(proposal.head, call, asking));
@@ -52,16 +53,28 @@ function questionIn(open: OpenRequest | undefined): QuestionRequestContent | und
   return open?.request.type === 'question-request' ? open.request : undefined;
 }
 
+/* It fails when the thread goes on. */
+function refuseOverdue({ toolCallId, expiresAt = Infinity }: ToolCallRecord, now: number): void {
+  if (now < expiresAt) return;
+  throw new HoldpointError(
+    'not-allowed',
+    `Call ${toolCallId} had to end before ${new Date(expiresAt).toISOString()}; nobody can be asked for it.`,
+  );
+}
+
 function isExpired({ request }: OpenRequest, now: number): boolean {
   return (request.expiresAt ?? Infinity) <= now;
 }
 
 function askEvents(
   head: ThreadHead,
-  { step, index }: CallPlace,
-  { request, replyTo }: OpenRequest,
+  { step, index, expiresAt = Infinity }: ToolCallRecord,
+  { request: asked, replyTo }: OpenRequest,
 ): NewThreadEvent[] {
-  const { createdAt: at } = request;
+  const { createdAt: at } = asked;
+  /* Nobody is to answer what can't be brought any more. */
+  const until = Math.min(asked.expiresAt ?? Infinity, expiresAt);
+  const request = until === Infinity ? asked : { ...asked, expiresAt: until };
   const reply = replyTo === undefined ? {} : { replyTo };
   const replaced = { reason: 'The tool asks something else by now.', at };
   return [
@@ -70,7 +83,7 @@ function askEvents(
   ];
 }
 
-function asked(making: RequestMaking, question: Question, replyTo: unknown) {
+function makeAsked(making: RequestMaking, question: Question, replyTo: unknown) {
   const fault = replyTo === undefined ? undefined : whyNotStrictJson(replyTo);
   if (fault !== undefined) throw refused(`replyTo can't be kept as JSON: ${fault}.`);
   try {

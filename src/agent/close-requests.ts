@@ -25,6 +25,15 @@ export function expiryEvents(
     );
 }
 
+/** The events that give up the deferred calls whose result has not come in time. */
+export function overdueEvents(head: ThreadHead, now: number): NewThreadEvent[] {
+  return head.calls
+    .filter((call) => call.status === 'deferred' && (call.expiresAt ?? Infinity) <= now)
+    .flatMap((call) =>
+      endEvents(head, { ...endOfDeferred(call, 'The result did not come in time.'), at: now }),
+    );
+}
+
 /** The events that cancel every open request, every deferred call, and every approved call that has not begun. */
 export function cancelEvents(head: ThreadHead, reason: string, now: number): NewThreadEvent[] {
   return [
@@ -52,11 +61,16 @@ export function cancelOpenEvents(head: ThreadHead, reason: string, now: number):
   );
   const deferred = head.calls
     .filter((call) => call.status === 'deferred')
-    .map(({ step, index }): NewThreadEvent => {
-      const error = `${reason} It goes on elsewhere, and its outcome is not known here.`;
-      return { type: 'call-ended', at: now, step, index, outcome: { status: 'failed', error } };
-    });
+    .map((call): NewThreadEvent => ({ ...endOfDeferred(call, reason), at: now }));
   return [...requests, ...deferred];
+}
+
+function endOfDeferred(
+  { step, index }: CallPlace,
+  reason: string,
+): Omit<NewThreadEventOf<'call-ended'>, 'at'> {
+  const error = `${reason} It goes on elsewhere, and its outcome is not known here.`;
+  return { type: 'call-ended', step, index, outcome: { status: 'failed', error } };
 }
 
 /** The events that close a request, and end its call, if it has one. */

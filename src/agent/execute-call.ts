@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { plainCopy } from '../content/plain-copy.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 import { toJson } from '../thread/tagged-json.ts';
+import { deferralOf } from './later.ts';
 import { messageOf } from './model-step.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
@@ -28,20 +29,10 @@ const modelOutputSchema = z.custom<ToolResultPart['output']>(
 );
 const jsonSchema = z.custom<JSONValue>((value) => value !== undefined);
 
-/**
- * What `execute` returns when the result comes later, from outside: the call stays open, the run ends with `waiting`, and
- * `agent.deliver(thread, toolCallId, outcome)` brings the result, once, from any process.
- *
- * @example
- * execute: async (input, { toolCallId }) => {
- *   await queue.add({ input, toolCallId });
- *   return later;
- * }
- */
-export const later: unique symbol = Symbol.for('holdpoint.later');
-
 /** What came of running a call: its one result, or that it goes on outside. */
-export type Execution = { type: 'ended'; outcome: ToolCallOutcome } | { type: 'deferred' };
+export type Execution =
+  | { type: 'ended'; outcome: ToolCallOutcome }
+  | { type: 'deferred'; expiresAfterMs?: number };
 
 /** What a call is run with. */
 interface CallOptions {
@@ -82,7 +73,8 @@ export async function executeCall(
   } catch (error) {
     return failed(messageOf(error).slice(0, maximumErrorLength));
   }
-  if (output === later) return { type: 'deferred' };
+  const deferral = deferralOf(output);
+  if (deferral !== undefined) return { type: 'deferred', ...deferral };
   return { type: 'ended', outcome: await successOf(tool, call, output) };
 }
 

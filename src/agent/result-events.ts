@@ -17,7 +17,10 @@ export function resultEvents(
     if (execution.type === 'ended') {
       return endEvents(head, { type: 'call-ended', at, step, index, outcome: execution.outcome });
     }
-    return call.status === 'deferred' ? [] : [{ type: 'call-deferred', at, step, index }];
+    if (call.status === 'deferred') return [];
+    const { expiresAfterMs } = execution;
+    const expiry = expiresAfterMs === undefined ? {} : { expiresAt: at + expiresAfterMs };
+    return [{ type: 'call-deferred', at, step, index, ...expiry }];
   });
 }
 

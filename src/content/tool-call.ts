@@ -79,6 +79,8 @@ export const toolCallRecordSchema = toolCallSchema.extend({
   attempts: z.int(),
   /** What `execute` is given to tell its own server that this is the same call: unique, and stable for the call. */
   idempotencyKey: z.string().optional(),
+  /** When a deferred call is given up, in milliseconds since 1970; it fails then, when the thread goes on. */
+  expiresAt: z.number().optional(),
   outcome: toolCallOutcomeSchema.optional(),
 });
 

@@ -114,9 +114,12 @@ function applyEvent(writing: Writing, event: NewThreadEvent): void {
       call.idempotencyKey ??= `${draft.run?.runId}.${event.step}.${event.index}`;
       break;
     }
-    case 'call-deferred':
-      ownCallAt(writing, event, ['proposed', 'approved', 'started']).status = 'deferred';
+    case 'call-deferred': {
+      const call = ownCallAt(writing, event, ['proposed', 'approved', 'started']);
+      call.status = 'deferred';
+      if (event.expiresAt !== undefined) call.expiresAt = event.expiresAt;
       break;
+    }
     case 'call-abandoned':
       callAt(writing, event, event, ['started']).status = 'proposed';
       endBeside(writing, event, event);

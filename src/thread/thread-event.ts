@@ -106,8 +106,13 @@ export const threadEventSchema = z.discriminatedUnion('type', [
   }),
   /** Durable before `execute` is called. A second one for a place is a new attempt of a tool that is idempotent. */
   z.strictObject({ type: z.literal('call-started'), ...always, ...place }),
-  /** The call goes on outside, and its result will be delivered. */
-  z.strictObject({ type: z.literal('call-deferred'), ...always, ...place }),
+  /** The call goes on outside, and its result will be delivered, before `expiresAt` where that is said. */
+  z.strictObject({
+    type: z.literal('call-deferred'),
+    ...always,
+    ...place,
+    expiresAt: z.number().optional(),
+  }),
   /** A person gave up on a started call whose outcome is unknown, to have it asked about anew. */
   z.strictObject({ type: z.literal('call-abandoned'), ...always, ...place }),
   /**

@@ -174,7 +174,9 @@ function summarize(
   revision: number,
   now: number,
 ): ThreadSummary {
-  const deadlines = head.openRequests.flatMap(({ request }) => request.expiresAt ?? []);
+  const deferred = head.calls.filter(({ status }) => status === 'deferred');
+  const expiring = [...head.openRequests.map(({ request }) => request), ...deferred];
+  const deadlines = expiring.flatMap(({ expiresAt }) => expiresAt ?? []);
   if (head.run !== undefined) deadlines.push(head.run.leaseUntil);
   else if (owesRun(head)) deadlines.push(0);
   return {

@@ -3,7 +3,6 @@ import {
   type AgentOptions,
   type AgentThread,
   later,
-  type Question,
   type QuestionResponseContent,
   type ToolRunOptions,
 } from 'holdpoint';
@@ -11,26 +10,9 @@ import { runWorker } from 'holdpoint/worker';
 import { expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { book, cityInput, memoryWorld } from '../support/travel-world.ts';
+import { whichClass } from '../support/which-class.ts';
 
 const answering = Symbol.for('holdpoint.answering');
-const which: Question = {
-  kind: 'choice',
-  text: 'Which class?',
-  fields: [
-    {
-      key: 'class',
-      label: 'Class',
-      options: [
-        { id: 'first', label: 'First' },
-        { id: 'second', label: 'Second' },
-      ],
-      min: 1,
-      max: 1,
-      freeText: 'never',
-    },
-  ],
-  allowDismiss: true,
-};
 
 interface Told {
   response: unknown;
@@ -84,7 +66,7 @@ const typesOf = ({ events }: AgentThread, from: number): string[] =>
 test('a deferred call asks a person, is told the answer, and stays deferred until its result comes', async () => {
   const world = askingWorld();
   const { agent, thread } = await deferred(world);
-  const request = await agent.requestAnswer(thread, 'c1', which, { replyTo: { port: 1 } });
+  const request = await agent.requestAnswer(thread, 'c1', whichClass, { replyTo: { port: 1 } });
   expect(request).toMatchObject({
     type: 'question-request',
     threadId: 't',
@@ -119,7 +101,7 @@ test('a deferred call asks a person, is told the answer, and stays deferred unti
 test('an answer that respond recorded is owed to the tool: a worker finds the thread and brings it', async () => {
   const world = askingWorld();
   const { agent, thread } = await deferred(world);
-  await agent.requestAnswer(thread, 'c1', which);
+  await agent.requestAnswer(thread, 'c1', whichClass);
   expect(await world.store.list({ dueBefore: 1 })).toEqual([]);
   await agent.respond(pick(thread, 'first'), thread);
   expect(world.told).toEqual([]);
@@ -135,13 +117,16 @@ test('an answer that respond recorded is owed to the tool: a worker finds the th
 test('another question replaces the one before, and the same again is the same', async () => {
   const world = askingWorld();
   const { agent, thread } = await deferred(world);
-  const first = await agent.requestAnswer(thread, 'c1', which);
+  const first = await agent.requestAnswer(thread, 'c1', whichClass);
   const { revision } = thread;
-  expect(await agent.requestAnswer(thread, 'c1', which)).toEqual(first);
+  expect(await agent.requestAnswer(thread, 'c1', whichClass)).toEqual(first);
   expect(thread.revision).toBe(revision);
 
   const answer = pick(thread, 'first');
-  const second = await agent.requestAnswer(thread, 'c1', { ...which, text: 'And which seat?' });
+  const second = await agent.requestAnswer(thread, 'c1', {
+    ...whichClass,
+    text: 'And which seat?',
+  });
   expect(typesOf(thread, revision)).toEqual(['request-closed', 'request-opened']);
   expect(thread.events.at(-2)).toMatchObject({ requestId: first.requestId, cause: 'cancelled' });
   expect(thread.activeRequests).toEqual([second]);
@@ -154,7 +139,7 @@ test('the same question after it has expired is another one', async () => {
   const world = askingWorld();
   const agent = world.agent({ now: () => clock.now });
   const { thread } = await agent.run('Book', await agent.thread('t'));
-  const question = { ...which, expiresAfterMs: 10 };
+  const question = { ...whichClass, expiresAfterMs: 10 };
   const first = await agent.requestAnswer(thread, 'c1', question);
   clock.now = 10;
   const second = await agent.requestAnswer(thread, 'c1', question);
@@ -167,9 +152,9 @@ test('the same question after it has expired is another one', async () => {
 test('an answer that was not brought is not brought any more once the tool asks something else', async () => {
   const world = askingWorld();
   const { agent, thread } = await deferred(world);
-  await agent.requestAnswer(thread, 'c1', which);
+  await agent.requestAnswer(thread, 'c1', whichClass);
   await agent.respond(pick(thread, 'first'), thread);
-  await agent.requestAnswer(thread, 'c1', which);
+  await agent.requestAnswer(thread, 'c1', whichClass);
   expect(await agent.run([], thread)).toMatchObject({ status: 'waiting' });
   expect(world.told).toEqual([]);
 });
@@ -179,7 +164,7 @@ test('what can not be asked is refused with a code, and nothing is recorded', as
   const { agent, thread } = await deferred(world);
   const { revision } = thread;
   const refused = async (toolCallId: string, question: object, replyTo?: unknown) =>
-    errorCode(agent.requestAnswer(thread, toolCallId, { ...which, ...question }, { replyTo }));
+    errorCode(agent.requestAnswer(thread, toolCallId, { ...whichClass, ...question }, { replyTo }));
   expect(await refused('c2', {})).toBe('unknown-call');
   expect(await refused('c1', { fields: [] })).toBe('invalid-input');
   expect(await refused('c1', { dismissAnswer: [{ key: 'x', optionIds: [] }] })).toBe(
@@ -195,7 +180,7 @@ test('an approval that waits is no call that goes on: nothing is asked beside it
   const world = askingWorld();
   const agent = world.agent({ toolApproval: { book: 'user-approval' } });
   const { thread } = await agent.run('Book', await agent.thread('t'));
-  expect(await errorCode(agent.requestAnswer(thread, 'c1', which))).toBe('not-allowed');
+  expect(await errorCode(agent.requestAnswer(thread, 'c1', whichClass))).toBe('not-allowed');
 });
 
 test.each<[string, (world: ReturnType<typeof askingWorld>, thread: AgentThread) => unknown]>([
@@ -224,7 +209,7 @@ test.each<[string, (world: ReturnType<typeof askingWorld>, thread: AgentThread) 
 ])('a question is closed with the end of its call, in one append, when %s', async (_what, end) => {
   const world = askingWorld();
   const { agent, thread } = await deferred(world);
-  await agent.requestAnswer(thread, 'c1', which);
+  await agent.requestAnswer(thread, 'c1', whichClass);
   const answer = pick(thread, 'first');
   const { revision } = thread;
   await end(world, thread);
@@ -236,7 +221,7 @@ test.each<[string, (world: ReturnType<typeof askingWorld>, thread: AgentThread) 
 test('an answer that was not brought is dropped when the call ends', async () => {
   const world = askingWorld();
   const { agent, thread } = await deferred(world);
-  await agent.requestAnswer(thread, 'c1', which);
+  await agent.requestAnswer(thread, 'c1', whichClass);
   await agent.respond(pick(thread, 'first'), thread);
   await agent.deliver(thread, 'c1', { status: 'succeeded', output: 1 });
   expect(await agent.run([], thread)).toMatchObject({ status: 'completed' });
@@ -259,7 +244,7 @@ test.each([
   async (_what, made, error) => {
     const world = askingWorld(made);
     const { agent, thread } = await deferred(world);
-    await agent.requestAnswer(thread, 'c1', which);
+    await agent.requestAnswer(thread, 'c1', whichClass);
     expect(await agent.run(pick(thread, 'first'), thread)).toMatchObject({ status: 'waiting' });
     expect(thread.events.at(-2)).toMatchObject({ type: 'answer-delivered', error });
     expect(thread.calls).toMatchObject([{ status: 'deferred' }]);
@@ -272,7 +257,7 @@ test.each([
 test('a tool may end its call instead of taking an answer', async () => {
   const world = askingWorld({ deliver: async () => ({ status: 'failed', error: 'Closed.' }) });
   const { agent, thread } = await deferred(world);
-  const { requestId } = await agent.requestAnswer(thread, 'c1', which);
+  const { requestId } = await agent.requestAnswer(thread, 'c1', whichClass);
   const dismissed = { type: 'question-response', requestId, status: 'dismissed' } as const;
   expect(await agent.run(dismissed, thread)).toMatchObject({ status: 'completed' });
   expect(thread.calls).toMatchObject([{ status: 'failed', outcome: { error: 'Closed.' } }]);
@@ -288,7 +273,7 @@ test('a run that is aborted leaves the answer owed, and the next run brings it',
     },
   });
   const { agent, thread } = await deferred(world);
-  await agent.requestAnswer(thread, 'c1', which);
+  await agent.requestAnswer(thread, 'c1', whichClass);
   const aborted = agent.run(pick(thread, 'first'), thread, { signal: aborting.signal });
   await expect(aborted).rejects.toThrow('leaving');
   expect(thread.status).toBe('waiting');
@@ -306,7 +291,7 @@ test('a call that is still on its way may ask, and is told by the run that is un
     deliver: async () => told.resolve(),
     execute: async () => {
       const agent = world.agent();
-      await agent.requestAnswer(await agent.thread('t'), 'c1', which);
+      await agent.requestAnswer(await agent.thread('t'), 'c1', whichClass);
       asked.resolve();
       await told.promise;
       return later;
@@ -327,7 +312,7 @@ test('a question is closed when its call, still on its way, ends at once after a
   const world = askingWorld({
     execute: async () => {
       const agent = world.agent();
-      await agent.requestAnswer(await agent.thread('t'), 'c1', which);
+      await agent.requestAnswer(await agent.thread('t'), 'c1', whichClass);
       return 'booked';
     },
   });
@@ -354,7 +339,7 @@ async function lost() {
 
 test('a call that asks goes on elsewhere, though its process died before that was noted', async () => {
   const { world, agent, thread: found } = await lost();
-  await agent.requestAnswer(found, 'c1', which);
+  await agent.requestAnswer(found, 'c1', whichClass);
   expect(await agent.run(pick(found, 'first'), found)).toMatchObject({ status: 'waiting' });
   expect(found.calls).toMatchObject([{ status: 'deferred' }]);
   expect(world.told).toHaveLength(1);
@@ -362,7 +347,7 @@ test('a call that asks goes on elsewhere, though its process died before that wa
 
 test('a question is closed when a person has its call tried again', async () => {
   const { agent, thread } = await lost();
-  await agent.requestAnswer(thread, 'c1', which);
+  await agent.requestAnswer(thread, 'c1', whichClass);
   const { revision } = thread;
   await agent.settle(thread, 'c1', { status: 'retry' });
   expect(typesOf(thread, revision).slice(0, 2)).toEqual(['request-closed', 'call-abandoned']);
@@ -372,7 +357,7 @@ test('a question is closed when a person has its call tried again', async () => 
 test('an answer that is owed travels with the JSON form of its thread', async () => {
   const world = askingWorld();
   const { agent, thread } = await deferred(world);
-  await agent.requestAnswer(thread, 'c1', which, { replyTo: 'here' });
+  await agent.requestAnswer(thread, 'c1', whichClass, { replyTo: 'here' });
   await agent.respond(pick(thread, 'first'), thread);
   const other = askingWorld();
   const elsewhere = other.agent();
@@ -413,7 +398,7 @@ test.each([
     clock.now = 100_000;
     const agent = world.agent({ now });
     const thread = await agent.thread('t');
-    await agent.requestAnswer(thread, 'c1', which);
+    await agent.requestAnswer(thread, 'c1', whichClass);
     expect(await agent.run([], thread)).toMatchObject({ status: 'waiting' });
     expect(thread.calls).toMatchObject([{ status: 'deferred' }]);
 
@@ -434,7 +419,7 @@ test('a tool that never says whether it has an answer does not hold the thread o
   });
   const agent = world.agent({ leaseMs: 30 });
   const { thread } = await agent.run('Book', await agent.thread('t'));
-  await agent.requestAnswer(thread, 'c1', which);
+  await agent.requestAnswer(thread, 'c1', whichClass);
   const running = agent.run(pick(thread, 'first'), thread);
   await telling.promise;
   const other = world.agent();

@@ -398,6 +398,8 @@ test('what the app gives and can not keep its word with is a TypeError', () => {
     { endpoint: 'https://user:password@tools.example.com' },
     { callbackUrl: 'ftp://agent.example.com' },
     { allowedOrigins: ['*'] },
+    { baseUrl: 'tools' },
+    { expiresAfterMs: 0 },
   ];
   for (const options of bad) {
     expect(() => remoteTool({ ...good, ...options })).toThrow(TypeError);

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import { dismiss, pick, RemoteWorld } from './remote-world.ts';
+import { dismiss, pick, questionOf, RemoteWorld } from './remote-world.ts';
 import { hangUp, status } from './tool-server.ts';
 
 const cancelled = { thread_id: 't', tool_call_id: 'call_abc123' };
@@ -34,6 +34,24 @@ describe('O0-09: a server is told, once, that its call is not wanted any more:',
     const { agent, thread } = await world.called();
     await agent.run('Never mind.', thread, { whilePending: 'cancel' });
     expect(await toldOf(world)).toEqual([cancelled]);
+  });
+
+  test('108: when it has not ended it in time, and what it says then is dropped', async () => {
+    const clock = { now: 0 };
+    await using world = await RemoteWorld.start({
+      tool: { expiresAfterMs: 60_000 },
+      agent: { now: () => clock.now },
+    });
+    const { agent, thread } = await world.asked();
+    expect(questionOf(thread).expiresAt).toBe(60_000);
+    clock.now = 60_000;
+    expect(await agent.run([], thread)).toMatchObject({ status: 'completed' });
+    expect(await toldOf(world)).toEqual([cancelled]);
+    expect(await world.server.finish(world.server.last)).toBe(200);
+    expect(world.discarded).toMatchObject([{ reason: 'ended' }]);
+    expect(thread.calls).toMatchObject([
+      { status: 'failed', outcome: { error: expect.stringContaining('in time') } },
+    ]);
   });
 
   test('when it is not known whether it got the call', async () => {

@@ -1,6 +1,7 @@
 import type { FlexibleSchema, Tool } from 'ai';
 import { answering, type Answering } from '../../agent/answering.ts';
-import { later, type ToolRunOptions } from '../../agent/execute-call.ts';
+import type { ToolRunOptions } from '../../agent/execute-call.ts';
+import { later, laterWithin } from '../../agent/later.ts';
 import { CallbackKeys, type CallbackSecret } from './callback-capability.ts';
 import { invoke } from './invoke.ts';
 import { pause } from './pause.ts';
@@ -43,6 +44,11 @@ export interface RemoteToolOptions<INPUT> {
   onDismiss?: 'cancel' | 'default';
   /** Standard Webhooks signatures: on what is sent, and demanded of what comes. Default: none. */
   signing?: SigningOptions;
+  /**
+   * How long the server may take to end a call, the people's time included, in milliseconds: one that it has not ended by then fails, and
+   * its late result is dropped. Default: as long as it takes.
+   */
+  expiresAfterMs?: number;
   /** How long the server may take to acknowledge one request, in milliseconds. Default 10,000. */
   timeoutMs?: number;
   /** Default: the platform's. */
@@ -54,7 +60,7 @@ export interface RemoteToolOptions<INPUT> {
 /**
  * A tool whose calls are posted to a server, once each, and stay open until its `tool_result` comes to the callback; meanwhile the
  * server may ask the person in front of the agent (`user_choice`), and is sent the answer. Throws a `TypeError` for a short secret,
- * and for a URL that is none.
+ * for a URL that is none, and for a time that is none.
  *
  * A call fails where the server refuses it or can't be reached, and also where it is not known whether it arrived: it is never sent
  * again, and the model is told so.
@@ -72,10 +78,12 @@ export function remoteTool<INPUT>({
   description,
   inputSchema,
   operation,
+  expiresAfterMs,
   ...options
 }: RemoteToolOptions<INPUT>): Tool<INPUT, unknown> {
   const callbackUrl = serverUrl(options.callbackUrl, 'callbackUrl');
   const server = serverFor(options);
+  const deferral = expiresAfterMs === undefined ? later : laterWithin(expiresAfterMs);
   const answers: Answering = {
     deliver: async (answer, { signal }) => sendAnswer(server, answer, signal),
     forget: async (call) => sendCancel(server, call),
@@ -85,7 +93,7 @@ export function remoteTool<INPUT>({
     inputSchema,
     execute: async (input: INPUT, call: ToolRunOptions) => {
       await invoke(server, { input, operation, callbackUrl, call });
-      return later;
+      return deferral;
     },
     toModelOutput: ({ output }: { output: unknown }) => resultForModel(output),
   };
@@ -93,7 +101,10 @@ export function remoteTool<INPUT>({
 }
 
 function serverFor(
-  options: Omit<RemoteToolOptions<never>, 'description' | 'inputSchema' | 'operation'>,
+  options: Omit<
+    RemoteToolOptions<never>,
+    'description' | 'inputSchema' | 'operation' | 'expiresAfterMs'
+  >,
 ): RemoteServer {
   const { secret, signing, onDismiss = 'cancel', timeoutMs = 10_000, wait = pause } = options;
   const endpoint = serverUrl(options.endpoint, 'endpoint');
