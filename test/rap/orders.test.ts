@@ -11,8 +11,8 @@ const endpoint = 'https://tools.example.com/run';
 const invocationSchema = z.object({ callback_url: z.string() });
 
 /** What a tool server, people and workers do, in any order. */
-type Move = 'ask one' | 'ask other' | 'finish' | 'fail' | 'pick' | 'dismiss' | 'run' | 'cancel';
-const moves: readonly Move[] = [
+type Move = (typeof moves)[number];
+const moves = [
   'ask one',
   'ask other',
   'finish',
@@ -21,12 +21,16 @@ const moves: readonly Move[] = [
   'dismiss',
   'run',
   'cancel',
-];
+  'wait',
+] as const;
+/* Two waits are more than a call may take. */
+const expiresAfterMs = 1_500;
 
 /** A thread with one call, without a network. */
 async function called(onDismiss: 'cancel' | 'default') {
   const posted: unknown[] = [];
   const cancelled: unknown[] = [];
+  const clock = { now: 0 };
   let callbackUrl = '';
   const write = remoteTool({
     endpoint,
@@ -35,6 +39,7 @@ async function called(onDismiss: 'cancel' | 'default') {
     callbackUrl: 'https://agent.example.com/rap',
     secret,
     onDismiss,
+    expiresAfterMs,
     fetch: async (url, init) => {
       const { href } = z.instanceof(URL).parse(url);
       const body: unknown = JSON.parse(z.string().parse(init?.body));
@@ -46,7 +51,8 @@ async function called(onDismiss: 'cancel' | 'default') {
   });
   const tools = { write };
   const played = scriptedModel(script);
-  const agent = createAgent({ model: played.model, tools, store: memoryStore() });
+  const now = (): number => clock.now;
+  const agent = createAgent({ model: played.model, tools, store: memoryStore(), now });
   const handler = createCallbackHandler({ agent, tools });
   const thread = await agent.thread('t');
   await agent.run('Write.', thread);
@@ -56,7 +62,7 @@ async function called(onDismiss: 'cancel' | 'default') {
     const response = await handler(new Request(callbackUrl, { method: 'POST', headers, body }));
     if (response.status !== 200) throw new Error(`HTTP ${response.status}`);
   };
-  return { agent, thread, posted, cancelled, played, tell };
+  return { agent, thread, posted, cancelled, clock, played, tell };
 }
 
 type World = Awaited<ReturnType<typeof called>>;
@@ -69,7 +75,7 @@ const choice = (prompt: string) => ({
   response_url: 'https://tools.example.com/answer',
 });
 
-async function make(move: Move, { agent, thread, tell }: World): Promise<void> {
+async function make(move: Move, { agent, thread, clock, tell }: World): Promise<void> {
   switch (move) {
     case 'ask one':
     case 'ask other':
@@ -84,6 +90,9 @@ async function make(move: Move, { agent, thread, tell }: World): Promise<void> {
       break;
     case 'cancel':
       await agent.cancel(thread);
+      break;
+    case 'wait':
+      clock.now += 1_000;
       break;
     case 'pick':
     case 'dismiss': {
@@ -120,7 +129,7 @@ function faults(
 }
 
 test.each(['cancel', 'default'] as const)(
-  '96: in whatever order messages, answers, runs and cancels come, the call ends once and each choice goes out once, onDismiss: %s',
+  '96: in whatever order messages, answers, runs, cancels and the time come, the call ends once and each choice goes out once, onDismiss: %s',
   async (onDismiss) => {
     await mustHold(
       fc.asyncProperty(fc.array(fc.constantFrom(...moves), { maxLength: 12 }), async (order) => {
