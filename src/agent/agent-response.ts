@@ -3,7 +3,7 @@ import type { ApprovalRequestContent } from '../content/approval.ts';
 import type { UserInputRequestContent } from '../content/user-input.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
-import type { RunEnd } from './run.ts';
+import type { RunEnd } from './run-end.ts';
 
 /** What a run came to. */
 export interface AgentResponse {

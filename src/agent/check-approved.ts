@@ -4,7 +4,6 @@ import type { UserInputRequest } from '../content/user-input.ts';
 import { requestDigest } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { NewThreadEvent } from '../thread/thread-event.ts';
-import { dueCalls, type ThreadHead, type ThreadState } from '../thread/thread-state.ts';
 import { applyRules } from './apply-rules.ts';
 import { askAbout, ownRunner, providerRunner, type Runner } from './ask-about.ts';
 import { closeEvents, outcomeUnstarted } from './close-requests.ts';
@@ -124,24 +123,4 @@ export function openedEvent(
 ): NewThreadEvent {
   const { toolCall: _stored, ...asked } = request;
   return { type: 'request-opened', at: request.createdAt, place: { step, index }, request: asked };
-}
-
-/** The calls of a head that a person approved and that can go on now, each with what was shown. */
-export function approvedCalls(state: ThreadState, head: ThreadHead): ApprovedCall[] {
-  const justEnded = new Map(
-    head.settling.requests.map((ended) => [ended.request.requestId, ended]),
-  );
-  return dueCalls(head).flatMap((call) => {
-    if (call.requestId === undefined) return [];
-    const ended = justEnded.get(call.requestId) ?? state.endedRequests.get(call.requestId);
-    return ended?.request.type === 'approval-request' ? [{ call, request: ended.request }] : [];
-  });
-}
-
-/** What was found out about the approved calls of a head, for those that can go on still. */
-export function eventsOfApproved(
-  head: ThreadHead,
-  starts: ReadonlyMap<string, readonly NewThreadEvent[]>,
-): NewThreadEvent[] {
-  return dueCalls(head).flatMap((call) => starts.get(call.requestId ?? '') ?? []);
 }

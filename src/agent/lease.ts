@@ -1,16 +1,21 @@
-import type { NewThreadEvent } from '../thread/thread-event.ts';
+import type { Proposal } from '../thread/proposal.ts';
+import type { NewThreadEvent, ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
-import type { ThreadState } from '../thread/thread-state.ts';
+import { owesRun, type ThreadState } from '../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
 
 /** Another run took the thread over, as our lease had run out. */
 export class LeaseLost extends Error {}
 
-/** One run's hold on a thread: nobody else runs it until the lease is over, and it is renewed while the run lives. */
+/**
+ * One run's hold on a thread: nobody else runs it until the lease is over, and it is renewed while the run lives. What the run
+ * appends goes through here, so that a run whose thread was taken over appends no more.
+ */
 export class Lease {
   readonly #context: Pick<AgentContext, 'leaseMs' | 'now' | 'events'>;
   readonly #log: ThreadLog;
   readonly #runId: string;
+  #isHeld = false;
 
   constructor(context: AgentContext, log: ThreadLog) {
     this.#context = context;
@@ -18,9 +23,42 @@ export class Lease {
     this.#runId = context.generateId();
   }
 
-  /** The event that takes the thread. */
-  started(): NewThreadEvent {
-    return this.#event('run-started');
+  /** Whether the run has the thread: it took it, has not ended, and has not found it taken over. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  /** Appends what `decide` proposes, and takes the thread where it gives back what the run begins with. */
+  async take(
+    decide: (proposal: Proposal) => readonly NewThreadEvent[] | undefined,
+  ): Promise<readonly ThreadEvent[]> {
+    return this.#append((proposal) => {
+      const begun = decide(proposal);
+      this.#isHeld = begun !== undefined;
+      if (begun === undefined) return;
+      proposal.add(this.#event('run-started'), ...begun);
+      this.#endWhenDone(proposal);
+    });
+  }
+
+  /**
+   * Appends what the run makes of the newest state, with its end when nothing is left to do. Throws `LeaseLost` when another
+   * run has taken the thread over; nothing is appended then, but for facts, which are recorded `evenWhenLost`.
+   */
+  async commit(
+    make: (proposal: Proposal) => readonly NewThreadEvent[],
+    { evenWhenLost = false } = {},
+  ): Promise<readonly ThreadEvent[]> {
+    let lost = false;
+    const events = await this.#append((proposal) => {
+      lost = !this.#holds(proposal.state);
+      if (lost && !evenWhenLost) return;
+      proposal.add(...make(proposal));
+      if (!lost) this.#endWhenDone(proposal);
+    });
+    if (!lost) return events;
+    this.#isHeld = false;
+    throw new LeaseLost();
   }
 
   /** The event that gives the thread back; `error` says why when the run failed. */
@@ -28,17 +66,12 @@ export class Lease {
     return { type: 'run-ended', at: this.#context.now(), error };
   }
 
-  /** Whether the thread is ours in this state. */
-  holds(state: Readonly<ThreadState>): boolean {
-    return state.head.run?.runId === this.#runId;
-  }
-
   /** Renews until the returned function is called. `onNews` is told when others may have appended, too. */
   keep(onNews: () => void): () => void {
     const { leaseMs, events } = this.#context;
     const renew = async (): Promise<void> => {
       await this.#log.commit((proposal) => {
-        if (this.holds(proposal.state)) proposal.add(this.#event('run-renewed'));
+        if (this.#holds(proposal.state)) proposal.add(this.#event('run-renewed'));
       });
       onNews();
     };
@@ -59,11 +92,29 @@ export class Lease {
   async letGo(error: string): Promise<void> {
     try {
       await this.#log.commit((proposal) => {
-        if (this.holds(proposal.state)) proposal.add(this.ended(error));
+        if (this.#holds(proposal.state)) proposal.add(this.ended(error));
       });
     } catch {
       /* The store is out of reach, and the run fails for its own reason; the lease runs out by itself. */
     }
+  }
+
+  async #append(decide: (proposal: Proposal) => void): Promise<readonly ThreadEvent[]> {
+    const events = await this.#log.commit(decide);
+    if (events.some(({ type }) => type === 'run-ended')) this.#isHeld = false;
+    return events;
+  }
+
+  #endWhenDone(proposal: Proposal): void {
+    const { head } = proposal;
+    const busy = head.calls.some(({ status }) => status === 'started');
+    if (head.run === undefined || busy || owesRun(head)) return;
+    proposal.add(this.ended());
+  }
+
+  /** Whether the thread is ours in this state. */
+  #holds(state: Readonly<ThreadState>): boolean {
+    return state.head.run?.runId === this.#runId;
   }
 
   #event(type: 'run-started' | 'run-renewed'): NewThreadEvent {

@@ -1,7 +1,14 @@
 import { plainCopy } from '../content/plain-copy.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
-import type { NewThreadEvent } from '../thread/thread-event.ts';
-import { isSamePlace, type ThreadHead, type ThreadState } from '../thread/thread-state.ts';
+import type { NewThreadEvent, ThreadEvent } from '../thread/thread-event.ts';
+import type { ThreadLog } from '../thread/thread-log.ts';
+import {
+  isSamePlace,
+  statusOf,
+  type ThreadHead,
+  type ThreadState,
+} from '../thread/thread-state.ts';
+import { traceLost } from '../thread/tracing.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { DeliveredOutcome, ToolRecovery } from './agent-options.ts';
 import { checkApproved } from './check-approved.ts';
@@ -28,19 +35,28 @@ function recoveryOf({ options }: AgentContext, { toolName }: ToolCallRecord): To
 }
 
 /**
- * What is known of calls that were started and whose process is gone: their result, where the tool can tell; or that they go on
- * elsewhere, as they ask a person.
+ * Asks tools what became of calls that were started and whose process is gone, and records what is known: their result; or that
+ * they go on elsewhere, as they ask a person. These are facts, and need no hold on the thread.
  */
 export async function reconcileCalls(
   context: AgentContext,
   tools: ToolDefinitions,
-  head: ThreadHead,
-): Promise<NewThreadEvent[]> {
+  log: ThreadLog,
+): Promise<readonly ThreadEvent[]> {
+  const { state, revision } = log;
+  const isLost = (): boolean => statusOf(state.head, context.now()) === 'indeterminate';
+  if (!isLost()) return [];
+  const { head } = state;
   const lost = head.calls.filter(({ status }) => status === 'started');
   const known = await Promise.all(
     lost.map(async (call) => reconcileCall(context, tools, { call, head })),
   );
-  return known.flat();
+  const events = await log.commit((proposal) => {
+    /* Another attempt may have begun meanwhile, of which the tool was not asked. */
+    if (log.revision === revision) proposal.add(...known.flat());
+  });
+  if (isLost()) traceLost(state, context.toldLost);
+  return events;
 }
 
 async function reconcileCall(

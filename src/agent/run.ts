@@ -3,18 +3,12 @@ import { HoldpointError } from '../errors.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { NewThreadEvent, ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
-import {
-  endsTurn,
-  modelSpeaks,
-  owesRun,
-  statusOf,
-  type ThreadHead,
-} from '../thread/thread-state.ts';
-import { traceCall, traceLost } from '../thread/tracing.ts';
+import { modelSpeaks, owesRun, statusOf } from '../thread/thread-state.ts';
+import { traceCall } from '../thread/tracing.ts';
 import { acceptInput } from './accept-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunOptions } from './agent-options.ts';
-import { approvedCalls, checkApproved, eventsOfApproved } from './check-approved.ts';
+import { checkApprovedCalls, eventsOfApproved } from './approved-calls.ts';
 import { broughtEvents, Deliveries } from './deliveries.ts';
 import { executeCall } from './execute-call.ts';
 import type { DecisionInput } from './decide-calls.ts';
@@ -26,17 +20,11 @@ import { addUsage, messageOf } from './model-step.ts';
 import type { ParsedInput } from './parse-input.ts';
 import { reconcileCalls, restartsOf } from './recover-calls.ts';
 import { resultEvents } from './result-events.ts';
+import { endStatusOf, type RunEnd } from './run-end.ts';
 import type { ModelListener } from './streaming-model.ts';
 import { takeStep } from './take-step.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
 import { withRetries } from './with-retries.ts';
-
-/** How a run ended, beside what the log says. */
-export interface RunEnd {
-  status: 'completed' | 'waiting' | 'running' | 'indeterminate' | 'max-steps' | 'cancelled';
-  usage: LanguageModelUsage | undefined;
-  finishReason: string | undefined;
-}
 
 /** What a run works with. */
 export interface RunSetting {
@@ -63,7 +51,6 @@ export class Run {
   readonly #executions: Executions;
   readonly #deliveries: Deliveries;
   readonly #lease: Lease;
-  #holding = false;
   #steps = 0;
   #usage: LanguageModelUsage | undefined;
   #finishReason: string | undefined;
@@ -87,15 +74,15 @@ export class Run {
   /** Runs to the end. */
   async play(input: ParsedInput): Promise<RunEnd> {
     this.#options.signal?.throwIfAborted();
-    this.#onEvents(await this.#reconcile());
+    this.#onEvents(await reconcileCalls(this.#context, this.#tools, this.#log));
     const opening = await this.#open(input);
-    const stopRenewing = this.#holding
+    const stopRenewing = this.#lease.isHeld
       ? this.#lease.keep(() => this.#executions.ring())
       : undefined;
     let failure: unknown;
     try {
       this.#onEvents(opening);
-      while (this.#holding) this.#onEvents(await this.#advance());
+      while (this.#lease.isHeld) this.#onEvents(await this.#advance());
       return this.#end();
     } catch (error) {
       failure = error instanceof LeaseLost ? undefined : error;
@@ -105,24 +92,8 @@ export class Run {
       stopRenewing?.();
       this.#deliveries.stop();
       this.#executions.leave((late) => void recordLate(this.#context, this.#log, late));
-      if (this.#holding) await this.#lease.letGo(messageOf(failure).slice(0, 500));
+      if (this.#lease.isHeld) await this.#lease.letGo(messageOf(failure).slice(0, 500));
     }
-  }
-
-  /** Asks tools what became of calls whose process is gone. Results are facts, and need no hold on the thread. */
-  async #reconcile(): Promise<readonly ThreadEvent[]> {
-    const { state } = this.#log;
-    if (statusOf(state.head, this.#context.now()) !== 'indeterminate') return [];
-    const { revision } = this.#log;
-    const known = await reconcileCalls(this.#context, this.#tools, state.head);
-    const events = await this.#log.commit((proposal) => {
-      /* Another attempt may have begun meanwhile, of which the tool was not asked. */
-      if (this.#log.revision === revision) proposal.add(...known);
-    });
-    if (statusOf(state.head, this.#context.now()) === 'indeterminate') {
-      traceLost(state, this.#context.toldLost);
-    }
-    return events;
   }
 
   /** Records the input, and takes the thread when there is something to do that nobody does. */
@@ -137,10 +108,10 @@ export class Run {
     const expected = new Proposal(this.#log.state);
     if (input.answers.length > 0) accept(expected);
     /* Looked into before the append, as rules may take their time; what has changed by then is not begun. */
-    const { revision } = this.#log;
-    const restarts = await restartsOf(this.#context, this.#decisionsOfStep(), this.#log.state);
-    const starts = await this.#checkApproved(expected.head);
-    const events = await this.#log.commit((proposal) => {
+    const { state, revision } = this.#log;
+    const restarts = await restartsOf(this.#context, this.#decisionsOfStep(), state);
+    const starts = await checkApprovedCalls(this.#decisionsOfStep(), state, expected.head);
+    const events = await this.#lease.take((proposal) => {
       accept(proposal);
       const { head } = proposal;
       const lost = head.calls.filter((call) => call.status === 'started');
@@ -148,10 +119,7 @@ export class Run {
       const isRunning = statusOf(head, this.#context.now()) === 'running';
       const begun = [...again, ...eventsOfApproved(head, starts)];
       const isWanted = again.length > 0 || owesRun(head);
-      this.#holding = !isRunning && again.length === lost.length && isWanted;
-      if (!this.#holding) return;
-      proposal.add(this.#lease.started(), ...begun);
-      this.#endWhenDone(proposal);
+      return !isRunning && again.length === lost.length && isWanted ? begun : undefined;
     });
     return this.#begin(events);
   }
@@ -169,8 +137,9 @@ export class Run {
     }
     if (signal?.aborted === true && this.#executions.mayEnd) throw signal.reason;
     if (signal?.aborted !== true) {
-      this.#deliveries.update(this.#log.state);
-      const starts = await this.#checkApproved(this.#log.state.head);
+      const { state } = this.#log;
+      this.#deliveries.update(state);
+      const starts = await checkApprovedCalls(this.#decisionsOfStep(), state, state.head);
       if (starts.size > 0) return this.#commit(({ head }) => eventsOfApproved(head, starts));
     }
     if (this.#executions.pending || this.#deliveries.pending) {
@@ -211,54 +180,20 @@ export class Run {
     }
   }
 
-  /** What the approved calls of a head lead to, by request: their start, or why they may not start. */
-  async #checkApproved(head: ThreadHead): Promise<Map<string, readonly NewThreadEvent[]>> {
-    const { state } = this.#log;
-    const decisions = this.#decisionsOfStep();
-    const checked = await Promise.all(
-      approvedCalls(state, head).map(
-        async (approved): Promise<[string, readonly NewThreadEvent[]]> => [
-          approved.request.requestId,
-          await checkApproved(decisions, approved),
-        ],
-      ),
-    );
-    return new Map(checked);
-  }
-
-  /** Appends as the holder of the thread, with the run's end when nothing is left to do; starts what it recorded. */
+  /** Appends under the lease; what that records as started starts after it, and never without it. */
   async #commit(
-    make: (proposal: Proposal) => NewThreadEvent[],
-    { evenWhenLost = false } = {},
+    make: (proposal: Proposal) => readonly NewThreadEvent[],
+    options: { evenWhenLost?: boolean } = {},
   ): Promise<readonly ThreadEvent[]> {
-    let lost = false;
-    const events = await this.#log.commit((proposal) => {
-      lost = !this.#lease.holds(proposal.state);
-      if (lost && !evenWhenLost) return;
-      proposal.add(...make(proposal));
-      if (!lost) this.#endWhenDone(proposal);
-    });
-    if (lost) {
-      this.#holding = false;
-      throw new LeaseLost();
-    }
-    return this.#begin(events);
+    return this.#begin(await this.#lease.commit(make, options));
   }
 
-  #endWhenDone(proposal: Proposal): void {
-    const { head } = proposal;
-    const busy = head.calls.some(({ status }) => status === 'started');
-    if (head.run === undefined || busy || owesRun(head)) return;
-    proposal.add(this.#lease.ended());
-  }
-
-  /** After the append: the calls that are recorded as started do start, and an ended run holds nothing. */
+  /** After the append: the calls that are recorded as started do start. */
   #begin(events: readonly ThreadEvent[]): readonly ThreadEvent[] {
     const { state } = this.#log;
     const { signal } = this.#options;
     const messages = firstMessages(state, state.messages.length - 1);
     for (const event of events) {
-      if (event.type === 'run-ended') this.#holding = false;
       if (event.type !== 'call-started') continue;
       const { step, index } = event;
       const call = state.head.calls[index];
@@ -296,19 +231,7 @@ export class Run {
     };
   }
 
-  #end(status: RunEnd['status'] = this.#status()): RunEnd {
+  #end(status = endStatusOf(this.#log.state, this.#context.now())): RunEnd {
     return { status, usage: this.#usage, finishReason: this.#finishReason };
-  }
-
-  #status(): RunEnd['status'] {
-    const { head } = this.#log.state;
-    const status = statusOf(head, this.#context.now());
-    if (status !== 'idle') return status;
-    if (modelSpeaks(head)) return 'max-steps';
-    /* Results that the model is not told before the next message: a person ended the turn. */
-    const { settledCalls } = this.#log.state;
-    const isPast = (step: number): boolean => step < head.steps - 1;
-    const last = settledCalls.findLast((call) => endsTurn(call) || isPast(call.step));
-    return last === undefined || isPast(last.step) ? 'completed' : 'cancelled';
   }
 }

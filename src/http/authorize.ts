@@ -21,7 +21,7 @@ export type Authorize<RUNTIME_CONTEXT = Record<string, unknown>> = (asked: {
 type Decision<RUNTIME_CONTEXT> = Authorized<RUNTIME_CONTEXT> | Response | undefined;
 
 /** The app's hooks that decide about a request. */
-interface Gate<RUNTIME_CONTEXT> {
+export interface Gate<RUNTIME_CONTEXT> {
   authorize: Authorize<RUNTIME_CONTEXT>;
   onError?: (error: unknown) => string;
 }

@@ -1,9 +1,8 @@
-import { memoryStore, type ThreadStore } from 'holdpoint';
 import { type AgUiHandlerOptions, createAgUiHandler } from 'holdpoint/ag-ui';
 import { describe, expect, test } from 'vitest';
 import type { ScriptedStep } from '../support/script.ts';
-import { scriptedModel } from '../support/scripted-model.ts';
-import { book, travelWorld } from '../support/travel-world.ts';
+import { book } from '../support/travel-world.ts';
+import { waitingThread } from '../support/waiting-thread.ts';
 import {
   client,
   endOf,
@@ -23,28 +22,12 @@ async function waiting(
   script: ScriptedStep[] = [{ text: 'Done.' }],
   options: Partial<AgUiHandlerOptions> = {},
 ) {
-  const read: string[] = [];
-  const kept = memoryStore();
-  const store: ThreadStore = {
-    ...kept,
-    async read(threadId, after) {
-      read.push(threadId);
-      return kept.read(threadId, after);
-    },
-    async head(threadId) {
-      read.push(threadId);
-      return kept.head(threadId);
-    },
-  };
-  const played = scriptedModel([{ calls: [book('c1', 'Paris')] }, ...script]);
-  const world = travelWorld(played, () => store);
-  const agent = world.agent();
-  const { thread, approvalRequests } = await agent.run('Book', await agent.thread('t'));
-  const [request] = approvalRequests;
-  if (request === undefined) throw new Error('Nothing is asked.');
-  const before = JSON.stringify(thread);
-  read.length = 0;
-  const handler = createAgUiHandler({ agent, authorize: () => ({ principal: 'ann' }), ...options });
+  const at = await waitingThread(script);
+  const handler = createAgUiHandler({
+    agent: at.agent,
+    authorize: () => ({ principal: 'ann' }),
+    ...options,
+  });
   const send = poster(handler);
   /** The status and the code of a refusal by the transport. */
   const refused = async (body: unknown, headers?: Record<string, string>) => {
@@ -52,14 +35,9 @@ async function waiting(
     const json: { error?: { code?: string } } = JSON.parse(text);
     return `${status} ${json.error?.code}`;
   };
-  const unchanged = async (): Promise<void> => {
-    expect(JSON.stringify(await agent.thread('t'))).toBe(before);
-    expect(world.ran).toEqual([]);
-    expect(played.requests).toBe(1);
-  };
   const resume = async (...entries: object[]) =>
     endOf((await send(runInput({ resume: entries }))).events);
-  return { handler, send, agent, world, played, request, read, refused, unchanged, resume };
+  return { ...at, handler, send, refused, resume };
 }
 
 describe('who may', () => {

@@ -1,4 +1,5 @@
 import { tool } from 'ai';
+import type { Agent, AgentThread } from 'holdpoint';
 import { expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { book, cityInput, memoryWorld } from '../support/travel-world.ts';
@@ -21,6 +22,15 @@ function slowBook({ obeysSignal }: { obeysSignal: boolean }) {
     },
   });
   return { begun: begun.promise, end, tools: { book: slow } };
+}
+
+/** Runs until the tool has begun, aborts, and gives what the run rejects with. */
+async function abortedRun(agent: Agent, thread: AgentThread, begun: Promise<void>) {
+  const controller = new AbortController();
+  const running = errorCode(agent.run('Book', thread, { signal: controller.signal }));
+  await begun;
+  controller.abort(reason);
+  return running;
 }
 
 test('aborted before: it rejects with the reason, and nothing is recorded', async () => {
@@ -52,11 +62,7 @@ test('aborted during a tool that stops: its error is the result, and run([]) goe
   const { tools, begun } = slowBook({ obeysSignal: true });
   const agent = world.agent({ tools, toolApproval: {} });
   const thread = await agent.thread('t');
-  const controller = new AbortController();
-  const running = errorCode(agent.run('Book', thread, { signal: controller.signal }));
-  await begun;
-  controller.abort(reason);
-  expect(await running).toBe(reason);
+  expect(await abortedRun(agent, thread, begun)).toBe(reason);
   expect(thread.status).toBe('idle');
   expect(thread.calls).toMatchObject([{ status: 'failed', outcome: { error: 'stopped' } }]);
   expect(await agent.run([], thread)).toMatchObject({ status: 'completed', text: 'Done.' });
@@ -67,11 +73,7 @@ test('aborted during a tool that ignores its signal: the call is indeterminate, 
   const { tools, begun, end } = slowBook({ obeysSignal: false });
   const agent = world.agent({ tools, toolApproval: {}, abortGraceMs: 1 });
   const thread = await agent.thread('t');
-  const controller = new AbortController();
-  const running = errorCode(agent.run('Book', thread, { signal: controller.signal }));
-  await begun;
-  controller.abort(reason);
-  expect(await running).toBe(reason);
+  expect(await abortedRun(agent, thread, begun)).toBe(reason);
   expect(thread.status).toBe('indeterminate');
   expect(thread.calls).toMatchObject([{ status: 'indeterminate' }]);
 

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { tool } from 'ai';
 import {
   type Agent,
   type AgentThread,
@@ -8,10 +7,10 @@ import {
   type ThreadEvent,
   type ThreadStore,
 } from 'holdpoint';
-import { cityInput } from '../support/travel-world.ts';
 import { audit } from './auditor.ts';
 import { callHistories, callOf } from './call-histories.ts';
 import type { Effect } from './evidence.ts';
+import { notingTool } from './noting-tool.ts';
 import { statelessModel } from './stateless-model.ts';
 
 /** What one damaged thread came to. */
@@ -72,18 +71,9 @@ export async function tryDamaged({ store, threadId, sound, open }: Opening): Pro
 
 function agentOf(store: ThreadStore, threadId: string, effects: Effect[]): Agent {
   let ids = 0;
+  const revision = async (): Promise<number> => (await store.read(threadId)).length;
   const recording = (toolName: string) =>
-    tool({
-      description: `${toolName} a flight`,
-      inputSchema: cityInput,
-      execute: async (input, options) => {
-        const { toolCallId } = options;
-        const idempotencyKey = String(Reflect.get(options, 'idempotencyKey'));
-        const revision = (await store.read(threadId)).length;
-        effects.push({ toolName, toolCallId, idempotencyKey, input, revision });
-        return { [toolName]: input.city };
-      },
-    });
+    notingTool(toolName, revision, (effect) => effects.push(effect));
   return createAgent({
     model: statelessModel([], async (_prompt, answer) => answer()),
     tools: { book: recording('book'), look: recording('look') },

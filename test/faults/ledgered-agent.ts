@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import { tool } from 'ai';
 import { type Agent, type AgentOptions, createAgent } from 'holdpoint';
 import { type SqliteStore, sqliteStore } from 'holdpoint/stores/sqlite';
-import { cityInput } from '../support/travel-world.ts';
 import { ledgersOf } from './ledger-file.ts';
+import { notingTool } from './noting-tool.ts';
 import { statelessModel } from './stateless-model.ts';
 
 /** A thread in a database of its own, and beside it the ledgers of what its agents did. */
@@ -30,17 +29,7 @@ export function ledgeredAgent(
 ): Agent {
   const revision = async (): Promise<number> => (await store.head(threadId))?.revision ?? 0;
   const recording = (toolName: string) =>
-    tool({
-      description: `${toolName} a flight`,
-      inputSchema: cityInput,
-      execute: async (input, toolOptions) => {
-        const { toolCallId } = toolOptions;
-        const idempotencyKey = String(Reflect.get(toolOptions, 'idempotencyKey'));
-        const effect = { toolName, toolCallId, idempotencyKey, input, revision: await revision() };
-        ledgers.effects.append(effect);
-        return { [toolName]: input.city };
-      },
-    });
+    notingTool(toolName, revision, (effect) => ledgers.effects.append(effect));
   const agentOptions: AgentOptions = {
     model: statelessModel([calls], async (prompt, answer) => {
       ledgers.prompts.append({ prompt, revision: await revision() });

@@ -18,8 +18,8 @@ const mutants: [promise: string, file: string, from: string, to: string][] = [
   [
     'a start is recorded before it is done',
     'agent/run.ts',
-    'proposal.add(...make(proposal));',
-    'const made = make(proposal); proposal.add(...made); this.#begin(made);',
+    'return this.#begin(await this.#lease.commit(make, options));',
+    'return this.#lease.commit((proposal) => this.#begin(make(proposal)), options);',
   ],
   [
     'what others appended first is read before it is decided again',

@@ -4,14 +4,13 @@
  * Postgres, or an SQLite file), the folder of their ledgers, their ids.
  */
 import { setTimeout } from 'node:timers/promises';
-import { tool } from 'ai';
 import { type Agent, createAgent, memoryStore, type ThreadStore } from 'holdpoint';
 import { postgresStore } from 'holdpoint/stores/postgres';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { Pool } from 'pg';
 import { ledgersOf } from '../faults/ledger-file.ts';
+import { notingTool } from '../faults/noting-tool.ts';
 import { statelessModel } from '../faults/stateless-model.ts';
-import { cityInput } from './travel-world.ts';
 
 const [database = '', folder = '', ...threadIds] = process.argv.slice(2);
 const turns = [
@@ -31,17 +30,12 @@ async function revisionOf({ store, threadId }: Led): Promise<number> {
 }
 
 function recording(toolName: string, led: Led) {
-  return tool({
-    description: `${toolName} a flight`,
-    inputSchema: cityInput,
-    execute: async (input, options) => {
-      const { toolCallId } = options;
-      const idempotencyKey = String(Reflect.get(options, 'idempotencyKey'));
-      const revision = await revisionOf(led);
-      led.ledgers.effects.append({ toolName, toolCallId, idempotencyKey, input, revision });
-      return { [toolName]: input.city };
-    },
-  });
+  const { effects } = led.ledgers;
+  return notingTool(
+    toolName,
+    async () => revisionOf(led),
+    (effect) => effects.append(effect),
+  );
 }
 
 function agentOf(led: Led): Agent {

@@ -1,9 +1,10 @@
-import { memoryStore, type ThreadStore } from 'holdpoint';
+import { memoryStore } from 'holdpoint';
 import { createUiHandler, type UiHandlerOptions } from 'holdpoint/ui';
 import { describe, expect, test } from 'vitest';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
+import { waitingThread } from '../support/waiting-thread.ts';
 import { chatPage, chunksOf, openApprovals, origin, post } from './chat-page.ts';
 
 const authorize = () => ({ principal: 'ann' });
@@ -13,40 +14,19 @@ async function waiting(
   script: ScriptedStep[] = [{ text: 'Done.' }],
   options: Partial<UiHandlerOptions> = {},
 ) {
-  const read: string[] = [];
-  const kept = memoryStore();
-  const store: ThreadStore = {
-    ...kept,
-    async read(threadId, after) {
-      read.push(threadId);
-      return kept.read(threadId, after);
-    },
-    async head(threadId) {
-      read.push(threadId);
-      return kept.head(threadId);
-    },
-  };
-  const played = scriptedModel([{ calls: [book('c1', 'Paris')] }, ...script]);
-  const world = travelWorld(played, () => store);
-  const agent = world.agent();
-  const { thread, approvalRequests } = await agent.run('Book', await agent.thread('t'));
-  const [request] = approvalRequests;
-  if (request === undefined) throw new Error('Nothing is asked.');
-  const before = JSON.stringify(thread);
-  read.length = 0;
-  const handler = createUiHandler({ agent, authorize: () => ({ principal: 'ann' }), ...options });
+  const at = await waitingThread(script);
+  const handler = createUiHandler({
+    agent: at.agent,
+    authorize: () => ({ principal: 'ann' }),
+    ...options,
+  });
   /** The status and the code of a refusal. */
   const refused = async (body: unknown, headers?: Record<string, string>) => {
     const response = await handler(post(body, headers));
     const json: { error?: { code?: string } } = JSON.parse(await response.text());
     return `${response.status} ${json.error?.code}`;
   };
-  const unchanged = async (): Promise<void> => {
-    expect(JSON.stringify(await agent.thread('t'))).toBe(before);
-    expect(world.ran).toEqual([]);
-    expect(played.requests).toBe(1);
-  };
-  return { handler, agent, world, played, request, read, refused, unchanged };
+  return { ...at, handler, refused };
 }
 
 const toolPart = (id: string, more: object = {}) => ({

@@ -39,13 +39,19 @@ function site(script: ScriptedStep[], agentOptions: Partial<AgentOptions> = {}) 
 
 const two = [{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }];
 
+/** Two tabs that show the same question. */
+async function twoTabs(script: ScriptedStep[], options: PageOptions = {}) {
+  const at = site(script);
+  const one = await at.tab();
+  await one.chat.sendMessage({ text: 'Book' });
+  const other = await at.tab(options);
+  const [id = ''] = openApprovals(other.chat.messages);
+  return { at, one, other, id };
+}
+
 describe('a second tab', () => {
   test('that gives the same answer catches up, sends once, and nothing runs twice', async () => {
-    const at = site(two);
-    const one = await at.tab();
-    await one.chat.sendMessage({ text: 'Book' });
-    const other = await at.tab();
-    const [id = ''] = openApprovals(other.chat.messages);
+    const { at, one, other, id } = await twoTabs(two);
     await one.respond(id, true);
     await other.respond(id, true);
     expect(at.world.ran).toHaveLength(1);
@@ -55,11 +61,7 @@ describe('a second tab', () => {
   });
 
   test("that gives the same answer with the AI SDK's own transport sees its outcome, and sends once", async () => {
-    const at = site(two);
-    const one = await at.tab();
-    await one.chat.sendMessage({ text: 'Book' });
-    const other = await at.tab({ sendsHistory: true });
-    const [id = ''] = openApprovals(other.chat.messages);
+    const { at, one, other, id } = await twoTabs(two, { sendsHistory: true });
     await one.respond(id, true);
     await other.respond(id, true);
     expect(at.world.ran).toHaveLength(1);
@@ -69,11 +71,7 @@ describe('a second tab', () => {
   });
 
   test('that answers otherwise is told so with 409, and nothing changes', async () => {
-    const at = site(two);
-    const one = await at.tab();
-    await one.chat.sendMessage({ text: 'Book' });
-    const other = await at.tab();
-    const [id = ''] = openApprovals(other.chat.messages);
+    const { at, one, other, id } = await twoTabs(two);
     await one.respond(id, true);
     const { revision } = await at.agent.thread('t');
     await other.respond(id, false);
@@ -83,11 +81,7 @@ describe('a second tab', () => {
   });
 
   test('that is a turn behind is told the rest of its own turn, and no more', async () => {
-    const at = site([...two, { text: 'Later.' }]);
-    const one = await at.tab();
-    await one.chat.sendMessage({ text: 'Book' });
-    const other = await at.tab();
-    const [id = ''] = openApprovals(other.chat.messages);
+    const { one, other, id } = await twoTabs([...two, { text: 'Later.' }]);
     await one.respond(id, true);
     await one.chat.sendMessage({ text: 'And?' });
     await other.respond(id, true);
@@ -99,11 +93,7 @@ describe('a second tab', () => {
 
 describe('a second tab that is a turn behind', () => {
   test('is told nothing of the turn that its request goes on with', async () => {
-    const at = site([...two, { fail: 'down' }, { text: 'Later.' }]);
-    const one = await at.tab();
-    await one.chat.sendMessage({ text: 'Book' });
-    const other = await at.tab();
-    const [id = ''] = openApprovals(other.chat.messages);
+    const { at, one, other, id } = await twoTabs([...two, { fail: 'down' }, { text: 'Later.' }]);
     await one.respond(id, true);
     await one.chat.sendMessage({ text: 'And?' });
     await other.respond(id, true);

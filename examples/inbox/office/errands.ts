@@ -47,14 +47,9 @@ function cleanUp({ results: [listed, picked, deleted] }: Task): Turn {
   if (listed === undefined) return { text: 'I look at the backups.', ...call('listBackups', {}) };
   const backups = z.array(fileSchema).catch([]).parse(listed.value);
   if (picked === undefined) {
-    const options = backups.map(({ path, megabytes }) => ({
-      label: path,
-      description: `${megabytes} MB`,
-    }));
-    const question = 'Which backups can go?';
-    return call('AskUserQuestion', {
-      questions: [{ question, header: 'Backups', options, multiSelect: true }],
-    });
+    const files = backups.map(({ path, megabytes }) => [path, `${megabytes} MB`] as const);
+    const asked = question('Backups', 'Which backups can go?', files);
+    return call('AskUserQuestion', { questions: [{ ...asked, multiSelect: true }] });
   }
   if (deleted === undefined) {
     const { Backups = '' } = z.object({ Backups: z.string() }).partial().parse(picked.value);
@@ -78,35 +73,23 @@ function planLunch({ results: [answered, sent] }: Task): Turn {
   return { text: say(sent, { done: 'The team knows', not: 'Nobody was told' }) };
 }
 
+const menu = question('Diets', 'What has to be on the menu?', [
+  ['vegetarians', 'No meat, no fish'],
+  ['vegans', 'Nothing of animals'],
+  ['everybody else', 'Anything'],
+]);
 const lunchQuestions = {
   questions: [
-    {
-      question: 'On which day?',
-      header: 'Day',
-      options: [
-        { label: 'Thursday', description: 'Everybody is in the office' },
-        { label: 'Friday', description: 'Two are away' },
-      ],
-    },
-    {
-      question: 'Where?',
-      header: 'Place',
-      options: [
-        { label: 'Café Morgenrot', description: 'Around the corner, about 15 EUR each' },
-        { label: 'In our kitchen', description: 'Delivered, about 12 EUR each' },
-        { label: 'A picnic', description: 'If the weather is good' },
-      ],
-    },
-    {
-      question: 'What has to be on the menu?',
-      header: 'Diets',
-      options: [
-        { label: 'vegetarians', description: 'No meat, no fish' },
-        { label: 'vegans', description: 'Nothing of animals' },
-        { label: 'everybody else', description: 'Anything' },
-      ],
-      multiSelect: true,
-    },
+    question('Day', 'On which day?', [
+      ['Thursday', 'Everybody is in the office'],
+      ['Friday', 'Two are away'],
+    ]),
+    question('Place', 'Where?', [
+      ['Café Morgenrot', 'Around the corner, about 15 EUR each'],
+      ['In our kitchen', 'Delivered, about 12 EUR each'],
+      ['A picnic', 'If the weather is good'],
+    ]),
+    { ...menu, multiSelect: true },
   ],
 };
 
@@ -124,6 +107,16 @@ function writeMail({ wish, results }: Task): Turn {
     return { text: 'I have written it down.', ...call('sendMail', { to, subject, body }) };
   }
   return { text: say(sent, { done: 'The mail is sent', not: 'The mail was not sent' }) };
+}
+
+/** A question to a person, with what they may pick and what is to be said of it. */
+function question(
+  header: string,
+  text: string,
+  picks: readonly (readonly [label: string, description: string])[],
+) {
+  const options = picks.map(([label, description]) => ({ label, description }));
+  return { question: text, header, options };
 }
 
 function call(toolName: string, input: object): Pick<Turn, 'calls'> {

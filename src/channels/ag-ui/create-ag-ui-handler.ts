@@ -1,7 +1,5 @@
-import type { RunOptions } from '../../agent/agent-options.ts';
-import { allowed, type Authorized } from '../../http/authorize.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';
-import { readJsonBody } from '../../http/read-json-body.ts';
+import { takePost } from '../../http/take-post.ts';
 import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
 import { eventStreamResponse } from './event-stream-response.ts';
 import { Outbox } from './outbox.ts';
@@ -48,30 +46,17 @@ async function postRun<RUNTIME_CONTEXT>(
   options: AgUiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
 ): Promise<Response> {
-  const body = await readJsonBody(request, options.maximumBodyBytes ?? 4_194_304);
-  if (body instanceof Response) return body;
-  const input = parseRunAgentInput(body.json);
-  const caller = await allowed(options, request, input.threadId);
-  if (caller instanceof Response) return caller;
+  const posted = await takePost(options, request, {
+    parse: parseRunAgentInput,
+    maximumBodyBytes: 4_194_304,
+    channel: 'ag-ui',
+  });
+  if (posted instanceof Response) return posted;
+  const { asked: input, runOptions, gone } = posted;
   const thread = await options.agent.thread(input.threadId);
-  const gone = new AbortController();
   const outbox = new Outbox(maximumBacklog);
-  const runOptions = runOptionsOf(options, caller, gone.signal);
   const run = { options, runOptions, input, thread, outbox, gone: gone.signal };
   /* Where the app's own `onError` throws, the stream ends without a last event. */
   playRun(run).catch(() => outbox.leave());
   return eventStreamResponse({ request, outbox, gone, headers: options.headers });
-}
-
-function runOptionsOf<RUNTIME_CONTEXT>(
-  { abortOnDisconnect = false }: AgUiHandlerOptions<RUNTIME_CONTEXT>,
-  { principal, channel = 'ag-ui', runtimeContext }: Authorized<RUNTIME_CONTEXT>,
-  gone: AbortSignal,
-): RunOptions<RUNTIME_CONTEXT> {
-  return {
-    principal,
-    channel,
-    ...(runtimeContext === undefined ? {} : { runtimeContext }),
-    ...(abortOnDisconnect ? { signal: gone } : {}),
-  };
 }

@@ -28,8 +28,9 @@ export type ClientOutput = z.infer<typeof outputSchema>;
 /** What a page posts. */
 export interface ChatRequest extends Omit<
   z.infer<typeof requestSchema>,
-  'answers' | 'message' | 'messages' | 'trigger'
+  'id' | 'answers' | 'message' | 'messages' | 'trigger'
 > {
+  threadId: string;
   /** The last message that the page has; the others are never looked at. */
   message: unknown;
   /** Whether the page has dropped its last message, and wants it told again. */
@@ -46,10 +47,10 @@ export function parseChatRequest(json: unknown): ChatRequest {
       `This is no request of a chat: ${z.prettifyError(parsed.error)}`,
     );
   }
-  const { message, messages, trigger, answers = [], ...rest } = parsed.data;
+  const { id: threadId, message, messages, trigger, answers = [], ...rest } = parsed.data;
   const last = message ?? messages?.at(-1);
   const isAgain = trigger === 'regenerate-message';
-  return { ...rest, message: last, isAgain, answers: parseAnswers(answers) };
+  return { ...rest, threadId, message: last, isAgain, answers: parseAnswers(answers) };
 }
 
 /** Answers as their schema has them: strict, so that nothing but `approved: true` approves. Throws `invalid-answer`. */

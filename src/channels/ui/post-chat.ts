@@ -1,7 +1,5 @@
-import type { RunOptions } from '../../agent/agent-options.ts';
-import { allowed, type Authorized } from '../../http/authorize.ts';
 import { errorResponse } from '../../http/error-response.ts';
-import { readJsonBody } from '../../http/read-json-body.ts';
+import { type Posted, takePost } from '../../http/take-post.ts';
 import { type ChatRequest, parseChatRequest } from './chat-request.ts';
 import { deliverOutputs } from './client-outputs.ts';
 import { pageInput } from './page-input.ts';
@@ -15,27 +13,27 @@ export async function postChat<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
 ): Promise<Response> {
-  const body = await readJsonBody(request, options.maximumBodyBytes ?? 1_048_576);
-  if (body instanceof Response) return body;
-  const chat = parseChatRequest(body.json);
-  const caller = await allowed(options, request, chat.id);
-  return caller instanceof Response ? caller : takeChat(options, request, chat, caller);
+  const posted = await takePost(options, request, {
+    parse: parseChatRequest,
+    maximumBodyBytes: 1_048_576,
+    channel: 'ui',
+  });
+  return posted instanceof Response ? posted : takeChat(options, request, posted);
 }
 
 /* The first event is awaited before the response begins: what is refused is refused with a status. */
 async function takeChat<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
-  chat: ChatRequest,
-  caller: Authorized<RUNTIME_CONTEXT>,
+  { asked, runOptions: by, gone }: Posted<ChatRequest, RUNTIME_CONTEXT>,
 ): Promise<Response> {
   const { agent, convertDataPart, clientTools = [], headers, onError } = options;
-  const gone = new AbortController();
-  const thread = await agent.thread(chat.id);
+  const { threadId, outputs = [], whilePending } = asked;
+  const thread = await agent.thread(threadId);
   const before = thread.revision;
-  const { items, stand } = await pageInput(chat, thread, convertDataPart);
-  const runOptions = runOptionsOf(options, chat, caller, gone.signal);
-  await deliverOutputs({ agent, thread, clientTools, by: runOptions }, chat.outputs ?? []);
+  const { items, stand } = await pageInput(asked, thread, convertDataPart);
+  await deliverOutputs({ agent, thread, clientTools, by }, outputs);
+  const runOptions = { ...by, ...(whilePending === undefined ? {} : { whilePending }) };
   const events = agent.stream(items, thread, runOptions)[Symbol.asyncIterator]();
   const first = await events.next();
   if (first.value?.type === 'error') return errorResponse(first.value.error, onError);
@@ -46,19 +44,4 @@ async function takeChat<RUNTIME_CONTEXT>(
     gone,
     headers,
   });
-}
-
-function runOptionsOf<RUNTIME_CONTEXT>(
-  { abortOnDisconnect = false }: UiHandlerOptions<RUNTIME_CONTEXT>,
-  { whilePending }: ChatRequest,
-  { principal, channel = 'ui', runtimeContext }: Authorized<RUNTIME_CONTEXT>,
-  gone: AbortSignal,
-): RunOptions<RUNTIME_CONTEXT> {
-  return {
-    principal,
-    channel,
-    ...(runtimeContext === undefined ? {} : { runtimeContext }),
-    ...(whilePending === undefined ? {} : { whilePending }),
-    ...(abortOnDisconnect ? { signal: gone } : {}),
-  };
 }

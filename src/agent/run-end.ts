@@ -1,0 +1,21 @@
+import type { LanguageModelUsage } from 'ai';
+import { endsTurn, modelSpeaks, statusOf, type ThreadState } from '../thread/thread-state.ts';
+
+/** How a run ended, beside what the log says. */
+export interface RunEnd {
+  status: 'completed' | 'waiting' | 'running' | 'indeterminate' | 'max-steps' | 'cancelled';
+  usage: LanguageModelUsage | undefined;
+  finishReason: string | undefined;
+}
+
+/** How a run ended that leaves the thread in this state. */
+export function endStatusOf(state: Readonly<ThreadState>, now: number): RunEnd['status'] {
+  const { head, settledCalls } = state;
+  const status = statusOf(head, now);
+  if (status !== 'idle') return status;
+  if (modelSpeaks(head)) return 'max-steps';
+  /* Results that the model is not told before the next message: a person ended the turn. */
+  const isPast = (step: number): boolean => step < head.steps - 1;
+  const last = settledCalls.findLast((call) => endsTurn(call) || isPast(call.step));
+  return last === undefined || isPast(last.step) ? 'completed' : 'cancelled';
+}

@@ -1,0 +1,99 @@
+import type { ModelMessage } from 'ai';
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import { endBeside } from './apply-request.ts';
+import { proposedCalls } from './proposed-calls.ts';
+import type { NewThreadEventOf } from './thread-event.ts';
+import { endsTurn } from './thread-state.ts';
+import { toolParts } from './tool-result.ts';
+import { callAt, tampered, type Writing } from './writing.ts';
+
+/** Writes what happens to messages, steps and calls. */
+export function addMessage(writing: Writing, message: ModelMessage): void {
+  const { draft } = writing;
+  const { calls, queuedMessages, settling } = draft;
+  if (calls.length > 0) queuedMessages.push(message);
+  else settling.messages.push(message);
+  draft.modelIsNext = true;
+}
+
+export function finishStep(writing: Writing, event: NewThreadEventOf<'step-finished'>): void {
+  const { draft } = writing;
+  const { settling } = draft;
+  if (draft.calls.length > 0 || event.step !== draft.steps) {
+    throw tampered(event, `step ${draft.steps} is next, and open calls must end before it`);
+  }
+  draft.steps += 1;
+  draft.modelIsNext = false;
+  if (event.message === undefined) return;
+  settling.messages.push(event.message);
+  draft.calls = proposedCalls(event.message, event.step);
+  for (const { toolCallId } of draft.calls) settling.toolCallIds.push(toolCallId);
+}
+
+export function startCall(writing: Writing, event: NewThreadEventOf<'call-started'>): void {
+  const { run } = writing.draft;
+  const call = ownCallAt(writing, event, ['proposed', 'approved', 'started']);
+  if (call.status === 'started' && call.runId === run?.runId) {
+    throw tampered(event, 'this run has started the call already');
+  }
+  call.status = 'started';
+  call.runId = run?.runId;
+  call.startedAt = event.at;
+  call.attempts += 1;
+  call.idempotencyKey ??= `${run?.runId}.${event.step}.${event.index}`;
+}
+
+export function deferCall(writing: Writing, event: NewThreadEventOf<'call-deferred'>): void {
+  const call = ownCallAt(writing, event, ['proposed', 'approved', 'started']);
+  call.status = 'deferred';
+  if (event.expiresAt !== undefined) call.expiresAt = event.expiresAt;
+}
+
+export function abandonCall(writing: Writing, event: NewThreadEventOf<'call-abandoned'>): void {
+  callAt(writing, event, event, ['started']).status = 'proposed';
+  endBeside(writing, event, event);
+}
+
+const unended = ['proposed', 'waiting', 'approved', 'started', 'deferred'] as const;
+
+export function endCall(writing: Writing, event: NewThreadEventOf<'call-ended'>): void {
+  const call = callAt(writing, event, event, unended);
+  refuseForeignEnd(event, call);
+  endBeside(writing, event, event);
+  call.status = event.outcome.status;
+  call.outcome = event.outcome;
+  if (writing.draft.calls.every(({ outcome }) => outcome !== undefined)) completeStep(writing);
+}
+
+/** A call that begins: one that is ours to run. What the provider runs is never begun here, whatever a log says. */
+function ownCallAt(
+  writing: Writing,
+  event: NewThreadEventOf<'call-started' | 'call-deferred'>,
+  statuses: readonly ToolCallRecord['status'][],
+): ToolCallRecord {
+  const call = callAt(writing, event, event, statuses);
+  if (call.providerApprovalId === undefined) return call;
+  throw tampered(event, `the provider runs call ${call.step}.${call.index}`);
+}
+
+/** A provider's call ends here when the provider is answered: with yes after a person's word alone, and never with a result. */
+function refuseForeignEnd(event: NewThreadEventOf<'call-ended'>, call: ToolCallRecord): void {
+  const { status } = event.outcome;
+  const isForeign =
+    call.providerApprovalId === undefined
+      ? status === 'forwarded'
+      : status === 'succeeded' || (status === 'forwarded' && call.status !== 'approved');
+  if (!isForeign) return;
+  throw tampered(event, `call ${call.step}.${call.index} can't be ${status}`);
+}
+
+/** Every call has its result: the tool message is written, in the model's order, and the model is next, unless one ended the turn. */
+function completeStep({ draft }: Writing): void {
+  const { calls, queuedMessages, settling } = draft;
+  settling.messages.push({ role: 'tool', content: calls.flatMap(toolParts) });
+  settling.messages.push(...queuedMessages);
+  settling.calls.push(...calls);
+  draft.calls = [];
+  draft.queuedMessages = [];
+  draft.modelIsNext = !calls.some(endsTurn);
+}
