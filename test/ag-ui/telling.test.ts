@@ -199,6 +199,41 @@ describe('tools that the client runs', () => {
     ]);
   });
 
+  test.each([7, null, undefined, { seat: '12A' }])(
+    'bring no result that is no text (%j): it is refused, and not recorded as an empty success',
+    async (content) => {
+      const at = await picking();
+      await at.say('Seat me');
+      const { post } = at.worker({ clientTools: ['pick'] });
+      const { revision } = await at.worker().agent.thread('t');
+      const result = { id: 'x1', role: 'tool', toolCallId: 'c1', content };
+      const { events } = await post(runInput({ messages: [result] }));
+      expect(endOf(events)).toBe('invalid-input');
+      expect(await at.worker().agent.thread('t')).toMatchObject({
+        revision,
+        calls: [{ status: 'deferred' }],
+      });
+    },
+  );
+
+  test('run while the user says something: it is heard with the result', async () => {
+    const at = await picking();
+    await at.say('Seat me');
+    at.agent.addMessage({ id: 'n', role: 'user', content: 'At the window.' });
+    expect(endOf(await at.run())).toBe('NO_RESPONSE_FOR_PENDING');
+    at.agent.addMessage({ id: 'x1', role: 'tool', toolCallId: 'c1', content: '12A' });
+    expect(endOf(await at.run())).toEqual(success);
+    expect(JSON.stringify(at.played.prompts.at(-1))).toContain('At the window.');
+    const { messages } = await at.worker().agent.thread('t');
+    expect(messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'user',
+      'assistant',
+    ]);
+  });
+
   test('may need approval first: it is named once it is given', async () => {
     const at = await picking({ pick: 'user-approval' });
     await at.say('Seat me');
@@ -351,4 +386,16 @@ test('of an error the client is told what the app says', async () => {
   const { post } = at.worker({ onError: (error) => `Sorry: ${String(error).length > 0}` });
   const { events } = await post(said);
   expect(events.at(-1)).toMatchObject({ message: 'Sorry: true', code: 'internal-error' });
+});
+
+test('an onError that throws costs no client its end: a run that failed never ends as if it had not', async () => {
+  const at = site([{ fail: 'secret host' }]);
+  const { handler } = at.worker({
+    onError: () => {
+      throw new Error('no log');
+    },
+  });
+  const visitor = client(await served(handler));
+  const events = await visitor.say('Hi');
+  expect(events.at(-1)).toMatchObject({ message: 'An error occurred.', code: 'internal-error' });
 });

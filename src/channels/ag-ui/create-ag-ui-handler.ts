@@ -63,7 +63,7 @@ async function postRun<RUNTIME_CONTEXT>(
   const outbox = new Outbox(maximumBacklog);
   const runOptions = runOptionsOf(options, caller, gone.signal);
   const run = { options, runOptions, input, thread, outbox, gone: gone.signal };
-  /* Where the app's own `onError` throws, the stream ends without a last event. */
+  /* What fails in telling of a failure ends the stream without a last event. */
   playRun(run).catch(() => outbox.leave());
   return eventStreamResponse({ request, outbox, gone, headers: options.headers, keepAlive });
 }
