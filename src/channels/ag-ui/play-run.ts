@@ -29,8 +29,10 @@ export async function playRun<RUNTIME_CONTEXT>(run: AskedRun<RUNTIME_CONTEXT>): 
   const telling = new RunTelling(input, options.sendReasoning ?? true);
   const catchUp = (): AgUiEvent[] => [telling.snapshot(thread)];
   try {
-    await recordFacts(run);
+    await recordResults(run);
     telling.open(thread);
+    /* What has expired is over, whatever the input says, and the client is told of it. */
+    await options.agent.respond([], thread);
     const brought = runItems(input, thread);
     if ('code' in brought) return outbox.finish([{ type: 'RUN_ERROR', ...brought }]);
     const { items, whilePending } = brought;
@@ -43,14 +45,13 @@ export async function playRun<RUNTIME_CONTEXT>(run: AskedRun<RUNTIME_CONTEXT>): 
   }
 }
 
-/* Neither depends on what the input says beside it: what has expired is over, and a result is a fact by itself. */
-async function recordFacts<RUNTIME_CONTEXT>({
+/* A result is a fact by itself: it doesn't depend on what the input says beside it. The client has it. */
+async function recordResults<RUNTIME_CONTEXT>({
   options: { agent, clientTools = [] },
   runOptions: by,
   input,
   thread,
 }: AskedRun<RUNTIME_CONTEXT>): Promise<void> {
-  await agent.respond([], thread);
   for (const { toolCallId, outcome } of broughtResults(input.messages, thread, clientTools)) {
     await agent.deliver(thread, toolCallId, outcome, by);
   }
