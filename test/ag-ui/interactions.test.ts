@@ -200,10 +200,10 @@ describe('seed 002 answers in forwardedProps', () => {
       now: () => clock.now,
     });
     const visitor = client(await served(at.handler));
-    const asked = await visitor.say('Connect');
+    const paused = await visitor.say('Connect');
     const [{ interactionId } = {}] = z
       .array(z.object({ interactionId: z.string() }))
-      .parse(custom(asked, 'interaction_requested'));
+      .parse(custom(paused, 'interaction_requested'));
     clock.now += 60_000;
     const events = await visitor.answer(undefined);
     expect(custom(events, 'interaction_expired')).toEqual([{ interactionId }]);

@@ -231,6 +231,17 @@ describe('a client that leaves', () => {
     }
   });
 
+  test('before it has read: what waited for it is let go', async () => {
+    const at = await leaving();
+    const gone = new AbortController();
+    const response = await at.handler(new Request(post(at.answer), { signal: gone.signal }));
+    await at.begun.promise;
+    gone.abort();
+    at.flight.resolve();
+    await at.ended;
+    expect(await response.text()).toBe('');
+  });
+
   test('ends it where the app wants so', async () => {
     const at = await leaving({ abortOnDisconnect: true });
     const response = await at.handler(post(at.answer));
