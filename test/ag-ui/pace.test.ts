@@ -62,6 +62,14 @@ const deltasOf = (text: string): number =>
     .map(({ delta }) => delta.length)
     .reduce((sum, length) => sum + length, 0);
 
+test('a reader that keeps up is told all of it as it is said, however much it is', async () => {
+  const at = talker(3_000, 'x'.repeat(1_000));
+  const response = await at.handler(post(said));
+  const text = await response.text();
+  expect(typesOf(checkedEvents(text))).not.toContain('MESSAGES_SNAPSHOT');
+  expect(deltasOf(text)).toBe(3_000_000);
+});
+
 describe('a reader that does not read', () => {
   test('does not hold the run, and is told the rest at the end', async () => {
     const at = talker(3_000, 'x'.repeat(1_000));

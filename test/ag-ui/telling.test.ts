@@ -336,6 +336,16 @@ describe('a message of a user', () => {
   });
 });
 
+test('a message that came another way, and that the model could not answer, is no obstacle to a client', async () => {
+  const at = site([{ fail: 'down' }, { fail: 'down' }, { text: 'One.' }]);
+  await at.agent.run('From a terminal', await at.agent.thread('t')).catch(() => {});
+  const visitor = client(await served(at.handler));
+  await visitor.run();
+  expect(visitor.agent.messages).toMatchObject([{ role: 'user', content: 'From a terminal' }]);
+  expect(endOf(await visitor.run())).toEqual(success);
+  expect(at.played.prompts.at(-1)).toHaveLength(1);
+});
+
 test('a call whose outcome is unknown ends the run as an error', async () => {
   const world = memoryWorld([{ calls: [book('c1', 'Paris')] }]);
   const clock = { now: 0 };
