@@ -36,6 +36,9 @@ function streaming(...answers: StreamPart[][]) {
 describe('what a model says', () => {
   test('is told once it is no blank, and under one id live and in a snapshot', async () => {
     const at = streaming([
+      { type: 'reasoning-start', id: 'blank' },
+      { type: 'reasoning-delta', id: 'blank', delta: ' ' },
+      { type: 'reasoning-end', id: 'blank' },
       { type: 'reasoning-start', id: 'r' },
       { type: 'reasoning-delta', id: 'r', delta: ' ' },
       { type: 'reasoning-delta', id: 'r', delta: 'Hm.' },
@@ -333,6 +336,21 @@ describe('a message of a user', () => {
     await visitor.say('And here');
     expect(at.played.prompts.at(-1)).toHaveLength(3);
     expect(typesOf(await visitor.run())).toEqual(['RUN_STARTED', 'RUN_FINISHED']);
+  });
+});
+
+test('a file that only its provider can show is left out of what a client is told', async () => {
+  const at = site([{ text: 'A cat.' }]);
+  const data = { type: 'reference' as const, reference: { openai: 'file-1' } };
+  const content = [
+    { type: 'text' as const, text: 'What is this?' },
+    { type: 'file' as const, mediaType: 'image/png', data },
+  ];
+  await at.agent.run({ role: 'user', content }, await at.agent.thread('t'));
+  const visitor = client(await served(at.handler));
+  await visitor.run();
+  expect(visitor.agent.messages[0]).toMatchObject({
+    content: [{ type: 'text', text: 'What is this?' }],
   });
 });
 
