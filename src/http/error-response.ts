@@ -19,15 +19,22 @@ const statuses: Partial<Record<HoldpointErrorCode, number>> = {
  * What a caller over HTTP is told of a failure: what it can act on, with its code. Of all else it is told what `onError` makes of it,
  * which is nothing unless the app says so.
  */
-export function errorResponse(
-  error: unknown,
-  onError: (error: unknown) => string = () => 'An error occurred.',
-): Response {
+export function errorResponse(error: unknown, onError?: (error: unknown) => string): Response {
   const known = HoldpointError.isInstance(error) ? error : undefined;
   const status = known && statuses[known.code];
   return known === undefined || status === undefined
-    ? refusal(500, 'internal-error', onError(error))
+    ? refusal(500, 'internal-error', toldOf(error, onError))
     : refusal(status, known.code, known.message);
+}
+
+/** What is told of an error that a caller can't act on. An `onError` that throws has nothing to say, and holds up no response. */
+export function toldOf(error: unknown, onError?: (error: unknown) => string): string {
+  try {
+    if (onError !== undefined) return onError(error);
+  } catch {
+    /* As without it. */
+  }
+  return 'An error occurred.';
 }
 
 /** A refusal with its reason as JSON: `{ error: { code, message } }`. */

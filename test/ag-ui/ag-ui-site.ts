@@ -35,6 +35,8 @@ export function site(
     const handler = createAgUiHandler({
       agent,
       authorize: () => ({ principal: 'ann' }),
+      /* A test that has the time in its hands says for what. */
+      keepAliveMs: 0,
       ...options,
     });
     return { agent, handler, post: poster(handler) };

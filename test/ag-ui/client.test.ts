@@ -221,6 +221,14 @@ describe("the protocol's own client goes through", () => {
     expect(at.world.ran).toEqual([]);
   });
 
+  test('an approval that expires later than any date can say', async () => {
+    const toolApproval = { book: { type: 'user-approval', expiresAfterMs: 8.64e15 } } as const;
+    const at = await visit(two, { toolApproval });
+    await at.say('Book');
+    expect(at.agent.pendingInterrupts[0]?.expiresAt).toBe('+275760-09-13T00:00:00.000Z');
+    expect(endOf(await at.answer({ approved: true }))).toEqual(success);
+  });
+
   test('an approval that the client finds expired: it is cancelled, and the model is told', async () => {
     const clock = { now: Date.now() - 60_000 };
     const toolApproval = { book: { type: 'user-approval', expiresAfterMs: 60_000 } } as const;
@@ -345,6 +353,7 @@ describe("the protocol's own client goes through", () => {
     expect(failed.at(-1)).toMatchObject({ code: 'internal-error', message: 'An error occurred.' });
     const events = await at.run();
     expect(endOf(events)).toEqual(success);
+    expect(typesOf(events)).not.toContain('MESSAGES_SNAPSHOT');
     expect(at.played.prompts.at(-1)).toHaveLength(1);
     expect(at.agent.messages).toHaveLength(2);
   });

@@ -181,7 +181,7 @@ describe('seed 002 answers in forwardedProps', () => {
     expect(toldToModel(at)).toContain('cancelled');
   });
 
-  test('O2-07, S2-40: a question that expired is told as expired', async () => {
+  test('O2-07, S2-40: an answer to a question that expired is refused, and the question is closed', async () => {
     const clock = { now: 1_000 };
     const timed = { ...tools, ...interactionTools({ timeoutMs: 60_000 }) };
     const at = await asked(question, { tools: timed, now: () => clock.now });
@@ -190,6 +190,25 @@ describe('seed 002 answers in forwardedProps', () => {
     const { events: late } = await at.respond({ interactionId, freeText: 'x' });
     expect(endOf(late)).toBe('request-closed');
     expect((await at.agent.thread('t')).activeRequests).toEqual([]);
+  });
+
+  test('O2-07, S2-40: the run that finds a question expired says so, to readers of these events too', async () => {
+    const clock = { now: Date.now() };
+    const timed = { ...tools, ...interactionTools({ timeoutMs: 60_000 }) };
+    const at = site([{ calls: [question] }, { text: 'So be it.' }], {
+      tools: timed,
+      now: () => clock.now,
+    });
+    const visitor = client(await served(at.handler));
+    const paused = await visitor.say('Connect');
+    const [{ interactionId } = {}] = z
+      .array(z.object({ interactionId: z.string() }))
+      .parse(custom(paused, 'interaction_requested'));
+    clock.now += 60_000;
+    const events = await visitor.answer(undefined);
+    expect(custom(events, 'interaction_expired')).toEqual([{ interactionId }]);
+    expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([{ toolCallId: 'q1' }]);
+    expect(endOf(events)).toEqual({ type: 'success' });
   });
 
   test.each<[string, string, (id: string) => unknown]>([

@@ -4,7 +4,7 @@ import { createAgent, memoryStore, type ThreadStore } from 'holdpoint';
 import { type AgUiHandlerOptions, createAgUiHandler } from 'holdpoint/ag-ui';
 import { describe, expect, test } from 'vitest';
 import { finishPart, streamedModel, type StreamPart } from '../support/streamed-model.ts';
-import { book, cityInput, travelTools } from '../support/travel-world.ts';
+import { book, cityInput, look, travelTools } from '../support/travel-world.ts';
 import {
   client,
   endOf,
@@ -61,6 +61,14 @@ const deltasOf = (text: string): number =>
   ofType(checkedEvents(text), 'TEXT_MESSAGE_CONTENT')
     .map(({ delta }) => delta.length)
     .reduce((sum, length) => sum + length, 0);
+
+test('a reader that keeps up is told all of it as it is said, however much it is', async () => {
+  const at = talker(3_000, 'x'.repeat(1_000));
+  const response = await at.handler(post(said));
+  const text = await response.text();
+  expect(typesOf(checkedEvents(text))).not.toContain('MESSAGES_SNAPSHOT');
+  expect(deltasOf(text)).toBe(3_000_000);
+});
 
 describe('a reader that does not read', () => {
   test('does not hold the run, and is told the rest at the end', async () => {
@@ -231,6 +239,17 @@ describe('a client that leaves', () => {
     }
   });
 
+  test('before it has read: what waited for it is let go', async () => {
+    const at = await leaving();
+    const gone = new AbortController();
+    const response = await at.handler(new Request(post(at.answer), { signal: gone.signal }));
+    await at.begun.promise;
+    gone.abort();
+    at.flight.resolve();
+    await at.ended;
+    expect(await response.text()).toBe('');
+  });
+
   test('ends it where the app wants so', async () => {
     const at = await leaving({ abortOnDisconnect: true });
     const response = await at.handler(post(at.answer));
@@ -370,6 +389,71 @@ describe('a thread that another worker runs', () => {
     expect(looks.map(({ aborted }) => aborted)).toEqual([true]);
     expect((await at.agent.thread('t')).messages).toHaveLength(1);
     expect(at.played.requests).toBe(1);
+  });
+
+  test('and that can be looked at no more: a reader that is behind is told what was seen last, and nothing older', async () => {
+    const flights = new Map(
+      ['Paris', 'Rome', 'Bern'].map((city) => [city, Promise.withResolvers<void>()]),
+    );
+    const slow = tool({
+      inputSchema: cityInput,
+      execute: async ({ city }) => {
+        await flights.get(city)?.promise;
+        return city.repeat(60_000);
+      },
+    });
+    const store = memoryStore();
+    let isDown = false;
+    const read: ThreadStore['read'] = async (...input) => {
+      if (isDown) throw new Error('down');
+      return store.read(...input);
+    };
+    const calls = [...flights.keys()].map((city) => look(city, city));
+    const at = site(
+      [{ calls }, { text: 'Done.' }],
+      { tools: { ...travelTools([]), look: slow } },
+      () => ({ ...store, read }),
+    );
+    const run = at.post(said);
+    const ended = (): Promise<unknown> => {
+      const next = Promise.withResolvers<void>();
+      at.agent.on('call-ended', () => next.resolve());
+      return next.promise;
+    };
+    const begun = new Promise<void>((resolve) => {
+      at.agent.on('call-started', () => resolve());
+    });
+    await begun;
+    const looks = ['Paris', 'Rome'];
+    const wait = async (): Promise<void> => {
+      const city = looks.shift();
+      const result = ended();
+      if (city !== undefined) flights.get(city)?.resolve();
+      if (city !== undefined) await result;
+      isDown = city === undefined;
+    };
+    const followed = Promise.withResolvers<void>();
+    const worker = at.worker({
+      wait,
+      onError: () => {
+        followed.resolve();
+        return 'Down.';
+      },
+    });
+    const response = await worker.handler(post(runInput({ runId: 'r2', messages: [user('u1')] })));
+    await followed.promise;
+    isDown = false;
+    const events = checkedEvents(await response.text());
+    expect(events.at(-1)).toMatchObject({ type: 'RUN_ERROR', message: 'Down.' });
+    const [snapshot] = ofType(events, 'MESSAGES_SNAPSHOT');
+    expect(snapshot?.messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'tool',
+    ]);
+    flights.get('Bern')?.resolve();
+    await run;
   });
 
   test('takes no new message', async () => {

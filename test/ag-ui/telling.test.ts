@@ -36,6 +36,9 @@ function streaming(...answers: StreamPart[][]) {
 describe('what a model says', () => {
   test('is told once it is no blank, and under one id live and in a snapshot', async () => {
     const at = streaming([
+      { type: 'reasoning-start', id: 'blank' },
+      { type: 'reasoning-delta', id: 'blank', delta: ' ' },
+      { type: 'reasoning-end', id: 'blank' },
       { type: 'reasoning-start', id: 'r' },
       { type: 'reasoning-delta', id: 'r', delta: ' ' },
       { type: 'reasoning-delta', id: 'r', delta: 'Hm.' },
@@ -199,6 +202,41 @@ describe('tools that the client runs', () => {
     ]);
   });
 
+  test.each([7, null, undefined, { seat: '12A' }])(
+    'bring no result that is no text (%j): it is refused, and not recorded as an empty success',
+    async (content) => {
+      const at = await picking();
+      await at.say('Seat me');
+      const { post } = at.worker({ clientTools: ['pick'] });
+      const { revision } = await at.worker().agent.thread('t');
+      const result = { id: 'x1', role: 'tool', toolCallId: 'c1', content };
+      const { events } = await post(runInput({ messages: [result] }));
+      expect(endOf(events)).toBe('invalid-input');
+      expect(await at.worker().agent.thread('t')).toMatchObject({
+        revision,
+        calls: [{ status: 'deferred' }],
+      });
+    },
+  );
+
+  test('run while the user says something: it is heard with the result', async () => {
+    const at = await picking();
+    await at.say('Seat me');
+    at.agent.addMessage({ id: 'n', role: 'user', content: 'At the window.' });
+    expect(endOf(await at.run())).toBe('NO_RESPONSE_FOR_PENDING');
+    at.agent.addMessage({ id: 'x1', role: 'tool', toolCallId: 'c1', content: '12A' });
+    expect(endOf(await at.run())).toEqual(success);
+    expect(JSON.stringify(at.played.prompts.at(-1))).toContain('At the window.');
+    const { messages } = await at.worker().agent.thread('t');
+    expect(messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'user',
+      'assistant',
+    ]);
+  });
+
   test('may need approval first: it is named once it is given', async () => {
     const at = await picking({ pick: 'user-approval' });
     await at.say('Seat me');
@@ -301,6 +339,31 @@ describe('a message of a user', () => {
   });
 });
 
+test('a file that only its provider can show is left out of what a client is told', async () => {
+  const at = site([{ text: 'A cat.' }]);
+  const data = { type: 'reference' as const, reference: { openai: 'file-1' } };
+  const content = [
+    { type: 'text' as const, text: 'What is this?' },
+    { type: 'file' as const, mediaType: 'image/png', data },
+  ];
+  await at.agent.run({ role: 'user', content }, await at.agent.thread('t'));
+  const visitor = client(await served(at.handler));
+  await visitor.run();
+  expect(visitor.agent.messages[0]).toMatchObject({
+    content: [{ type: 'text', text: 'What is this?' }],
+  });
+});
+
+test('a message that came another way, and that the model could not answer, is no obstacle to a client', async () => {
+  const at = site([{ fail: 'down' }, { fail: 'down' }, { text: 'One.' }]);
+  await at.agent.run('From a terminal', await at.agent.thread('t')).catch(() => {});
+  const visitor = client(await served(at.handler));
+  await visitor.run();
+  expect(visitor.agent.messages).toMatchObject([{ role: 'user', content: 'From a terminal' }]);
+  expect(endOf(await visitor.run())).toEqual(success);
+  expect(at.played.prompts.at(-1)).toHaveLength(1);
+});
+
 test('a call whose outcome is unknown ends the run as an error', async () => {
   const world = memoryWorld([{ calls: [book('c1', 'Paris')] }]);
   const clock = { now: 0 };
@@ -351,4 +414,16 @@ test('of an error the client is told what the app says', async () => {
   const { post } = at.worker({ onError: (error) => `Sorry: ${String(error).length > 0}` });
   const { events } = await post(said);
   expect(events.at(-1)).toMatchObject({ message: 'Sorry: true', code: 'internal-error' });
+});
+
+test('an onError that throws costs no client its end: a run that failed never ends as if it had not', async () => {
+  const at = site([{ fail: 'secret host' }]);
+  const { handler } = at.worker({
+    onError: () => {
+      throw new Error('no log');
+    },
+  });
+  const visitor = client(await served(handler));
+  const events = await visitor.say('Hi');
+  expect(events.at(-1)).toMatchObject({ message: 'An error occurred.', code: 'internal-error' });
 });

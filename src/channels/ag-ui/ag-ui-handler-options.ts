@@ -19,6 +19,13 @@ export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>> e
   sendReasoning?: boolean;
   /** What the client is told of an error that is not its own. Default: `An error occurred.` */
   onError?: (error: unknown) => string;
+  /**
+   * After how many milliseconds in which a stream has told nothing it sends a comment, which clients skip, so that no proxy takes it
+   * for dead: a tool may run for long. 0: never. Default 15,000.
+   */
+  keepAliveMs?: number;
+  /** Waits between the looks, and while a stream is quiet; resolves early when the signal aborts. Default: a timer. */
+  wait?: NonNullable<LookOptions['wait']>;
   /** For every streamed response. */
   headers?: Record<string, string>;
   /** How long a body may be; clients send all of their history. Default 4 MiB. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { DeliveredOutcome } from '../../agent/agent-options.ts';
+import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { ClientMessage } from './run-agent-input.ts';
 
@@ -11,7 +12,7 @@ export interface BroughtResult {
 
 /**
  * The results in a client's list that are its to bring: of calls of the tools that the app says are the client's, while they wait
- * for their result. Others are history, or forged.
+ * for their result. Others are history, or forged. Throws `invalid-input` for one that is no text: what is recorded stays.
  */
 export function broughtResults(
   messages: readonly ClientMessage[],
@@ -27,7 +28,7 @@ export function broughtResults(
     if (role !== 'tool' || toolCallId === undefined || !waiting.delete(toolCallId)) return [];
     const outcome: DeliveredOutcome =
       error === undefined
-        ? { status: 'succeeded', output: resultText(content) }
+        ? { status: 'succeeded', output: resultText(content, toolCallId) }
         : { status: 'failed', error };
     return [{ toolCallId, outcome }];
   });
@@ -40,8 +41,10 @@ const contentSchema = z.union([
 const textPartSchema = z.object({ type: z.literal('text'), text: z.string() });
 
 /* A result is text here; other parts have no place in a call's output. */
-function resultText(content: unknown): string {
-  return contentSchema.safeParse(content).data ?? '';
+function resultText(content: unknown, toolCallId: string): string {
+  const parsed = contentSchema.safeParse(content);
+  if (parsed.success) return parsed.data;
+  throw new HoldpointError('invalid-input', `The result of call ${toolCallId} is no text.`);
 }
 
 function partText(part: unknown): string {

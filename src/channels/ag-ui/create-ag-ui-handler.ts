@@ -1,7 +1,8 @@
+import { timer } from '../../content/timer.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';
 import { takePost } from '../../http/take-post.ts';
 import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
-import { eventStreamResponse } from './event-stream-response.ts';
+import { eventStreamResponse, type KeepAlive } from './event-stream-response.ts';
 import { Outbox } from './outbox.ts';
 import { playRun } from './play-run.ts';
 import { parseRunAgentInput } from './run-agent-input.ts';
@@ -18,6 +19,8 @@ const maximumBacklog = 262_144;
  * `already-answered`, `request-closed`, `invalid-answer`, `NO_RESPONSE_FOR_PENDING` … What is no request at all is a status, with
  * `{ error: { code, message } }`: 400, 403, 405, 413, 415, 500.
  *
+ * Throws a `TypeError` for a `keepAliveMs` that no timer can keep.
+ *
  * @example
  * const handler = createAgUiHandler({
  *   agent,
@@ -31,9 +34,10 @@ const maximumBacklog = 262_144;
 export function createAgUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   options: AgUiHandlerOptions<RUNTIME_CONTEXT>,
 ): (request: Request) => Promise<Response> {
+  const keepAlive = keepAliveOf(options);
   return async (request) => {
     try {
-      if (request.method === 'POST') return await postRun(options, request);
+      if (request.method === 'POST') return await postRun(options, request, keepAlive);
       return refusal(405, 'method-not-allowed', 'Use POST.', { allow: 'POST' });
     } catch (error) {
       return errorResponse(error, options.onError);
@@ -45,6 +49,7 @@ export function createAgUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
 async function postRun<RUNTIME_CONTEXT>(
   options: AgUiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
+  keepAlive: KeepAlive,
 ): Promise<Response> {
   const posted = await takePost(options, request, {
     parse: parseRunAgentInput,
@@ -56,7 +61,13 @@ async function postRun<RUNTIME_CONTEXT>(
   const thread = await options.agent.thread(input.threadId);
   const outbox = new Outbox(maximumBacklog);
   const run = { options, runOptions, input, thread, outbox, gone: gone.signal };
-  /* Where the app's own `onError` throws, the stream ends without a last event. */
+  /* What fails in telling of a failure ends the stream without a last event. */
   playRun(run).catch(() => outbox.leave());
-  return eventStreamResponse({ request, outbox, gone, headers: options.headers });
+  return eventStreamResponse({ request, outbox, gone, headers: options.headers, keepAlive });
+}
+
+/* A timer that is set for longer goes off at once. */
+function keepAliveOf({ keepAliveMs = 15_000, wait = timer }: Partial<KeepAlive>): KeepAlive {
+  if (keepAliveMs >= 0 && keepAliveMs < 2 ** 31) return { keepAliveMs, wait };
+  throw new TypeError('keepAliveMs must be 0 or more, and below 2^31.');
 }

@@ -1,6 +1,14 @@
-import { encode } from 'eventsource-encoder';
+import { encode, encodeComment } from 'eventsource-encoder';
+import type { LookOptions } from '../../agent/look-until-idle.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 import type { Outbox } from './outbox.ts';
+
+/** How a stream that has nothing to tell is kept open. */
+export interface KeepAlive {
+  /** In milliseconds; 0: it is not. */
+  keepAliveMs: number;
+  wait: NonNullable<LookOptions['wait']>;
+}
 
 interface Streamed {
   request: Request;
@@ -8,17 +16,19 @@ interface Streamed {
   /** Aborted here when the client has left. */
   gone: AbortController;
   headers: Record<string, string> | undefined;
+  keepAlive: KeepAlive;
 }
 
 /** The response that brings what is in an outbox. Servers say in two ways that a client has left: they cancel the body, or abort the request. */
-export function eventStreamResponse({ request, outbox, gone, headers }: Streamed): Response {
+export function eventStreamResponse(streamed: Streamed): Response {
+  const { request, outbox, gone, headers, keepAlive } = streamed;
   const leave = (): void => {
     outbox.leave();
     gone.abort(new DOMException('The client has gone.', 'AbortError'));
   };
   if (request.signal.aborted) leave();
   else request.signal.addEventListener('abort', leave, { once: true });
-  return new Response(bytesOf(outbox, leave), {
+  return new Response(bytesOf(outbox, keepAlive, leave), {
     headers: {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',
@@ -28,14 +38,19 @@ export function eventStreamResponse({ request, outbox, gone, headers }: Streamed
   });
 }
 
-function bytesOf(outbox: Outbox, onLeave: () => void): ReadableStream<Uint8Array> {
+function bytesOf(
+  outbox: Outbox,
+  keepAlive: KeepAlive,
+  onLeave: () => void,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream(
     {
+      /* Asked for by who reads: of who does not, nothing is kept, and no time is taken. */
       async pull(controller) {
-        const events = await outbox.take();
+        const events = await takeOrQuiet(outbox, keepAlive);
         if (events === undefined) controller.close();
-        else controller.enqueue(encoder.encode(events.map(frame).join('')));
+        else controller.enqueue(encoder.encode(textOf(events)));
       },
       cancel: onLeave,
     },
@@ -43,6 +58,28 @@ function bytesOf(outbox: Outbox, onLeave: () => void): ReadableStream<Uint8Array
   );
 }
 
-function frame(event: AgUiEvent): string {
-  return encode({ data: JSON.stringify(event) });
+/** What is there to tell; nothing when it has been quiet for so long, `undefined` at the end. */
+async function takeOrQuiet(
+  outbox: Outbox,
+  { keepAliveMs, wait }: KeepAlive,
+): Promise<readonly AgUiEvent[] | undefined> {
+  if (keepAliveMs === 0) return outbox.take();
+  const quiet = new AbortController();
+  const told = new AbortController();
+  const ring = async (): Promise<void> => {
+    await wait(keepAliveMs, told.signal);
+    quiet.abort();
+  };
+  /* A wait may reject when its signal aborts: it is over. */
+  ring().catch(() => {});
+  try {
+    return await outbox.take(quiet.signal);
+  } finally {
+    told.abort();
+  }
+}
+
+function textOf(events: readonly AgUiEvent[]): string {
+  if (events.length === 0) return encodeComment('keep-alive');
+  return events.map((event) => encode({ data: JSON.stringify(event) })).join('');
 }

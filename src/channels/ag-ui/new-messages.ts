@@ -1,25 +1,30 @@
 import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../../errors.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { ClientMessage } from './run-agent-input.ts';
+import { userMessage } from './thread-messages.ts';
 import { userContent } from './user-content.ts';
 
 /**
- * What a client says that may be news: the user's messages at the end of its list, each under its id there, by which the thread
- * knows those that it has. Nothing else in the list counts. Throws `invalid-input` for what is no message.
+ * What a client says that may be news: the user's messages below the last that the agent said, each under its id there, by which the
+ * thread knows those that it has. Nothing else in the list counts. Throws `invalid-input` for what is no message, and where an id is
+ * another message's: none is left out unsaid.
  */
-export function newMessages(messages: readonly ClientMessage[], threadId: string): ModelMessage[] {
-  const last = messages.findLastIndex(({ role }) => role !== 'user');
-  /* Ids of this form were given here, to messages that came another way. */
-  const own = `${threadId}:`;
-  return messages
-    .slice(last + 1)
-    .filter(({ id }) => !id.startsWith(own))
+export function newMessages(
+  messages: readonly ClientMessage[],
+  thread: AgentThread,
+): ModelMessage[] {
+  const said = newest(messages).filter(({ role }) => role === 'user');
+  refuseSharedIds(said);
+  const own = ownIds(said, thread);
+  return said
+    .filter(({ id }) => !own.has(id))
     .map(({ id, content }) => {
-      const said = userContent(content);
-      if (said !== undefined && isId(id)) {
+      const parsed = userContent(content);
+      if (parsed !== undefined && isId(id, thread.id)) {
         return {
           role: 'user',
-          content: said,
+          content: parsed,
           providerOptions: { holdpoint: { messageId: id } },
         };
       }
@@ -27,6 +32,34 @@ export function newMessages(messages: readonly ClientMessage[], threadId: string
     });
 }
 
-function isId(id: string): boolean {
-  return id.length > 0 && id.length <= 256 && id.isWellFormed();
+/** What stands in a client's list below the last message of the agent. Clients put notes of their own, and results, beside what a user says. */
+export function newest(messages: readonly ClientMessage[]): readonly ClientMessage[] {
+  return messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
+}
+
+function refuseSharedIds(said: readonly ClientMessage[]): void {
+  const contents = new Map<string, string | undefined>();
+  for (const { id, content } of said) {
+    const text = JSON.stringify(content);
+    if (contents.has(id) && contents.get(id) !== text) {
+      throw new HoldpointError('invalid-input', `Two messages have the id ${JSON.stringify(id)}.`);
+    }
+    contents.set(id, text);
+  }
+}
+
+/** The ids that the thread gave to messages which came another way. */
+function ownIds(said: readonly ClientMessage[], { id, events }: AgentThread): Set<string> {
+  if (!said.some((message) => isOwn(message.id, id))) return new Set();
+  const shown = [...events.keys()].flatMap((index) => userMessage(id, events, index));
+  return new Set(shown.map((message) => message.id).filter((each) => isOwn(each, id)));
+}
+
+/* Ids of this form are given here. */
+function isOwn(id: string, threadId: string): boolean {
+  return id.startsWith(`${threadId}:`);
+}
+
+function isId(id: string, threadId: string): boolean {
+  return id.length > 0 && id.length <= 256 && id.isWellFormed() && !isOwn(id, threadId);
 }

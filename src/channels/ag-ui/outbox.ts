@@ -42,12 +42,14 @@ export class Outbox {
     this.#wake();
   }
 
-  /** All that waits, or the end. */
-  async take(): Promise<readonly AgUiEvent[] | undefined> {
+  /** All that waits, as soon as there is something; nothing when `quiet` aborts before, `undefined` at the end. */
+  async take(quiet?: AbortSignal): Promise<readonly AgUiEvent[] | undefined> {
     while (this.#waiting.length === 0) {
       if (this.#isClosed) return undefined;
+      if (quiet?.aborted === true) return [];
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
+        quiet?.addEventListener('abort', () => resolve(), { once: true });
       });
     }
     const events = this.#waiting;

@@ -17,6 +17,7 @@ export interface AskedRun<RUNTIME_CONTEXT> {
   options: AgUiHandlerOptions<RUNTIME_CONTEXT>;
   runOptions: RunOptions<RUNTIME_CONTEXT>;
   input: RunAgentInput;
+  /** As it was last seen: a look at a thread that another worker runs gives a handle of its own. */
   thread: AgentThread;
   outbox: Outbox;
   /** Aborted when the client has gone. */
@@ -27,73 +28,60 @@ export interface AskedRun<RUNTIME_CONTEXT> {
 export async function playRun<RUNTIME_CONTEXT>(run: AskedRun<RUNTIME_CONTEXT>): Promise<void> {
   const { options, input, thread, outbox } = run;
   const telling = new RunTelling(input, options.sendReasoning ?? true);
-  const catchUp = (): AgUiEvent[] => [telling.snapshot(thread)];
+  const catchUp = (): AgUiEvent[] => [telling.snapshot(run.thread)];
   try {
-    await recordFacts(run);
+    await recordResults(run);
     telling.open(thread);
+    /* What has expired is over, whatever the input says, and the client is told of it. */
+    await options.agent.respond([], thread);
     const brought = runItems(input, thread);
     if ('code' in brought) return outbox.finish([{ type: 'RUN_ERROR', ...brought }]);
     const { items, whilePending } = brought;
     const runOptions = { ...run.runOptions, whilePending };
-    const first = { stream: options.agent.stream(items, thread, runOptions), thread };
-    const { status, last } = await hearToTheEnd(run, telling, first);
-    outbox.finish(telling.end(last, status), () => [telling.snapshot(last)]);
+    const stream = options.agent.stream(items, thread, runOptions);
+    const status = await hearToTheEnd(run, telling, stream);
+    outbox.finish(telling.end(run.thread, status), catchUp);
   } catch (error) {
     outbox.finish([runError(error, options.onError)], catchUp);
   }
 }
 
-/* Neither depends on what the input says beside it: what has expired is over, and a result is a fact by itself. */
-async function recordFacts<RUNTIME_CONTEXT>({
+/* A result is a fact by itself: it doesn't depend on what the input says beside it. The client has it. */
+async function recordResults<RUNTIME_CONTEXT>({
   options: { agent, clientTools = [] },
   runOptions: by,
   input,
   thread,
 }: AskedRun<RUNTIME_CONTEXT>): Promise<void> {
-  await agent.respond([], thread);
   for (const { toolCallId, outcome } of broughtResults(input.messages, thread, clientTools)) {
     await agent.deliver(thread, toolCallId, outcome, by);
   }
-}
-
-interface Heard {
-  stream: AgentStream;
-  thread: AgentThread;
-}
-
-interface HeardEnd {
-  status: AgentResponse['status'] | undefined;
-  last: AgentThread;
 }
 
 /** Where another worker runs the thread, that is followed; where that worker is lost, the run is taken up here. */
 async function hearToTheEnd<RUNTIME_CONTEXT>(
   run: AskedRun<RUNTIME_CONTEXT>,
   telling: RunTelling,
-  first: Heard,
-): Promise<HeardEnd> {
+  first: AgentStream,
+): Promise<AgentResponse['status'] | undefined> {
   const { options, runOptions, outbox, gone } = run;
-  let status = await hear(first, telling, outbox);
-  let last = first.thread;
-  while (status === 'running' && !gone.aborted) {
-    for await (last of lookUntilIdle(options.agent, last.id, { ...options, signal: gone })) {
-      outbox.push(telling.news(last));
+  const { agent } = options;
+  let status = await hear(run, telling, first);
+  while (status === 'running') {
+    for await (run.thread of lookUntilIdle(agent, run.thread.id, { ...options, signal: gone })) {
+      outbox.push(telling.news(run.thread));
     }
     if (gone.aborted) break;
-    status = await hear(
-      { stream: options.agent.stream([], last, runOptions), thread: last },
-      telling,
-      outbox,
-    );
+    status = await hear(run, telling, agent.stream([], run.thread, runOptions));
   }
-  return { status, last };
+  return status;
 }
 
 /* Read as fast as it comes: a run goes at the pace of who reads it, and no client may hold it. */
-async function hear(
-  { stream, thread }: Heard,
+async function hear<RUNTIME_CONTEXT>(
+  { thread, outbox }: AskedRun<RUNTIME_CONTEXT>,
   telling: RunTelling,
-  outbox: Outbox,
+  stream: AgentStream,
 ): Promise<AgentResponse['status'] | undefined> {
   let status: AgentResponse['status'] | undefined;
   for await (const event of stream) {

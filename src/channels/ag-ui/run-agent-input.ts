@@ -57,9 +57,14 @@ export function parseRunAgentInput(json: unknown): RunAgentInput {
   const { forwardedProps, resume = [], ...input } = parsed.data;
   const { interactionResponse, interaction_response } =
     forwardedSchema.safeParse(forwardedProps).data ?? {};
-  return {
-    ...input,
-    resume,
-    interactionResponse: interactionResponse ?? interaction_response ?? undefined,
-  };
+  const responses = [interactionResponse, interaction_response].filter(
+    (each) => each !== undefined && each !== null,
+  );
+  if (responses.length > 1) {
+    throw new HoldpointError(
+      'invalid-input',
+      'forwardedProps has an interactionResponse and an interaction_response; send one.',
+    );
+  }
+  return { ...input, resume, interactionResponse: responses[0] };
 }

@@ -1,4 +1,5 @@
 import { HoldpointError, type HoldpointErrorCode } from '../../errors.ts';
+import { toldOf } from '../../http/error-response.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 
 /* What a client can act on. Of all else it is told what the app says. */
@@ -18,13 +19,10 @@ const told: ReadonlySet<HoldpointErrorCode> = new Set<HoldpointErrorCode>([
 ]);
 
 /** The end of a run that failed, or was refused. `requests-open` has a name in seed 002's world. */
-export function runError(
-  error: unknown,
-  onError: (error: unknown) => string = () => 'An error occurred.',
-): AgUiEvent {
+export function runError(error: unknown, onError?: (error: unknown) => string): AgUiEvent {
   const known = HoldpointError.isInstance(error) && told.has(error.code) ? error : undefined;
   if (known === undefined) {
-    return { type: 'RUN_ERROR', message: onError(error), code: 'internal-error' };
+    return { type: 'RUN_ERROR', message: toldOf(error, onError), code: 'internal-error' };
   }
   const { code, message } = known;
   const seedCode = code === 'requests-open' ? 'NO_RESPONSE_FOR_PENDING' : code;

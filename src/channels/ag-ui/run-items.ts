@@ -14,7 +14,7 @@ export interface RunItems {
 
 /** What a client's input brings, or why it brings nothing; what the thread has already is left for the agent to see. */
 export function runItems(input: RunAgentInput, thread: AgentThread): RunItems | InteractionRefusal {
-  const messages = newMessages(input.messages, thread.id);
+  const messages = newMessages(input.messages, thread);
   const answers: UserInputResponseContent[] = resumeAnswers(input.resume, thread);
   const named = new Set(input.resume.map(({ interruptId }) => interruptId));
   if (input.interactionResponse !== undefined) {

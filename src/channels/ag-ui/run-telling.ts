@@ -6,6 +6,7 @@ import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
 import { resultEvent, resultOf } from './call-result.ts';
 import { interactionEnded } from './interactions.ts';
 import { KnownCalls } from './known-calls.ts';
+import { newest } from './new-messages.ts';
 import type { RunAgentInput } from './run-agent-input.ts';
 import { runEnd } from './run-end.ts';
 import { type CallResult, stepContent, stepMessageId } from './step-content.ts';
@@ -41,8 +42,8 @@ export class RunTelling {
     const messages = this.#messages(thread);
     const known = new Set(messages.map(({ id }) => id));
     const { messages: list } = this.#input;
-    const lastOther = list.findLastIndex(({ role }) => role !== 'user');
-    const held = list.filter(({ id }, index) => index <= lastOther || known.has(id));
+    const news = new Set(newest(list).filter(({ role, id }) => role === 'user' && !known.has(id)));
+    const held = list.filter((message) => !news.has(message));
     this.#before = showsAll(held, messages) ? undefined : messages;
     this.#stand(thread, messages);
   }
