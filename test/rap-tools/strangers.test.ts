@@ -237,6 +237,12 @@ describe('what a tool server can not be made of is a TypeError', () => {
     ['a deadline that a timer can not hold', { deadlineMs: 2 ** 31 }],
     ['no time', { deadlineMs: 0 }],
     ['no deadline', { deadlineMs: Number.NaN }],
+    ['a grace time that a timer can not hold', { graceMs: Infinity }],
+    ['a patience that a timer can not hold', { callbackMs: Infinity }],
+    ['a limit that is no number', { maximumBodyBytes: Number.NaN }],
+    ['room for no number of calls', { maximumRunning: Number.NaN }],
+    ['a memory for no number of calls', { maximumRemembered: -1 }],
+    ['half a retry', { retries: 1.5 }],
     [
       'a schema that checks nothing',
       { tools: { open: { inputSchema: jsonSchema({}), execute: () => '' } } },
