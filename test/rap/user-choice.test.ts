@@ -247,6 +247,16 @@ describe('S0-54, S0-55: answers are neither kept for later nor given again:', ()
     expect(world.server.answers).toEqual([{ id: 'call_abc123', selected: 1 }]);
   });
 
+  test('O0-11: the result of a call closes its question, for which nothing is posted', async () => {
+    await using world = await RemoteWorld.start();
+    const { agent, thread } = await world.asked();
+    const answer = pick(thread, 0);
+    await world.server.finish(world.server.last);
+    expect((await agent.thread('t')).activeRequests).toEqual([]);
+    expect(await errorCode(agent.run(answer, thread))).toBe('request-closed');
+    expect(world.server.answers).toEqual([]);
+  });
+
   test('O0-06: a question that is sent twice while it is open is asked once', async () => {
     await using world = await RemoteWorld.start();
     const { agent, thread } = await world.asked();
