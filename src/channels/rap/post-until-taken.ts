@@ -8,6 +8,8 @@ interface Persistence {
   pauseMs: (retried: number) => number;
   /** May reject when the signal aborts. */
   wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+  /** Where it rejects, the try has failed; it may abort the signal. */
+  beforeRetry?: () => Promise<void>;
   /** What the error says before its reason. */
   fault: string;
 }
@@ -19,10 +21,15 @@ interface Persistence {
 export async function postUntilTaken(
   poster: Poster,
   post: Post & { signal: AbortSignal },
-  { retries, pauseMs, wait, fault }: Persistence,
+  { retries, pauseMs, wait, beforeRetry, fault }: Persistence,
 ): Promise<void> {
   const { signal } = post;
-  await pRetry(async () => refuseUntaken(await postJson(poster, post), fault), {
+  const attempt = async (count: number): Promise<void> => {
+    if (count > 1) await beforeRetry?.();
+    signal.throwIfAborted();
+    refuseUntaken(await postJson(poster, post), fault);
+  };
+  await pRetry(attempt, {
     retries,
     signal,
     /* The waiting is ours, so that time can be given. */

@@ -72,7 +72,7 @@ export function remoteTool<INPUT>({
   const callbackUrl = serverUrl(options.callbackUrl, 'callbackUrl');
   const server = serverFor(options);
   const answers: Answering = {
-    deliver: async (answer, { signal }) => sendAnswer(server, answer, signal),
+    deliver: async (answer, options) => sendAnswer(server, answer, options),
   };
   const posted: Tool<INPUT, unknown> = {
     description,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AskedAnswer, GivenUp } from '../../agent/answering.ts';
+import type { AskedAnswer, GivenUp, TellOptions } from '../../agent/answering.ts';
 import { postUntilTaken } from './post-until-taken.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { allowedUrl } from './server-url.ts';
@@ -17,7 +17,7 @@ const firstPauseMs = 500;
 export async function sendAnswer(
   server: RemoteServer,
   { response, request, replyTo, call }: AskedAnswer,
-  signal: AbortSignal,
+  { signal, lookAgain }: TellOptions,
 ): Promise<GivenUp | undefined> {
   const answers = response.status === 'answered' ? response.answers : request.dismissAnswer;
   if (answers === undefined) {
@@ -36,6 +36,7 @@ export async function sendAnswer(
     retries,
     pauseMs: (retried) => firstPauseMs * 2 ** retried,
     wait: server.wait,
+    beforeRetry: lookAgain,
     fault: 'The tool server did not take the answer',
   });
   return undefined;
