@@ -195,6 +195,15 @@ describe('S0-31: a person who closes the question', () => {
     },
   );
 
+  test('O0-13, S0-40: by leaving the terminal sends the default too, where the app wants that', async () => {
+    await using world = await RemoteWorld.start({ tool: { onDismiss: 'default' } });
+    const { agent, thread } = await world.asked({ default: 1 });
+    const input = new PassThrough().end();
+    const output = new PassThrough().resume();
+    await agent.run(await askInTerminal(thread.activeRequests, { input, output }), thread);
+    expect(world.server.answers).toEqual([{ id: 'call_abc123', selected: 1 }]);
+  });
+
   test('by default ends the call as failed: a default that says yes is not sent', async () => {
     await using world = await RemoteWorld.start();
     const { agent, thread } = await world.asked({ default: 0 });
