@@ -75,6 +75,12 @@ describe('S0-47 every call ends in exactly one result', () => {
     ['nothing', undefined, 'Error: The tool failed.'],
     ['an object that can not be printed', Object.create(null), 'Error: The tool failed.'],
     ['what can not be looked at', revokedProxy(), 'Error: The tool failed.'],
+    ['too many words', new Error('x'.repeat(20_000)), `Error: ${'x'.repeat(10_000)}`],
+    [
+      'words that can only be cut in half a character',
+      new Error(`${'x'.repeat(9_999)}😀`),
+      `Error: ${'x'.repeat(9_999)}\ufffd`,
+    ],
   ])('O0-05 a tool that throws %s, later or at once', async (_, thrown, text) => {
     const { invoke, runtime, server } = await worldOf(({ id }) => {
       if (id === 'at once') throw thrown;

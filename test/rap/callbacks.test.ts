@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { createAgent, type ThreadStore } from 'holdpoint';
 import { createCallbackHandler, type DiscardReason, remoteTool } from 'holdpoint/rap';
 import { describe, expect, test } from 'vitest';
@@ -298,6 +299,11 @@ describe('94: a URL that was not given to a call is nothing, and nothing is read
     ['for another call', (url) => set(url, ([, mac]) => [claim('t', 'write', 'c2'), mac])],
     ['for another tool', (url) => set(url, ([, mac]) => [claim('t', 'toString', 'c'), mac])],
     ['with the parts shifted', (url) => set(url, ([, mac]) => [claim('t","write', '', ''), mac])],
+    [
+      'with what the secret signs for another purpose',
+      (url) =>
+        set(url, ([text]) => [text, createHmac('sha256', secret).update(text).digest('base64url')]),
+    ],
     ['that is very long', (url) => set(url, ([text, mac]) => [text.repeat(1_000), mac])],
   ];
   test.each(changes)('%s', async (_what, change) => {

@@ -1,4 +1,11 @@
-import { createAgent, memoryStore, type ThreadStore } from 'holdpoint';
+import { queryObjects } from 'node:v8';
+import {
+  type Agent,
+  type AgentThread,
+  createAgent,
+  memoryStore,
+  type ThreadStore,
+} from 'holdpoint';
 import { createCallbackHandler, type DiscardReason } from 'holdpoint/rap';
 import { expect, test } from 'vitest';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -30,21 +37,23 @@ async function distantCall(maximumQuestions?: number) {
   const world = await RemoteWorld.start();
   const { store, counts } = distantStore();
   const tools = world.tools();
-  const agent = createAgent({ model: scriptedModel(script).model, tools, store });
   const reasons: DiscardReason[] = [];
-  const handler = createCallbackHandler({
-    agent,
-    tools,
-    ...(maximumQuestions === undefined ? {} : { maximumQuestions }),
-    onDiscarded: ({ reason }) => reasons.push(reason),
-  });
+  const newAgent = () => createAgent({ model: scriptedModel(script).model, tools, store });
+  const handlerOf = (each: Agent) =>
+    createCallbackHandler({
+      agent: each,
+      tools,
+      ...(maximumQuestions === undefined ? {} : { maximumQuestions }),
+      onDiscarded: ({ reason }) => reasons.push(reason),
+    });
+  const agent = newAgent();
+  const handler = handlerOf(agent);
   await agent.run('Write.', await agent.thread('t'));
   const { last, responseUrl } = world.server;
-  const tell = async (message: object): Promise<number> => {
+  const tell = async (message: object, by = handler): Promise<number> => {
     const body = JSON.stringify({ group_id: 't', id: 'call_abc123', ...message });
     const headers = { 'content-type': 'application/json' };
-    return (await handler(new Request(last.callback_url, { method: 'POST', headers, body })))
-      .status;
+    return (await by(new Request(last.callback_url, { method: 'POST', headers, body }))).status;
   };
   const ask = async (prompt: string): Promise<number> =>
     tell({
@@ -55,10 +64,41 @@ async function distantCall(maximumQuestions?: number) {
       response_url: responseUrl,
     });
   const end = async () => world[Symbol.asyncDispose]();
-  return { agent, ask, tell, counts, reasons, [Symbol.asyncDispose]: end };
+  const process = () => handlerOf(newAgent());
+  return { agent, ask, tell, process, counts, reasons, [Symbol.asyncDispose]: end };
 }
 
-function opened({ events }: Awaited<ReturnType<ReturnType<typeof createAgent>['thread']>>) {
+test('96: of two results that two processes take at once the first stands, and both senders see the same', async () => {
+  await using made = await distantCall();
+  const other = made.process();
+  const result = { type: 'tool_result', text: 'Written.' };
+  const statuses = await Promise.all([
+    made.tell(result),
+    made.tell({ ...result, text: 'Error: not written' }, other),
+  ]);
+  expect(statuses).toEqual([200, 200]);
+  const { events } = await made.agent.thread('t');
+  expect(events.filter(({ type }) => type === 'call-ended')).toHaveLength(1);
+  expect(made.reasons).toEqual(['ended']);
+});
+
+test('of calls that nobody says anything of any more nothing is kept', async () => {
+  const ids = numbers(400).map((index) => `call-${index}`);
+  await using world = await RemoteWorld.start({
+    script: [{ calls: ids.map((id) => ({ id, name: 'write', input: { path: id } })) }],
+  });
+  await world.called();
+  const promises = (): number => queryObjects(Promise, { format: 'count' });
+  const { handler } = world.site;
+  const before = promises();
+  for (const { callback_url } of world.server.invocations) {
+    const headers = { 'content-type': 'application/json' };
+    await handler?.(new Request(callback_url, { method: 'POST', headers, body: '{}' }));
+  }
+  expect(promises() - before).toBeLessThan(200);
+});
+
+function opened({ events }: AgentThread): number {
   return events.filter(({ type }) => type === 'request-opened').length;
 }
 
@@ -70,7 +110,7 @@ test('34: questions that come at once are no more than one call may ask', async 
   expect(new Set(statuses)).toEqual(new Set([200]));
   const thread = await made.agent.thread('t');
   expect(opened(thread)).toBe(3);
-  expect(thread.activeRequests).toMatchObject([{ text: 'Sure 2?' }]);
+  expect(thread.activeRequests).toHaveLength(1);
   expect(made.reasons).toEqual(Array(17).fill('too-many'));
 });
 

@@ -94,6 +94,20 @@ test('O0-02, S0-08, S0-10: an invocation says what is called, with what, by whic
   });
 });
 
+test('a call whose ids are too long for a URL that could call back fails, and is not posted', async () => {
+  await using world = await RemoteWorld.start({
+    script: [
+      { calls: [{ id: 'x'.repeat(20_000), name: 'write', input: { path: 'a' } }] },
+      { text: 'Done.' },
+    ],
+  });
+  const { thread } = await world.called();
+  expect(thread.calls).toMatchObject([
+    { outcome: { status: 'failed', error: 'Not run: the ids of the call are too long.' } },
+  ]);
+  expect(world.server.received).toEqual([]);
+});
+
 test('the callback URL keeps what the app has in it', async () => {
   await using world = await RemoteWorld.start({
     tool: { callbackUrl: 'https://agent.example.com/rap?tenant=a&call=1#x' },
