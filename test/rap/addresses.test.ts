@@ -138,12 +138,14 @@ describe('93: of a response no more is waited for, or read, than its status', ()
     expect(thread.events.at(-2)).not.toHaveProperty('error');
   });
 
-  test('where it never comes: the call fails, and an answer is tried again', async () => {
-    await using world = await RemoteWorld.start({ tool: { timeoutMs: 40 } });
-    const { agent, thread } = await world.asked();
+  test('where it never comes: an answer is tried again', async () => {
+    await using world = await RemoteWorld.start();
+    await world.asked();
+    const agent = world.process({ tools: world.tools({ timeoutMs: 100 }) });
+    const thread = await agent.thread('t');
     world.server.answerBehaviours.push(() => {});
     await agent.run(pick(thread, 1), thread);
-    expect(world.server.answers).toHaveLength(2);
+    expect(world.server.answers.length).toBeGreaterThan(1);
     expect(thread.events.at(-2)).not.toHaveProperty('error');
   });
 });
