@@ -11,11 +11,14 @@ import { expect, test } from 'vitest';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { RemoteWorld, script } from './remote-world.ts';
 
+const turn = async () => new Promise(setImmediate);
+/** How many promises there are, after all garbage is collected. */
+const promises = (): number => queryObjects(Promise, { format: 'count' });
+
 /** A memory store that takes a turn of the event loop for each read and write, as one over a network does, and counts them. */
 function distantStore() {
   const store = memoryStore();
   const counts = { reads: 0, appends: 0 };
-  const turn = async () => new Promise(setImmediate);
   const distant: ThreadStore = {
     ...store,
     async read(...asked) {
@@ -88,7 +91,6 @@ test('of calls that nobody says anything of any more nothing is kept', async () 
     script: [{ calls: ids.map((id) => ({ id, name: 'write', input: { path: id } })) }],
   });
   await world.called();
-  const promises = (): number => queryObjects(Promise, { format: 'count' });
   const { handler } = world.site;
   const before = promises();
   for (const { callback_url } of world.server.invocations) {
