@@ -72,7 +72,7 @@ export function remoteTool<INPUT>({
   const callbackUrl = serverUrl(options.callbackUrl, 'callbackUrl');
   const server = serverFor(options);
   const answers: Answering = {
-    deliver: async (answer, options) => sendAnswer(server, answer, options),
+    deliver: async (answer, telling) => sendAnswer(server, answer, telling),
   };
   const posted: Tool<INPUT, unknown> = {
     description,
