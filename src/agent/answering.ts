@@ -19,6 +19,17 @@ export interface GivenUp {
   error: string;
 }
 
+/** What a tool is told an answer with. */
+export interface TellOptions {
+  /** Aborts when the answer is not to be brought any more, or not by this run. */
+  signal: AbortSignal;
+  /**
+   * Reads the log on, and aborts `signal` where the tool is owed the answer no more: it asked something else, or its call has ended.
+   * For before each further try, as the answer could be taken for that of another question. Rejects when the store is out of reach.
+   */
+  lookAgain: () => Promise<void>;
+}
+
 /** How a tool that asks beside its calls is told the answers. */
 export interface Answering {
   /**
@@ -26,7 +37,7 @@ export interface Answering {
    * by itself; when it rejects, the answer is given up for good. After a crash it is called again with the same answer: what it
    * sends may come twice. When `signal` aborts it must settle; the answer is then brought by the next run.
    */
-  deliver: (answer: AskedAnswer, options: { signal: AbortSignal }) => Promise<GivenUp | undefined>;
+  deliver: (answer: AskedAnswer, options: TellOptions) => Promise<GivenUp | undefined>;
   /**
    * Hears that a call of the tool that went on elsewhere has ended here without its result. Nobody waits for it, it may never be
    * called, and what it throws is dropped.

@@ -3,7 +3,7 @@ import { plainCopy } from '../content/plain-copy.ts';
 import type { NewThreadEvent } from '../thread/thread-event.ts';
 import type { OwedAnswer, ThreadHead, ThreadState } from '../thread/thread-state.ts';
 import { traceDelivery } from '../thread/tracing.ts';
-import type { GivenUp } from './answering.ts';
+import type { GivenUp, TellOptions } from './answering.ts';
 import { endEvents } from './close-requests.ts';
 import { messageOf } from './model-step.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
@@ -26,6 +26,8 @@ interface DeliverySetting {
   tools: ToolDefinitions;
   /** Ends the run. */
   signal: AbortSignal | undefined;
+  /** Reads the log on. */
+  pull: () => Promise<void>;
   /** Wakes the run. */
   ring: () => void;
 }
@@ -47,16 +49,9 @@ export class Deliveries {
 
   /** Begins what is owed and is not under way, and stops what is owed no more. */
   update(state: Readonly<ThreadState>): void {
-    const owed = new Map(
-      state.head.owedAnswers.map((answer) => [answer.request.requestId, answer]),
-    );
-    for (const [requestId, underway] of this.#underway) {
-      if (owed.has(requestId)) continue;
-      underway.abort();
-      /* Nobody waits for one that does not heed that. */
-      this.#underway.delete(requestId);
-    }
-    for (const [requestId, answer] of owed) {
+    this.#stopUnowed(state);
+    for (const answer of state.head.owedAnswers) {
+      const { requestId } = answer.request;
       const isTaken = this.#brought.some(
         ({ owed: { request } }) => request.requestId === requestId,
       );
@@ -76,8 +71,18 @@ export class Deliveries {
     for (const underway of this.#underway.values()) underway.abort();
   }
 
+  #stopUnowed({ head }: Readonly<ThreadState>): void {
+    const owed = new Set(head.owedAnswers.map(({ request }) => request.requestId));
+    for (const [requestId, underway] of this.#underway) {
+      if (owed.has(requestId)) continue;
+      underway.abort();
+      /* Nobody waits for one that does not heed that. */
+      this.#underway.delete(requestId);
+    }
+  }
+
   async #bring(state: Readonly<ThreadState>, owed: OwedAnswer): Promise<void> {
-    const { tools, ring } = this.#setting;
+    const { tools, pull, ring } = this.#setting;
     const { requestId } = owed.request;
     const underway = new AbortController();
     this.#underway.set(requestId, underway);
@@ -85,7 +90,11 @@ export class Deliveries {
       (signal) => signal !== undefined,
     );
     const signal = AbortSignal.any(signals);
-    const deliver = async () => deliverOwed(tools, owed, signal);
+    const lookAgain = async (): Promise<void> => {
+      await pull();
+      this.#stopUnowed(state);
+    };
+    const deliver = async () => deliverOwed(tools, owed, { signal, lookAgain });
     const brought = await resultOf(owed, traceDelivery(state, owed, deliver));
     if (this.#underway.get(requestId) === underway) this.#underway.delete(requestId);
     const isCutOff = signal.aborted && brought.error !== undefined;
@@ -109,7 +118,7 @@ async function resultOf(
 async function deliverOwed(
   tools: ToolDefinitions,
   { request, response, replyTo }: OwedAnswer,
-  signal: AbortSignal,
+  options: TellOptions,
 ): Promise<GivenUp | undefined> {
   const { toolCall } = request;
   const answering = tools.get(toolCall?.toolName ?? '')?.answering;
@@ -118,7 +127,7 @@ async function deliverOwed(
   }
   const call = { ...toolCall, input: plainCopy(toolCall.input) };
   const copies = structuredClone({ request, response, replyTo });
-  return answering.deliver({ ...copies, call }, { signal });
+  return answering.deliver({ ...copies, call }, options);
 }
 
 /** The events that record what was brought; what a tool is owed no more is left as it is. */

@@ -66,6 +66,7 @@ export class Run {
     this.#deliveries = new Deliveries({
       tools,
       signal: options.signal,
+      pull: async () => log.pull(),
       ring: () => this.#executions.ring(),
     });
     this.#lease = new Lease(context, log);

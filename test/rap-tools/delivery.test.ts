@@ -71,7 +71,9 @@ describe('O0-07 a callback is tried again', () => {
     expect(errors).toEqual([
       expect.objectContaining({
         message: 'The result of call call_abc123 of thread_xyz was not delivered.',
-        cause: expect.objectContaining({ message: 'The runtime answered 500.' }),
+        cause: expect.objectContaining({
+          message: 'The runtime did not take the message (HTTP 500).',
+        }),
       }),
     ]);
   });
@@ -86,7 +88,9 @@ describe('O0-07 a callback is tried again', () => {
     expect(clock.waits).toEqual([]);
     expect(errors).toEqual([
       expect.objectContaining({
-        cause: expect.objectContaining({ message: `The runtime answered ${status}.` }),
+        cause: expect.objectContaining({
+          message: `The runtime did not take the message (HTTP ${status}).`,
+        }),
       }),
     ]);
   });

@@ -1,9 +1,16 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import type { ServedCall } from 'holdpoint/rap';
 import { worldOf } from './world.ts';
 
 const choice = { prompt: 'May I?', choices: ['Yes', 'No'], default: 1 };
 const cancel = { thread_id: 'thread_xyz', tool_call_id: 'call_abc123' };
+
+function revokedProxy(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
 
 describe('S0-47 every call ends in exactly one result', () => {
   test.each<[string, () => unknown, object]>([
@@ -27,10 +34,20 @@ describe('S0-47 every call ends in exactly one result', () => {
       },
     ],
     ['content that is none, as JSON', () => ({ content: 'x' }), { text: '{"content":"x"}' }],
+    ['what JSON has not', () => 10n, { text: 'It is done. The result can not be sent as JSON.' }],
     [
-      'what JSON has not',
-      () => 10n,
-      { text: 'It is done. The result is no JSON, and could not be sent.' },
+      'a text that is too long for JSON',
+      () => '"'.repeat(2 ** 28),
+      { text: 'It is done. The result can not be sent as JSON.' },
+    ],
+    [
+      'what can not be looked at',
+      () => ({
+        get content() {
+          throw new Error('No such column.');
+        },
+      }),
+      { text: 'It is done. The result can not be sent as JSON.' },
     ],
     [
       'too much',
@@ -57,6 +74,13 @@ describe('S0-47 every call ends in exactly one result', () => {
     ['a text', 'no', 'Error: no'],
     ['nothing', undefined, 'Error: The tool failed.'],
     ['an object that can not be printed', Object.create(null), 'Error: The tool failed.'],
+    ['what can not be looked at', revokedProxy(), 'Error: The tool failed.'],
+    ['too many words', new Error('x'.repeat(20_000)), `Error: ${'x'.repeat(10_000)}`],
+    [
+      'words that can only be cut in half a character',
+      new Error(`${'x'.repeat(9_999)}😀`),
+      `Error: ${'x'.repeat(9_999)}\ufffd`,
+    ],
   ])('O0-05 a tool that throws %s, later or at once', async (_, thrown, text) => {
     const { invoke, runtime, server } = await worldOf(({ id }) => {
       if (id === 'at once') throw thrown;
@@ -141,6 +165,25 @@ describe('S0-47 every call ends in exactly one result', () => {
       expect((await selects(asked, { selected: 0 })).status).toBe(200);
     }
   });
+
+  test.each<[string, (call: ServedCall) => unknown]>([
+    ['askUser', ({ askUser }) => askUser(choice)],
+    ['askForSession', ({ askForSession }) => askForSession({ prompt: 'May I?', key: 'k' })],
+  ])(
+    'a tool that asks by %s and fails before it looks at the answer costs its own call alone: the process goes on',
+    async (_, asks) => {
+      const { invoke, runtime, server } = await worldOf((call) => {
+        void asks(call);
+        throw new Error('No disk.');
+      });
+      await invoke();
+      while ((await runtime.next()).json.type === 'user_choice');
+      await server.close();
+      /* A rejection that nobody takes would fail this run by now. */
+      await new Promise(setImmediate);
+      expect(runtime.callbacks.at(-1)?.json.text).toBe('Error: No disk.');
+    },
+  );
 
   test('the signal of a call that has ended well does not abort', async () => {
     const signals: AbortSignal[] = [];

@@ -94,6 +94,8 @@ describe('the message that asks', () => {
     ['S0-57 a label written backwards', { choices: ['Yes', '\u202eoN', 'No'] }],
     ['S0-57 a label with an invisible character', { choices: ['Yes', 'Yes\u200b', 'No'] }],
     ['S0-57 two labels that look the same', { choices: ['Yes', 'No ', 'No'] }],
+    ['S0-57 two of other spaces', { choices: ['Yes', 'Not  now', 'Not now'] }],
+    ['S0-57 two of other letters', { choices: ['Yes', 'caf\u00e9', 'cafe\u0301'] }],
     ['S0-56 a label that is no text', { choices: ['Yes', 7, 'No'] }],
   ])('%s is a TypeError at the call, and nobody is asked', async (_, wrong: object) => {
     const thrown: unknown[] = [];

@@ -64,6 +64,15 @@ describe('S0-53: a response_url of the tool server itself is taken:', () => {
     },
   );
 
+  test('with half a character in it, which no log could keep: it is the URL that it stands for', async () => {
+    await using world = await RemoteWorld.start();
+    const { agent, thread } = await world.asked({
+      response_url: `${world.server.responseUrl}?token=\ud800`,
+    });
+    await agent.run(pick(thread, 1), thread);
+    expect(world.server.received.at(-1)?.path).toBe('/user_choice_response?token=%EF%BF%BD');
+  });
+
   test('and one of an origin that the app lists, which then are all', async () => {
     await using other = await ToolServer.start();
     await using world = await RemoteWorld.start({ tool: { allowedOrigins: [other.origin] } });
@@ -129,12 +138,14 @@ describe('93: of a response no more is waited for, or read, than its status', ()
     expect(thread.events.at(-2)).not.toHaveProperty('error');
   });
 
-  test('where it never comes: the call fails, and an answer is tried again', async () => {
-    await using world = await RemoteWorld.start({ tool: { timeoutMs: 40 } });
-    const { agent, thread } = await world.asked();
+  test('where it never comes: an answer is tried again', async () => {
+    await using world = await RemoteWorld.start();
+    await world.asked();
+    const agent = world.process({ tools: world.tools({ timeoutMs: 100 }) });
+    const thread = await agent.thread('t');
     world.server.answerBehaviours.push(() => {});
     await agent.run(pick(thread, 1), thread);
-    expect(world.server.answers).toHaveLength(2);
+    expect(world.server.answers.length).toBeGreaterThan(1);
     expect(thread.events.at(-2)).not.toHaveProperty('error');
   });
 });

@@ -1,7 +1,9 @@
+import { createHmac } from 'node:crypto';
 import { createAgent, type ThreadStore } from 'holdpoint';
 import { createCallbackHandler, type DiscardReason, remoteTool } from 'holdpoint/rap';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { scriptedModel } from '../support/scripted-model.ts';
 import { pick, questionOf, RemoteWorld, secret } from './remote-world.ts';
 import { type Invocation, post } from './tool-server.ts';
 
@@ -27,7 +29,8 @@ describe('a user_choice that is not as the document has it is refused, and nothi
     ['S0-08', 'group_id', [null, 5, undefined]],
     ['S0-10', 'id', [null, 5, undefined]],
     ['S0-12', 'call_id', [5, {}, false]],
-    ['S0-14', 'prompt', [null, 5, undefined, '', ' ']],
+    ['S0-14', 'prompt', [null, 5, undefined, '', ' ', '\u200b\u2060']],
+    ['S0-14 (99)', 'prompt', ['x'.repeat(16_385)]],
     ['S0-15, S0-16', 'choices', [null, 'Yes', [], [1], ['Yes', null], undefined]],
     [
       'S0-56 (99)',
@@ -35,11 +38,18 @@ describe('a user_choice that is not as the document has it is refused, and nothi
       [
         ['', 'No'],
         [' ', 'No'],
+        ['\u200b\u2060', 'No'],
         ['Yes', 'Yes'],
+        ['Yes', 'Yes '],
+        ['Yes', 'Yes\u200b'],
+        ['Yes, all', 'Yes,\u00a0 all'],
+        ['Allow caf\u00e9', 'Allow cafe\u0301'],
+        ['Yes', 'x'.repeat(1_025)],
+        Array.from({ length: 10_001 }, (_, index) => `Choice ${index}`),
       ],
     ],
     ['S0-17, S0-19', 'default', [-1, 2, 1.5, '1', null, undefined, 2 ** 53, true]],
-    ['S0-20', 'response_url', [null, 5, undefined]],
+    ['S0-20', 'response_url', [null, 5, undefined, `http://127.0.0.1/${'x'.repeat(8_000)}`]],
   ];
   const cases = ill.flatMap(([row, field, values]) =>
     values.map((value) => ({ row, field, value })),
@@ -289,6 +299,11 @@ describe('94: a URL that was not given to a call is nothing, and nothing is read
     ['for another call', (url) => set(url, ([, mac]) => [claim('t', 'write', 'c2'), mac])],
     ['for another tool', (url) => set(url, ([, mac]) => [claim('t', 'toString', 'c'), mac])],
     ['with the parts shifted', (url) => set(url, ([, mac]) => [claim('t","write', '', ''), mac])],
+    [
+      'with what the secret signs for another purpose',
+      (url) =>
+        set(url, ([text]) => [text, createHmac('sha256', secret).update(text).digest('base64url')]),
+    ],
     ['that is very long', (url) => set(url, ([text, mac]) => [text.repeat(1_000), mac])],
   ];
   test.each(changes)('%s', async (_what, change) => {
@@ -400,11 +415,18 @@ test('what the app gives and can not keep its word with is a TypeError', () => {
     { allowedOrigins: ['*'] },
     { baseUrl: 'tools' },
     { expiresAfterMs: 0 },
+    { timeoutMs: Number.NaN },
+    { timeoutMs: 2 ** 31 },
   ];
   for (const options of bad) {
     expect(() => remoteTool({ ...good, ...options })).toThrow(TypeError);
   }
   expect(() => remoteTool({ ...good, secret: [new Uint8Array(32), secret] })).not.toThrow();
+
+  const agent = createAgent({ model: scriptedModel([]).model });
+  for (const limit of [{ maximumQuestions: Number.NaN }, { maximumBodyBytes: Number.NaN }]) {
+    expect(() => createCallbackHandler({ agent, tools: {}, ...limit })).toThrow(TypeError);
+  }
 });
 
 test('a question of one thread is answered there, by who may answer there', async () => {

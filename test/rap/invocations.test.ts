@@ -6,6 +6,8 @@ import { hangUp, status, ToolServer } from './tool-server.ts';
 
 const unknown = /^Whether the tool server got the call is not known \(.+\)\. It was sent once/;
 
+const silence = (): void => {};
+
 /** The endpoint of a server that is gone. */
 async function goneEndpoint(): Promise<string> {
   await using server = await ToolServer.start();
@@ -20,9 +22,10 @@ describe('S0-39: a call is posted once, whatever comes of it:', () => {
     ['it redirects', status(302), 'failed', /^Not run: .* \(HTTP 302\)/],
     ['the server fails', status(500), 'failed', unknown],
     ['the connection breaks', hangUp, 'failed', unknown],
-    ['there is no answer', () => {}, 'failed', unknown],
+    ['there is no answer', silence, 'failed', unknown],
   ] as const)('%s', async (_what, behaviour, expected, error) => {
-    await using world = await RemoteWorld.start({ tool: { timeoutMs: 100 } });
+    const tool = behaviour === silence ? { timeoutMs: 100 } : {};
+    await using world = await RemoteWorld.start({ tool });
     world.server.invokeBehaviours.push(behaviour);
     const { agent, thread } = await world.called();
     await agent.run([], thread);
@@ -92,6 +95,20 @@ test('O0-02, S0-08, S0-10: an invocation says what is called, with what, by whic
     callback_url: expect.stringMatching(`^${world.site.url}\\?call=`),
     group_id: 't',
   });
+});
+
+test('a call whose ids are too long for a URL that could call back fails, and is not posted', async () => {
+  await using world = await RemoteWorld.start({
+    script: [
+      { calls: [{ id: 'x'.repeat(20_000), name: 'write', input: { path: 'a' } }] },
+      { text: 'Done.' },
+    ],
+  });
+  const { thread } = await world.called();
+  expect(thread.calls).toMatchObject([
+    { outcome: { status: 'failed', error: 'Not run: the ids of the call are too long.' } },
+  ]);
+  expect(world.server.received).toEqual([]);
 });
 
 test('the callback URL keeps what the app has in it', async () => {

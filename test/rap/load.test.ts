@@ -34,8 +34,9 @@ const kinds = new Map<string, (server: LoadedServer, invocation: Invocation) => 
   [
     'flooding-questions',
     async (server, call) => {
-      for (let count = 0; count < 20; count += 1) await server.ask(call, { prompt: `${count}?` });
-      await server.ask(call, { prompt: 'x'.repeat(500_000) });
+      const prompts = Array.from({ length: 20 }, (_, count) => `${count}?`);
+      await Promise.all(prompts.map(async (prompt) => server.ask(call, { prompt })));
+      await server.ask(call, { prompt: 'x'.repeat(16_000) });
       await server.finish(call);
     },
   ],

@@ -5,7 +5,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { mustHold } from '../faults/seeded-check.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
-import { dismiss, pick, script, secret } from './remote-world.ts';
+import { errorCode } from '../support/error-code.ts';
+import { dismiss, pick, questionOf, script, secret } from './remote-world.ts';
 
 const endpoint = 'https://tools.example.com/run';
 const invocationSchema = z.object({ callback_url: z.string() });
@@ -98,7 +99,11 @@ async function make(move: Move, { agent, thread, clock, tell }: World): Promise<
     case 'dismiss': {
       const found = await agent.thread('t');
       if (found.activeRequests.length === 0) break;
-      await agent.respond(move === 'pick' ? pick(found, 1) : dismiss(found), found);
+      const answer = move === 'pick' ? pick(found, 1) : dismiss(found);
+      const isOver = (questionOf(found).expiresAt ?? Infinity) <= clock.now;
+      const refusal = await errorCode(agent.respond(answer, found));
+      if (refusal !== (isOver ? 'request-closed' : 'no error'))
+        throw new Error(`It is ${String(refusal)}.`);
     }
   }
 }

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { Died, dyingStore } from '../tools/dying-store.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { pick, RemoteWorld, script } from './remote-world.ts';
-import type { ToolServer } from './tool-server.ts';
+import { signedHeaders } from './standard-webhooks.ts';
+import { post, type ToolServer } from './tool-server.ts';
 
 /** When the first process dies, and how people answer. */
 interface Death {
@@ -124,26 +125,40 @@ test('these deaths are at every append of the conversation', async () => {
   expect(isDead).toBe(false);
 });
 
-test('S0-22: an answer that was sent, and not known to be when the process died, is sent again by the next: the same one', async () => {
-  await using world = await RemoteWorld.start({ storeName: 'sqliteStore' });
-  const { thread: asked } = await world.asked();
+/** The question of a server that signs. */
+async function askSigned({ server }: RemoteWorld): Promise<void> {
+  const { group_id, id, callback_url } = server.last;
+  const choice = { prompt: 'Sure?', choices: ['Yes', 'No'], default: 1 };
+  const message = { type: 'user_choice', group_id, id, ...choice };
+  const body = JSON.stringify({ ...message, response_url: server.responseUrl });
+  const key = Buffer.from('a key that both sides have, 32 b');
+  expect(await post(callback_url, body, signedHeaders(key, body))).toBe(200);
+}
+
+test('S0-22: an answer that was sent, and not known to be when the process died, is sent again by the next: the same one, under the same id', async () => {
+  const signing = { secret: btoa('a key that both sides have, 32 b') };
+  await using world = await RemoteWorld.start({ storeName: 'sqliteStore', tool: { signing } });
+  const { thread: called } = await world.called();
+  await askSigned(world);
   const clock = { now: Date.now() };
   const now = () => clock.now;
   /* Its first append is the answer, and its second would be that the answer has arrived. */
   const { store } = dyingStore(world.open(), 2, 'before');
   const mortal = world.process({ store, now });
-  const thread = await mortal.thread(asked.id);
+  const thread = await mortal.thread(called.id);
   await expect(mortal.run(pick(thread, 1), thread)).rejects.toThrow(Died);
   expect(world.server.answers).toEqual([{ id: 'call_abc123', selected: 1 }]);
 
   const agent = world.process({ now });
-  const found = await agent.thread(asked.id);
+  const found = await agent.thread(called.id);
   expect(await agent.run([], found)).toMatchObject({ status: 'running' });
   expect(world.server.answers).toHaveLength(1);
   clock.now += 100_000;
   expect(await agent.run([], found)).toMatchObject({ status: 'waiting' });
   const answer = { id: 'call_abc123', selected: 1 };
   expect(world.server.answers).toEqual([answer, answer]);
+  const [first, second] = world.server.received.slice(-2).map(({ headers }) => headers);
+  expect(first?.['webhook-id']).toBe(second?.['webhook-id']);
   await agent.run([], found);
   expect(world.server.answers).toHaveLength(2);
 });

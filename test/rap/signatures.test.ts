@@ -1,35 +1,22 @@
-import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { pick, RemoteWorld } from './remote-world.ts';
+import { signatureOf, signedHeaders } from './standard-webhooks.ts';
 import { post, type Received, status } from './tool-server.ts';
 
 const key = Buffer.from('a key that both sides have, 32 b');
 const signing = { secret: `whsec_${key.toString('base64')}` };
 
-/* By the document of Standard Webhooks: https://www.standardwebhooks.com */
-function signatureOf(id: string, timestamp: string, body: string, by = key): string {
-  const mac = createHmac('sha256', by).update(`${id}.${timestamp}.${body}`).digest('base64');
-  return `v1,${mac}`;
-}
-
 function expectSigned({ headers, text }: Received, by = key): string {
   const id = String(headers['webhook-id']);
   const timestamp = String(headers['webhook-timestamp']);
-  expect(headers['webhook-signature']).toBe(signatureOf(id, timestamp, text, by));
+  expect(headers['webhook-signature']).toBe(signatureOf(by, id, timestamp, text));
   expect(Math.abs(Number(timestamp) - Date.now() / 1_000)).toBeLessThan(60);
   return id;
 }
 
 /** Sends a message signed, unless the headers are said otherwise. */
 async function sendSigned(url: string, body: string, headers: Record<string, string> = {}) {
-  const id = 'msg_1';
-  const timestamp = String(Math.floor(Date.now() / 1_000));
-  return post(url, body, {
-    'webhook-id': id,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': signatureOf(id, timestamp, body),
-    ...headers,
-  });
+  return post(url, body, { ...signedHeaders(key, body), ...headers });
 }
 
 const result = JSON.stringify({
@@ -70,7 +57,7 @@ test.each([
   ['with half a signature', { 'webhook-signature': 'v1' }],
   [
     'signed by another',
-    { 'webhook-signature': signatureOf('msg_1', String(now), result, foreign) },
+    { 'webhook-signature': signatureOf(foreign, 'msg_1', String(now), result) },
   ],
   ['of another version', { 'webhook-signature': 'v2,AAAA' }],
   ['with another id', { 'webhook-id': 'msg_2' }],
@@ -78,7 +65,7 @@ test.each([
     'of six minutes ago',
     {
       'webhook-timestamp': String(now - 360),
-      'webhook-signature': signatureOf('msg_1', String(now - 360), result),
+      'webhook-signature': signatureOf(key, 'msg_1', String(now - 360), result),
     },
   ],
   ['at no time', { 'webhook-timestamp': 'now' }],

@@ -195,6 +195,15 @@ describe('S0-31: a person who closes the question', () => {
     },
   );
 
+  test('O0-13, S0-40: by leaving the terminal sends the default too, where the app wants that', async () => {
+    await using world = await RemoteWorld.start({ tool: { onDismiss: 'default' } });
+    const { agent, thread } = await world.asked({ default: 1 });
+    const input = new PassThrough().end();
+    const output = new PassThrough().resume();
+    await agent.run(await askInTerminal(thread.activeRequests, { input, output }), thread);
+    expect(world.server.answers).toEqual([{ id: 'call_abc123', selected: 1 }]);
+  });
+
   test('by default ends the call as failed: a default that says yes is not sent', async () => {
     await using world = await RemoteWorld.start();
     const { agent, thread } = await world.asked({ default: 0 });
@@ -245,6 +254,16 @@ describe('S0-54, S0-55: answers are neither kept for later nor given again:', ()
     expect(world.server.answers).toEqual([]);
     await agent.run(pick(thread, 1), thread);
     expect(world.server.answers).toEqual([{ id: 'call_abc123', selected: 1 }]);
+  });
+
+  test('O0-11: the result of a call closes its question, for which nothing is posted', async () => {
+    await using world = await RemoteWorld.start();
+    const { agent, thread } = await world.asked();
+    const answer = pick(thread, 0);
+    await world.server.finish(world.server.last);
+    expect((await agent.thread('t')).activeRequests).toEqual([]);
+    expect(await errorCode(agent.run(answer, thread))).toBe('request-closed');
+    expect(world.server.answers).toEqual([]);
   });
 
   test('O0-06: a question that is sent twice while it is open is asked once', async () => {

@@ -6,6 +6,10 @@ import { cityInput, memoryWorld, travelTools } from '../support/travel-world.ts'
 import { chatPage, chunksOf, comparable, lastText, post, toolParts } from './chat-page.ts';
 import { call, city, reasoningParts, streamingSite } from './streaming-site.ts';
 
+function speechless(): string {
+  throw new Error('no words');
+}
+
 const user = (text: string) => ({ id: 'u', role: 'user', parts: [{ type: 'text', text }] });
 
 describe('what the model is saying', () => {
@@ -134,6 +138,15 @@ describe('a provider that fails in the middle', () => {
     expect(page.errors).toEqual([]);
     expect(lastText(page.chat.messages)).toBe('Hello.');
     expect(comparable(page.chat.messages)).toEqual(comparable(await at.reloaded()));
+  });
+
+  test('an onError that throws hides nothing: the page hears of an error', async () => {
+    const at = streamingSite([failing], { onError: speechless });
+    const response = await at.handler(post({ id: 't', message: user('Hi') }));
+    expect((await chunksOf(response)).at(-1)).toEqual({
+      type: 'error',
+      errorText: 'An error occurred.',
+    });
   });
 
   test('a page that was loaded after it goes on, and does not say the message again', async () => {

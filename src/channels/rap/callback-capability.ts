@@ -19,7 +19,7 @@ export interface ClaimedCapability {
 }
 
 const minimumSecretBytes = 32;
-/* Longer than any of ours, and no work for whoever sends it. */
+/* No work for whoever sends more; most servers take no longer URLs either. */
 const maximumLength = 16_384;
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
@@ -49,6 +49,7 @@ export class CallbackKeys {
   ): Promise<string> {
     const claim = JSON.stringify([threadId, toolName, toolCallId]);
     const text = toBase64url(new TextEncoder().encode(claim));
+    if (text.length > maximumLength) throw new Error('Not run: the ids of the call are too long.');
     const [key] = await this.#keys();
     if (key === undefined) throw new TypeError('remoteTool needs a secret.');
     const signature = await crypto.subtle.sign(algorithm, key, signed(text));

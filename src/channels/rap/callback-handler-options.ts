@@ -17,7 +17,7 @@ export type DiscardReason =
   | 'ended'
   /** Answers may not be sent to its `response_url`. */
   | 'response-url'
-  /** The call has asked too often. */
+  /** The call has asked too often, or its server says too much at once. */
   | 'too-many';
 
 /** A callback that came to nothing, for the app's log. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { textAsSeen } from './text-as-seen.ts';
 
 /* What every message says of its call. */
 const named = {
@@ -6,19 +7,33 @@ const named = {
   id: z.string(),
   call_id: z.string().nullish(),
 };
-const readable = z.string().refine((text) => text.trim() !== '', 'must not be blank');
+/* The document has no upper limits; what is past these nobody reads, and it would stand in the log. */
+const maximumEntries = 10_000;
+const maximumFaultLength = 1_000;
+
+function readable(maximumLength: number) {
+  return z
+    .string()
+    .max(maximumLength)
+    .refine((text) => textAsSeen(text) !== '', 'must not be blank');
+}
+
+/* Counted before its entries are looked at, each of which could be a fault. */
+function listOf<ENTRY extends z.ZodType>(entry: ENTRY) {
+  return z.array(z.unknown()).min(1).max(maximumEntries).pipe(z.array(entry));
+}
 
 const userChoiceSchema = z
   .object({
     type: z.literal('user_choice'),
     ...named,
-    prompt: readable,
-    choices: z
-      .array(readable)
-      .min(1)
-      .refine((labels) => new Set(labels).size === labels.length, 'must differ from each other'),
+    prompt: readable(16_384),
+    choices: listOf(readable(1_024)).refine(
+      (labels) => new Set(labels.map(textAsSeen)).size === labels.length,
+      'must look different from each other',
+    ),
     default: z.int().min(0),
-    response_url: z.string(),
+    response_url: z.string().max(8_000),
   })
   .refine(({ default: index, choices }) => index < choices.length, {
     path: ['default'],
@@ -35,7 +50,7 @@ const toolResultSchema = z
     type: z.literal('tool_result'),
     ...named,
     text: z.string().nullish(),
-    content: z.array(contentSchema).min(1).nullish(),
+    content: listOf(contentSchema).nullish(),
   })
   .refine(({ text, content }) => typeof text === 'string' || Array.isArray(content), {
     message: 'must have text or content',
@@ -58,7 +73,8 @@ export function parseCallback(
   const schema = schemas.get(type);
   if (schema === undefined) return type === undefined ? { fault: 'It has no type.' } : undefined;
   const parsed = schema.safeParse(json);
-  return parsed.success ? { message: parsed.data } : { fault: z.prettifyError(parsed.error) };
+  if (parsed.success) return { message: parsed.data };
+  return { fault: z.prettifyError(parsed.error).slice(0, maximumFaultLength) };
 }
 
 const schemas = new Map<string | undefined, typeof userChoiceSchema | typeof toolResultSchema>([

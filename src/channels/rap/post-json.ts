@@ -1,9 +1,19 @@
-import type { RemoteServer } from './remote-server.ts';
+import type { timer } from '../../content/timer.ts';
+import type { WebhookSignatures } from './webhook-signatures.ts';
+
+/** What the messages of one side are posted with. */
+export interface Poster {
+  fetch: typeof fetch;
+  signatures: WebhookSignatures | undefined;
+  /** How long the other side may take to acknowledge one, in milliseconds. */
+  timeoutMs: number;
+  timer: typeof timer;
+}
 
 /** What is posted. `id` is the same each time that the same is sent. */
 export interface Post {
   id: string;
-  url: URL;
+  url: URL | string;
   body: object;
   signal: AbortSignal | undefined;
 }
@@ -11,17 +21,18 @@ export interface Post {
 /** What came of a POST. */
 export type Posted =
   | { status: 'taken' }
-  /** The server said no. */
+  /** The other side said no. */
   | { status: 'refused'; why: string }
   /** There was no connection to it. */
-  | { status: 'unreached'; why: string }
-  /** Whether the server took it is not known. */
-  | { status: 'unknown'; why: string };
+  | { status: 'unreached'; why: string; cause: unknown }
+  /** Whether it was taken is not known. */
+  | { status: 'unknown'; why: string; cause?: unknown };
 
 /** Posts once. Redirects are not followed, and of the response no more than the status is read. Never rejects. */
-export async function postJson(server: RemoteServer, post: Post): Promise<Posted> {
+export async function postJson(poster: Poster, post: Post): Promise<Posted> {
+  const over = new AbortController();
   try {
-    const response = await send(server, post);
+    const response = await send(poster, post, over.signal);
     /* Nobody reads it, however long it is. */
     void response.body?.cancel().catch(() => {});
     const why = `HTTP ${response.status}`;
@@ -30,22 +41,27 @@ export async function postJson(server: RemoteServer, post: Post): Promise<Posted
   } catch (error) {
     const code = codeOf(error);
     const isUnsent = code !== undefined && unsent.has(code);
-    return { status: isUnsent ? 'unreached' : 'unknown', why: code ?? nameOf(error) };
+    const why = code ?? nameOf(error);
+    return { status: isUnsent ? 'unreached' : 'unknown', why, cause: error };
+  } finally {
+    over.abort();
   }
 }
 
 async function send(
-  { fetch: sendRequest, signatures, timeoutMs }: RemoteServer,
+  { fetch: sendRequest, signatures, timeoutMs, timer: wait }: Poster,
   { id, url, body, signal }: Post,
+  over: AbortSignal,
 ): Promise<Response> {
   const text = JSON.stringify(body);
-  const limit = AbortSignal.timeout(timeoutMs);
+  const late = new AbortController();
+  void wait(timeoutMs, over).then(() => late.abort(new DOMException('', 'TimeoutError')));
   return sendRequest(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...signatures?.headersFor(id, text) },
     body: text,
     redirect: 'manual',
-    signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
+    signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
   });
 }
 

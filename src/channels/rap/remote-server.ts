@@ -1,19 +1,17 @@
 import type { Tool } from 'ai';
 import type { CallbackKeys } from './callback-capability.ts';
-import type { WebhookSignatures } from './webhook-signatures.ts';
+import type { Poster } from './post-json.ts';
 
 /** What the runtime knows of the server of a remote tool. */
-export interface RemoteServer {
+export interface RemoteServer extends Poster {
   endpoint: URL;
   /** Where it hears that a call is not wanted any more. */
   cancelUrl: URL;
   keys: CallbackKeys;
   /** Where it may want answers sent. */
   origins: ReadonlySet<string>;
-  signatures: WebhookSignatures | undefined;
   onDismiss: 'cancel' | 'default';
-  timeoutMs: number;
-  fetch: typeof fetch;
+  /** Waits before an answer is sent again. */
   wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 

@@ -1,10 +1,11 @@
 import type { FlexibleSchema, Tool } from 'ai';
+import { timer } from '../../content/timer.ts';
 import { answering, type Answering } from '../../agent/answering.ts';
 import type { ToolRunOptions } from '../../agent/execute-call.ts';
 import { later, laterWithin } from '../../agent/later.ts';
 import { CallbackKeys, type CallbackSecret } from './callback-capability.ts';
+import { checkedMs } from './checked-number.ts';
 import { invoke } from './invoke.ts';
-import { pause } from './pause.ts';
 import { remote, type RemoteServer } from './remote-server.ts';
 import { resultForModel } from './result-outcome.ts';
 import { sendAnswer } from './send-answer.ts';
@@ -53,14 +54,14 @@ export interface RemoteToolOptions<INPUT> {
   timeoutMs?: number;
   /** Default: the platform's. */
   fetch?: typeof fetch;
-  /** Waits before an answer is sent again; rejects when the signal aborts. Default: a timer. */
+  /** Waits before an answer is sent again; ends early, resolved or rejected, when the signal aborts. Default: a timer. */
   wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /**
  * A tool whose calls are posted to a server, once each, and stay open until its `tool_result` comes to the callback; meanwhile the
  * server may ask the person in front of the agent (`user_choice`), and is sent the answer. Throws a `TypeError` for a short secret,
- * for a URL that is none, and for a time that is none.
+ * a URL that is none, and a time that is none, or that no timer holds.
  *
  * A call fails where the server refuses it or can't be reached, and also where it is not known whether it arrived: it is never sent
  * again, and the model is told so.
@@ -85,7 +86,7 @@ export function remoteTool<INPUT>({
   const server = serverFor(options);
   const deferral = expiresAfterMs === undefined ? later : laterWithin(expiresAfterMs);
   const answers: Answering = {
-    deliver: async (answer, { signal }) => sendAnswer(server, answer, signal),
+    deliver: async (answer, telling) => sendAnswer(server, answer, telling),
     forget: async (call) => sendCancel(server, call),
   };
   const posted: Tool<INPUT, unknown> = {
@@ -106,7 +107,7 @@ function serverFor(
     'description' | 'inputSchema' | 'operation' | 'expiresAfterMs'
   >,
 ): RemoteServer {
-  const { secret, signing, onDismiss = 'cancel', timeoutMs = 10_000, wait = pause } = options;
+  const { secret, signing, onDismiss = 'cancel', timeoutMs = 10_000, wait = timer } = options;
   const endpoint = serverUrl(options.endpoint, 'endpoint');
   return {
     endpoint,
@@ -115,7 +116,8 @@ function serverFor(
     origins: allowedOrigins(endpoint, options.allowedOrigins),
     signatures: signing && new WebhookSignatures(signing),
     onDismiss,
-    timeoutMs,
+    timeoutMs: checkedMs(timeoutMs, 'timeoutMs'),
+    timer,
     fetch: options.fetch ?? (async (...request) => fetch(...request)),
     wait,
   };

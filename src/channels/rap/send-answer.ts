@@ -1,7 +1,6 @@
-import pRetry, { AbortError } from 'p-retry';
 import { z } from 'zod';
-import type { AskedAnswer, GivenUp } from '../../agent/answering.ts';
-import { type Post, postJson } from './post-json.ts';
+import type { AskedAnswer, GivenUp, TellOptions } from '../../agent/answering.ts';
+import { postUntilTaken } from './post-until-taken.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { allowedUrl } from './server-url.ts';
 
@@ -18,7 +17,7 @@ const firstPauseMs = 500;
 export async function sendAnswer(
   server: RemoteServer,
   { response, request, replyTo, call }: AskedAnswer,
-  signal: AbortSignal,
+  { signal, lookAgain }: TellOptions,
 ): Promise<GivenUp | undefined> {
   const answers = response.status === 'answered' ? response.answers : request.dismissAnswer;
   if (answers === undefined) {
@@ -33,22 +32,12 @@ export async function sendAnswer(
   if (url === undefined) throw new Error('Answers may not be sent to this response_url.');
   const body = { id: call.toolCallId, selected };
   const post = { id: request.requestId, url, body, signal };
-  await pRetry(async () => postOnce(server, post), {
+  await postUntilTaken(server, post, {
     retries,
-    signal,
-    /* It waits here, where the app can say how. */
-    minTimeout: 0,
-    onFailedAttempt: async ({ retriesLeft, attemptNumber }) => {
-      if (retriesLeft > 0) await server.wait(firstPauseMs * 2 ** (attemptNumber - 1), signal);
-    },
+    pauseMs: (retried) => firstPauseMs * 2 ** retried,
+    wait: server.wait,
+    beforeRetry: lookAgain,
+    fault: 'The tool server did not take the answer',
   });
   return undefined;
-}
-
-/* A server that can't be reached now may be later; one that answers with no says so for good. */
-async function postOnce(server: RemoteServer, post: Post): Promise<void> {
-  const posted = await postJson(server, post);
-  if (posted.status === 'taken') return;
-  const error = new Error(`The tool server did not take the answer (${posted.why}).`);
-  throw posted.status === 'refused' ? new AbortError(error) : error;
 }

@@ -17,6 +17,9 @@ export interface Callback {
   discard: (reason: DiscardReason, detail?: string) => void;
 }
 
+/** What they are recorded with. */
+export type CallbackSetting = Required<Pick<CallbackHandlerOptions, 'agent' | 'maximumQuestions'>>;
+
 interface Taking extends Callback {
   thread: AgentThread;
 }
@@ -25,7 +28,7 @@ const pending: readonly ToolCallRecord['status'][] = ['started', 'deferred', 'in
 
 /** Records what a tool says of its call. What is not about that call, or comes too late, is dropped. */
 export async function takeCallback(
-  options: CallbackHandlerOptions,
+  setting: CallbackSetting,
   callback: Callback,
   message: UserChoiceMessage | ToolResultMessage,
 ): Promise<void> {
@@ -34,7 +37,7 @@ export async function takeCallback(
     discard('mismatch');
     return;
   }
-  const thread = await options.agent.thread(call.threadId);
+  const thread = await setting.agent.thread(call.threadId);
   const named = thread.calls.find(({ toolCallId }) => toolCallId === call.toolCallId);
   if (named?.toolName !== call.toolName || !pending.includes(named.status)) {
     discard('ended');
@@ -46,8 +49,8 @@ export async function takeCallback(
   }
   const taking = { ...callback, thread };
   try {
-    if (message.type === 'tool_result') await takeResult(options, taking, message);
-    else await takeChoice(options, taking, named, message);
+    if (message.type === 'tool_result') await takeResult(setting, taking, message);
+    else await takeChoice(setting, taking, named, message);
   } catch (error) {
     if (!isOver(error)) throw error;
     discard('ended');
@@ -55,7 +58,7 @@ export async function takeCallback(
 }
 
 async function takeResult(
-  { agent }: CallbackHandlerOptions,
+  { agent }: CallbackSetting,
   { thread, call }: Taking,
   message: ToolResultMessage,
 ): Promise<void> {
@@ -63,14 +66,14 @@ async function takeResult(
 }
 
 async function takeChoice(
-  { agent, maximumQuestions = 20 }: CallbackHandlerOptions,
+  { agent, maximumQuestions }: CallbackSetting,
   { thread, call, server, discard }: Taking,
   named: ToolCallRecord,
   message: UserChoiceMessage,
 ): Promise<void> {
-  const { response_url: responseUrl } = message;
-  if (allowedUrl(responseUrl, server.origins) === undefined) {
-    discard('response-url', responseUrl.slice(0, 500));
+  const responseUrl = allowedUrl(message.response_url, server.origins)?.href;
+  if (responseUrl === undefined) {
+    discard('response-url', message.response_url.slice(0, 500));
     return;
   }
   if (questionsOf(thread, named) >= maximumQuestions) {

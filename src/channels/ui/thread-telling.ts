@@ -2,6 +2,7 @@ import type { UIMessageChunk } from 'ai';
 import type { ModelDelta } from '../../agent/streaming-model.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
+import { toldOf } from '../../http/error-response.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { TellingOptions } from './telling-options.ts';
 import { beginsTurn, messageIdOf, turnAt } from './turns.ts';
@@ -83,10 +84,9 @@ export class ThreadTelling {
   }
 
   *fail(thread: AgentThread, error: unknown): Generator<UIMessageChunk, void> {
-    const { onError = () => 'An error occurred.' } = this.#options;
     yield* this.#settled(thread);
     yield { type: 'message-metadata', messageMetadata: this.#lastMetadata(thread) };
-    yield { type: 'error', errorText: onError(error) };
+    yield { type: 'error', errorText: toldOf(error, this.#options.onError) };
   }
 
   *#settled(thread: AgentThread): Generator<UIMessageChunk, void> {

@@ -1,15 +1,16 @@
 import { inertText } from '../../../content/inert-text.ts';
+import { textAsSeen } from '../text-as-seen.ts';
 import type { UserChoice } from './tool-server-options.ts';
 
 /** A copy of a choice that can be asked; throws a `TypeError` for one that can't. */
 export function checkedChoice({ prompt, choices, default: preset }: UserChoice): UserChoice {
-  if (prompt.trim() === '') throw new TypeError('The prompt is empty.');
+  if (textAsSeen(prompt) === '') throw new TypeError('The prompt is empty.');
   if (choices.length === 0) throw new TypeError('There is nothing to choose from.');
   for (const label of choices) {
     const fault = whyNotLabel(label);
     if (fault !== undefined) throw new TypeError(`The choice ${JSON.stringify(label)} ${fault}.`);
   }
-  if (new Set(choices.map((label) => label.trim())).size < choices.length) {
+  if (new Set(choices.map(textAsSeen)).size < choices.length) {
     throw new TypeError('Two choices have the same label: nobody could tell them apart.');
   }
   if (!Number.isInteger(preset) || preset < 0 || preset >= choices.length) {

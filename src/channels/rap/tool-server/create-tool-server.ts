@@ -1,3 +1,6 @@
+import { timer } from '../../../content/timer.ts';
+import { checkedLimit, checkedMs } from '../checked-number.ts';
+import { WebhookSignatures } from '../webhook-signatures.ts';
 import { callbackOrigins } from './callback-origins.ts';
 import { callbackSender } from './callbacks.ts';
 import { memoryGrants } from './grant-store.ts';
@@ -5,9 +8,7 @@ import { OpenPrompts } from './open-prompts.ts';
 import { ownUrl } from './own-url.ts';
 import { RunningCalls } from './running-calls.ts';
 import { servedTools } from './served-tools.ts';
-import { signatures } from './signatures.ts';
 import { takeRequest } from './take-request.ts';
-import { timer } from '../../../content/timer.ts';
 import type { ToolServerOptions } from './tool-server-options.ts';
 
 /** Tools that are served to runtimes far away. */
@@ -28,7 +29,7 @@ export interface ToolServer {
  * `id`, runs once. All that is known of calls is in the memory of this process: calls don't outlive it, and a second one knows
  * nothing of them.
  *
- * Throws a `TypeError` for a URL, an origin, a secret, a deadline or a schema that it can't keep its word with.
+ * Throws a `TypeError` for a URL, an origin, a secret, a number or a schema that it can't keep its word with.
  *
  * @example
  * const { handler, close } = createToolServer({
@@ -49,34 +50,31 @@ export function createToolServer<INPUTS extends Record<string, unknown>>(
   options: ToolServerOptions<INPUTS>,
 ): ToolServer {
   const wait = settled(options.wait ?? timer);
-  const { maximumBodyBytes = 1_048_576, deadlineMs = 86_400_000 } = options;
-  /* A timer that is set for longer goes off at once. */
-  if (!(deadlineMs > 0 && deadlineMs < 2 ** 31)) {
-    throw new TypeError('deadlineMs must be above 0 and below 2^31.');
-  }
-  const signed = signatures(options.signing?.secret);
+  const { deadlineMs = 86_400_000, graceMs = 5_000, callbackMs = 10_000 } = options;
+  const { maximumBodyBytes = 1_048_576, retries = 10 } = options;
+  const signatures = options.signing && new WebhookSignatures(options.signing);
+  const poster = {
+    fetch: options.fetch ?? globalThis.fetch,
+    signatures,
+    timeoutMs: checkedMs(callbackMs, 'callbackMs'),
+    timer: wait,
+  };
   const calls = new RunningCalls(options.maximumRunning, options.maximumRemembered);
   const handler = takeRequest({
     calls,
-    signed,
+    signatures,
     baseUrlOf: ownUrl(options.baseUrl),
     isAllowed: callbackOrigins(options.allowedOrigins),
     report: reporter(options.onError),
     serving: {
-      deadlineMs,
-      maximumBodyBytes,
+      deadlineMs: checkedMs(deadlineMs, 'deadlineMs'),
+      graceMs: checkedMs(graceMs, 'graceMs'),
+      maximumBodyBytes: checkedLimit(maximumBodyBytes, 'maximumBodyBytes'),
       wait,
-      graceMs: options.graceMs ?? 5_000,
       tools: servedTools(options.tools),
       grants: options.grants ?? memoryGrants(),
       prompts: new OpenPrompts(),
-      send: callbackSender({
-        signed,
-        wait,
-        callbackMs: options.callbackMs ?? 10_000,
-        fetch: options.fetch ?? globalThis.fetch,
-        retries: options.retries ?? 10,
-      }),
+      send: callbackSender(poster, checkedLimit(retries, 'retries')),
     },
   });
   return { handler, close: () => calls.close() };

@@ -1,3 +1,5 @@
+import { checkedLimit } from '../checked-number.ts';
+
 interface RunningCall {
   groupId: string;
   stop: AbortController;
@@ -13,8 +15,8 @@ export class RunningCalls {
   #isClosed = false;
 
   constructor(maximumRunning = 1_000, maximumRemembered = 10_000) {
-    this.#maximumRunning = maximumRunning;
-    this.#maximumRemembered = maximumRemembered;
+    this.#maximumRunning = checkedLimit(maximumRunning, 'maximumRunning');
+    this.#maximumRemembered = checkedLimit(maximumRemembered, 'maximumRemembered');
   }
 
   /**

@@ -1,15 +1,15 @@
 import { HoldpointError } from '../../../errors.ts';
 import { errorResponse, jsonResponse, refusal } from '../../../http/error-response.ts';
 import { readJsonBody } from '../../../http/read-json-body.ts';
+import type { WebhookSignatures } from '../webhook-signatures.ts';
 import { addressSchema, cancelSchema, closeSchema } from './messages.ts';
 import type { RunningCalls } from './running-calls.ts';
 import { serveCall, type Serving } from './serve-call.ts';
-import type { Signatures } from './signatures.ts';
 
 /** What requests are taken with. */
 interface Taking {
   calls: RunningCalls;
-  signed: Signatures;
+  signatures: WebhookSignatures | undefined;
   baseUrlOf: (request: Request) => string;
   isAllowed: (callbackUrl: string) => boolean;
   report: (error: unknown) => void;
@@ -27,8 +27,8 @@ export function takeRequest(taking: Taking): (request: Request) => Promise<Respo
     }
     try {
       const body = await readJsonBody(request, taking.serving.maximumBodyBytes);
-      const { json, text } = body instanceof Response ? {} : body;
-      if (!taking.signed.isSigned(request.headers, text)) {
+      const { json, text = '' } = body instanceof Response ? {} : body;
+      if (taking.signatures?.know(request.headers, text) === false) {
         return refusal(401, 'not-signed', 'The signature is not valid.');
       }
       return (await takeMessage(taking, request, json)) ?? jsonResponse({});

@@ -16,11 +16,15 @@ export function resultOfOutput(
   output: unknown,
   { address, maximumBytes }: { address: Address; maximumBytes: number },
 ): ToolResult {
-  const result = toResult(output);
-  const bytes = new Blob([JSON.stringify(resultMessage(address, result))]).size;
-  return bytes <= maximumBytes
-    ? result
-    : { text: `It is done. The result has ${bytes} bytes, too many to be sent.` };
+  try {
+    const result = toResult(output);
+    const bytes = new Blob([JSON.stringify(resultMessage(address, result))]).size;
+    return bytes <= maximumBytes
+      ? result
+      : { text: `It is done. The result has ${bytes} bytes, too many to be sent.` };
+  } catch {
+    return { text: 'It is done. The result can not be sent as JSON.' };
+  }
 }
 
 /** The message that ends a call. */
@@ -30,22 +34,22 @@ export function resultMessage(address: Address, result: ToolResult): object {
 
 /** What a tool threw, or why it did not run, as a result. */
 export function resultOfError(error: unknown): { text: string } {
-  const message = error instanceof Error ? error.message : error;
-  const said = typeof message === 'string' && message !== '' ? message : 'The tool failed.';
-  const text = said.slice(0, 10_000).toWellFormed();
+  const text = messageOf(error).slice(0, 10_000).toWellFormed();
   return { text: text.startsWith('Error: ') ? text : `Error: ${text}` };
+}
+
+function messageOf(error: unknown): string {
+  try {
+    const message = error instanceof Error ? error.message : error;
+    if (typeof message === 'string' && message !== '') return message;
+  } catch {
+    /* Even to look at it is an error. */
+  }
+  return 'The tool failed.';
 }
 
 function toResult(output: unknown): ToolResult {
   if (typeof output === 'string') return { text: output };
   const { data } = contentSchema.safeParse(output);
-  return data ?? { text: jsonOf(output) };
-}
-
-function jsonOf(output: unknown): string {
-  try {
-    return JSON.stringify(output) ?? 'It is done.';
-  } catch {
-    return 'It is done. The result is no JSON, and could not be sent.';
-  }
+  return data ?? { text: JSON.stringify(output) ?? 'It is done.' };
 }

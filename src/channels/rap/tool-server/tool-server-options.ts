@@ -1,4 +1,5 @@
 import type { FlexibleSchema } from 'ai';
+import type { SigningOptions } from '../webhook-signatures.ts';
 import type { GrantStore, SessionGrants } from './grant-store.ts';
 
 /** What a person is asked to pick from. */
@@ -90,7 +91,7 @@ export interface ToolServerOptions<INPUTS = Record<string, unknown>> {
    * Secrets of Standard Webhooks: base64 of at least 24 bytes, with `whsec_` before it or not. What comes must be signed with one of
    * them, else it is 401; what goes is signed with the first. Default: nothing is signed.
    */
-  signing?: { secret: string | readonly string[] };
+  signing?: SigningOptions;
   /** What was permitted for a session. Default: in memory, the latest 10,000. */
   grants?: GrantStore;
   /** How long a call may take in all, the people's time included, in milliseconds. Default 24 hours. */
