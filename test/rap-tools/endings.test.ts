@@ -1,10 +1,16 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { ServedCall } from 'holdpoint/rap';
-import { worldOf } from './world.ts';
+import { type World, worldOf } from './world.ts';
 
 const choice = { prompt: 'May I?', choices: ['Yes', 'No'], default: 1 };
 const cancel = { thread_id: 'thread_xyz', tool_call_id: 'call_abc123' };
+
+async function status(posts: World['posts'], body: unknown): Promise<unknown> {
+  const response = await posts('/tool_call_status', body);
+  expect(response.status).toBe(200);
+  return response.json();
+}
 
 function revokedProxy(): object {
   const { proxy, revoke } = Proxy.revocable({}, {});
@@ -279,6 +285,35 @@ describe('a call that is not wanted any more', () => {
     late.resolve('Deleted everything.');
     await server.close();
     expect(runtime.types).toEqual(['user_choice', 'tool_result']);
+  });
+});
+
+describe('a runtime that asks whether a call goes on', () => {
+  test('hears so while the result is to come, and not when it was taken', async () => {
+    const { invoke, posts, runtime, selects, server } = await worldOf(({ askUser }) =>
+      askUser(choice),
+    );
+    await invoke();
+    const asked = await runtime.next();
+    expect(await status(posts, cancel)).toEqual({ alive: true });
+    await selects(asked, { selected: 0 });
+    await runtime.next();
+    await server.close();
+    expect(await status(posts, cancel)).toEqual({ alive: false });
+  });
+
+  test.each([
+    { thread_id: 'other', tool_call_id: 'call_abc123' },
+    { thread_id: 'thread_xyz', tool_call_id: 'other' },
+    { thread_id: 'thread_xyz' },
+    'no JSON',
+  ])('hears no for %j, and changes nothing', async (body) => {
+    const { invoke, posts, runtime, server } = await worldOf(({ askUser }) => askUser(choice));
+    await invoke();
+    await runtime.next();
+    expect(await status(posts, body)).toEqual({ alive: false });
+    expect(await status(posts, cancel)).toEqual({ alive: true });
+    await server.close();
   });
 });
 

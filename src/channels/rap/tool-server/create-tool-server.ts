@@ -14,8 +14,8 @@ import type { ToolServerOptions } from './tool-server-options.ts';
 /** Tools that are served to runtimes far away. */
 export interface ToolServer {
   /**
-   * Takes what a runtime posts: invocations at any path, selections, and `…/cancel_tool_call` and `…/close_thread` below that path. It
-   * answers 200 at once and tells nothing, whatever comes; but 401 to what is not signed as it must be, and 429 to an invocation that
+   * Takes what a runtime posts: invocations at any path, selections, and `…/cancel_tool_call`, `…/close_thread` and `…/tool_call_status`
+   * below that path. It answers 200 at once and tells nothing, but for the status whether the result of a call is still to come; and 401 to what is not signed as it must be, and 429 to an invocation that
    * it has no room for: that was not run.
    */
   handler: (request: Request) => Promise<Response>;

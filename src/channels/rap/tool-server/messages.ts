@@ -24,8 +24,8 @@ export const orderSchema = z.object({
 /** A person's selection. */
 export const selectionSchema = z.object({ id: z.string(), selected: z.int() });
 
-/** A call is not wanted any more. */
-export const cancelSchema = z.object({ thread_id: z.string(), tool_call_id: z.string() });
+/** The call that is not wanted any more, or that is asked about. */
+export const namedCallSchema = z.object({ thread_id: z.string(), tool_call_id: z.string() });
 
 /** A conversation is over. A signed message about one call can't be posted here by another to close its conversation. */
 export const closeSchema = z.object({ thread_id: z.string(), tool_call_id: z.never().optional() });

@@ -36,6 +36,11 @@ export class RunningCalls {
     return true;
   }
 
+  /** Whether the result of a call is still to come. */
+  isRunning(groupId: string, id: string): boolean {
+    return this.#running.has(nameOf(groupId, id));
+  }
+
   /** One call is not wanted any more. */
   cancel(groupId: string, id: string): void {
     this.#running.get(nameOf(groupId, id))?.stop.abort(aborted('The call was cancelled.'));

@@ -2,7 +2,7 @@ import { HoldpointError } from '../../../errors.ts';
 import { errorResponse, jsonResponse, refusal } from '../../../http/error-response.ts';
 import { readJsonBody } from '../../../http/read-json-body.ts';
 import type { WebhookSignatures } from '../webhook-signatures.ts';
-import { addressSchema, cancelSchema, closeSchema } from './messages.ts';
+import { addressSchema, closeSchema, namedCallSchema } from './messages.ts';
 import type { RunningCalls } from './running-calls.ts';
 import { serveCall, type Serving } from './serve-call.ts';
 
@@ -17,9 +17,10 @@ interface Taking {
 }
 
 /* By the end of the path, wherever the app has put the handler. */
-const routes = /\/(?:(user_choice_response)\/([^/]*)|(cancel_tool_call)|(close_thread))$/;
+const routes =
+  /\/(?:user_choice_response\/([^/]*)|(cancel_tool_call|tool_call_status|close_thread))$/;
 
-/** Takes what a runtime posts. Whoever asks is told nothing of what is known here. */
+/** Takes what a runtime posts. Whoever asks is told nothing of what is known here, but whether a call goes on. */
 export function takeRequest(taking: Taking): (request: Request) => Promise<Response> {
   return async (request) => {
     if (request.method !== 'POST') {
@@ -44,13 +45,21 @@ async function takeMessage(
   request: Request,
   json: unknown,
 ): Promise<Response | undefined> {
-  const [, selection, secret = '', cancel, close] =
-    routes.exec(new URL(request.url).pathname) ?? [];
-  if (selection !== undefined) taking.serving.prompts.answer(secret, json);
-  else if (cancel !== undefined) cancelCall(taking, json);
-  else if (close !== undefined) await closeThread(taking, json);
-  else return invoke(taking, request, json);
-  return undefined;
+  const [, secret, route] = routes.exec(new URL(request.url).pathname) ?? [];
+  if (secret !== undefined) {
+    taking.serving.prompts.answer(secret, json);
+    return undefined;
+  }
+  switch (route) {
+    case 'cancel_tool_call':
+      return cancelCall(taking, json);
+    case 'tool_call_status':
+      return jsonResponse({ alive: isAlive(taking, json) });
+    case 'close_thread':
+      return closeThread(taking, json);
+    default:
+      return invoke(taking, request, json);
+  }
 }
 
 function invoke(taking: Taking, request: Request, json: unknown): Response | undefined {
@@ -70,12 +79,18 @@ function invoke(taking: Taking, request: Request, json: unknown): Response | und
   return isTaken ? undefined : refusal(429, 'too-busy', 'The call was not taken.');
 }
 
-function cancelCall({ calls }: Taking, json: unknown): void {
-  const { data } = cancelSchema.safeParse(json);
+function cancelCall({ calls }: Taking, json: unknown): undefined {
+  const { data } = namedCallSchema.safeParse(json);
   if (data !== undefined) calls.cancel(data.thread_id, data.tool_call_id);
 }
 
-async function closeThread({ calls, report, serving }: Taking, json: unknown): Promise<void> {
+/* A runtime that was restarted asks that, and gives up a call that is not. */
+function isAlive({ calls }: Taking, json: unknown): boolean {
+  const { data } = namedCallSchema.safeParse(json);
+  return data !== undefined && calls.isRunning(data.thread_id, data.tool_call_id);
+}
+
+async function closeThread({ calls, report, serving }: Taking, json: unknown): Promise<undefined> {
   const { data } = closeSchema.safeParse(json);
   if (data === undefined) return;
   calls.closeGroup(data.thread_id);
