@@ -39,8 +39,9 @@ export interface RemoteToolOptions<INPUT> {
    */
   allowedOrigins?: readonly string[];
   /**
-   * What it means when a person closes a question without an answer. `cancel` (the default) fails the call, and tells the
-   * server that it is not wanted any more; `default` sends the answer that the server named as its default, which the protocol asks for, and which may be its yes.
+   * What it means when a person closes a question without an answer. `cancel` (the default) fails the call, and tells the server that it
+   * is not wanted any more; `default` sends the answer that the server named as its default, which the protocol asks for, and which may
+   * be its yes.
    */
   onDismiss?: 'cancel' | 'default';
   /** Standard Webhooks signatures: on what is sent, and demanded of what comes. Default: none. */
