@@ -119,6 +119,17 @@ describe('what is no invocation', () => {
     expect(runtime.callbacks).toEqual([]);
   });
 
+  test.each(['https://evil.example', 'http://tools.internal:8080', 'null'])(
+    '106: a page of a browser, of the origin %s, is 403, and runs nothing',
+    async (origin) => {
+      const { posts, runtime, server } = await worldOf(() => 'Done.');
+      const refused = await posts('', runtime.invocation('work'), { origin });
+      expect(refused.status).toBe(403);
+      await server.close();
+      expect(runtime.callbacks).toEqual([]);
+    },
+  );
+
   test('other methods are 405', async () => {
     const { server } = await worldOf(() => 'Done.');
     const response = await server.handler(new Request('http://tools.internal/'));

@@ -15,8 +15,8 @@ import type { ToolServerOptions } from './tool-server-options.ts';
 export interface ToolServer {
   /**
    * Takes what a runtime posts: invocations at any path, selections, and `…/cancel_tool_call`, `…/close_thread` and `…/tool_call_status`
-   * below that path. It answers 200 at once and tells nothing, but for the status whether the result of a call is still to come; and 401 to what is not signed as it must be, and 429 to an invocation that
-   * it has no room for: that was not run.
+   * below that path. It answers 200 at once and tells nothing, but for the status whether the result of a call is still to come. What a
+   * browser sends is 403, what is not signed as it must be 401, and an invocation that it has no room for 429: none of these was run.
    */
   handler: (request: Request) => Promise<Response>;
   /** Stops what runs, and takes no more calls; resolves when the result of every one was delivered, or given up. */

@@ -26,6 +26,10 @@ export function takeRequest(taking: Taking): (request: Request) => Promise<Respo
     if (request.method !== 'POST') {
       return refusal(405, 'method-not-allowed', 'Use POST.', { allow: 'POST' });
     }
+    /* Every POST of a browser has one: a page that found this port, by another name for it say, is no runtime. */
+    if (request.headers.has('origin')) {
+      return refusal(403, 'forbidden', 'Pages are not served here.');
+    }
     try {
       const body = await readJsonBody(request, taking.serving.maximumBodyBytes);
       const { json, text = '' } = body instanceof Response ? {} : body;
