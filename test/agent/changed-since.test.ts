@@ -99,9 +99,9 @@ test.each([
   ['approves', () => 'approved' as const],
   ['does not apply', () => 'not-applicable' as const],
   ['throws', broken],
-])('a rule that %s by now does not ask again', async (_what, book) => {
+])('a rule that %s by now does not ask again', async (_what, rule) => {
   const { world, answers } = await waiting();
-  const agent = world.agent({ toolApproval: { book } });
+  const agent = world.agent({ toolApproval: { book: rule } });
   const response = await agent.run(answers, await agent.thread('t'));
   expect(response).toMatchObject({ status: 'completed', text: 'Done.' });
   expect(world.ran).toHaveLength(1);

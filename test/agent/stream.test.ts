@@ -199,6 +199,7 @@ describe('the reader', () => {
     [{ stepMs: 5 }, 'error'],
     [{ firstChunkMs: 5, chunkMs: 5 }, 'finish'],
   ])('may take its time: with %o the run ends with %s', async (timeout, end) => {
+    vi.stubGlobal('AI_SDK_LOG_WARNINGS', false);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const { model } = streamedModel(hello);
@@ -211,6 +212,7 @@ describe('the reader', () => {
       expect(events.at(-1)?.type).toBe(end);
     } finally {
       vi.useRealTimers();
+      vi.unstubAllGlobals();
     }
   });
 
