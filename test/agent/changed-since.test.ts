@@ -90,6 +90,23 @@ test('a tool that is gone does not run; the model is told', async () => {
   ]);
 });
 
+const broken = () => {
+  throw new Error('broken');
+};
+
+test.each([
+  ['asks something else', () => ({ type: 'user-approval', text: 'Really?' }) as const],
+  ['approves', () => 'approved' as const],
+  ['does not apply', () => 'not-applicable' as const],
+  ['throws', broken],
+])('a rule that %s by now does not ask again', async (_what, rule) => {
+  const { world, answers } = await waiting();
+  const agent = world.agent({ toolApproval: { book: rule } });
+  const response = await agent.run(answers, await agent.thread('t'));
+  expect(response).toMatchObject({ status: 'completed', text: 'Done.' });
+  expect(world.ran).toHaveLength(1);
+});
+
 test('a rule that denies by now wins over the approval', async () => {
   const { world, answers } = await waiting();
   const agent = world.agent({

@@ -38,12 +38,16 @@ test.each([
     const elsewhere = world.agent();
     const thread = await elsewhere.thread('t');
     const outcome = { status: 'succeeded', output: { booked: 'Paris' } } as const;
-    await elsewhere.deliver(thread, 'c1', outcome, { principal: 'airline' });
+    await elsewhere.deliver(thread, 'c1', outcome, {
+      principal: 'airline',
+      channel: 'queue',
+    });
     await elsewhere.deliver(thread, 'c1', outcome);
     expect(thread.events.at(-1)).toMatchObject({
       type: 'call-ended',
       source: 'delivered',
       principal: 'airline',
+      channel: 'queue',
     });
     const other = elsewhere.deliver(thread, 'c1', { status: 'failed', error: 'no' });
     expect(await errorCode(other)).toBe('already-answered');

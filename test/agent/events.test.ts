@@ -58,9 +58,9 @@ test('thread.events is the audit trail: who was asked what, who answered, what r
   const world = memoryWorld(script);
   const agent = world.agent();
   const waiting = await agent.run('Book', await agent.thread('t'));
-  const principal = { subject: 'ann@example.com', channel: 'web' };
+  const by = { principal: { subject: 'ann@example.com' }, channel: 'web' };
   const answers = waiting.approvalRequests.map((request) => request.approve({ reason: 'fine' }));
-  const { thread } = await agent.run(answers, waiting.thread, { principal });
+  const { thread } = await agent.run(answers, waiting.thread, by);
   expect(thread.events.map(({ type }) => type)).toEqual([
     'thread-created',
     'message-added',
@@ -78,7 +78,7 @@ test('thread.events is the audit trail: who was asked what, who answered, what r
     'run-ended',
   ]);
   expect(thread.events.find(({ type }) => type === 'request-answered')).toMatchObject({
-    principal,
+    ...by,
     response: { approved: true, reason: 'fine', digest: answers[0]?.digest },
   });
 });

@@ -76,12 +76,13 @@ describe('a call whose outcome is unknown', () => {
     async (outcome, seen) => {
       const { agent, thread, world } = await lostCall();
       const principal = { subject: 'ann' };
-      await agent.settle(thread, 'c1', outcome, { principal });
+      await agent.settle(thread, 'c1', outcome, { principal, channel: 'phone' });
       expect(thread.status).toBe('idle');
       expect(thread.events.at(-1)).toMatchObject({
         type: 'call-ended',
         source: 'settled',
         principal,
+        channel: 'phone',
       });
       await agent.settle(thread, 'c1', outcome);
       expect(await agent.run([], thread)).toMatchObject({ status: 'completed', text: 'Done.' });
@@ -220,6 +221,27 @@ describe('a call whose outcome is unknown', () => {
     const { agent, thread, world } = await lostCall({ toolRecovery });
     expect(await agent.run([], thread)).toMatchObject({ status: 'indeterminate' });
     expect(world.ran).toHaveLength(1);
+  });
+
+  test('of an idempotent tool is started three times in all, unless the app says otherwise', async () => {
+    const { agent, agentOn, store, clock, thread, world } = await lostCall({
+      toolRecovery: { book: { idempotent: true } },
+    });
+    for (const attempts of [2, 3]) {
+      const dying = agentOn(losing(store, 'call-ended'));
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      try {
+        const ended = dying.run([], await dying.thread('t')).catch(() => undefined);
+        await vi.advanceTimersByTimeAsync(60_000);
+        await ended;
+      } finally {
+        vi.useRealTimers();
+      }
+      clock.now += leaseMs;
+      expect(world.ran).toHaveLength(attempts);
+    }
+    expect(await agent.run([], thread)).toMatchObject({ status: 'indeterminate' });
+    expect(world.ran).toHaveLength(3);
   });
 });
 

@@ -8,7 +8,7 @@ import { book, cityInput, look, travelWorld } from '../support/travel-world.ts';
 const script = [{ calls: [look('c1', 'Rome'), book('c2', 'Paris')] }, { text: 'Done.' }];
 
 /** A world whose `look` takes as long as the test says. */
-function slowWorld() {
+function slowWorld({ leaseMs }: { leaseMs: number | undefined } = { leaseMs: 1_000 }) {
   const store = memoryStore();
   const clock = { now: 0 };
   const begun = Promise.withResolvers<void>();
@@ -39,7 +39,7 @@ function slowWorld() {
     world.agent({
       store: over,
       tools: { look: slow, book: quick },
-      leaseMs: 1_000,
+      ...(leaseMs === undefined ? {} : { leaseMs }),
       now: () => clock.now,
     });
   return { world, store, clock, begun: begun.promise, found, agent };
@@ -103,6 +103,16 @@ test('a run that works long renews its lease', async () => {
   } finally {
     vi.useRealTimers();
   }
+});
+
+test('a lease is a minute, unless the app says otherwise', async () => {
+  const { begun, found, agent, store } = slowWorld({ leaseMs: undefined });
+  const runner = agent();
+  const running = runner.run('Go', await runner.thread('t'));
+  await begun;
+  expect(await store.head('t')).toMatchObject({ status: 'running', nextDeadline: 60_000 });
+  found.resolve('a flight');
+  await running;
 });
 
 /** A store that loses its connection after some appends: what a killed process looks like from outside. */

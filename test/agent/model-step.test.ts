@@ -204,3 +204,10 @@ test('a model that proposes nothing but refused calls stops at maxSteps', async 
   const agent = createAgent({ model, tools: travelTools([]), maxSteps: 4 });
   expect(await agent.run('Look', await agent.thread('t'))).toMatchObject({ status: 'max-steps' });
 });
+
+test('a run takes 20 steps, unless the app says otherwise', async () => {
+  const played = scriptedModel([{ calls: [look('c1', 'Rome')] }], { repeat: true });
+  const agent = createAgent({ model: played.model, tools: travelTools([]) });
+  expect(await agent.run('Look', await agent.thread('t'))).toMatchObject({ status: 'max-steps' });
+  expect(played.requests).toBe(20);
+});

@@ -6,7 +6,7 @@ import {
   memoryStore,
   type ThreadStore,
 } from 'holdpoint';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { stories } from '../stories/stories.ts';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -183,6 +183,37 @@ describe('the reader', () => {
       expect(world.requests()).toBe(1);
     }
     expect(await stream.response).toMatchObject({ status: 'completed', text: 'Done.' });
+  });
+
+  test('that neither reads on nor leaves holds the thread', async () => {
+    const world = memoryWorld([{ text: 'One moment.' }]);
+    const agent = world.agent();
+    const thread = await agent.thread('t');
+    for await (const event of agent.stream('Hi', thread)) {
+      if (event.type !== 'text-delta') continue;
+      expect(await errorCode(agent.run('Hello?', thread))).toBe('thread-busy');
+    }
+  });
+
+  test.each([
+    [{ stepMs: 5 }, 'error'],
+    [{ firstChunkMs: 5, chunkMs: 5 }, 'finish'],
+  ])('may take its time: with %o the run ends with %s', async (timeout, end) => {
+    vi.stubGlobal('AI_SDK_LOG_WARNINGS', false);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { model } = streamedModel(hello);
+      const agent = createAgent({ model, timeout });
+      const events: AgentStreamEvent[] = [];
+      for await (const event of agent.stream('Hi', await agent.thread('t'))) {
+        events.push(event);
+        await vi.advanceTimersByTimeAsync(10);
+      }
+      expect(events.at(-1)?.type).toBe(end);
+    } finally {
+      vi.useRealTimers();
+      vi.unstubAllGlobals();
+    }
   });
 
   test('may be missing: response alone drives the run to its end', async () => {

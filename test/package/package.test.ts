@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -17,57 +17,90 @@ function write(name: string, content: string): void {
   writeFileSync(join(project, name), content);
 }
 
-/** The first TypeScript block of README that holds `text`. */
-function readmeBlock(text: string): string {
-  const blocks = readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```ts\n(.*?)```/gs);
-  const found = [...blocks].map(([, code = '']) => code).find((code) => code.includes(text));
-  if (found === undefined) throw new Error(`README has no block with ${text}.`);
-  return found;
-}
+/** The TypeScript blocks of README, each a module of its own, named for its section. */
+const blocks = readFileSync(join(root, 'README.md'), 'utf8')
+  .split(/^##+ /m)
+  .flatMap((section) => {
+    const title = section.split('\n', 1)[0] ?? '';
+    const found = [...section.matchAll(/```(tsx?)\n(.*?)```/gs)];
+    return found.map(([, kind, code], index) => ({
+      name: `${title}, ${index + 1}`,
+      file: `${title.replaceAll(/\W+/g, '-')}-${index + 1}.${kind}`,
+      code: `${code}\nexport {};\n`,
+    }));
+  });
+
+/** What a reader of README has installed by its last section, as we test with it. */
+const installed = [
+  'ai',
+  'zod',
+  'typescript',
+  '@types/node',
+  '@clack/core',
+  '@opentelemetry/api',
+  'pg',
+  '@types/pg',
+  '@ai-sdk/react',
+  'react',
+  '@types/react',
+];
 
 beforeAll(() => {
   execFileSync('npm', ['pack', '--pack-destination', project], { cwd: root, stdio: 'pipe' });
-  const { ai, zod, typescript } = manifest.devDependencies;
   write('package.json', JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
   const tarball = `./holdpoint-${manifest.version}.tgz`;
-  const types = `@types/node@${manifest.devDependencies['@types/node']}`;
-  run(
-    'npm',
-    'install',
-    '--prefer-offline',
-    '--no-audit',
-    '--no-fund',
-    tarball,
-    `ai@${ai}`,
-    `zod@${zod}`,
-    `typescript@${typescript}`,
-    types,
-  );
+  const others = installed.map((name) => `${name}@${manifest.devDependencies[name]}`);
+  run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', tarball, ...others);
   const compilerOptions = {
     target: 'es2024',
-    module: 'nodenext',
     strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    jsx: 'react-jsx',
     noEmit: true,
     skipLibCheck: true,
     allowImportingTsExtensions: true,
     types: ['node'],
   };
-  write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+  write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['*.ts', '*.tsx'] }));
+  copyFileSync(
+    join(import.meta.dirname, '..', 'fixtures', 'readme-world.ts'),
+    join(project, 'readme-world.ts'),
+  );
+  for (const { file, code } of blocks) write(file, code);
+  write('scripted.ts', scripted);
+  write('resume.ts', resume);
 }, 300_000);
 
 afterAll(() => {
   rmSync(project, { recursive: true });
 });
 
-test('a new strict TypeScript project installs the package, type-checks the loop of README, and runs it', () => {
-  write('scripted.ts', scripted);
-  write(
-    'loop.ts',
-    `import { model } from './scripted.ts';\n${readmeBlock('response.approvalRequests.length')}`,
-  );
-  write('resume.ts', resume);
-  run(join(project, 'node_modules', '.bin', 'tsc'));
-  expect(run(process.execPath, 'loop.ts')).toContain('Booked a flight to Paris.');
+test.each([
+  { resolution: 'nodenext', module: 'nodenext' },
+  { resolution: 'bundler', module: 'esnext' },
+])('a strict project type-checks every block of README: $resolution', ({ resolution, module }) => {
+  const tsc = join(project, 'node_modules', '.bin', 'tsc');
+  const parameters = ['--module', module, '--moduleResolution', resolution];
+  const { stdout } = spawnSync(tsc, parameters, { cwd: project, encoding: 'utf8' });
+  expect(stdout).toBe('');
+});
+
+const printedBy = new Map([
+  ['The loop, 1', 'Booked a flight to Paris.'],
+  ['Questions, 1', '1. Approve'],
+  ['Streaming, 1', 'I look for one.'],
+]);
+
+test.each(blocks.filter(({ file }) => file.endsWith('.ts')))(
+  'README runs: $name',
+  ({ name, file }) => {
+    const printed = run(process.execPath, '--import', './readme-world.ts', file);
+    expect(printed).toContain(printedBy.get(name) ?? '');
+  },
+);
+
+test('a thread waits from one process to the next', () => {
   expect(run(process.execPath, 'resume.ts', 'today')).toContain('waiting for 1');
   expect(run(process.execPath, 'resume.ts', 'tomorrow')).toContain('Booked a flight to Paris.');
 });

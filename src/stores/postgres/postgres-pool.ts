@@ -20,7 +20,7 @@ export interface PostgresResult {
 /** What `subscribe` needs of a connection of the pool. */
 export interface PostgresConnection {
   query(sql: string): Promise<unknown>;
-  on(event: 'notification', listener: (message: { payload?: string }) => void): unknown;
+  on(event: 'notification', listener: (message: { payload?: string | undefined }) => void): unknown;
   on(event: 'error' | 'end', listener: () => void): unknown;
   release(destroy: boolean): void;
 }
