@@ -11,7 +11,7 @@ import { checkTools } from './tool-definitions.ts';
 
 /**
  * Wraps a language model with a loop that runs tools, asks people where a rule says so, and remembers.
- * Throws a `TypeError` for rules that name no tool, or one that runs at the provider.
+ * Throws a `TypeError` for rules that no call would meet: that name no tool, or one that runs at the provider, or are no plain object.
  *
  * @example
  * const agent = createAgent({ model, tools: { bookFlight }, toolApproval: { bookFlight: 'user-approval' } });
