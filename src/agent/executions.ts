@@ -23,6 +23,7 @@ export class Executions {
   #running = 0;
   #finished: Finished[] = [];
   #onLate: ((finished: Finished) => void) | undefined;
+  #graceTimer: ReturnType<typeof setTimeout> | undefined;
   #graceIsOver = false;
 
   constructor(graceMs: number) {
@@ -69,6 +70,7 @@ export class Executions {
   /** Nobody takes any more: what comes later, and what was not taken, goes to `onLate`. */
   leave(onLate: (finished: Finished) => void): void {
     this.#onLate = onLate;
+    clearTimeout(this.#graceTimer);
     for (const finished of this.take()) onLate(finished);
   }
 
@@ -93,19 +95,16 @@ export class Executions {
     clearTimeout(timer);
   }
 
+  /** Begins once: to be woken on the way, by a renewal say, does not begin it anew. */
   #startGrace(signal: AbortSignal | undefined): () => void {
-    let timer: ReturnType<typeof setTimeout> | undefined;
     const start = (): void => {
-      timer = setTimeout(() => {
+      this.#graceTimer ??= setTimeout(() => {
         this.#graceIsOver = true;
         this.#bell.ring();
       }, this.#graceMs);
     };
     if (signal?.aborted === true) start();
     else signal?.addEventListener('abort', start, { once: true });
-    return () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', start);
-    };
+    return () => signal?.removeEventListener('abort', start);
   }
 }
