@@ -1,4 +1,5 @@
 import { tool, type ToolSet } from 'ai';
+import { later } from 'holdpoint';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { memoryWorld } from '../support/travel-world.ts';
@@ -98,6 +99,28 @@ test('a toModelOutput that throws loses nothing: the model sees the plain output
     }),
   );
   expect(message).toMatchObject({ content: [{ output: { type: 'text', value: 'booked' } }] });
+});
+
+test('what a tool goes on writing in what it gave to the model is not in the log', async () => {
+  let seen = 0;
+  const living = {
+    type: 'json' as const,
+    get value() {
+      seen += 1;
+      return { seen };
+    },
+  };
+  const { call } = await outcomeOf(making('booked', { toModelOutput: () => living }));
+  expect(call?.outcome).toMatchObject({ modelOutput: { value: { seen: expect.any(Number) } } });
+});
+
+test('a tool that returns a proxy that does not say what it is has succeeded, and the process goes on', async () => {
+  const has = (_target: object, key: string | symbol): boolean => {
+    if (key === later) throw new Error('gotcha');
+    return false;
+  };
+  const { call } = await outcomeOf(making(new Proxy({ city: 'Paris' }, { has })));
+  expect(call?.outcome).toEqual({ status: 'succeeded', output: { city: 'Paris' } });
 });
 
 test('a tool that returns an async iterable gives its last output', async () => {
