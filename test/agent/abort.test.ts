@@ -99,20 +99,20 @@ test('a lease that is renewed meanwhile does not lengthen the time that a tool h
   expect(thread.status).toBe('indeterminate');
 });
 
-describe('aborted while what the app gave never settles', () => {
-  /** Something that is asked, never settles, and says when it begins; once it may say `first`. */
-  function never<FIRST>(first?: () => FIRST) {
-    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-    const left = [first];
-    const ask = (): FIRST | Promise<never> => {
-      const say = left.shift();
-      if (say !== undefined) return say();
-      begin();
-      return new Promise<never>(() => {});
-    };
-    return { begun, ask };
-  }
+/** Something that is asked, never settles, and says when it begins; once it may say `first`. */
+function never<FIRST>(first?: () => FIRST) {
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const left = [first];
+  const ask = (): FIRST | Promise<never> => {
+    const say = left.shift();
+    if (say !== undefined) return say();
+    begin();
+    return new Promise<never>(() => {});
+  };
+  return { begun, ask };
+}
 
+describe('aborted while what the app gave never settles', () => {
   test('a rule that is asked about a new call', async () => {
     const { begun, ask } = never<never>();
     const agent = memoryWorld(script).agent({ toolApproval: { book: ask } });

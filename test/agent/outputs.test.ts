@@ -114,12 +114,13 @@ test('what a tool goes on writing in what it gave to the model is not in the log
   expect(call?.outcome).toMatchObject({ modelOutput: { value: { seen: expect.any(Number) } } });
 });
 
+function hides(_target: object, key: string | symbol): boolean {
+  if (key === later) throw new Error('gotcha');
+  return false;
+}
+
 test('a tool that returns a proxy that does not say what it is has succeeded, and the process goes on', async () => {
-  const has = (_target: object, key: string | symbol): boolean => {
-    if (key === later) throw new Error('gotcha');
-    return false;
-  };
-  const { call } = await outcomeOf(making(new Proxy({ city: 'Paris' }, { has })));
+  const { call } = await outcomeOf(making(new Proxy({ city: 'Paris' }, { has: hides })));
   expect(call?.outcome).toEqual({ status: 'succeeded', output: { city: 'Paris' } });
 });
 
