@@ -168,3 +168,13 @@ test('a thread that another agent opened is refused', async () => {
 test.each(['', 'x'.repeat(257), 'nul \0', '\uD800'])('%j is no thread id', async (id) => {
   expect(await errorCode(memoryWorld([]).agent().thread(id))).toBe('invalid-input');
 });
+
+test('a whilePending that is neither of its words cancels nothing', async () => {
+  const world = memoryWorld([{ calls: [book('c1', 'Paris')] }]);
+  const agent = world.agent();
+  const { thread } = await agent.run('Book', await agent.thread('t'));
+  // @ts-expect-error -- apps pass on what they were sent.
+  const message = agent.run('Never mind', thread, { whilePending: null });
+  expect(await errorCode(message)).toBe('requests-open');
+  expect(thread.activeRequests).toHaveLength(1);
+});
