@@ -88,18 +88,14 @@ class Lanes {
     while (this.#underway.size < concurrency && !signal.aborted) {
       const next = this.#waiting.shift();
       if (next === undefined) return;
-      this.#begin(next);
+      this.#underway.set(next.threadId, this.#runIn(next));
     }
   }
 
-  #begin(next: ThreadSummary): void {
-    const { threadId } = next;
-    const running = this.#run(next).then((tried) => {
-      this.#tried.set(threadId, tried);
-      this.#underway.delete(threadId);
-      if (this.#waiting.length > 0 || this.#isDueAgain) this.#setting.ring();
-    });
-    this.#underway.set(threadId, running);
+  async #runIn(next: ThreadSummary): Promise<void> {
+    this.#tried.set(next.threadId, await this.#run(next));
+    this.#underway.delete(next.threadId);
+    if (this.#waiting.length > 0 || this.#isDueAgain) this.#setting.ring();
   }
 
   /** Resolves when nothing is running any more. */
