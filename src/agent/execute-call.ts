@@ -71,7 +71,7 @@ export async function executeCall(
   try {
     output = await options.around(async () => lastOf(tool.execute?.(input, executionOptions)));
   } catch (error) {
-    return failed(messageOf(error).slice(0, maximumErrorLength));
+    return failed(messageOf(error).slice(0, maximumErrorLength).toWellFormed());
   }
   const deferral = deferralOf(output);
   if (deferral !== undefined) return { type: 'deferred', ...deferral };

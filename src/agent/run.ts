@@ -19,7 +19,7 @@ import { Lease, LeaseLost } from './lease.ts';
 import { addUsage, messageOf } from './model-step.ts';
 import type { ParsedInput } from './parse-input.ts';
 import { reconcileCalls, restartsOf } from './recover-calls.ts';
-import { resultEvents } from './result-events.ts';
+import { callOf, resultEvents } from './result-events.ts';
 import { endStatusOf, type RunEnd } from './run-end.ts';
 import type { ModelListener } from './streaming-model.ts';
 import { takeStep } from './take-step.ts';
@@ -132,6 +132,7 @@ export class Run {
   /** One more step of the run, whichever is next: record, start, wait, or ask the model. */
   async #advance(): Promise<readonly ThreadEvent[]> {
     const { signal } = this.#options;
+    this.#executions.keep((attempt) => callOf(this.#log.state.head, attempt) !== undefined);
     const finished = this.#executions.take();
     if (finished.length > 0) return this.#recordResults(finished);
     const brought = this.#deliveries.take();

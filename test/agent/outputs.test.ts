@@ -162,6 +162,14 @@ test.each([
   expect(call?.outcome).toEqual({ status: 'failed', error: message });
 });
 
+test('an error that is cut to length is well-formed text still, as providers refuse other', async () => {
+  const execute = () => {
+    throw new Error(`${'x'.repeat(7_999)}😀`);
+  };
+  const { call } = await outcomeOf(making(undefined, { execute }));
+  expect(call?.outcome).toEqual({ status: 'failed', error: `${'x'.repeat(7_999)}\uFFFD` });
+});
+
 test("execute gets the AI SDK's options, its validated context, and a key that is stable and the call's own", async () => {
   const seen: unknown[] = [];
   const contextual = tool({
