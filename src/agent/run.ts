@@ -88,8 +88,8 @@ export class Run {
       while (this.#lease.isHeld) this.#onEvents(await this.#advance());
       return this.#end();
     } catch (error) {
-      failure = error instanceof LeaseLost ? undefined : error;
-      if (failure === undefined) return this.#end('running');
+      if (error instanceof LeaseLost) return this.#end('running');
+      failure = error;
       throw error;
     } finally {
       stopRenewing?.();

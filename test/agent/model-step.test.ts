@@ -204,3 +204,15 @@ test('a model that proposes nothing but refused calls stops at maxSteps', async 
   const agent = createAgent({ model, tools: travelTools([]), maxSteps: 4 });
   expect(await agent.run('Look', await agent.thread('t'))).toMatchObject({ status: 'max-steps' });
 });
+
+test('a provider that fails with nothing to say fails the run', async () => {
+  const model = new MockLanguageModelV4({ doGenerate: async () => Promise.reject(undefined) });
+  const agent = createAgent({ model, maxRetries: 0 });
+  const thread = await agent.thread('t');
+  const failed = agent.run('Hi', thread).then(
+    () => 'no',
+    () => 'yes',
+  );
+  expect(await failed).toBe('yes');
+  expect(thread.status).toBe('idle');
+});

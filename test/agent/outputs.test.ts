@@ -163,10 +163,13 @@ test.each([
 });
 
 test('an error that is cut to length is well-formed text still, as providers refuse other', async () => {
-  const execute = () => {
-    throw new Error(`${'x'.repeat(7_999)}😀`);
-  };
-  const { call } = await outcomeOf(making(undefined, { execute }));
+  const { call } = await outcomeOf(
+    making(undefined, {
+      execute: () => {
+        throw new Error(`${'x'.repeat(7_999)}😀`);
+      },
+    }),
+  );
   expect(call?.outcome).toEqual({ status: 'failed', error: `${'x'.repeat(7_999)}\uFFFD` });
 });
 
