@@ -102,7 +102,7 @@ function refuseMessage(
   }
   const deferred = head.calls.filter((call) => call.status === 'deferred');
   const awaited = head.openRequests.length + deferred.length;
-  if (awaited > 0 && whilePending === 'refuse') {
+  if (awaited > 0 && whilePending !== 'cancel') {
     throw new HoldpointError(
       'requests-open',
       `Thread ${threadId} waits for ${awaited} answer(s) or deferred result(s). ` +

@@ -15,9 +15,13 @@ export interface RuleInput {
   messages: () => readonly ModelMessage[];
 }
 
-/** Throws a `TypeError` for a rule that no call would meet: a misspelt name must not leave a tool unguarded. */
+/** Throws a `TypeError` for rules that no call would meet: a misspelt name, or methods of a class, must not leave a tool unguarded. */
 export function checkRules(toolApproval: unknown, tools: ToolSet): void {
-  if (typeof toolApproval !== 'object' || toolApproval === null) return;
+  if (typeof toolApproval === 'function' || toolApproval === undefined || toolApproval === null)
+    return;
+  if (typeof toolApproval !== 'object' || !isPlain(toolApproval)) {
+    throw new TypeError('toolApproval is a function, or a plain object with rules of its own.');
+  }
   for (const name of Object.keys(toolApproval)) {
     const [, tool] = Object.entries(tools).find(([toolName]) => toolName === name) ?? [];
     if (tool === undefined) {
@@ -29,6 +33,11 @@ export function checkRules(toolApproval: unknown, tools: ToolSet): void {
       );
     }
   }
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** What the app's rules and the tool's own mark say of a call. */
@@ -90,8 +99,8 @@ function ask(rule: Function, input: unknown[]): unknown {
   return Reflect.apply(rule, undefined, input);
 }
 
-/* Own properties alone: a tool may be called `constructor`. */
+/* Own properties alone: a tool may be called `constructor`. Getters too: bundlers make them of a module's exports. */
 function ownRule(rules: unknown, name: string): unknown {
   if (typeof rules !== 'object' || rules === null || !Object.hasOwn(rules, name)) return undefined;
-  return Object.getOwnPropertyDescriptor(rules, name)?.value;
+  return Reflect.get(rules, name);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { plainCopy } from '../content/plain-copy.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
@@ -30,7 +31,7 @@ export async function askBeside(
   { toolCallId, question, replyTo }: AskedBeside,
 ): Promise<QuestionRequestContent> {
   const { threadId } = log.state;
-  const asking = { request: makeAsked({ ...making, threadId }, question, replyTo), replyTo };
+  const asking = makeAsked({ ...making, threadId }, question, replyTo);
   let standing = asking.request;
   await log.commit((proposal) => {
     const at = making.now();
@@ -87,7 +88,7 @@ function makeAsked(making: RequestMaking, question: Question, replyTo: unknown) 
   const fault = replyTo === undefined ? undefined : whyNotStrictJson(replyTo);
   if (fault !== undefined) throw refused(`replyTo can't be kept as JSON: ${fault}.`);
   try {
-    return makeQuestion(making, question);
+    return { request: makeQuestion(making, question), replyTo: plainCopy(replyTo) };
   } catch (error) {
     throw refused(error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error), error);
   }

@@ -24,15 +24,28 @@ export async function checkApproved(
   input: DecisionInput,
   approved: ApprovedCall,
 ): Promise<NewThreadEvent[]> {
-  const { call, request } = approved;
-  const at = input.now();
-  if ((request.expiresAt ?? Infinity) <= at) {
-    const reason = 'The approval expired before the call began.';
-    return closeEvents(request.requestId, call, { cause: 'expired', reason, at });
+  if (!isExpired(input, approved)) {
+    const events = await eventsOfLook(input, approved);
+    /* A rule may take its time. */
+    if (!isExpired(input, approved)) return events;
   }
-  return call.providerApprovalId === undefined
+  const { call, request } = approved;
+  const reason = 'The approval expired before the call began.';
+  return closeEvents(request.requestId, call, { cause: 'expired', reason, at: input.now() });
+}
+
+function isExpired({ now }: DecisionInput, { request }: ApprovedCall): boolean {
+  return (request.expiresAt ?? Infinity) <= now();
+}
+
+async function eventsOfLook(
+  input: DecisionInput,
+  approved: ApprovedCall,
+): Promise<NewThreadEvent[]> {
+  const { providerApprovalId } = approved.call;
+  return providerApprovalId === undefined
     ? checkOwn(input, approved)
-    : checkForwarded(input, approved, call.providerApprovalId);
+    : checkForwarded(input, approved, providerApprovalId);
 }
 
 async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<NewThreadEvent[]> {

@@ -1,4 +1,5 @@
 import type { ToolSet } from 'ai';
+import { checkDuration } from '../content/check-duration.ts';
 import { randomId } from '../content/random-id.ts';
 import type { Agent } from './agent.ts';
 import { AgentEvents } from './agent-events.ts';
@@ -11,7 +12,8 @@ import { checkTools } from './tool-definitions.ts';
 
 /**
  * Wraps a language model with a loop that runs tools, asks people where a rule says so, and remembers.
- * Throws a `TypeError` for rules that name no tool, or one that runs at the provider.
+ * Throws a `TypeError` for rules that no call would meet: that name no tool, or one that runs at the provider, or are no plain object; and
+ * for a `leaseMs`, `abortGraceMs` or `maxSteps` that is no limit.
  *
  * @example
  * const agent = createAgent({ model, tools: { bookFlight }, toolApproval: { bookFlight: 'user-approval' } });
@@ -28,15 +30,19 @@ export function createAgent<
   RUNTIME_CONTEXT = Record<string, unknown>,
 >(options: AgentOptions<TOOLS, RUNTIME_CONTEXT>): Agent<RUNTIME_CONTEXT> {
   const { tools = {}, toolApproval, toolRecovery = {} } = options;
+  const { maxSteps = 20, leaseMs = 60_000, abortGraceMs = 5_000 } = options;
   checkTools(tools);
   checkRules(toolApproval, tools);
   checkRecovery(toolRecovery, tools);
+  checkDuration('leaseMs', leaseMs);
+  checkDuration('abortGraceMs', abortGraceMs, 0);
+  if (!(maxSteps >= 1)) throw new TypeError(`maxSteps is ${maxSteps}; a run takes 1 step or more.`);
   return new HoldpointAgent({
     options,
     settings: settingsOf(options),
-    maxSteps: options.maxSteps ?? 20,
-    leaseMs: options.leaseMs ?? 60_000,
-    abortGraceMs: options.abortGraceMs ?? 5_000,
+    maxSteps,
+    leaseMs,
+    abortGraceMs,
     now: options.now ?? Date.now,
     generateId: options.generateId ?? randomId,
     events: new AgentEvents(),

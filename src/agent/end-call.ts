@@ -130,8 +130,13 @@ async function retryEvents(
 /** Whether the call has this very outcome. Throws when it has another. */
 function isEnded(call: ToolCallRecord, outcome: ToolCallOutcome): boolean {
   if (call.outcome === undefined) return false;
-  if (equalJson(call.outcome, outcome)) return true;
+  if (equalJson(brought(call.outcome), brought(outcome))) return true;
   throw endedOtherwise(call);
+}
+
+/* What the tool made of it for the model may be something else each time. */
+function brought(outcome: ToolCallOutcome): ToolCallOutcome {
+  return outcome.status === 'succeeded' ? { ...outcome, modelOutput: undefined } : outcome;
 }
 
 function endedOtherwise({ toolCallId }: ToolCallRecord): HoldpointError {

@@ -2,7 +2,7 @@ import type { JSONValue, ModelMessage, Tool, ToolExecutionOptions, ToolResultPar
 import { z } from 'zod';
 import { plainCopy } from '../content/plain-copy.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
-import { toJson } from '../thread/tagged-json.ts';
+import { jsonCopy, toJson } from '../thread/tagged-json.ts';
 import { deferralOf } from './later.ts';
 import { messageOf } from './model-step.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
@@ -71,7 +71,7 @@ export async function executeCall(
   try {
     output = await options.around(async () => lastOf(tool.execute?.(input, executionOptions)));
   } catch (error) {
-    return failed(messageOf(error).slice(0, maximumErrorLength));
+    return failed(messageOf(error).slice(0, maximumErrorLength).toWellFormed());
   }
   const deferral = deferralOf(output);
   if (deferral !== undefined) return { type: 'deferred', ...deferral };
@@ -132,9 +132,8 @@ async function modelOutputOf(
 ): Promise<ToolResultPart['output'] | undefined> {
   if (tool.toModelOutput === undefined) return undefined;
   try {
-    const modelOutput = modelOutputSchema.parse(await tool.toModelOutput(options));
-    toJson(modelOutput);
-    return modelOutput;
+    /* A copy: the tool may go on writing what it gave, and the log is bound to its bytes. */
+    return modelOutputSchema.parse(jsonCopy(await tool.toModelOutput(options)));
   } catch {
     return undefined;
   }

@@ -20,9 +20,10 @@ const groupMs = 10;
 export class Executions {
   readonly #bell = new Bell();
   readonly #graceMs: number;
-  #running = 0;
+  readonly #running = new Set<Attempt>();
   #finished: Finished[] = [];
   #onLate: ((finished: Finished) => void) | undefined;
+  #graceTimer: ReturnType<typeof setTimeout> | undefined;
   #graceIsOver = false;
 
   constructor(graceMs: number) {
@@ -31,18 +32,23 @@ export class Executions {
 
   /** Whether a call is running, or has a result that was not taken yet. */
   get pending(): boolean {
-    return this.#running > 0 || this.#finished.length > 0;
+    return this.#running.size > 0 || this.#finished.length > 0;
   }
 
   /** Whether the time that tools have to settle after an abort is over, or none is running. */
   get mayEnd(): boolean {
-    return this.#running === 0 || this.#graceIsOver;
+    return this.#running.size === 0 || this.#graceIsOver;
   }
 
   /** Takes a call in; `running` never rejects. */
   add(attempt: Attempt, running: Promise<Execution>): void {
-    this.#running += 1;
+    this.#running.add(attempt);
     void running.then((execution) => this.#finish({ attempt, execution }));
+  }
+
+  /** Waits no more for calls whose result nobody awaits: it came from outside, and the tool may never settle. */
+  keep(isAwaited: (attempt: Attempt) => boolean): void {
+    for (const attempt of this.#running) if (!isAwaited(attempt)) this.#running.delete(attempt);
   }
 
   /** Wakes whoever waits, for news from elsewhere. */
@@ -69,11 +75,12 @@ export class Executions {
   /** Nobody takes any more: what comes later, and what was not taken, goes to `onLate`. */
   leave(onLate: (finished: Finished) => void): void {
     this.#onLate = onLate;
+    clearTimeout(this.#graceTimer);
     for (const finished of this.take()) onLate(finished);
   }
 
   #finish(finished: Finished): void {
-    this.#running -= 1;
+    if (!this.#running.delete(finished.attempt)) return;
     if (this.#onLate !== undefined) {
       this.#onLate(finished);
       return;
@@ -89,23 +96,21 @@ export class Executions {
       time.isUp = true;
       this.#bell.ring();
     }, groupMs);
-    while (!time.isUp && this.#finished.length > 0 && this.#running > 0) await this.#bell.wait();
+    while (!time.isUp && this.#finished.length > 0 && this.#running.size > 0)
+      await this.#bell.wait();
     clearTimeout(timer);
   }
 
+  /** Begins once: to be woken on the way, by a renewal say, does not begin it anew. */
   #startGrace(signal: AbortSignal | undefined): () => void {
-    let timer: ReturnType<typeof setTimeout> | undefined;
     const start = (): void => {
-      timer = setTimeout(() => {
+      this.#graceTimer ??= setTimeout(() => {
         this.#graceIsOver = true;
         this.#bell.ring();
       }, this.#graceMs);
     };
     if (signal?.aborted === true) start();
     else signal?.addEventListener('abort', start, { once: true });
-    return () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', start);
-    };
+    return () => signal?.removeEventListener('abort', start);
   }
 }

@@ -26,16 +26,25 @@ export interface Later {
  */
 export function laterWithin(milliseconds: number): Later {
   const expiresAfterMs = Math.ceil(milliseconds);
-  if (Number.isSafeInteger(expiresAfterMs) && expiresAfterMs > 0) {
-    return { [later]: { expiresAfterMs } };
-  }
+  if (isTime(expiresAfterMs)) return { [later]: { expiresAfterMs } };
   throw new TypeError(`A result can't come within ${milliseconds} milliseconds.`);
 }
 
-/** How a call goes on outside, if what its tool returned says that it does. */
+/** How a call goes on outside, if what its tool returned says that it does; without a time, where it says none that can come. */
 export function deferralOf(output: unknown): { expiresAfterMs?: number } | undefined {
   if (output === later) return {};
-  return isLater(output) ? output[later] : undefined;
+  try {
+    if (!isLater(output)) return undefined;
+    const { expiresAfterMs } = output[later];
+    return isTime(expiresAfterMs) ? { expiresAfterMs } : {};
+  } catch {
+    /* A tool may return anything: a proxy too, which throws when it is looked at. */
+    return undefined;
+  }
+}
+
+function isTime(milliseconds: unknown): milliseconds is number {
+  return typeof milliseconds === 'number' && Number.isSafeInteger(milliseconds) && milliseconds > 0;
 }
 
 function isLater(output: unknown): output is Later {

@@ -69,14 +69,22 @@ export class Lease {
   /** Renews until the returned function is called. `onNews` is told when others may have appended, too. */
   keep(onNews: () => void): () => void {
     const { leaseMs, events } = this.#context;
+    let renewing: Promise<void> | undefined;
     const renew = async (): Promise<void> => {
-      await this.#log.commit((proposal) => {
-        if (this.#holds(proposal.state)) proposal.add(this.#event('run-renewed'));
-      });
-      onNews();
+      try {
+        await this.#log.commit((proposal) => {
+          if (this.#holds(proposal.state)) proposal.add(this.#event('run-renewed'));
+        });
+        onNews();
+      } catch {
+        /* A renewal that fails is tried again in time; two may fail before the lease is over. */
+      }
+      renewing = undefined;
     };
-    /* A renewal that fails is tried again in time; two may fail before the lease is over. */
-    const timer = setInterval(() => void renew().catch(() => {}), leaseMs / 3);
+    /* One at a time: a store that stalls would get all of them at once when it goes on. */
+    const timer = setInterval(() => {
+      renewing ??= renew();
+    }, leaseMs / 3);
     const unsubscribe = events.on('request-answered', async ({ threadId }) => {
       if (threadId !== this.#log.state.threadId) return;
       await this.#log.pull();

@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { z } from 'zod';
+import { plainCopy } from '../content/plain-copy.ts';
 import { type UserInputResponseContent, userInputResponseSchema } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
@@ -75,7 +76,7 @@ function parseAnswer(item: unknown): UserInputResponseContent {
   if (fault !== undefined) {
     throw new HoldpointError('invalid-answer', `What the answer carries is not JSON: ${fault}.`);
   }
-  return parsed.data;
+  return jsonCopy(data);
 }
 
 /** Whether a message holds more than blank text; providers refuse it otherwise. */
@@ -92,7 +93,7 @@ function refuseEmpty(message: ModelMessage): void {
   );
 }
 
-/** Who answers, for the log. Throws `invalid-input` for a principal that JSON can't hold, and for what is no channel. */
+/** Who answers, for the log: a copy, as the app's own may change. Throws `invalid-input` for a principal that JSON can't hold, and for what is no channel. */
 export function parseAnswerer({ principal, channel }: AnswerOptions): AnswerOptions {
   const fault = principal === undefined ? undefined : whyNotStrictJson(principal);
   if (fault !== undefined) {
@@ -102,7 +103,7 @@ export function parseAnswerer({ principal, channel }: AnswerOptions): AnswerOpti
     throw new HoldpointError('invalid-input', 'A channel is a text of 1 to 100 characters.');
   }
   return {
-    ...(principal === undefined ? {} : { principal }),
+    ...(principal === undefined ? {} : { principal: plainCopy(principal) }),
     ...(channel === undefined ? {} : { channel }),
   };
 }

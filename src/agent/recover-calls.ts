@@ -11,11 +11,12 @@ import {
 import { traceLost } from '../thread/tracing.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { DeliveredOutcome, ToolRecovery } from './agent-options.ts';
+import { applyRules } from './apply-rules.ts';
 import { checkApproved } from './check-approved.ts';
 import { endEvents } from './close-requests.ts';
 import type { DecisionInput } from './decide-calls.ts';
 import { parseDelivered, recordedOutcome } from './outside-outcome.ts';
-import type { ToolDefinitions } from './tool-definitions.ts';
+import { beginningOf, type ToolDefinitions } from './tool-definitions.ts';
 
 /* How often a call of an idempotent tool may be started in all. */
 const defaultAttempts = 3;
@@ -95,7 +96,7 @@ async function askTool(
 
 /**
  * The starts of the calls whose process is gone and that may simply be started again: their tool is idempotent, tries are
- * left, and what was approved is what would run, at this time too.
+ * left, and what was approved is what would run, at this time too; or the rules let it run unasked still.
  */
 export async function restartsOf(
   context: AgentContext,
@@ -105,13 +106,25 @@ export async function restartsOf(
   const calls = state.head.calls.filter((call) => mayRestart(context, decisions, call));
   const events = await Promise.all(
     calls.map(async (call): Promise<NewThreadEvent[]> => {
-      const { step, index, requestId = '' } = call;
-      const request = state.endedRequests.get(requestId)?.request;
-      if (request?.type === 'approval-request') return checkApproved(decisions, { call, request });
-      return [{ type: 'call-started', at: context.now(), step, index }];
+      const request = state.endedRequests.get(call.requestId ?? '')?.request;
+      return request?.type === 'approval-request'
+        ? checkApproved(decisions, { call, request })
+        : restartOf(decisions, call);
     }),
   );
   return events.flat().filter(({ type }) => type === 'call-started');
+}
+
+/** The start of a call that needed nobody, if it needs nobody still. */
+async function restartOf(
+  { tools, rules, now }: DecisionInput,
+  call: ToolCallRecord,
+): Promise<NewThreadEvent[]> {
+  const definition = tools.get(call.toolName);
+  if (definition === undefined || definition.asking !== undefined) return [];
+  const { toolCallId, toolName, input } = call;
+  const decision = await applyRules(rules, definition, { toolCallId, toolName, input });
+  return decision.type === 'run' ? [beginningOf(definition, call, now())] : [];
 }
 
 function mayRestart(

@@ -8,7 +8,7 @@ import { traceCall } from '../thread/tracing.ts';
 import { acceptInput } from './accept-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunOptions } from './agent-options.ts';
-import { checkApprovedCalls, eventsOfApproved } from './approved-calls.ts';
+import { type CheckedCalls, checkApprovedCalls, eventsOfApproved } from './approved-calls.ts';
 import { broughtEvents, Deliveries } from './deliveries.ts';
 import { executeCall } from './execute-call.ts';
 import type { DecisionInput } from './decide-calls.ts';
@@ -19,11 +19,12 @@ import { Lease, LeaseLost } from './lease.ts';
 import { addUsage, messageOf } from './model-step.ts';
 import type { ParsedInput } from './parse-input.ts';
 import { reconcileCalls, restartsOf } from './recover-calls.ts';
-import { resultEvents } from './result-events.ts';
+import { callOf, resultEvents } from './result-events.ts';
 import { endStatusOf, type RunEnd } from './run-end.ts';
 import type { ModelListener } from './streaming-model.ts';
 import { takeStep } from './take-step.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
+import { untilAborted } from './until-aborted.ts';
 import { withRetries } from './with-retries.ts';
 
 /** What a run works with. */
@@ -75,7 +76,8 @@ export class Run {
   /** Runs to the end. */
   async play(input: ParsedInput): Promise<RunEnd> {
     this.#options.signal?.throwIfAborted();
-    this.#onEvents(await reconcileCalls(this.#context, this.#tools, this.#log));
+    const reconciling = reconcileCalls(this.#context, this.#tools, this.#log);
+    this.#onEvents(await untilAborted(reconciling, this.#options.signal));
     const opening = await this.#open(input);
     const stopRenewing = this.#lease.isHeld
       ? this.#lease.keep(() => this.#executions.ring())
@@ -86,8 +88,8 @@ export class Run {
       while (this.#lease.isHeld) this.#onEvents(await this.#advance());
       return this.#end();
     } catch (error) {
-      failure = error instanceof LeaseLost ? undefined : error;
-      if (failure === undefined) return this.#end('running');
+      if (error instanceof LeaseLost) return this.#end('running');
+      failure = error;
       throw error;
     } finally {
       stopRenewing?.();
@@ -99,7 +101,7 @@ export class Run {
 
   /** Records the input, and takes the thread when there is something to do that nobody does. */
   async #open(input: ParsedInput): Promise<readonly ThreadEvent[]> {
-    const { whilePending = 'refuse' } = this.#options;
+    const { whilePending = 'refuse', signal } = this.#options;
     const accept = (proposal: Proposal): void =>
       acceptInput(proposal, input, {
         tools: this.#tools,
@@ -110,8 +112,10 @@ export class Run {
     if (input.answers.length > 0) accept(expected);
     /* Looked into before the append, as rules may take their time; what has changed by then is not begun. */
     const { state, revision } = this.#log;
-    const restarts = await restartsOf(this.#context, this.#decisionsOfStep(), state);
-    const starts = await checkApprovedCalls(this.#decisionsOfStep(), state, expected.head);
+    const restarting = restartsOf(this.#context, this.#decisionsOfStep(), state);
+    const restarts = await untilAborted(restarting, signal);
+    const checking = checkApprovedCalls(this.#decisionsOfStep(), state, expected.head);
+    const starts = await untilAborted(checking, signal);
     const events = await this.#lease.take((proposal) => {
       accept(proposal);
       const { head } = proposal;
@@ -128,6 +132,7 @@ export class Run {
   /** One more step of the run, whichever is next: record, start, wait, or ask the model. */
   async #advance(): Promise<readonly ThreadEvent[]> {
     const { signal } = this.#options;
+    this.#executions.keep((attempt) => callOf(this.#log.state.head, attempt) !== undefined);
     const finished = this.#executions.take();
     if (finished.length > 0) return this.#recordResults(finished);
     const brought = this.#deliveries.take();
@@ -138,9 +143,9 @@ export class Run {
     }
     if (signal?.aborted === true && this.#executions.mayEnd) throw signal.reason;
     if (signal?.aborted !== true) {
-      const { state } = this.#log;
-      this.#deliveries.update(state);
-      const starts = await checkApprovedCalls(this.#decisionsOfStep(), state, state.head);
+      this.#deliveries.update(this.#log.state);
+      const starts = await this.#startsOfApproved();
+      if (starts === undefined) return [];
       if (starts.size > 0) return this.#commit(({ head }) => eventsOfApproved(head, starts));
     }
     if (this.#executions.pending || this.#deliveries.pending) {
@@ -149,6 +154,19 @@ export class Run {
     }
     const speaks = modelSpeaks(this.#log.state.head) && this.#steps < this.#context.maxSteps;
     return speaks ? this.#askModel() : this.#commit(() => [this.#lease.ended()]);
+  }
+
+  /** None when the signal aborts first: a rule need not settle, and what is running has its grace time still. */
+  async #startsOfApproved(): Promise<CheckedCalls | undefined> {
+    const { state } = this.#log;
+    const { signal } = this.#options;
+    const checking = checkApprovedCalls(this.#decisionsOfStep(), state, state.head);
+    try {
+      return await untilAborted(checking, signal);
+    } catch (error) {
+      if (signal?.aborted === true) return undefined;
+      throw error;
+    }
   }
 
   async #askModel(): Promise<readonly ThreadEvent[]> {

@@ -55,7 +55,7 @@ export async function takeStep({
     generateId,
   });
   const { steps: step } = state.head;
-  const verdicts = await decideCalls(decisions, calls, step);
+  const verdicts = await untilAborted(decideCalls(decisions, calls, step), signal);
   const at = now();
   const finished: NewThreadEventOf<'step-finished'> = {
     type: 'step-finished',
@@ -85,5 +85,14 @@ function tokensOf({
   outputTokens,
   totalTokens,
 }: LanguageModelUsage): NewThreadEventOf<'step-finished'>['usage'] {
-  return { inputTokens, outputTokens, totalTokens };
+  return {
+    inputTokens: counted(inputTokens),
+    outputTokens: counted(outputTokens),
+    totalTokens: counted(totalTokens),
+  };
+}
+
+/* A provider that adds up what it was not told gives NaN, which JSON has not. */
+function counted(tokens: number | undefined): number | undefined {
+  return Number.isFinite(tokens) ? tokens : undefined;
 }

@@ -43,8 +43,17 @@ export function providerApprovalDigest(approvalId: string): string | Promise<str
   return sha256(`holdpoint/provider-approval/v1\0${approvalId}`);
 }
 
-/** Whether two JSON values say the same: whether their canonical texts are equal. */
+/** Whether two JSON values say the same: whether their canonical texts are equal. What has none equals only its very copy. */
 export function equalJson(one: unknown, other: unknown): boolean {
   /* The cheap look first: an answer mostly repeats what it was shown letter by letter. */
-  return JSON.stringify(one) === JSON.stringify(other) || canonicalize(one) === canonicalize(other);
+  return JSON.stringify(one) === JSON.stringify(other) || hasEqualForms(one, other);
+}
+
+function hasEqualForms(one: unknown, other: unknown): boolean {
+  try {
+    return canonicalize(one) === canonicalize(other);
+  } catch {
+    /* Half of a surrogate pair, in what somebody wrote. */
+    return false;
+  }
 }

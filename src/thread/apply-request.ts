@@ -7,6 +7,7 @@ import { callAt, tampered, type Writing } from './writing.ts';
 /** Writes what happens to requests, and to the answers that tools are owed. */
 export function openRequest(writing: Writing, event: NewThreadEventOf<'request-opened'>): void {
   const { request, place, beside } = event;
+  refuseKnown(writing, event, request.requestId);
   if (beside !== undefined) {
     openBeside(writing, event, beside);
     return;
@@ -21,6 +22,19 @@ export function openRequest(writing: Writing, event: NewThreadEventOf<'request-o
   const { toolCallId, toolName, input } = call;
   const shown = { ...request, toolCall: { toolCallId, toolName, input } };
   writing.requests.set(request.requestId, { request: shown, place });
+}
+
+/** An id names one request for ever: the answer to one must not be an answer to another. */
+function refuseKnown(
+  { requests, endedRequests, draft }: Writing,
+  event: NewThreadEvent,
+  requestId: string,
+): void {
+  const isKnown =
+    requests.has(requestId) ||
+    endedRequests.has(requestId) ||
+    draft.settling.requests.some(({ request }) => request.requestId === requestId);
+  if (isKnown) throw tampered(event, `there was a request ${requestId} before`);
 }
 
 /** One question at a time: an answer to the one before is not for this one, and is owed no more. */

@@ -26,6 +26,21 @@ export function takeText(event: ThreadEvent): string {
   return text;
 }
 
+/**
+ * Throws `invalid-input` for events that could not be read again: a time that is no number, say. Whatever an app, a tool or a provider
+ * gave, one of these in a log would make all of it unreadable.
+ */
+export function refuseUnreadable(events: readonly ThreadEvent[]): void {
+  for (const event of events) {
+    const { error } = threadEventSchema.safeParse(event);
+    if (error === undefined) continue;
+    throw new HoldpointError(
+      'invalid-input',
+      `This can't be recorded: '${event.type}', ${z.prettifyError(error)}`,
+    );
+  }
+}
+
 /** The text of an event, as stores keep it: one JSON object that begins with its version, `v`. */
 export function encodeEvent(event: ThreadEvent | NewThreadEvent): string {
   return versionPrefix + JSON.stringify(toJson(event)).slice(1);

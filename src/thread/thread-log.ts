@@ -1,6 +1,7 @@
 import { HoldpointError } from '../errors.ts';
 import { adopt, applyEvents } from './apply-event.ts';
 import { chain, verifyChain } from './chain.ts';
+import { refuseUnreadable } from './event-text.ts';
 import { Proposal } from './proposal.ts';
 import type { NewThreadEvent, ThreadEvent } from './thread-event.ts';
 import {
@@ -93,6 +94,7 @@ export class ThreadLog {
     const { store, onAppended, onCommitted } = this.#options;
     const { threadId } = this.state;
     const events = await chain(proposed, this.state.events.at(-1)?.hash ?? '');
+    refuseUnreadable(events);
     const { revision } = this;
     const summary = this.#summary(head, revision + events.length);
     const write = async (): Promise<void> => store.append(threadId, revision, events, summary);

@@ -1,8 +1,8 @@
 import { tool } from 'ai';
 import type { Agent, AgentThread } from 'holdpoint';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
-import { book, cityInput, memoryWorld } from '../support/travel-world.ts';
+import { book, cityInput, look, memoryWorld, travelTools } from '../support/travel-world.ts';
 
 const script = [{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }];
 const reason = new Error('the user left');
@@ -88,6 +88,77 @@ test('aborted during a tool that ignores its signal: the call is indeterminate, 
     { status: 'succeeded', outcome: { output: 'booked after all' } },
   ]);
   expect(await agent.run([], thread)).toMatchObject({ status: 'completed', text: 'Done.' });
+});
+
+test('a lease that is renewed meanwhile does not lengthen the time that a tool has to settle', async () => {
+  const world = memoryWorld(script);
+  const { tools, begun } = slowBook({ obeysSignal: false });
+  const agent = world.agent({ tools, toolApproval: {}, leaseMs: 30, abortGraceMs: 100 });
+  const thread = await agent.thread('t');
+  expect(await abortedRun(agent, thread, begun)).toBe(reason);
+  expect(thread.status).toBe('indeterminate');
+});
+
+/** Something that is asked, never settles, and says when it begins; once it may say `first`. */
+function never<FIRST>(first?: () => FIRST) {
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const left = [first];
+  const ask = (): FIRST | Promise<never> => {
+    const say = left.shift();
+    if (say !== undefined) return say();
+    begin();
+    return new Promise<never>(() => {});
+  };
+  return { begun, ask };
+}
+
+describe('aborted while what the app gave never settles', () => {
+  test('a rule that is asked about a new call', async () => {
+    const { begun, ask } = never<never>();
+    const agent = memoryWorld(script).agent({ toolApproval: { book: ask } });
+    const thread = await agent.thread('t');
+    expect(await abortedRun(agent, thread, begun)).toBe(reason);
+    expect(thread.status).toBe('idle');
+  });
+
+  test('a rule that is asked a last time, at the beginning of a run and within one', async () => {
+    const { begun, ask } = never(() => 'user-approval' as const);
+    const { tools, begun: bookBegun } = slowBook({ obeysSignal: true });
+    const world = memoryWorld([{ calls: [book('c1', 'Paris'), look('c2', 'Rome')] }]);
+    const agent = world.agent({
+      tools: { book: travelTools(world.ran).book, look: tools.book },
+      toolApproval: { book: ask },
+    });
+    const thread = await agent.thread('t');
+    const controller = new AbortController();
+    const running = errorCode(agent.run('Book', thread, { signal: controller.signal }));
+    await bookBegun;
+    await agent.respond(
+      thread.activeApprovalRequests.map((request) => request.approve()),
+      thread,
+    );
+    await begun;
+    controller.abort(reason);
+    expect(await running).toBe(reason);
+    expect(thread.calls).toMatchObject([{ status: 'approved' }, { status: 'failed' }]);
+    const signal = AbortSignal.timeout(1);
+    expect(await errorCode(agent.run([], thread, { signal }))).toBe(signal.reason);
+  });
+
+  test('a tool that is asked what became of a call', async () => {
+    const world = memoryWorld(script);
+    const { tools, begun } = slowBook({ obeysSignal: false });
+    const dead = world.agent({ tools, toolApproval: {}, abortGraceMs: 1 });
+    await abortedRun(dead, await dead.thread('t'), begun);
+    const { begun: asked, ask: reconcile } = never<never>();
+    const agent = world.agent({ toolRecovery: { book: { reconcile } } });
+    const thread = await agent.thread('t');
+    const controller = new AbortController();
+    const running = errorCode(agent.run([], thread, { signal: controller.signal }));
+    await asked;
+    controller.abort(reason);
+    expect(await running).toBe(reason);
+  });
 });
 
 test('aborted after the end: nothing happens', async () => {

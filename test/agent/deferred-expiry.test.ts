@@ -1,5 +1,6 @@
 import { tool } from 'ai';
 import { type AgentThread, later, laterWithin } from 'holdpoint';
+import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { runWorker } from 'holdpoint/worker';
 import { describe, expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
@@ -141,3 +142,21 @@ test('without a time a call waits as long as it takes', async () => {
 test.each([0, -1, Number.NaN, Infinity, 2 ** 60])('%s milliseconds are no time', (milliseconds) => {
   expect(() => laterWithin(milliseconds)).toThrow(TypeError);
 });
+
+test.each([-5, Number.NaN, Infinity, '5', null])(
+  'a call that is deferred by hand for %s milliseconds waits as long as it takes, and the thread stays readable',
+  async (expiresAfterMs) => {
+    const store = sqliteStore(':memory:');
+    const execute = async () => ({ [later]: { expiresAfterMs } });
+    const made = tool({ description: 'book', inputSchema: cityInput, execute });
+    const world = memoryWorld(script);
+    const open = () => world.agent({ store, tools: { book: made, look: made }, toolApproval: {} });
+    const agent = open();
+    await agent.run('Book', await agent.thread('t'));
+    const { calls } = await open().thread('t');
+    expect(calls.map(({ status, expiresAt }) => [status, expiresAt])).toEqual([
+      ['deferred', undefined],
+      ['deferred', undefined],
+    ]);
+  },
+);

@@ -127,3 +127,25 @@ test('what toModelOutput makes of a delivered output is what the model sees', as
     content: [{}, { output: { type: 'text', value: 'to Paris' } }],
   });
 });
+
+test('the same result again is harmless, though its tool shows the model something else each time', async () => {
+  let shown = 0;
+  const toModelOutput = () => ({ type: 'text' as const, value: `seen ${(shown += 1)} times` });
+  const world = deferringWorld(Object.assign({}, queued, { toModelOutput }));
+  const agent = world.agent();
+  const { thread } = await agent.run('Book', await agent.thread('t'));
+  const outcome = { status: 'succeeded', output: 'booked' } as const;
+  await agent.deliver(thread, 'c1', outcome);
+  await agent.deliver(thread, 'c1', outcome);
+  expect(thread.calls[1]?.outcome).toMatchObject({ modelOutput: { value: 'seen 1 times' } });
+});
+
+test('a result with half of a surrogate pair is told apart from another', async () => {
+  const world = deferringWorld(queued);
+  const agent = world.agent();
+  const { thread } = await agent.run('Book', await agent.thread('t'));
+  await agent.deliver(thread, 'c1', { status: 'succeeded', output: '\uD800' });
+  await agent.deliver(thread, 'c1', { status: 'succeeded', output: '\uD800' });
+  const other = agent.deliver(thread, 'c1', { status: 'succeeded', output: '?' });
+  expect(await errorCode(other)).toBe('already-answered');
+});

@@ -53,6 +53,25 @@ test('a call that was approved in time and has not begun by its expiry does not 
   expect(world.ran).toMatchObject([{ input: { city: 'Rome' } }]);
 });
 
+test('a call whose approval expires while a rule is asked a last time does not begin', async () => {
+  const clock = { now: 0 };
+  const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
+  const taken = [0, 1_000];
+  const rule = async () => {
+    clock.now += taken.shift() ?? 0;
+    return { type: 'user-approval', expiresAfterMs: 1_000 } as const;
+  };
+  const agent = world.agent({ now: () => clock.now, toolApproval: { book: rule } });
+  const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
+  await agent.respond(
+    approvalRequests.map((request) => request.approve()),
+    thread,
+  );
+  expect(await agent.run([], thread)).toMatchObject({ status: 'completed', text: 'Done.' });
+  expect(thread.calls).toMatchObject([{ status: 'denied', attempts: 0 }]);
+  expect(world.ran).toEqual([]);
+});
+
 test('a thread that is owed a run is due at once: after respond, and after a failure of the provider', async () => {
   const clock = { now: 5 };
   const world = memoryWorld([

@@ -305,6 +305,32 @@ test('an idempotent call is not started again when its tool has changed since it
   expect(world.ran).toHaveLength(1);
 });
 
+test.each(['denied', 'user-approval'] as const)(
+  'an idempotent call that needed nobody is not started again under a rule that by now says %s',
+  async (rule) => {
+    const store = memoryStore();
+    const played = scriptedModel([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
+    const world = travelWorld(played, () => store);
+    const leaving = new AbortController();
+    const execute = async (): Promise<string> => {
+      leaving.abort();
+      return new Promise<never>(() => {});
+    };
+    const stuck = { book: tool({ description: 'book', inputSchema: cityInput, execute }) };
+    const lost = world.agent({ tools: stuck, toolApproval: {}, abortGraceMs: 0 });
+    const { signal } = leaving;
+    await errorCode(lost.run('Book', await lost.thread('t'), { signal }));
+    const agentUnder = (toolApproval: AgentOptions['toolApproval']) =>
+      world.agent({ toolApproval, toolRecovery: { book: { idempotent: true } } });
+    const agent = agentUnder({ book: rule });
+    expect(await agent.run([], await agent.thread('t'))).toMatchObject({ status: 'indeterminate' });
+    expect(world.ran).toEqual([]);
+    const free = agentUnder({});
+    expect(await free.run([], await free.thread('t'))).toMatchObject({ status: 'completed' });
+    expect(world.ran).toHaveLength(1);
+  },
+);
+
 test('a lost reply of the store is read back: what was written counts, and nothing is done twice', async () => {
   const store = memoryStore();
   let lost = 0;

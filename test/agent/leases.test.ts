@@ -115,6 +115,49 @@ test('a lease is a minute, unless the app says otherwise', async () => {
   await running;
 });
 
+test('a store that stalls gets one renewal when it goes on, not all that were due', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const { begun, found, agent, store } = slowWorld();
+    let stalled: Promise<void> = Promise.resolve();
+    const { promise, resolve: goOn } = Promise.withResolvers<void>();
+    const stalling: ThreadStore = {
+      ...store,
+      async append(...input) {
+        await stalled;
+        return store.append(...input);
+      },
+    };
+    const runner = agent(stalling);
+    const running = runner.run('Go', await runner.thread('t'));
+    await begun;
+    stalled = promise;
+    await vi.advanceTimersByTimeAsync(10_000);
+    goOn();
+    found.resolve('a flight');
+    const { thread } = await running;
+    expect(thread.events.filter(({ type }) => type === 'run-renewed')).toHaveLength(1);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('a tool that never settles does not hold the thread once its result has come from outside', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const { begun, agent } = slowWorld();
+    const runner = agent();
+    const running = runner.run('Go', await runner.thread('t'));
+    await begun;
+    const other = agent();
+    await other.deliver(await other.thread('t'), 'c1', { status: 'succeeded', output: 'a flight' });
+    await vi.advanceTimersByTimeAsync(334);
+    expect(await running).toMatchObject({ status: 'waiting', approvalRequests: [{}] });
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 /** A store that loses its connection after some appends: what a killed process looks like from outside. */
 function dyingAfter(appends: number, store: ThreadStore): ThreadStore {
   let left = appends;

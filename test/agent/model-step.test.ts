@@ -211,3 +211,15 @@ test('a run takes 20 steps, unless the app says otherwise', async () => {
   expect(await agent.run('Look', await agent.thread('t'))).toMatchObject({ status: 'max-steps' });
   expect(played.requests).toBe(20);
 });
+
+test('a provider that fails with nothing to say fails the run', async () => {
+  const model = new MockLanguageModelV4({ doGenerate: async () => Promise.reject(undefined) });
+  const agent = createAgent({ model, maxRetries: 0 });
+  const thread = await agent.thread('t');
+  const failed = agent.run('Hi', thread).then(
+    () => 'no',
+    () => 'yes',
+  );
+  expect(await failed).toBe('yes');
+  expect(thread.status).toBe('idle');
+});

@@ -1,4 +1,5 @@
 import { tool, type ToolSet } from 'ai';
+import { later } from 'holdpoint';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { memoryWorld } from '../support/travel-world.ts';
@@ -100,6 +101,29 @@ test('a toModelOutput that throws loses nothing: the model sees the plain output
   expect(message).toMatchObject({ content: [{ output: { type: 'text', value: 'booked' } }] });
 });
 
+test('what a tool goes on writing in what it gave to the model is not in the log', async () => {
+  let seen = 0;
+  const living = {
+    type: 'json' as const,
+    get value() {
+      seen += 1;
+      return { seen };
+    },
+  };
+  const { call } = await outcomeOf(making('booked', { toModelOutput: () => living }));
+  expect(call?.outcome).toMatchObject({ modelOutput: { value: { seen: expect.any(Number) } } });
+});
+
+function hides(_target: object, key: string | symbol): boolean {
+  if (key === later) throw new Error('gotcha');
+  return false;
+}
+
+test('a tool that returns a proxy that does not say what it is has succeeded, and the process goes on', async () => {
+  const { call } = await outcomeOf(making(new Proxy({ city: 'Paris' }, { has: hides })));
+  expect(call?.outcome).toEqual({ status: 'succeeded', output: { city: 'Paris' } });
+});
+
 test('a tool that returns an async iterable gives its last output', async () => {
   const streaming = tool({
     description: 'make',
@@ -136,6 +160,17 @@ test.each([
     }),
   );
   expect(call?.outcome).toEqual({ status: 'failed', error: message });
+});
+
+test('an error that is cut to length is well-formed text still, as providers refuse other', async () => {
+  const { call } = await outcomeOf(
+    making(undefined, {
+      execute: () => {
+        throw new Error(`${'x'.repeat(7_999)}😀`);
+      },
+    }),
+  );
+  expect(call?.outcome).toEqual({ status: 'failed', error: `${'x'.repeat(7_999)}\uFFFD` });
 });
 
 test("execute gets the AI SDK's options, its validated context, and a key that is stable and the call's own", async () => {

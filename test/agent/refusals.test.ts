@@ -168,3 +168,37 @@ test('a thread that another agent opened is refused', async () => {
 test.each(['', 'x'.repeat(257), 'nul \0', '\uD800'])('%j is no thread id', async (id) => {
   expect(await errorCode(memoryWorld([]).agent().thread(id))).toBe('invalid-input');
 });
+
+test('a whilePending that is neither of its words cancels nothing', async () => {
+  const world = memoryWorld([{ calls: [book('c1', 'Paris')] }]);
+  const agent = world.agent();
+  const { thread } = await agent.run('Book', await agent.thread('t'));
+  // @ts-expect-error -- apps pass on what they were sent.
+  const message = agent.run('Never mind', thread, { whilePending: null });
+  expect(await errorCode(message)).toBe('requests-open');
+  expect(thread.activeRequests).toHaveLength(1);
+});
+
+test('ids that an app makes twice name one request: no other is asked by them, and nothing is approved by an old answer', async () => {
+  const both = memoryWorld([{ calls: [book('c1', 'Paris'), book('c2', 'Rome')] }]);
+  const poor = both.agent({ generateId: () => 'same' });
+  const asking = poor.run('Book', await poor.thread('t'));
+  expect(await errorCode(asking)).toBe('log-tampered');
+
+  const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { calls: [book('c2', 'Rome')] }]);
+  const counting = () => {
+    let made = 0;
+    return world.agent({ generateId: () => `id${(made += 1)}` });
+  };
+  const first = counting();
+  const { approvalRequests, thread } = await first.run('Book', await first.thread('t'));
+  await first.respond(
+    approvalRequests.map((request) => request.approve()),
+    thread,
+  );
+  const restarted = counting();
+  const again = restarted.run([], await restarted.thread('t'));
+  expect(await errorCode(again)).toBe('log-tampered');
+  expect(world.ran).toHaveLength(1);
+  expect(await restarted.thread('t')).toMatchObject({ activeRequests: [] });
+});

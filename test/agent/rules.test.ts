@@ -59,6 +59,12 @@ describe.each([
   });
 });
 
+test('a rule that a getter gives is a rule: bundlers make getters of the exports of a module', async () => {
+  const getter = { enumerable: true, get: () => 'user-approval' };
+  expect(await verdict(undefined, Object.defineProperty({}, 'book', getter))).toBe('asks');
+  expect(await verdict(undefined, Object.defineProperty({}, 'book', { get: throws }))).toBe('asks');
+});
+
 test.each([
   ['true', () => true, 'asks'],
   ['false', () => false, 'runs'],
@@ -170,6 +176,20 @@ describe('a TypeError at construction (S3-39):', () => {
   test.each(wrong)('%s', (_what, tools, toolApproval) => {
     expect(() => createAgent({ model, tools, toolApproval })).toThrow(TypeError);
   });
+});
+
+test('rules where no call would meet them are a TypeError: one status for all, methods of a class', () => {
+  class Rules {
+    book() {
+      return 'user-approval';
+    }
+  }
+  const { model } = scriptedModel([]);
+  const tools = { book: travelTools([]).book };
+  for (const toolApproval of ['user-approval', new Rules(), new Map(), ['denied'], true]) {
+    // @ts-expect-error -- not all of these are rules to the compiler.
+    expect(() => createAgent({ model, tools, toolApproval })).toThrow(TypeError);
+  }
 });
 
 test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(

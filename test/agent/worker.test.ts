@@ -1,8 +1,9 @@
-import { memoryStore, type ThreadStore } from 'holdpoint';
+import { tool } from 'ai';
+import { memoryStore, type ThreadStore, type ToolRunOptions } from 'holdpoint';
 import { runWorker } from 'holdpoint/worker';
 import { expect, test } from 'vitest';
 import { scriptedModel } from '../support/scripted-model.ts';
-import { book, travelWorld } from '../support/travel-world.ts';
+import { book, cityInput, travelWorld } from '../support/travel-world.ts';
 
 const threadIds = Array.from({ length: 20 }, (_, index) => `t${String(index).padStart(2, '0')}`);
 
@@ -124,4 +125,91 @@ test('a store that can not be reached is told to onError, and asked again', asyn
   const onError = (error: unknown) => errors.push(String(error));
   await runWorker({ agent, store: { list }, signal: stopping.signal, pollMs: 1, onError });
   expect(errors).toEqual(Array.from({ length: 3 }, () => 'Error: no connection'));
+});
+
+test('a tool that never settles takes one place: other threads are run meanwhile', async () => {
+  const store = wakingStore();
+  const stopping = new AbortController();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const { promise: done, resolve: finish } = Promise.withResolvers<void>();
+  const execute = async (_input: unknown, { threadId }: ToolRunOptions) => {
+    if (threadId !== 'stuck') return 'booked';
+    begin();
+    return new Promise<never>(() => {});
+  };
+  const world = travelWorld(
+    scriptedModel([
+      { calls: [book('c1', 'Paris')] },
+      { calls: [book('c1', 'Rome')] },
+      { text: '' },
+    ]),
+    () => store,
+  );
+  const agent = world.agent({
+    tools: { book: tool({ description: 'book', inputSchema: cityInput, execute }) },
+    abortGraceMs: 0,
+  });
+  agent.on('call-ended', ({ threadId }) => {
+    if (threadId === 'free') finish();
+  });
+  const working = runWorker({ agent, store, signal: stopping.signal, concurrency: 2 });
+  for (const id of ['stuck', 'free']) {
+    const { thread, approvalRequests } = await agent.run('Book', await agent.thread(id));
+    if (id === 'free') await begun;
+    await agent.respond(
+      approvalRequests.map((request) => request.approve()),
+      thread,
+    );
+  }
+  await done;
+  stopping.abort();
+  await working;
+  expect((await agent.thread('free')).calls).toMatchObject([{ status: 'succeeded' }]);
+});
+
+test.each([
+  ['throws', () => stop()],
+  ['rejects', async () => stop()],
+])('an onError that %s stops nothing', async (_how, onError) => {
+  const stopping = new AbortController();
+  let asked = 0;
+  const list: ThreadStore['list'] = async () => {
+    asked += 1;
+    if (asked === 3) stopping.abort();
+    throw new Error('no connection');
+  };
+  const agent = travelWorld(scriptedModel([]), memoryStore).agent();
+  await runWorker({ agent, store: { list }, signal: stopping.signal, pollMs: 1, onError });
+  expect(asked).toBe(3);
+});
+
+function stop(): never {
+  throw new Error('nobody hears');
+}
+
+test.each([
+  { pollMs: 0 },
+  { pollMs: Number.NaN },
+  { pollMs: Infinity },
+  { concurrency: 0 },
+  { concurrency: Number.NaN },
+  { retryAfterMs: Number.NaN },
+])('%o is no limit, and a TypeError', async (options) => {
+  const store = memoryStore();
+  const agent = travelWorld(scriptedModel([]), () => store).agent();
+  const working = runWorker({ agent, store, signal: AbortSignal.abort(), ...options });
+  await expect(working).rejects.toThrow(TypeError);
+});
+
+test.each([
+  { leaseMs: 0 },
+  { leaseMs: Number.NaN },
+  { leaseMs: Infinity },
+  { leaseMs: 2 ** 31 },
+  { abortGraceMs: -1 },
+  { abortGraceMs: Infinity },
+  { maxSteps: 0 },
+  { maxSteps: Number.NaN },
+])('%o is no limit of an agent, and a TypeError', (options) => {
+  expect(() => travelWorld(scriptedModel([]), memoryStore).agent(options)).toThrow(TypeError);
 });

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PostgresPool } from './postgres-pool.ts';
+import type { PostgresConnection, PostgresPool } from './postgres-pool.ts';
 
 /** Calls `listener` with the thread ids of notifications until `ending` is aborted, and without one whenever it has begun to listen. */
 export async function keepListening(
@@ -20,29 +20,39 @@ export async function keepListening(
   }
 }
 
-/** Listens until the connection drops or `ending` is aborted. */
+/** Listens until the connection drops or `ending` is aborted, which waits for no server that can't be reached. */
 async function listenOnce(
   pool: PostgresPool,
   listener: (threadId?: string) => void,
   ending: AbortSignal,
 ): Promise<void> {
-  const connection = await pool.connect();
-  const { promise: over, resolve } = Promise.withResolvers<void>();
-  const end = () => resolve();
-  connection.on('error', end);
-  connection.on('end', end);
+  const { promise: over, resolve } = Promise.withResolvers<undefined>();
+  const end = () => resolve(undefined);
   ending.addEventListener('abort', end);
-  connection.on('notification', ({ payload }) => {
-    if (!ending.aborted) listener(payload);
-  });
+  const connecting = pool.connect();
   try {
+    const connection = await Promise.race([connecting, over]);
+    if (connection === undefined) return;
+    connection.on('error', end);
+    connection.on('end', end);
+    connection.on('notification', ({ payload }) => {
+      if (!ending.aborted) listener(payload);
+    });
     if (ending.aborted) return;
-    await connection.query('listen holdpoint');
+    await Promise.race([connection.query('listen holdpoint'), over]);
     if (!ending.aborted) listener();
     await over;
   } finally {
     ending.removeEventListener('abort', end);
+    void letGo(connecting);
+  }
+}
+
+async function letGo(connecting: Promise<PostgresConnection>): Promise<void> {
+  try {
     /* Destroyed: given back, it would go on listening in other hands. */
-    connection.release(true);
+    (await connecting).release(true);
+  } catch {
+    /* There is no connection. */
   }
 }
