@@ -1,5 +1,6 @@
 import type { Tool, ToolExecutionOptions, ToolSet } from 'ai';
 import type { AgentOptions } from '../agent/agent-options.ts';
+import { checkRecovery } from '../agent/recover-calls.ts';
 import { untilAborted } from '../agent/until-aborted.ts';
 import { HoldpointError } from '../errors.ts';
 import { type Guard, GuardedCall, type GuardedTool } from './guarded-call.ts';
@@ -28,6 +29,8 @@ export interface GuardOptions<TOOLS extends ToolSet = ToolSet>
  * `not-allowed` when the id was used for another call. Nobody checks what people were shown, nor who approved: for that the AI SDK's
  * history, as the caller brings it, is the authority.
  *
+ * Throws `invalid-input` without a `threadId`, and a `TypeError` as `createAgent` does for `toolRecovery` of a name that is no tool's.
+ *
  * @example
  * const guarded = guardTools(tools, { store, threadId: 'trip-42' });
  * const result = await generateText({ model, tools: guarded, toolApproval, messages });
@@ -36,9 +39,11 @@ export function guardTools<TOOLS extends ToolSet>(
   tools: TOOLS,
   { toolRecovery = {}, wait = pause, ...options }: GuardOptions<TOOLS>,
 ): TOOLS {
-  if (options.threadId === '') {
+  /* Without types a missing id is `undefined`, and all conversations would be one. */
+  if (typeof options.threadId !== 'string' || options.threadId === '') {
     throw new HoldpointError('invalid-input', 'guardTools needs the id of the conversation.');
   }
+  checkRecovery(toolRecovery, tools);
   const recoveries = new Map(Object.entries(toolRecovery));
   const guarded = { ...tools };
   for (const [name, tool] of Object.entries(tools)) {

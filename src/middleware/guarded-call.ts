@@ -3,7 +3,8 @@ import type { Agent } from '../agent/agent.ts';
 import type { AgentOptions, ToolRecovery } from '../agent/agent-options.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
 import { createAgent } from '../agent/create-agent.ts';
-import { lastOf, type ToolRunOptions } from '../agent/execute-call.ts';
+import { lastOf, successOf, type ToolRunOptions } from '../agent/execute-call.ts';
+import { messageOf } from '../agent/model-step.ts';
 import { sha256 } from '../content/sha256.ts';
 import type { ToolCall, ToolCallOutcome } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
@@ -79,10 +80,20 @@ export class GuardedCall {
       const status = thread.calls[0]?.outcome ? 'completed' : await this.#goOn(thread);
       this.#refuseOther(thread);
       const outcome = thread.calls[0]?.outcome;
-      if (outcome !== undefined) return endAs(this.#ending ?? endingOf(outcome));
+      if (outcome !== undefined) return endAs(await this.#endingOf(outcome));
       if (status !== 'running') throw this.#stuck(status, thread);
       await this.#guard.wait(signal);
     }
+  }
+
+  /** What the tool really gave, where that is what is recorded: another end of the call may have been first. */
+  async #endingOf(outcome: ToolCallOutcome): Promise<Ending> {
+    const ending = this.#ending;
+    const isRecorded =
+      ending?.type === 'returned'
+        ? isSameJson(await successOf(undefined, this.#call, ending.output), outcome)
+        : outcome.status === 'failed' && messageOf(ending?.error).startsWith(outcome.error);
+    return ending !== undefined && isRecorded ? ending : endingOf(outcome);
   }
 
   async #goOn(thread: AgentThread): Promise<AgentResponse['status']> {
@@ -160,6 +171,10 @@ function endingOf(outcome: ToolCallOutcome): Ending {
     case 'forwarded':
       throw new TypeError('Only a call that the provider runs is forwarded.');
   }
+}
+
+function isSameJson(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function endAs(ending: Ending): unknown {

@@ -330,8 +330,45 @@ describe('a guarded tool', () => {
     expect(await execute(guarded.post, {})).toBe(7);
   });
 
+  test.each([later, 'another', new Error('It failed.')])(
+    'gives what is recorded, where its result was delivered before it came to %s',
+    async (end) => {
+      const store = memoryStore();
+      const deliver = async (): Promise<void> => {
+        const agent = createAgent({ model: 'none', tools: { quick }, store });
+        const threadId = (await store.list({}))[0]?.threadId;
+        await agent.deliver(await agent.thread(threadId), 'c1', { status: 'succeeded', output: 7 });
+      };
+      const quick: ToolSet[string] = tool({
+        inputSchema: z.object({}),
+        execute: async () => {
+          await deliver();
+          if (end instanceof Error) throw end;
+          return end;
+        },
+      });
+      const guarded = guardTools({ quick }, { store, threadId: 't' });
+      expect(await execute(guarded.quick, {})).toBe(7);
+      expect(await execute(guarded.quick, {})).toBe(7);
+    },
+  );
+
   test('needs the id of a conversation', () => {
-    expect(() => guardTools({}, { store: memoryStore(), threadId: '' })).toThrow('conversation');
+    const store = memoryStore();
+    for (const threadId of ['', undefined, null, Number.NaN]) {
+      const options: GuardOptions = { store, threadId: '' };
+      Reflect.set(options, 'threadId', threadId);
+      expect(() => guardTools({}, options)).toThrow('conversation');
+    }
+  });
+
+  test('whose recovery is misspelt is a TypeError at once', () => {
+    const options: GuardOptions = {
+      store: memoryStore(),
+      threadId: 't',
+      toolRecovery: { bok: { idempotent: true } },
+    };
+    expect(() => guardTools<ToolSet>(travelTools([]), options)).toThrow(TypeError);
   });
 });
 
