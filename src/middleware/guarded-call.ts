@@ -9,6 +9,7 @@ import { sha256 } from '../content/sha256.ts';
 import type { ToolCall, ToolCallOutcome } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
+import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { proposingModel } from './proposing-model.ts';
 
@@ -72,6 +73,7 @@ export class GuardedCall {
   /** Runs the call, or gives what it came to when it ran before. */
   async result(): Promise<unknown> {
     const { abortSignal: signal, toolCallId } = this.#options;
+    this.#refuseInexact();
     const threadId = await logOf(this.#guard.threadId, toolCallId);
     for (;;) {
       signal?.throwIfAborted();
@@ -123,6 +125,17 @@ export class GuardedCall {
       this.#ending = { type: 'threw', error };
       throw error;
     }
+  }
+
+  /* The agent would record another input in its place, and the call would look like somebody else's. */
+  #refuseInexact(): void {
+    const { toolCallId, toolName, input } = this.#call;
+    const fault = whyNotStrictJson(input);
+    if (fault === undefined) return;
+    throw new HoldpointError(
+      'not-allowed',
+      `Call ${toolCallId} of ${toolName} was not run: its input can't be recorded exactly: ${fault}.`,
+    );
   }
 
   #refuseOther({ id, calls: [recorded] }: AgentThread): void {

@@ -180,6 +180,21 @@ describe('a guarded tool', () => {
     expect(ran).toHaveLength(1);
   });
 
+  test.each([
+    ['half a character', { city: '\ud800' }],
+    ['an integer that readers round', { city: 'Paris', price: 2 ** 53 }],
+    ['a key __proto__', JSON.parse('{"city":"Paris","__proto__":{}}')],
+    ['more than is shown', { city: 'x'.repeat(300_000) }],
+  ])('is not run with %s in its input, and says why', async (_, input) => {
+    const { tools, ran, store } = guardedWorld();
+    await expect(execute(tools.book, input)).rejects.toMatchObject({
+      code: 'not-allowed',
+      message: expect.stringContaining("can't be recorded exactly"),
+    });
+    expect(ran).toEqual([]);
+    expect(await store.list({})).toEqual([]);
+  });
+
   test('is run for each id, and for each conversation', async () => {
     const { plain, store, ran } = guardedWorld();
     const ids: [string, string][] = [
