@@ -26,18 +26,27 @@ export interface Later {
  */
 export function laterWithin(milliseconds: number): Later {
   const expiresAfterMs = Math.ceil(milliseconds);
-  if (Number.isSafeInteger(expiresAfterMs) && expiresAfterMs > 0) {
-    return { [later]: { expiresAfterMs } };
-  }
+  if (isTimeToCome(expiresAfterMs)) return { [later]: { expiresAfterMs } };
   throw new TypeError(`A result can't come within ${milliseconds} milliseconds.`);
 }
 
-/** How a call goes on outside, if what its tool returned says that it does. */
+/** How a call goes on outside, if what its tool returned says that it does. What is no time to come is none. */
 export function deferralOf(output: unknown): { expiresAfterMs?: number } | undefined {
   if (output === later) return {};
-  return isLater(output) ? output[later] : undefined;
+  try {
+    if (!isLater(output)) return undefined;
+    const { expiresAfterMs } = output[later];
+    return isTimeToCome(expiresAfterMs) ? { expiresAfterMs } : {};
+  } catch {
+    /* An object that throws when it is looked at says nothing. */
+    return undefined;
+  }
 }
 
 function isLater(output: unknown): output is Later {
   return typeof output === 'object' && output !== null && later in output;
+}
+
+function isTimeToCome(milliseconds: unknown): milliseconds is number {
+  return Number.isSafeInteger(milliseconds) && Number(milliseconds) > 0;
 }

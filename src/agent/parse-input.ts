@@ -75,7 +75,7 @@ function parseAnswer(item: unknown): UserInputResponseContent {
   if (fault !== undefined) {
     throw new HoldpointError('invalid-answer', `What the answer carries is not JSON: ${fault}.`);
   }
-  return parsed.data;
+  return jsonCopy(data);
 }
 
 /** Whether a message holds more than blank text; providers refuse it otherwise. */
@@ -92,7 +92,7 @@ function refuseEmpty(message: ModelMessage): void {
   );
 }
 
-/** Who answers, for the log. Throws `invalid-input` for a principal that JSON can't hold, and for what is no channel. */
+/** Who answers, for the log: a copy, as an app's session goes on changing. Throws `invalid-input` for a principal that JSON can't hold, and for what is no channel. */
 export function parseAnswerer({ principal, channel }: AnswerOptions): AnswerOptions {
   const fault = principal === undefined ? undefined : whyNotStrictJson(principal);
   if (fault !== undefined) {
@@ -102,7 +102,7 @@ export function parseAnswerer({ principal, channel }: AnswerOptions): AnswerOpti
     throw new HoldpointError('invalid-input', 'A channel is a text of 1 to 100 characters.');
   }
   return {
-    ...(principal === undefined ? {} : { principal }),
+    ...(principal === undefined ? {} : { principal: jsonCopy(principal) }),
     ...(channel === undefined ? {} : { channel }),
   };
 }

@@ -141,3 +141,22 @@ test('without a time a call waits as long as it takes', async () => {
 test.each([0, -1, Number.NaN, Infinity, 2 ** 60])('%s milliseconds are no time', (milliseconds) => {
   expect(() => laterWithin(milliseconds)).toThrow(TypeError);
 });
+
+test.each([Number.NaN, Infinity, -5, 0, 0.5, '1000', null])(
+  'a made-up time of %s is none: the call waits, and the thread can be read',
+  async (expiresAfterMs) => {
+    const world = memoryWorld(script);
+    const made = tool({
+      description: 'book',
+      inputSchema: cityInput,
+      execute: async () => ({ [later]: { expiresAfterMs } }),
+    });
+    const tools = { ...travelTools(world.ran), book: made };
+    const agent = world.agent({ tools, toolApproval: {} });
+    const { status, thread } = await agent.run('Book', await agent.thread('t'));
+    expect(status).toBe('waiting');
+    const reread = await world.agent().restore(JSON.stringify(thread));
+    expect(reread.calls[1]).toMatchObject({ status: 'deferred' });
+    expect(reread.calls[1]?.expiresAt).toBeUndefined();
+  },
+);

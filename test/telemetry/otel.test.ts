@@ -349,3 +349,28 @@ test('a tracer that throws stops nothing', async () => {
   traced({ tracer: broken });
   expect(await approveAll()).toMatchObject({ status: 'completed', text: 'Done.' });
 });
+
+test('a meter that throws, and a tool that throws what throws when it is looked at, leave no span open', async () => {
+  const meter = Object.assign(createNoopMeter(), {
+    createHistogram: () => ({
+      record() {
+        throw new Error('broken meter');
+      },
+    }),
+  });
+  const { spans } = traced({ meter });
+  const trap = (): never => {
+    throw new Error('It is a trap.');
+  };
+  const thrown = new Proxy({}, { getPrototypeOf: trap, get: trap });
+  const response = await approveAll({
+    tools: {
+      book: paying(() => {
+        throw thrown;
+      }),
+    },
+  });
+  expect(response.text).toBe('Done.');
+  expect(spanOf(spans(), 'approval_decision book')).toBeDefined();
+  expect(spanOf(spans(), 'execute_tool book').attributes['error.type']).toBe('_OTHER');
+});
