@@ -11,7 +11,8 @@ import { checkTools } from './tool-definitions.ts';
 
 /**
  * Wraps a language model with a loop that runs tools, asks people where a rule says so, and remembers.
- * Throws a `TypeError` for rules that name no tool, or one that runs at the provider.
+ * Throws a `TypeError` for rules that name no tool, or one that runs at the provider, and for a `leaseMs` or an `abortGraceMs`
+ * that no timer can wait for.
  *
  * @example
  * const agent = createAgent({ model, tools: { bookFlight }, toolApproval: { bookFlight: 'user-approval' } });
@@ -31,15 +32,26 @@ export function createAgent<
   checkTools(tools);
   checkRules(toolApproval, tools);
   checkRecovery(toolRecovery, tools);
+  const { leaseMs = 60_000, abortGraceMs = 5_000 } = options;
+  checkWait('leaseMs', leaseMs, 1);
+  checkWait('abortGraceMs', abortGraceMs, 0);
   return new HoldpointAgent({
     options,
     settings: settingsOf(options),
     maxSteps: options.maxSteps ?? 20,
-    leaseMs: options.leaseMs ?? 60_000,
-    abortGraceMs: options.abortGraceMs ?? 5_000,
+    leaseMs,
+    abortGraceMs,
     now: options.now ?? Date.now,
     generateId: options.generateId ?? randomId,
     events: new AgentEvents(),
     toldLost: new Set(),
   });
+}
+
+/* A timer takes what it can't wait for as a millisecond, and a log with the end of such a lease can't be read again. */
+function checkWait(name: string, milliseconds: number, least: number): void {
+  if (milliseconds >= least && milliseconds <= 2_147_483_647) return;
+  throw new TypeError(
+    `${name} is a time in milliseconds, from ${least} to 2,147,483,647, and not ${milliseconds}.`,
+  );
 }

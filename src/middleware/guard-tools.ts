@@ -1,5 +1,6 @@
 import type { Tool, ToolExecutionOptions, ToolSet } from 'ai';
 import type { AgentOptions } from '../agent/agent-options.ts';
+import { createAgent } from '../agent/create-agent.ts';
 import { checkRecovery } from '../agent/recover-calls.ts';
 import { untilAborted } from '../agent/until-aborted.ts';
 import { HoldpointError } from '../errors.ts';
@@ -29,7 +30,7 @@ export interface GuardOptions<TOOLS extends ToolSet = ToolSet>
  * `not-allowed` when the id was used for another call, or the input is not JSON that can be recorded exactly. Nobody checks what people were shown, nor who approved: for that the AI SDK's
  * history, as the caller brings it, is the authority.
  *
- * Throws `invalid-input` without a `threadId`, and a `TypeError` as `createAgent` does for `toolRecovery` of a name that is no tool's.
+ * Throws `invalid-input` without a `threadId`, and a `TypeError` as `createAgent` does.
  *
  * @example
  * const guarded = guardTools(tools, { store, threadId: 'trip-42' });
@@ -43,6 +44,8 @@ export function guardTools<TOOLS extends ToolSet>(
   if (typeof options.threadId !== 'string' || options.threadId === '') {
     throw new HoldpointError('invalid-input', 'guardTools needs the id of the conversation.');
   }
+  /* Made for its checks, as in holdPoint. */
+  createAgent({ ...options, model: 'none' });
   checkRecovery(toolRecovery, tools);
   const recoveries = new Map(Object.entries(toolRecovery));
   const guarded = { ...tools };

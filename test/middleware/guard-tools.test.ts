@@ -377,12 +377,12 @@ describe('a guarded tool', () => {
     }
   });
 
-  test('whose recovery is misspelt is a TypeError at once', () => {
-    const options: GuardOptions = {
-      store: memoryStore(),
-      threadId: 't',
-      toolRecovery: { bok: { idempotent: true } },
-    };
+  test.each([
+    { toolRecovery: { bok: { idempotent: true } } },
+    { leaseMs: Number.NaN },
+    { abortGraceMs: Infinity },
+  ])('with options that can not hold (%o) is a TypeError at once', (more) => {
+    const options: GuardOptions = { store: memoryStore(), threadId: 't', ...more };
     expect(() => guardTools<ToolSet>(travelTools([]), options)).toThrow(TypeError);
   });
 });
