@@ -8,7 +8,7 @@ import { traceCall } from '../thread/tracing.ts';
 import { acceptInput } from './accept-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunOptions } from './agent-options.ts';
-import { checkApprovedCalls, eventsOfApproved } from './approved-calls.ts';
+import { type CheckedCalls, checkApprovedCalls, eventsOfApproved } from './approved-calls.ts';
 import { broughtEvents, Deliveries } from './deliveries.ts';
 import { executeCall } from './execute-call.ts';
 import type { DecisionInput } from './decide-calls.ts';
@@ -24,7 +24,10 @@ import { endStatusOf, type RunEnd } from './run-end.ts';
 import type { ModelListener } from './streaming-model.ts';
 import { takeStep } from './take-step.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
+import { unlessAborted } from './until-aborted.ts';
 import { withRetries } from './with-retries.ts';
+
+const noCalls: CheckedCalls = new Map();
 
 /** What a run works with. */
 export interface RunSetting {
@@ -74,8 +77,10 @@ export class Run {
 
   /** Runs to the end. */
   async play(input: ParsedInput): Promise<RunEnd> {
-    this.#options.signal?.throwIfAborted();
-    this.#onEvents(await reconcileCalls(this.#context, this.#tools, this.#log));
+    const { signal } = this.#options;
+    signal?.throwIfAborted();
+    const reconciling = reconcileCalls(this.#context, this.#tools, this.#log);
+    this.#onEvents((await unlessAborted(reconciling, signal)) ?? []);
     const opening = await this.#open(input);
     const stopRenewing = this.#lease.isHeld
       ? this.#lease.keep(() => this.#executions.ring())
@@ -99,7 +104,7 @@ export class Run {
 
   /** Records the input, and takes the thread when there is something to do that nobody does. */
   async #open(input: ParsedInput): Promise<readonly ThreadEvent[]> {
-    const { whilePending = 'refuse' } = this.#options;
+    const { whilePending = 'refuse', signal } = this.#options;
     const accept = (proposal: Proposal): void =>
       acceptInput(proposal, input, {
         tools: this.#tools,
@@ -108,10 +113,14 @@ export class Run {
       });
     const expected = new Proposal(this.#log.state);
     if (input.answers.length > 0) accept(expected);
-    /* Looked into before the append, as rules may take their time; what has changed by then is not begun. */
+    /* Looked into before the append, as rules may take their time; what has changed by then is not begun, nor what is aborted. */
     const { state, revision } = this.#log;
-    const restarts = await restartsOf(this.#context, this.#decisionsOfStep(), state);
-    const starts = await checkApprovedCalls(this.#decisionsOfStep(), state, expected.head);
+    const decisions = this.#decisionsOfStep();
+    const looking = Promise.all([
+      restartsOf(this.#context, decisions, state),
+      checkApprovedCalls(decisions, state, expected.head),
+    ]);
+    const [restarts = [], starts = noCalls] = (await unlessAborted(looking, signal)) ?? [];
     const events = await this.#lease.take((proposal) => {
       accept(proposal);
       const { head } = proposal;
@@ -140,7 +149,9 @@ export class Run {
     if (signal?.aborted !== true) {
       const { state } = this.#log;
       this.#deliveries.update(state);
-      const starts = await checkApprovedCalls(this.#decisionsOfStep(), state, state.head);
+      const looking = checkApprovedCalls(this.#decisionsOfStep(), state, state.head);
+      const starts = await unlessAborted(looking, signal);
+      if (starts === undefined) return [];
       if (starts.size > 0) return this.#commit(({ head }) => eventsOfApproved(head, starts));
     }
     if (this.#executions.pending || this.#deliveries.pending) {

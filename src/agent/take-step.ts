@@ -55,7 +55,7 @@ export async function takeStep({
     generateId,
   });
   const { steps: step } = state.head;
-  const verdicts = await decideCalls(decisions, calls, step);
+  const verdicts = await untilAborted(decideCalls(decisions, calls, step), signal);
   const at = now();
   const finished: NewThreadEventOf<'step-finished'> = {
     type: 'step-finished',
