@@ -39,4 +39,17 @@ describe.each(ways)('what the provider runs itself, through $name', (way) => {
       ],
     });
   });
+
+  test('a call whose id was used before is told once, under the id that it has in the thread', async () => {
+    const again = opens('p1', 'Wish', 'ask-again');
+    const { model, agent } = scriptedWorld([...script, { calls: [again] }]);
+    const chat = conversation(way, { model });
+    const [requestId = ''] = requestsIn((await chat.say('Open an issue.')).content);
+    await chat.go(answering([requestId], { approved: false }));
+    const { content } = await chat.say('Another one.');
+    const { toolCallId } = (await agent.thread('t')).calls[1] ?? {};
+    expect(toolCallId).not.toBe('p1');
+    const calls = content.filter((part) => part.type === 'tool-call');
+    expect(calls.map((call) => call.toolCallId)).toEqual([toolCallId]);
+  });
 });
