@@ -1,4 +1,4 @@
-import { jsonSchema, type Tool, type ToolExecutionOptions } from 'ai';
+import type { Tool, ToolExecutionOptions } from 'ai';
 import type { Agent } from '../agent/agent.ts';
 import type { AgentOptions, ToolRecovery } from '../agent/agent-options.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
@@ -11,6 +11,7 @@ import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
+import { inertTool } from './inert-tools.ts';
 import { proposingModel } from './proposing-model.ts';
 
 /** What calls are guarded with. */
@@ -62,7 +63,8 @@ export class GuardedCall {
     this.#agent = createAgent({
       ...guard,
       model: proposingModel(this.#call),
-      tools: Object.fromEntries([[name, { inputSchema: jsonSchema({}), execute }]]),
+      /* Described as it is: a person's word to try the call again is bound to that. */
+      tools: Object.fromEntries([[name, { ...inertTool(tool), execute }]]),
       toolRecovery: Object.fromEntries(recovery === undefined ? [] : [[name, recovery]]),
       telemetry: { isEnabled: false },
       /* The call, and the silence after it, which leaves its thread idle. */

@@ -401,6 +401,16 @@ describe('a guarded call whose process died', () => {
     expect(ran).toHaveLength(1);
   });
 
+  test('is run again, once, where a person says so', async () => {
+    const { again, ran, store, plain } = await lost();
+    const agent = createAgent({ model: 'none', tools: plain, store });
+    const thread = await agent.thread((await store.list({}))[0]?.threadId);
+    await agent.settle(thread, 'c1', { status: 'retry' });
+    expect(await again()).toEqual({ booked: 'Paris' });
+    expect(await again()).toEqual({ booked: 'Paris' });
+    expect(ran).toHaveLength(2);
+  });
+
   test('is what its tool can say of it', async () => {
     const asked: unknown[] = [];
     const { again, ran } = await lost({
