@@ -57,9 +57,17 @@ function guarded(handle: (message: TraceMessage) => void): (message: TraceMessag
     try {
       handle(message);
     } catch (error) {
-      diag.error('holdpoint/otel could not trace.', error);
+      report(error);
     }
   };
+}
+
+function report(error: unknown): void {
+  try {
+    diag.error('holdpoint/otel could not trace.', error);
+  } catch {
+    /* The logger throws, too: there is nobody left to tell. */
+  }
 }
 
 /** The spans of what goes on. */
