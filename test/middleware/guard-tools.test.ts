@@ -371,9 +371,9 @@ describe('a guarded tool', () => {
   test('needs the id of a conversation', () => {
     const store = memoryStore();
     for (const threadId of ['', undefined, null, Number.NaN]) {
-      const options: GuardOptions = { store, threadId: '' };
-      Reflect.set(options, 'threadId', threadId);
-      expect(() => guardTools({}, options)).toThrow('conversation');
+      const given: GuardOptions = { store, threadId: '' };
+      Reflect.set(given, 'threadId', threadId);
+      expect(() => guardTools({}, given)).toThrow('conversation');
     }
   });
 
@@ -382,8 +382,8 @@ describe('a guarded tool', () => {
     { leaseMs: Number.NaN },
     { abortGraceMs: Infinity },
   ])('with options that can not hold (%o) is a TypeError at once', (more) => {
-    const options: GuardOptions = { store: memoryStore(), threadId: 't', ...more };
-    expect(() => guardTools<ToolSet>(travelTools([]), options)).toThrow(TypeError);
+    const given: GuardOptions = { store: memoryStore(), threadId: 't', ...more };
+    expect(() => guardTools<ToolSet>(travelTools([]), given)).toThrow(TypeError);
   });
 });
 

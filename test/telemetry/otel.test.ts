@@ -71,6 +71,12 @@ async function approveAll(options: Partial<AgentOptions> = {}) {
   );
 }
 
+function quiet(): void {}
+
+function trap(): never {
+  throw new Error('It is a trap.');
+}
+
 /** A tool that does this. */
 function paying(result: () => unknown) {
   return tool({ description: 'pay', inputSchema: cityInput, execute: async () => result() });
@@ -346,7 +352,6 @@ test('a tracer that throws stops nothing, nor does a logger that throws when it 
     told.push(text);
     throw new Error('broken logger');
   };
-  const quiet = (): void => {};
   stops.push(() => diag.disable());
   diag.setLogger({ error, warn: quiet, info: quiet, debug: quiet, verbose: quiet });
   const broken = Object.assign(exporting().tracer, {
@@ -368,9 +373,6 @@ test('a meter that throws, and a tool that throws what throws when it is looked 
     }),
   });
   const { spans } = traced({ meter });
-  const trap = (): never => {
-    throw new Error('It is a trap.');
-  };
   const thrown = new Proxy({}, { getPrototypeOf: trap, get: trap });
   const response = await approveAll({
     tools: {
