@@ -57,9 +57,17 @@ function guarded(handle: (message: TraceMessage) => void): (message: TraceMessag
     try {
       handle(message);
     } catch (error) {
-      diag.error('holdpoint/otel could not trace.', error);
+      report(error);
     }
   };
+}
+
+function report(error: unknown): void {
+  try {
+    diag.error('holdpoint/otel could not trace.', error);
+  } catch {
+    /* The logger throws, too: there is nobody left to tell. */
+  }
 }
 
 /** The spans of what goes on. */
@@ -96,15 +104,17 @@ class Tracing {
   /** The synchronous part is over: whatever the tool goes on with has its context by now. */
   end(message: TraceMessage): void {
     this.#leave.get(message)?.();
-    if (message.type !== 'indeterminate') return;
     const span = this.#spans.get(message);
-    span?.setStatus({ code: SpanStatusCode.ERROR });
-    span?.end();
+    if (message.type !== 'indeterminate' || span === undefined) return;
+    endAfter(span, () => span.setStatus({ code: SpanStatusCode.ERROR }));
   }
 
   asyncEnd(message: TraceMessage): void {
     const span = this.#spans.get(message);
-    if (span === undefined) return;
+    if (span !== undefined) endAfter(span, () => this.#conclude(message, span));
+  }
+
+  #conclude(message: TraceMessage, span: Span): void {
     if ('error' in message) {
       span.setAttribute('error.type', typeOf(message.error));
       span.setStatus({ code: SpanStatusCode.ERROR });
@@ -118,7 +128,6 @@ class Tracing {
         ...(toolName === undefined ? {} : { 'gen_ai.tool.name': toolName }),
       });
     }
-    span.end();
   }
 
   /** Makes a span the active one until the message's `end`. A tool can't be wrapped from here, so `context.with` would not do. */
@@ -138,8 +147,21 @@ function traceparentOf({ traceId, spanId, traceFlags }: SpanContext): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }
 
-/* Never the message: it may quote what was not to be recorded. */
+/* What is said of it last may fail, in a meter say; the span ends all the same, and is exported. */
+function endAfter(span: Span, conclude: () => void): void {
+  try {
+    conclude();
+  } finally {
+    span.end();
+  }
+}
+
+/* Never the message: it may quote what was not to be recorded. A tool may throw anything, also what throws when it is looked at. */
 function typeOf(error: unknown): string {
-  if (HoldpointError.isInstance(error)) return error.code;
-  return error instanceof Error ? error.name : '_OTHER';
+  try {
+    if (HoldpointError.isInstance(error)) return error.code;
+    return error instanceof Error && typeof error.name === 'string' ? error.name : '_OTHER';
+  } catch {
+    return '_OTHER';
+  }
 }

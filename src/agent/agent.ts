@@ -51,7 +51,8 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
   ): Promise<void>;
   /**
    * Asks for a person's word on something that is no tool call, at a step of the app's own (seed 003, custom agents). The
-   * answer comes through `run` or `respond` as any other, and is told by the `request-answered` event.
+   * answer comes through `run` or `respond` as any other, and is told by the `request-answered` event. Rejects with `invalid-input`
+   * for an `expiresAfterMs` that is no number of milliseconds.
    */
   requestApproval(
     thread: AgentThread,

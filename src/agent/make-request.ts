@@ -1,5 +1,6 @@
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { CallPlace, ToolCall } from '../content/tool-call.ts';
+import { HoldpointError } from '../errors.ts';
 import { requestDigest } from '../policy/digest.ts';
 
 /** What a request is made with. */
@@ -24,12 +25,16 @@ export interface AskedCall {
   runnerDigest: string;
 }
 
-/** A request for approval, bound by its digest to all it shows, and to the call and what will run it, if it is about one. */
+/** A request for approval, bound by its digest to all it shows, and to the call and what will run it, if it is about one. Throws `invalid-input` for an expiry that is no time. */
 export async function makeRequest(
   { threadId, now, generateId }: RequestMaking,
   { text, reason, expiresAfterMs }: Asked,
   asked?: AskedCall,
 ): Promise<ApprovalRequest> {
+  /* JSON would say `null` of it, and the log could not be read again. */
+  if (expiresAfterMs !== undefined && !Number.isFinite(expiresAfterMs)) {
+    throw new HoldpointError('invalid-input', `No request expires after ${expiresAfterMs} ms.`);
+  }
   const createdAt = now();
   const request: Omit<ApprovalRequest, 'digest'> = {
     type: 'approval-request',

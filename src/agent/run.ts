@@ -24,8 +24,10 @@ import { endStatusOf, type RunEnd } from './run-end.ts';
 import type { ModelListener } from './streaming-model.ts';
 import { takeStep } from './take-step.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
-import { untilAborted } from './until-aborted.ts';
+import { unlessAborted } from './until-aborted.ts';
 import { withRetries } from './with-retries.ts';
+
+const noCalls: CheckedCalls = new Map();
 
 /** What a run works with. */
 export interface RunSetting {
@@ -75,9 +77,10 @@ export class Run {
 
   /** Runs to the end. */
   async play(input: ParsedInput): Promise<RunEnd> {
-    this.#options.signal?.throwIfAborted();
+    const { signal } = this.#options;
+    signal?.throwIfAborted();
     const reconciling = reconcileCalls(this.#context, this.#tools, this.#log);
-    this.#onEvents(await untilAborted(reconciling, this.#options.signal));
+    this.#onEvents((await unlessAborted(reconciling, signal)) ?? []);
     const opening = await this.#open(input);
     const stopRenewing = this.#lease.isHeld
       ? this.#lease.keep(() => this.#executions.ring())
@@ -110,12 +113,14 @@ export class Run {
       });
     const expected = new Proposal(this.#log.state);
     if (input.answers.length > 0) accept(expected);
-    /* Looked into before the append, as rules may take their time; what has changed by then is not begun. */
+    /* Looked into before the append, as rules may take their time; what has changed by then is not begun, nor what is aborted. */
     const { state, revision } = this.#log;
-    const restarting = restartsOf(this.#context, this.#decisionsOfStep(), state);
-    const restarts = await untilAborted(restarting, signal);
-    const checking = checkApprovedCalls(this.#decisionsOfStep(), state, expected.head);
-    const starts = await untilAborted(checking, signal);
+    const decisions = this.#decisionsOfStep();
+    const looking = Promise.all([
+      restartsOf(this.#context, decisions, state),
+      checkApprovedCalls(decisions, state, expected.head),
+    ]);
+    const [restarts = [], starts = noCalls] = (await unlessAborted(looking, signal)) ?? [];
     const events = await this.#lease.take((proposal) => {
       accept(proposal);
       const { head } = proposal;
@@ -143,8 +148,10 @@ export class Run {
     }
     if (signal?.aborted === true && this.#executions.mayEnd) throw signal.reason;
     if (signal?.aborted !== true) {
-      this.#deliveries.update(this.#log.state);
-      const starts = await this.#startsOfApproved();
+      const { state } = this.#log;
+      this.#deliveries.update(state);
+      const looking = checkApprovedCalls(this.#decisionsOfStep(), state, state.head);
+      const starts = await unlessAborted(looking, signal);
       if (starts === undefined) return [];
       if (starts.size > 0) return this.#commit(({ head }) => eventsOfApproved(head, starts));
     }
@@ -154,19 +161,6 @@ export class Run {
     }
     const speaks = modelSpeaks(this.#log.state.head) && this.#steps < this.#context.maxSteps;
     return speaks ? this.#askModel() : this.#commit(() => [this.#lease.ended()]);
-  }
-
-  /** None when the signal aborts first: a rule need not settle, and what is running has its grace time still. */
-  async #startsOfApproved(): Promise<CheckedCalls | undefined> {
-    const { state } = this.#log;
-    const { signal } = this.#options;
-    const checking = checkApprovedCalls(this.#decisionsOfStep(), state, state.head);
-    try {
-      return await untilAborted(checking, signal);
-    } catch (error) {
-      if (signal?.aborted === true) return undefined;
-      throw error;
-    }
   }
 
   async #askModel(): Promise<readonly ThreadEvent[]> {

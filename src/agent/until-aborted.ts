@@ -11,3 +11,16 @@ export async function untilAborted<RESULT>(
     void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }
+
+/** The work's result; nothing as soon as the signal aborts. */
+export async function unlessAborted<RESULT>(
+  work: Promise<RESULT>,
+  signal: AbortSignal | undefined,
+): Promise<RESULT | undefined> {
+  try {
+    return await untilAborted(work, signal);
+  } catch (error) {
+    if (signal?.aborted === true) return undefined;
+    throw error;
+  }
+}

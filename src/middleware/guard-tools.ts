@@ -1,5 +1,7 @@
 import type { Tool, ToolExecutionOptions, ToolSet } from 'ai';
 import type { AgentOptions } from '../agent/agent-options.ts';
+import { createAgent } from '../agent/create-agent.ts';
+import { checkRecovery } from '../agent/recover-calls.ts';
 import { untilAborted } from '../agent/until-aborted.ts';
 import { HoldpointError } from '../errors.ts';
 import { type Guard, GuardedCall, type GuardedTool } from './guarded-call.ts';
@@ -25,8 +27,10 @@ export interface GuardOptions<TOOLS extends ToolSet = ToolSet>
  *
  * `execute` gets the AI SDK's options, and the call's `idempotencyKey` (`ToolRunOptions`). It throws what the tool throws, and a
  * `HoldpointError`: `thread-indeterminate` when nobody knows how the call ended, `requests-open` when it goes on elsewhere,
- * `not-allowed` when the id was used for another call. Nobody checks what people were shown, nor who approved: for that the AI SDK's
+ * `not-allowed` when the id was used for another call, or the input is not JSON that can be recorded exactly. Nobody checks what people were shown, nor who approved: for that the AI SDK's
  * history, as the caller brings it, is the authority.
+ *
+ * Throws `invalid-input` without a `threadId`, and a `TypeError` as `createAgent` does.
  *
  * @example
  * const guarded = guardTools(tools, { store, threadId: 'trip-42' });
@@ -36,9 +40,13 @@ export function guardTools<TOOLS extends ToolSet>(
   tools: TOOLS,
   { toolRecovery = {}, wait = pause, ...options }: GuardOptions<TOOLS>,
 ): TOOLS {
-  if (options.threadId === '') {
+  /* Without types a missing id is `undefined`, and all conversations would be one. */
+  if (typeof options.threadId !== 'string' || options.threadId === '') {
     throw new HoldpointError('invalid-input', 'guardTools needs the id of the conversation.');
   }
+  /* Made for its checks, as in holdPoint. */
+  createAgent({ ...options, model: 'none' });
+  checkRecovery(toolRecovery, tools);
   const recoveries = new Map(Object.entries(toolRecovery));
   const guarded = { ...tools };
   for (const [name, tool] of Object.entries(tools)) {

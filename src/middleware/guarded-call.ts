@@ -1,14 +1,17 @@
-import { jsonSchema, type Tool, type ToolExecutionOptions } from 'ai';
+import type { Tool, ToolExecutionOptions } from 'ai';
 import type { Agent } from '../agent/agent.ts';
 import type { AgentOptions, ToolRecovery } from '../agent/agent-options.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
 import { createAgent } from '../agent/create-agent.ts';
-import { lastOf, type ToolRunOptions } from '../agent/execute-call.ts';
+import { lastOf, successOf, type ToolRunOptions } from '../agent/execute-call.ts';
+import { messageOf } from '../agent/model-step.ts';
 import { sha256 } from '../content/sha256.ts';
 import type { ToolCall, ToolCallOutcome } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
+import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
+import { inertTool } from './inert-tools.ts';
 import { proposingModel } from './proposing-model.ts';
 
 /** What calls are guarded with. */
@@ -60,7 +63,8 @@ export class GuardedCall {
     this.#agent = createAgent({
       ...guard,
       model: proposingModel(this.#call),
-      tools: Object.fromEntries([[name, { inputSchema: jsonSchema({}), execute }]]),
+      /* Described as it is: a person's word to try the call again is bound to that. */
+      tools: Object.fromEntries([[name, { ...inertTool(tool), execute }]]),
       toolRecovery: Object.fromEntries(recovery === undefined ? [] : [[name, recovery]]),
       telemetry: { isEnabled: false },
       /* The call, and the silence after it, which leaves its thread idle. */
@@ -71,6 +75,7 @@ export class GuardedCall {
   /** Runs the call, or gives what it came to when it ran before. */
   async result(): Promise<unknown> {
     const { abortSignal: signal, toolCallId } = this.#options;
+    this.#refuseInexact();
     const threadId = await logOf(this.#guard.threadId, toolCallId);
     for (;;) {
       signal?.throwIfAborted();
@@ -79,10 +84,20 @@ export class GuardedCall {
       const status = thread.calls[0]?.outcome ? 'completed' : await this.#goOn(thread);
       this.#refuseOther(thread);
       const outcome = thread.calls[0]?.outcome;
-      if (outcome !== undefined) return endAs(this.#ending ?? endingOf(outcome));
+      if (outcome !== undefined) return endAs(await this.#endingOf(outcome));
       if (status !== 'running') throw this.#stuck(status, thread);
       await this.#guard.wait(signal);
     }
+  }
+
+  /** What the tool really gave, where that is what is recorded: another end of the call may have been first. */
+  async #endingOf(outcome: ToolCallOutcome): Promise<Ending> {
+    const ending = this.#ending;
+    const isRecorded =
+      ending?.type === 'returned'
+        ? isSameJson(await successOf(undefined, this.#call, ending.output), outcome)
+        : outcome.status === 'failed' && messageOf(ending?.error).startsWith(outcome.error);
+    return ending !== undefined && isRecorded ? ending : endingOf(outcome);
   }
 
   async #goOn(thread: AgentThread): Promise<AgentResponse['status']> {
@@ -112,6 +127,17 @@ export class GuardedCall {
       this.#ending = { type: 'threw', error };
       throw error;
     }
+  }
+
+  /* The agent would record another input in its place, and the call would look like somebody else's. */
+  #refuseInexact(): void {
+    const { toolCallId, toolName, input } = this.#call;
+    const fault = whyNotStrictJson(input);
+    if (fault === undefined) return;
+    throw new HoldpointError(
+      'not-allowed',
+      `Call ${toolCallId} of ${toolName} was not run: its input can't be recorded exactly: ${fault}.`,
+    );
   }
 
   #refuseOther({ id, calls: [recorded] }: AgentThread): void {
@@ -160,6 +186,10 @@ function endingOf(outcome: ToolCallOutcome): Ending {
     case 'forwarded':
       throw new TypeError('Only a call that the provider runs is forwarded.');
   }
+}
+
+function isSameJson(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function endAs(ending: Ending): unknown {

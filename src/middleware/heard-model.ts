@@ -5,7 +5,7 @@ import {
   type ProviderPart,
   type ProviderStream,
 } from '../agent/collected-answer.ts';
-import type { ProviderCall, ProviderModel } from './provider-call.ts';
+import { isForced, type ProviderCall, type ProviderModel } from './provider-call.ts';
 
 /** The model that a middleware was given, as the run asks it: it always streams, and each of its answers is kept as it was. */
 export class HeardModel {
@@ -16,9 +16,9 @@ export class HeardModel {
   constructor(
     model: ProviderModel,
     {
-      responseFormat,
+      params: { responseFormat, toolChoice },
       isStreamed,
-    }: { responseFormat: ProviderCall['responseFormat']; isStreamed: boolean },
+    }: { params: Pick<ProviderCall, 'responseFormat' | 'toolChoice'>; isStreamed: boolean },
   ) {
     const wrapStream: NonNullable<LanguageModelMiddleware['wrapStream']> = isStreamed
       ? async ({ doStream }) => this.#hear(await doStream())
@@ -27,7 +27,12 @@ export class HeardModel {
       model,
       middleware: {
         specificationVersion: 'v4',
-        transformParams: async ({ params }) => ({ ...params, responseFormat }),
+        transformParams: async ({ params }) => ({
+          ...params,
+          responseFormat,
+          /* A call is forced once, as in the one step that the caller sees: at every step, it would be made until the last. */
+          ...(isForced(toolChoice) && this.answer === undefined && { toolChoice }),
+        }),
         wrapStream,
       },
     });

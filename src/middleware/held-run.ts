@@ -45,8 +45,8 @@ export async function holdRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   refuseOtherTools(params, options.tools ?? {});
   const prompt = readPrompt(params.prompt);
   const { instructions } = prompt;
-  const { responseFormat, abortSignal: signal } = params;
-  const heard = new HeardModel(model, { responseFormat, isStreamed });
+  const { abortSignal: signal } = params;
+  const heard = new HeardModel(model, { params, isStreamed });
   const agent = createAgent<TOOLS, RUNTIME_CONTEXT>({
     ...options,
     ...settingsOf(params),

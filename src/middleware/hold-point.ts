@@ -13,7 +13,11 @@ export type { HoldPointOptions } from './held-run.ts';
  * at its end, and answers by request id.
  *
  * `providerOptions.holdpoint` is `{ threadId, principal?, channel?, whilePending?, answers? }`: `answers` takes those to questions,
- * and any others. `providerMetadata.holdpoint` of the result is `{ threadId, status, requests }`.
+ * and any others. `providerMetadata.holdpoint` of the result is `{ threadId, status, requests }`. A `toolChoice` that forces a call
+ * is for the first step of the run.
+ *
+ * A stream that is neither read nor cancelled keeps its thread: give the call an `abortSignal` that tells when a client has left, as
+ * the AI SDK does not pass on that the body of its response was cancelled.
  *
  * Throws a `TypeError` as `createAgent` does. A call fails as `agent.run` does, and with a `HoldpointError` `invalid-input` when it
  * names no thread, `not-allowed` when it brings tools that are not of `tools`.

@@ -15,8 +15,14 @@ export function inertTools<TOOLS extends ToolSet>(tools: TOOLS): TOOLS {
   return inert;
 }
 
-/* The input was checked by holdPoint; a schema that transforms would not take its own output. */
-function inertTool({ title, metadata, description, inputSchema, ...tool }: Tool): ToolSet[string] {
+/** A tool as it is described, and nothing else. Its input was checked before; a schema that transforms would not take its own output. */
+export function inertTool({
+  title,
+  metadata,
+  description,
+  inputSchema,
+  ...tool
+}: Tool): ToolSet[string] {
   const schema = async (): Promise<unknown> => asSchema(inputSchema).jsonSchema;
   const described = {
     title,

@@ -59,7 +59,12 @@ function parseAnswer(item: unknown): UserInputResponseContent {
   );
 }
 
-/** The settings that a call brings, for the model steps of its run. */
+/** Whether a call must make a tool call. */
+export function isForced(choice: ProviderCall['toolChoice']): boolean {
+  return choice?.type === 'required' || choice?.type === 'tool';
+}
+
+/** The settings that a call brings, for all model steps of its run. */
 export function settingsOf(params: ProviderCall): Pick<AgentOptions, BroughtOption> {
   const { holdpoint: _ours, ...providerOptions } = params.providerOptions ?? {};
   const { toolChoice } = params;
@@ -75,7 +80,7 @@ export function settingsOf(params: ProviderCall): Pick<AgentOptions, BroughtOpti
     reasoning: params.reasoning,
     headers: params.headers,
     providerOptions,
-    toolChoice: toolChoice?.type === 'tool' ? toolChoice : toolChoice?.type,
+    toolChoice: toolChoice?.type === 'none' ? 'none' : undefined,
   };
 }
 

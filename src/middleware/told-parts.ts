@@ -106,6 +106,8 @@ export class ToldParts {
   /** What the model said beside text and calls of ours: it is told when the step is recorded, as a step may be tried twice. */
   #restOfAnswer(): ProviderPart[] {
     const { content = [] } = this.#audience.answer() ?? {};
+    const requests = content.filter((part) => part.type === 'tool-approval-request');
+    const asked = new Set(requests.map(({ toolCallId }) => toolCallId));
     return content.flatMap((part): ProviderPart[] => {
       switch (part.type) {
         case 'file':
@@ -113,7 +115,8 @@ export class ToldParts {
         case 'custom':
           return [part];
         case 'tool-call':
-          if (part.providerExecuted !== true) return [];
+          /* One that is asked about is told as it is recorded, maybe under another id. */
+          if (part.providerExecuted !== true || asked.has(part.toolCallId)) return [];
           this.#calls.add(part.toolCallId);
           return [{ ...part, dynamic: this.#isDynamic(part.toolName) }];
         case 'tool-result':

@@ -83,6 +83,24 @@ test('thread.events is the audit trail: who was asked what, who answered, what r
   });
 });
 
+test('who answered is recorded as they were then, and stays the app’s own to change', async () => {
+  const world = memoryWorld(script);
+  const agent = world.agent();
+  const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
+  const session = { subject: 'ann', seen: { pages: 1 } };
+  const [answer] = approvalRequests.map((request) => request.approve());
+  if (answer === undefined) throw new Error('A request was expected.');
+  const run = agent.run(answer, thread, { principal: session });
+  session.seen.pages = 2;
+  await run;
+  expect(thread.events.find(({ type }) => type === 'request-answered')).toMatchObject({
+    principal: { subject: 'ann', seen: { pages: 1 } },
+  });
+  session.seen.pages = 3;
+  const reread = await world.agent().restore(JSON.stringify(thread));
+  expect(JSON.stringify(reread)).toBe(JSON.stringify(thread));
+});
+
 test('every call of a thread is a tool call record, as its schema says', async () => {
   const world = memoryWorld(script);
   const agent = world.agent();

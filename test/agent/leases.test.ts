@@ -1,5 +1,5 @@
 import { tool } from 'ai';
-import { memoryStore, type ThreadStore } from 'holdpoint';
+import { createAgent, memoryStore, type ThreadStore } from 'holdpoint';
 import { expect, test, vi } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -228,4 +228,11 @@ test('a run that lost its lease to another stops, and says that another is runni
   expect(await second.run([], await second.thread('t'))).toMatchObject({ text: 'Second.' });
   answered.resolve();
   expect(await running).toMatchObject({ status: 'running', text: 'Second.' });
+});
+
+test.each([
+  ...[Number.NaN, Infinity, -Infinity, 0, -1, 0.5, 2 ** 31].map((leaseMs) => ({ leaseMs })),
+  ...[Number.NaN, Infinity, -1, 2 ** 31].map((abortGraceMs) => ({ abortGraceMs })),
+])('a time that no timer can wait for is a TypeError at construction: %o', (options) => {
+  expect(() => createAgent({ model: 'none', ...options })).toThrow(TypeError);
 });

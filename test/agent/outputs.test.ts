@@ -28,6 +28,16 @@ cycle.push(cycle);
 let deep: unknown = 'bottom';
 for (let depth = 0; depth < 50_000; depth += 1) deep = [deep];
 
+const trapped = new Proxy(
+  { amount: 1n },
+  {
+    has(target, key) {
+      if (key === later) throw new Error('gotcha');
+      return key in target;
+    },
+  },
+);
+
 test.each([
   ['a BigInt', 1n],
   ['a cycle', cycle],
@@ -41,6 +51,7 @@ test.each([
       },
     },
   ],
+  ['what throws when it is asked whether it comes later', trapped],
 ])(
   'a tool that returns %s has succeeded, and a placeholder says what was not recorded',
   async (_what, output) => {

@@ -65,3 +65,17 @@ test('a request of the app itself expires and is cancelled like any other', asyn
   await agent.cancel(thread);
   expect(await errorCode(agent.run(open.approve(), thread))).toBe('request-closed');
 });
+
+test.each([Number.NaN, Infinity, '7'])(
+  'a request that would expire after %s milliseconds is refused, and the thread can be read',
+  async (time) => {
+    const world = memoryWorld([]);
+    const agent = world.agent();
+    const thread = await agent.thread('t');
+    const asked = { text: 'One?', expiresAfterMs: 1 };
+    Reflect.set(asked, 'expiresAfterMs', time);
+    expect(await errorCode(agent.requestApproval(thread, asked))).toBe('invalid-input');
+    const reread = await world.agent({ store: undefined }).restore(JSON.stringify(thread));
+    expect(reread.activeRequests).toEqual([]);
+  },
+);

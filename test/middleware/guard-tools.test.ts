@@ -180,6 +180,21 @@ describe('a guarded tool', () => {
     expect(ran).toHaveLength(1);
   });
 
+  test.each([
+    ['half a character', { city: '\ud800' }],
+    ['an integer that readers round', { city: 'Paris', price: 2 ** 53 }],
+    ['a key __proto__', JSON.parse('{"city":"Paris","__proto__":{}}')],
+    ['more than is shown', { city: 'x'.repeat(300_000) }],
+  ])('is not run with %s in its input, and says why', async (_, input) => {
+    const { tools, ran, store } = guardedWorld();
+    await expect(execute(tools.book, input)).rejects.toMatchObject({
+      code: 'not-allowed',
+      message: expect.stringContaining("can't be recorded exactly"),
+    });
+    expect(ran).toEqual([]);
+    expect(await store.list({})).toEqual([]);
+  });
+
   test('is run for each id, and for each conversation', async () => {
     const { plain, store, ran } = guardedWorld();
     const ids: [string, string][] = [
@@ -330,8 +345,45 @@ describe('a guarded tool', () => {
     expect(await execute(guarded.post, {})).toBe(7);
   });
 
+  test.each([later, 'another', new Error('It failed.')])(
+    'gives what is recorded, where its result was delivered before it came to %s',
+    async (end) => {
+      const store = memoryStore();
+      const deliver = async (): Promise<void> => {
+        const agent = createAgent({ model: 'none', tools: { quick }, store });
+        const threadId = (await store.list({}))[0]?.threadId;
+        await agent.deliver(await agent.thread(threadId), 'c1', { status: 'succeeded', output: 7 });
+      };
+      const quick: ToolSet[string] = tool({
+        inputSchema: z.object({}),
+        execute: async () => {
+          await deliver();
+          if (end instanceof Error) throw end;
+          return end;
+        },
+      });
+      const guarded = guardTools({ quick }, { store, threadId: 't' });
+      expect(await execute(guarded.quick, {})).toBe(7);
+      expect(await execute(guarded.quick, {})).toBe(7);
+    },
+  );
+
   test('needs the id of a conversation', () => {
-    expect(() => guardTools({}, { store: memoryStore(), threadId: '' })).toThrow('conversation');
+    const store = memoryStore();
+    for (const threadId of ['', undefined, null, Number.NaN]) {
+      const given: GuardOptions = { store, threadId: '' };
+      Reflect.set(given, 'threadId', threadId);
+      expect(() => guardTools({}, given)).toThrow('conversation');
+    }
+  });
+
+  test.each([
+    { toolRecovery: { bok: { idempotent: true } } },
+    { leaseMs: Number.NaN },
+    { abortGraceMs: Infinity },
+  ])('with options that can not hold (%o) is a TypeError at once', (more) => {
+    const given: GuardOptions = { store: memoryStore(), threadId: 't', ...more };
+    expect(() => guardTools<ToolSet>(travelTools([]), given)).toThrow(TypeError);
   });
 });
 
@@ -347,6 +399,16 @@ describe('a guarded call whose process died', () => {
     await agent.settle(await agent.thread(threadId), 'c1', outcome);
     expect(await again()).toEqual({ booked: 'settled' });
     expect(ran).toHaveLength(1);
+  });
+
+  test('is run again, once, where a person says so', async () => {
+    const { again, ran, store, plain } = await lost();
+    const agent = createAgent({ model: 'none', tools: plain, store });
+    const thread = await agent.thread((await store.list({}))[0]?.threadId);
+    await agent.settle(thread, 'c1', { status: 'retry' });
+    expect(await again()).toEqual({ booked: 'Paris' });
+    expect(await again()).toEqual({ booked: 'Paris' });
+    expect(ran).toHaveLength(2);
   });
 
   test('is what its tool can say of it', async () => {

@@ -60,7 +60,7 @@ export interface Asked {
   tools?: ToolSet;
   instructions?: string;
   temperature?: number;
-  toolChoice?: 'none';
+  toolChoice?: 'none' | 'required' | { type: 'tool'; toolName: string };
   headers?: Record<string, string>;
   providerOptions?: Parameters<typeof generateText>[0]['providerOptions'];
   abortSignal?: AbortSignal;

@@ -7,7 +7,7 @@ import {
   wrapLanguageModel,
 } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
-import { holdPoint } from 'holdpoint/middleware';
+import { holdPoint, inertTools } from 'holdpoint/middleware';
 import { questionTools } from 'holdpoint/tools';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
@@ -191,6 +191,28 @@ describe.each(ways)('with $name', (way) => {
     expect(got.content).toMatchObject([{ type: 'text', text: 'Booked.' }]);
     expect(ran).toHaveLength(1);
   });
+
+  test.each(['required', { type: 'tool', toolName: 'look' }] as const)(
+    'a call that is forced (%o) is forced once',
+    async (toolChoice) => {
+      const choices: unknown[] = [];
+      const played = scriptedModel([{ calls: [look('c1', 'Rome')] }, { text: 'Seen.' }]);
+      const inner = wrapLanguageModel({
+        model: modelOf(played),
+        middleware: {
+          async transformParams({ params }) {
+            choices.push(params.toolChoice?.type);
+            return params;
+          },
+        },
+      });
+      const { model, tools, ran } = heldWorld({ model: inner });
+      const messages = [{ role: 'user' as const, content: 'Look' }];
+      await way.ask({ model, messages, toolChoice, tools: inertTools(tools), ...ofThread() });
+      expect(choices).toEqual([typeof toolChoice === 'string' ? toolChoice : 'tool', 'auto']);
+      expect(ran).toHaveLength(1);
+    },
+  );
 
   test('approvals may be answered beside the prompt too', async () => {
     const { model, ran } = scriptedWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }]);

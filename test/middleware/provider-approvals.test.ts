@@ -1,6 +1,17 @@
+import { APICallError, generateText, wrapLanguageModel } from 'ai';
 import { describe, expect, test } from 'vitest';
 import { opened, opens } from '../support/asking-provider.ts';
-import { answering, conversation, requestsIn, scriptedWorld, ways } from './held-world.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
+import {
+  answering,
+  conversation,
+  heldWorld,
+  modelOf,
+  ofThread,
+  requestsIn,
+  scriptedWorld,
+  ways,
+} from './held-world.ts';
 
 const script = [
   { calls: [opens('p1', 'Bug')] },
@@ -39,4 +50,49 @@ describe.each(ways)('what the provider runs itself, through $name', (way) => {
       ],
     });
   });
+
+  test('a call whose id was used before is told once, under the id that it has in the thread', async () => {
+    const again = opens('p1', 'Wish', 'ask-again');
+    const { model, agent } = scriptedWorld([...script, { calls: [again] }]);
+    const chat = conversation(way, { model });
+    const [requestId = ''] = requestsIn((await chat.say('Open an issue.')).content);
+    await chat.go(answering([requestId], { approved: false }));
+    const { content } = await chat.say('Another one.');
+    const { toolCallId } = (await agent.thread('t')).calls[1] ?? {};
+    expect(toolCallId).not.toBe('p1');
+    const calls = content.filter((part) => part.type === 'tool-call');
+    expect(calls.map((call) => call.toolCallId)).toEqual([toolCallId]);
+  });
+});
+
+test('a yes whose reply was lost is not said again by the AI SDK, whatever the error is made of', async () => {
+  const failure = new APICallError({
+    message: 'overloaded',
+    url: 'http://localhost',
+    requestBodyValues: {},
+    statusCode: 503,
+    responseHeaders: { 'retry-after-ms': '1' },
+  });
+  let requests = 0;
+  const played = scriptedModel(script);
+  const inner = wrapLanguageModel({
+    model: modelOf(played),
+    middleware: {
+      async wrapGenerate({ doGenerate }) {
+        requests += 1;
+        if (requests === 2) throw Object.freeze(failure);
+        return doGenerate();
+      },
+    },
+  });
+  const { model } = heldWorld({ model: inner });
+  const prompt = { role: 'user', content: 'Open an issue.' } as const;
+  const { content, responseMessages } = await generateText({
+    model,
+    messages: [prompt],
+    ...ofThread(),
+  });
+  const messages = [prompt, ...responseMessages, answering(requestsIn(content))];
+  await expect(generateText({ model, messages, ...ofThread() })).rejects.toThrow('overloaded');
+  expect(requests).toBe(2);
 });

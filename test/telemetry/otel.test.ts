@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { context, createNoopMeter, SpanStatusCode, trace } from '@opentelemetry/api';
+import { context, createNoopMeter, diag, SpanStatusCode, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace';
 import { tool } from 'ai';
@@ -69,6 +69,12 @@ async function approveAll(options: Partial<AgentOptions> = {}) {
       channel: 'web',
     },
   );
+}
+
+function quiet(): void {}
+
+function trap(): never {
+  throw new Error('It is a trap.');
 }
 
 /** A tool that does this. */
@@ -340,7 +346,14 @@ test('a trace that is not sampled keeps its place in the thread; without an SDK 
   expect(JSON.stringify(untraced.thread)).not.toContain('traceparent');
 });
 
-test('a tracer that throws stops nothing', async () => {
+test('a tracer that throws stops nothing, nor does a logger that throws when it is told', async () => {
+  const told: unknown[] = [];
+  const error = (text: string): never => {
+    told.push(text);
+    throw new Error('broken logger');
+  };
+  stops.push(() => diag.disable());
+  diag.setLogger({ error, warn: quiet, info: quiet, debug: quiet, verbose: quiet });
   const broken = Object.assign(exporting().tracer, {
     startSpan() {
       throw new Error('broken tracer');
@@ -348,4 +361,27 @@ test('a tracer that throws stops nothing', async () => {
   });
   traced({ tracer: broken });
   expect(await approveAll()).toMatchObject({ status: 'completed', text: 'Done.' });
+  expect(told).toContain('holdpoint/otel could not trace.');
+});
+
+test('a meter that throws, and a tool that throws what throws when it is looked at, leave no span open', async () => {
+  const meter = Object.assign(createNoopMeter(), {
+    createHistogram: () => ({
+      record() {
+        throw new Error('broken meter');
+      },
+    }),
+  });
+  const { spans } = traced({ meter });
+  const thrown = new Proxy({}, { getPrototypeOf: trap, get: trap });
+  const response = await approveAll({
+    tools: {
+      book: paying(() => {
+        throw thrown;
+      }),
+    },
+  });
+  expect(response.text).toBe('Done.');
+  expect(spanOf(spans(), 'approval_decision book')).toBeDefined();
+  expect(spanOf(spans(), 'execute_tool book').attributes['error.type']).toBe('_OTHER');
 });
