@@ -339,4 +339,29 @@ describe('a page that comes back', () => {
     expect(lastText(back.chat.messages)).toBe('Done.');
     expect(comparable(back.chat.messages)).toEqual(await at.reloaded());
   });
+
+  test('hears that the run that it follows has failed (regression: it was told of an end)', async () => {
+    const work = Promise.withResolvers<void>();
+    const slow = tool({ inputSchema: cityInput, execute: async () => work.promise });
+    const at = site([{ calls: [look('c1', 'Rome')] }, { fail: 'secret key' }], {
+      tools: { ...travelTools([]), look: slow },
+    });
+    const started = new Promise((resolve) => at.agent.on('call-started', resolve));
+    const run = at.agent.run('Look', await at.agent.thread('t'));
+    await started;
+    const wait = async (): Promise<void> => {
+      work.resolve();
+      await run.catch(() => {});
+    };
+    const heard: unknown[] = [];
+    const onError = (error: unknown): string => {
+      heard.push(error);
+      return 'Try again.';
+    };
+    const back = await at.tab({}, at.worker({ wait, onError }));
+    await back.chat.resumeStream();
+    expect(back.chat.status).toBe('error');
+    expect(back.errors).toMatchObject([{ message: 'Try again.' }]);
+    expect(heard).toMatchObject([{ message: 'secret key' }]);
+  });
 });
