@@ -1,4 +1,5 @@
 import { memoryStore, type AgentOptions } from 'holdpoint';
+import { createAgUiHandler } from 'holdpoint/ag-ui';
 import { createUiHandler, toUIMessages, type UiHandlerOptions } from 'holdpoint/ui';
 import { describe, expect, test } from 'vitest';
 import { tool } from 'ai';
@@ -365,3 +366,12 @@ describe('a page that comes back', () => {
     expect(heard).toMatchObject([{ message: 'secret key' }]);
   });
 });
+
+test.each([0, -1, Number.NaN, Infinity, 2 ** 31])(
+  'a thread can’t be looked at every %s ms (regression: it was, a thousand times a second)',
+  (pollMs) => {
+    const { agent } = site([]);
+    expect(() => createUiHandler({ agent, authorize, pollMs })).toThrow('pollMs');
+    expect(() => createAgUiHandler({ agent, authorize, pollMs })).toThrow('pollMs');
+  },
+);
