@@ -1,7 +1,7 @@
 import { memoryStore, type AgentOptions } from 'holdpoint';
 import { createAgUiHandler } from 'holdpoint/ag-ui';
 import { createUiHandler, toUIMessages, type UiHandlerOptions } from 'holdpoint/ui';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { tool } from 'ai';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -375,3 +375,45 @@ test.each([0, -1, Number.NaN, Infinity, 2 ** 31])(
     expect(() => createAgUiHandler({ agent, authorize, pollMs })).toThrow('pollMs');
   },
 );
+
+test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+  'a page whose connection broke after %i chunks is told the request by its next sendMessage (regression: it never was)',
+  async (count) => {
+    const at = site([...two, { text: 'Later.' }, ...two]);
+    const before = await at.tab();
+    await before.chat.sendMessage({ text: 'Book' });
+    await before.respond(openApprovals(before.chat.messages)[0] ?? '', true);
+    await before.chat.sendMessage({ text: 'Thanks' });
+    let isBreaking = true;
+    const page = await at.tab(
+      {},
+      {
+        ...at,
+        handler: async (request) => {
+          const { body, headers } = await at.handler(request);
+          return new Response(isBreaking ? body?.pipeThrough(breaking(count)) : body, { headers });
+        },
+      },
+    );
+    await page.chat.sendMessage({ text: 'Again' });
+    expect(page.errors).toHaveLength(1);
+    await vi.waitUntil(async () => (await at.agent.thread('t')).status === 'waiting');
+    isBreaking = false;
+    await page.chat.sendMessage();
+    await page.quiet();
+    const [request] = (await at.agent.thread('t')).activeRequests;
+    expect(openApprovals(page.chat.messages)).toEqual([request?.requestId]);
+  },
+);
+
+/** A connection that breaks after so many chunks. */
+function breaking(count: number) {
+  let left = count;
+  return new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(chunk, controller) {
+      left -= 1;
+      if (left < 0) controller.error(new TypeError('network error'));
+      else controller.enqueue(chunk);
+    },
+  });
+}

@@ -48,7 +48,7 @@ export class ThreadTelling {
     const seen = stand.type === 'message' ? (stand.revision ?? before) : before;
     this.#turn = turnAt(events, stand.type === 'nothing' ? (stand.turn ?? revision) : seen);
     this.#keepCalls(thread);
-    const known = stand.type === 'nothing' ? this.#turn - 1 : Math.min(seen, revision);
+    const known = stand.type === 'nothing' ? this.#turn : Math.min(seen, revision);
     const repeated = [...this.#pass(events, known, stand)];
     yield this.#start(thread, stand);
     yield* repeated;
