@@ -198,6 +198,33 @@ describe('Z4-5: a terminal that is a pipe', () => {
     expect(await other).toMatchObject([{ requestId: 'b', approved: false }]);
   });
 
+  test('at a terminal without frames, what was typed before the prompt does not answer it (regression: it approved)', async () => {
+    const input = Object.assign(new PassThrough(), { isTTY: true });
+    const { output } = pipes('');
+    const typed = question(field([], { freeText: 'only' }));
+    input.write('1\n');
+    const asking = askInTerminal([approval(), typed, approval({ requestId: 'b' })], {
+      input,
+      output,
+    });
+    const prompts = async (count: number): Promise<void> => {
+      const prompt = /Enter your (?:choice|response)[^:]*: /;
+      await vi.waitUntil(() => output.written.split(prompt).length > count);
+    };
+    await prompts(1);
+    input.write('2\n');
+    await prompts(2);
+    input.write('one\n1\n');
+    await prompts(3);
+    input.write('2\n');
+    expect(await asking).toMatchObject([
+      { requestId: 'approval-1', approved: false },
+      { answers: [{ text: 'one' }] },
+      { requestId: 'b', approved: false },
+    ]);
+    expect(input.listenerCount('data')).toBe(0);
+  });
+
   test('what could not be written is not approved by what stands in the pipe (regression: it was)', async () => {
     const { input } = pipes('1\n');
     const output = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) });

@@ -268,6 +268,7 @@ test.each([
   spoil(terminal);
   const asking = askInTerminal(approval(), terminal);
   await terminal.shows('  1. Approve');
+  await terminal.shows('Enter your choice');
   terminal.input.write('approve\n');
   expect(await asking).toMatchObject([{ approved: true }]);
   vi.unstubAllEnvs();

@@ -3,7 +3,7 @@ import { inertText } from '../../content/inert-text.ts';
 import { Departure } from './departure.ts';
 import type { Dialog } from './dialog.ts';
 import { inTurn } from './in-turn.ts';
-import { readLine } from './line-reader.ts';
+import { forgetTyped, readLine } from './line-reader.ts';
 import { NumberedDialog } from './numbered-dialog.ts';
 import { Screen } from './screen.ts';
 import { ScreenDialog } from './screen-dialog.ts';
@@ -60,6 +60,8 @@ function lineDialog({ input, output }: TerminalStreams, ends: AbortSignal): Dial
     {
       print,
       async readLine(prompt) {
+        /* A person answers what they have read; what stands in a pipe is for all that is asked. */
+        if (input.isTTY === true) await forgetTyped(input);
         output.write(prompt);
         /* A write fails only after this turn. */
         await setImmediate();
