@@ -44,11 +44,9 @@ export async function readLine(
 /** Drops what was typed at a terminal until now: two turns take in all that had come. */
 export async function forgetTyped(input: TerminalInput): Promise<void> {
   const wasFlowing = input.readableFlowing === true;
-  const drop = (): void => {};
-  input.on('data', drop).resume();
+  input.resume();
   await setImmediate();
   await setImmediate();
-  input.off('data', drop);
   if (!wasFlowing) input.pause();
 }
 
