@@ -66,7 +66,7 @@ const packages: Record<string, readonly string[]> = {
   'node:readline': ['channels/terminal/key.ts'],
   'node:sqlite': ['stores/sqlite.ts'],
   'node:stream': ['channels/terminal/'],
-  'node:timers/promises': ['stores/postgres/keep-listening.ts', 'channels/terminal/screen.ts'],
+  'node:timers/promises': ['stores/postgres/keep-listening.ts', 'channels/terminal/'],
   'node:util': ['channels/terminal/paint.ts'],
   'node:assert/strict': ['testing/store-conformance.ts'],
 };

@@ -4,7 +4,7 @@ import type { Agent } from './agent.ts';
 
 /** How a thread is looked at that another worker runs. */
 export interface LookOptions {
-  /** How often, in milliseconds. Default 500. */
+  /** How often, in milliseconds, above 0 and below 2^31. Default 500. */
   pollMs?: number;
   /** Waits between the looks; resolves early when the signal aborts. Default: a timer. */
   wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;

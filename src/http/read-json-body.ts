@@ -53,7 +53,8 @@ async function readBytes(
   let length = 0;
   for await (const part of body ?? []) {
     length += part.byteLength;
-    if (length > maximumBytes) return undefined;
+    /* Nothing is more than NaN, and nothing is within it. */
+    if (!(length <= maximumBytes)) return undefined;
     parts.push(part);
   }
   return new Uint8Array(await new Blob(parts).arrayBuffer());

@@ -125,6 +125,43 @@ describe('several', () => {
     ]);
   });
 
+  test('asked from two places at once, each is answered by a key of its own (regression: one key approved both)', async () => {
+    const terminal = new VirtualTerminal();
+    const [one, other] = ['a', 'b'].map((requestId) =>
+      askInTerminal(approval({ requestId, text: `May ${requestId} run?` }), terminal),
+    );
+    await terminal.shows('May a run?');
+    await terminal.ends(ready);
+    expect(terminal.screen).not.toContain('May b run?');
+    await terminal.types('1');
+    expect(await one).toMatchObject([{ requestId: 'a', approved: true }]);
+    await terminal.shows('May b run?');
+    await terminal.ends(ready);
+    await terminal.types('2');
+    expect(await other).toMatchObject([{ requestId: 'b', approved: false }]);
+    expect(terminal.faults()).toEqual([]);
+  });
+
+  test('asked from three places: one that is not wanted any more waits no longer, and the last one still does', async () => {
+    const terminal = new VirtualTerminal();
+    const { input, output } = terminal;
+    const unwanted = new AbortController();
+    const first = askInTerminal(approval(), terminal);
+    const second = askInTerminal(approval(), { input, output, signal: unwanted.signal });
+    const last = askInTerminal(approval({ text: 'The last one?' }), terminal);
+    await terminal.ends(ready);
+    unwanted.abort(new Error('answered elsewhere'));
+    await expect(second).rejects.toThrow('answered elsewhere');
+    expect(terminal.screen).not.toContain('The last one?');
+    await terminal.types('1');
+    expect(await first).toHaveLength(1);
+    await terminal.shows('The last one?');
+    await terminal.ends(ready);
+    await terminal.types('1');
+    expect(await last).toHaveLength(1);
+    expect(terminal.faults()).toEqual([]);
+  });
+
   test('Ctrl+C leaves this and the others open, and keeps what was answered', async () => {
     const terminal = new VirtualTerminal();
     const asking = askInTerminal(three, terminal);

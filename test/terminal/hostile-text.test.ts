@@ -1,3 +1,4 @@
+import { PassThrough, Writable } from 'node:stream';
 import { askInTerminal, terminalUserInterface } from 'holdpoint/terminal';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -213,6 +214,22 @@ describe('X-05: text of a request', () => {
     await terminal.shows('❯ A');
     await terminal.types('1');
     expect(await asking).toMatchObject([{ status: 'answered' }]);
+  });
+
+  test('an argument of three hundred thousand lines can be asked about (regression: it threw)', async () => {
+    const input = { body: `${'\n'.repeat(300_000)}the end` };
+    const request = approval({ toolCall: { toolCallId: 'c', toolName: 'send', input } });
+    const written: string[] = [];
+    const output = new Writable({
+      decodeStrings: false,
+      write(chunk: string, _encoding, done) {
+        written.push(chunk);
+        done();
+      },
+    });
+    const answers = await askInTerminal(request, { input: new PassThrough().end('2\n'), output });
+    expect(answers).toMatchObject([{ approved: false }]);
+    expect(written.some((line) => line.includes('│ the end'))).toBe(true);
   });
 
   test('a label of 100 KB is cut, and comes back whole', async () => {

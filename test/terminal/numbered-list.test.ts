@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import {
   askInTerminal,
   getUserChoice,
@@ -187,6 +187,51 @@ describe('Z4-5: a terminal that is a pipe', () => {
     controller.abort(new Error('answered elsewhere'));
     await expect(asking).rejects.toThrow('answered elsewhere');
     expect(input.listenerCount('data') + input.listenerCount('end')).toBe(0);
+  });
+
+  test('asked from two places at once, each takes a line of its own (regression: one line approved both)', async () => {
+    const streams = pipes('1\n2\n');
+    const [one, other] = ['a', 'b'].map((requestId) =>
+      askInTerminal(approval({ requestId }), streams),
+    );
+    expect(await one).toMatchObject([{ requestId: 'a', approved: true }]);
+    expect(await other).toMatchObject([{ requestId: 'b', approved: false }]);
+  });
+
+  test('at a terminal without frames, what was typed before the prompt does not answer it (regression: it approved)', async () => {
+    const input = Object.assign(new PassThrough(), { isTTY: true });
+    const { output } = pipes('');
+    const typed = question(field([], { freeText: 'only' }));
+    input.write('1\n');
+    const asking = askInTerminal([approval(), typed, approval({ requestId: 'b' })], {
+      input,
+      output,
+    });
+    const prompts = async (count: number): Promise<void> => {
+      const prompt = /Enter your (?:choice|response)[^:]*: /;
+      await vi.waitUntil(() => output.written.split(prompt).length > count);
+    };
+    await prompts(1);
+    input.write('2\n');
+    await prompts(2);
+    input.write('one\n1\n');
+    await prompts(3);
+    input.write('2\n');
+    expect(await asking).toMatchObject([
+      { requestId: 'approval-1', approved: false },
+      { answers: [{ text: 'one' }] },
+      { requestId: 'b', approved: false },
+    ]);
+    expect(input.listenerCount('data')).toBe(0);
+  });
+
+  test('what could not be written is not approved by what stands in the pipe (regression: it was)', async () => {
+    const { input } = pipes('1\n');
+    const output = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) });
+    expect(await askInTerminal([approval(), question(field(['A']))], { input, output })).toEqual(
+      [],
+    );
+    expect(output.listenerCount('error') + output.listenerCount('close')).toBe(0);
   });
 
   test('a pipe that breaks says nothing in anybody’s name', async () => {

@@ -148,6 +148,47 @@ describe('Z4-10, X-08: the terminal is given back', () => {
     expect(terminal.faults()).toEqual([]);
   });
 
+  test.each(['setRawMode', 'write'] as const)(
+    'where its own %s throws at once; the request stays open (regression: listeners and raw mode were left)',
+    async (broken) => {
+      const terminal = new VirtualTerminal();
+      const stream = broken === 'write' ? terminal.output : terminal.input;
+      Reflect.set(stream, broken, () => {
+        Reflect.deleteProperty(stream, broken);
+        throw new Error('EIO');
+      });
+      expect(await askInTerminal(approval(), terminal)).toEqual([]);
+      expect(terminal.faults()).toEqual([]);
+    },
+  );
+
+  test.each([0, 1, 2, 3])(
+    'where the output throws at its frames, after %i writes (regression: it was asked for ever)',
+    async (count) => {
+      const terminal = new VirtualTerminal();
+      const { output } = terminal;
+      const write = output.write.bind(output);
+      let written = 0;
+      Reflect.set(output, 'write', (text: string) => {
+        written += 1;
+        if (written > count) throw new Error('EPIPE');
+        return write(text);
+      });
+      expect(await askInTerminal(approval(), terminal)).toEqual([]);
+      const left = terminal.faults().filter((fault) => !/cursor|pastes/.test(fault));
+      expect(left).toEqual([]);
+    },
+  );
+
+  test('after Ctrl+C in a paste that never ends (regression: it was a part of the paste)', async () => {
+    const terminal = new VirtualTerminal();
+    const asking = askInTerminal(approval(), terminal);
+    await terminal.ends(open);
+    await terminal.types('\u001B[200~', 'abc', keys.control('c'));
+    expect(await asking).toEqual([]);
+    expect(terminal.faults()).toEqual([]);
+  });
+
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'at %s, where the app goes on to end by itself; the request stays open',
     async (signal) => {
@@ -227,6 +268,7 @@ test.each([
   spoil(terminal);
   const asking = askInTerminal(approval(), terminal);
   await terminal.shows('  1. Approve');
+  await terminal.shows('Enter your choice');
   terminal.input.write('approve\n');
   expect(await asking).toMatchObject([{ approved: true }]);
   vi.unstubAllEnvs();

@@ -1,11 +1,11 @@
 import { memoryStore } from 'holdpoint';
-import { createUiHandler, type UiHandlerOptions } from 'holdpoint/ui';
+import { createUiHandler, toUIMessages, type UiHandlerOptions } from 'holdpoint/ui';
 import { describe, expect, test } from 'vitest';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
 import { waitingThread } from '../support/waiting-thread.ts';
-import { chatPage, chunksOf, openApprovals, origin, post } from './chat-page.ts';
+import { chatPage, chunksOf, openApprovals, origin, post, toolParts } from './chat-page.ts';
 
 const authorize = () => ({ principal: 'ann' });
 
@@ -232,6 +232,10 @@ describe('what a page makes up', () => {
     expect(page.errors[0]?.message).toContain('request-closed');
     expect(page.sent).toHaveLength(2);
     expect(world.ran).toEqual([]);
+    /* Regression: it was shown as open for ever, and each answer to it was refused. */
+    const loaded = await toUIMessages(await agent.thread('t'));
+    expect(toolParts(loaded)).toMatchObject([{ state: 'output-denied' }]);
+    expect(openApprovals(loaded)).toEqual([]);
   });
 });
 
@@ -354,6 +358,11 @@ describe('a request that is none', () => {
     const init = { method: 'POST', headers, body: endless, duplex: 'half' } as const;
     expect((await at.handler(new Request(`${origin}/chat`, init))).status).toBe(413);
     expect(given).toBeLessThan(8);
+  });
+
+  test('a limit that is no number lets nothing in (regression: it let in everything)', async () => {
+    const at = await waiting([], { maximumBodyBytes: Number.NaN });
+    expect(await at.refused({ id: 't' })).toBe('413 too-large');
   });
 
   test.each(['PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH'])('%s: 405', async (method) => {

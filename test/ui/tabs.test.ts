@@ -1,6 +1,7 @@
 import { memoryStore, type AgentOptions } from 'holdpoint';
+import { createAgUiHandler } from 'holdpoint/ag-ui';
 import { createUiHandler, toUIMessages, type UiHandlerOptions } from 'holdpoint/ui';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { tool } from 'ai';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -339,4 +340,80 @@ describe('a page that comes back', () => {
     expect(lastText(back.chat.messages)).toBe('Done.');
     expect(comparable(back.chat.messages)).toEqual(await at.reloaded());
   });
+
+  test('hears that the run that it follows has failed (regression: it was told of an end)', async () => {
+    const work = Promise.withResolvers<void>();
+    const slow = tool({ inputSchema: cityInput, execute: async () => work.promise });
+    const at = site([{ calls: [look('c1', 'Rome')] }, { fail: 'secret key' }], {
+      tools: { ...travelTools([]), look: slow },
+    });
+    const started = new Promise((resolve) => at.agent.on('call-started', resolve));
+    const run = at.agent.run('Look', await at.agent.thread('t'));
+    await started;
+    const wait = async (): Promise<void> => {
+      work.resolve();
+      await run.catch(() => {});
+    };
+    const heard: unknown[] = [];
+    const onError = (error: unknown): string => {
+      heard.push(error);
+      return 'Try again.';
+    };
+    const back = await at.tab({}, at.worker({ wait, onError }));
+    await back.chat.resumeStream();
+    expect(back.chat.status).toBe('error');
+    expect(back.errors).toMatchObject([{ message: 'Try again.' }]);
+    expect(heard).toMatchObject([{ message: 'secret key' }]);
+  });
 });
+
+test.each([0, -1, Number.NaN, Infinity, 2 ** 31])(
+  'a thread can’t be looked at every %s ms (regression: it was, a thousand times a second)',
+  (pollMs) => {
+    const { agent } = site([]);
+    expect(() => createUiHandler({ agent, authorize, pollMs })).toThrow('pollMs');
+    expect(() => createAgUiHandler({ agent, authorize, pollMs })).toThrow('pollMs');
+  },
+);
+
+test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+  'a page whose connection broke after %i chunks is told the request by its next sendMessage (regression: it never was)',
+  async (count) => {
+    const at = site([...two, { text: 'Later.' }, ...two]);
+    const before = await at.tab();
+    await before.chat.sendMessage({ text: 'Book' });
+    await before.respond(openApprovals(before.chat.messages)[0] ?? '', true);
+    await before.chat.sendMessage({ text: 'Thanks' });
+    let isBreaking = true;
+    const page = await at.tab(
+      {},
+      {
+        ...at,
+        handler: async (request) => {
+          const { body, headers } = await at.handler(request);
+          return new Response(isBreaking ? body?.pipeThrough(breaking(count)) : body, { headers });
+        },
+      },
+    );
+    await page.chat.sendMessage({ text: 'Again' });
+    expect(page.errors).toHaveLength(1);
+    await vi.waitUntil(async () => (await at.agent.thread('t')).status === 'waiting');
+    isBreaking = false;
+    await page.chat.sendMessage();
+    await page.quiet();
+    const [request] = (await at.agent.thread('t')).activeRequests;
+    expect(openApprovals(page.chat.messages)).toEqual([request?.requestId]);
+  },
+);
+
+/** A connection that breaks after so many chunks. */
+function breaking(count: number) {
+  let left = count;
+  return new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(chunk, controller) {
+      left -= 1;
+      if (left < 0) controller.error(new TypeError('network error'));
+      else controller.enqueue(chunk);
+    },
+  });
+}

@@ -245,6 +245,16 @@ describe('a route of your own', () => {
     ]);
   });
 
+  test.each([Number.NaN, -1, 0.5])(
+    'no revision is %d (regression: the turn was told three times)',
+    async (revision) => {
+      const agent = memoryWorld([]).agent();
+      const thread = await agent.thread('t');
+      const stream = agent.stream('Hi', thread);
+      expect(() => toUIMessageStream({ stream, thread, revision })).toThrow('revision');
+    },
+  );
+
   test('a run that is refused is an error chunk, and one whose reader leaves goes on', async () => {
     const world = memoryWorld([{ text: 'Hello.' }]);
     const agent = world.agent();

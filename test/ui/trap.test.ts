@@ -239,6 +239,18 @@ describe('a tool that the page runs', () => {
     expect((await at.agent.thread('t')).status).toBe('indeterminate');
   });
 
+  test('two results in one request are refused, and none is recorded (regression: the first one was)', async () => {
+    const at = await opened(asks, { agentOptions, handlerOptions: { clientTools } });
+    await at.chat.sendMessage({ text: 'Where?' });
+    const outputs = [
+      { toolCallId: 'c1', output: 'Rome' },
+      { toolCallId: 'c1', output: 'Oslo' },
+    ];
+    await at.chat.sendMessage(undefined, { body: { outputs } });
+    expect(at.sent.at(-1)?.status).toBe(400);
+    expect((await at.agent.thread('t')).status).toBe('waiting');
+  });
+
   test('another result than the first is refused', async () => {
     const at = await opened(asks, { agentOptions, handlerOptions: { clientTools } });
     await at.chat.sendMessage({ text: 'Where?' });

@@ -1,4 +1,5 @@
 import { timer } from '../../content/timer.ts';
+import { checkedMs } from '../../content/checked-number.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';
 import { takePost } from '../../http/take-post.ts';
 import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
@@ -34,6 +35,7 @@ const maximumBacklog = 262_144;
 export function createAgUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   options: AgUiHandlerOptions<RUNTIME_CONTEXT>,
 ): (request: Request) => Promise<Response> {
+  if (options.pollMs !== undefined) checkedMs(options.pollMs, 'pollMs');
   const keepAlive = keepAliveOf(options);
   return async (request) => {
     try {

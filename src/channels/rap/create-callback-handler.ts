@@ -4,7 +4,7 @@ import { readJsonText } from '../../http/read-json-body.ts';
 import { capabilityIn } from './callback-capability.ts';
 import type { CallbackHandlerOptions, DiscardReason } from './callback-handler-options.ts';
 import { parseCallback } from './callback-message.ts';
-import { checkedLimit } from './checked-number.ts';
+import { checkedLimit } from '../../content/checked-number.ts';
 import { type InTurn, Lines } from './lines.ts';
 import { serverOf } from './remote-server.ts';
 import { type Callback, type CallbackSetting, takeCallback } from './take-callback.ts';

@@ -4,7 +4,7 @@ import { answering, type Answering } from '../../agent/answering.ts';
 import type { ToolRunOptions } from '../../agent/execute-call.ts';
 import { later, laterWithin } from '../../agent/later.ts';
 import { CallbackKeys, type CallbackSecret } from './callback-capability.ts';
-import { checkedMs } from './checked-number.ts';
+import { checkedMs } from '../../content/checked-number.ts';
 import { invoke } from './invoke.ts';
 import { remote, type RemoteServer } from './remote-server.ts';
 import { resultForModel } from './result-outcome.ts';

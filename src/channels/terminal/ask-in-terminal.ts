@@ -27,6 +27,7 @@ export interface AskOptions extends TerminalOptions {
  * Enter alone never approves. Esc leaves an approval open and goes on to the next; Ctrl+C, Ctrl+D and the end of the
  * input leave it open and end the asking. A question that may be dismissed is dismissed by these, unless `onLeave`
  * says `keep`; only when Ctrl+C has dismissed it is the next one asked. What is left open has no answer here and can be asked again.
+ * Who asks at an input that is in use waits for their turn.
  *
  * With an aborted `signal` it rejects with the signal's reason, and the answers given so far are lost: for requests
  * that may be answered elsewhere meanwhile, ask one at a time.

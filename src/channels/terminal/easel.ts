@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { getColumns, getRows } from '@clack/core';
+import { attemptOn } from './attempt-on.ts';
 import type { TerminalOutput } from './terminal-options.ts';
 
 /**
@@ -30,7 +31,7 @@ export class Easel extends Writable {
   }
 
   override _write(chunk: unknown, _encoding: BufferEncoding, done: () => void): void {
-    if (typeof chunk === 'string') this.#output.write(chunk);
+    if (typeof chunk === 'string') attemptOn(this.#output, () => this.#output.write(chunk));
     done();
   }
 }

@@ -27,6 +27,8 @@ export class KeyDecoder implements Disposable {
   }
 
   write(chunk: Buffer | string): void {
+    /* Ctrl+C is a way out also of a paste whose end has been lost. */
+    if (chunk.toString() === '\u0003') this.#paste = undefined;
     this.#together = [];
     this.#bytes.emit('data', chunk);
     const keys = this.#together;

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Departure } from './departure.ts';
 import type { TerminalInput } from './terminal-options.ts';
 
@@ -38,6 +39,15 @@ export async function readLine(
     /* Paused in its own event, a pipe reads on unseen, and keeps the process alive: it is paused anew, after a start. */
     if (!wasFlowing) input.resume().pause();
   }
+}
+
+/** Drops what was typed at a terminal until now: two turns take in all that had come. */
+export async function forgetTyped(input: TerminalInput): Promise<void> {
+  const wasFlowing = input.readableFlowing === true;
+  input.resume();
+  await setImmediate();
+  await setImmediate();
+  if (!wasFlowing) input.pause();
 }
 
 function textOf(pieces: readonly Buffer[]): string {

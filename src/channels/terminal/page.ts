@@ -20,7 +20,12 @@ export class Page {
   }
 
   add(...lines: string[]): void {
-    this.lines.push(...lines);
+    this.addAll(lines);
+  }
+
+  /** As many as there are: as arguments, a hundred thousand lines would not fit on the stack. */
+  addAll(lines: readonly string[]): void {
+    for (const line of lines) this.lines.push(line);
   }
 
   /** Somebody's text, however long. */

@@ -1,3 +1,4 @@
+import { attemptOn } from './attempt-on.ts';
 import type { TerminalStreams } from './terminal-options.ts';
 
 const pastesAreMarked = '\u001B[?2004h';
@@ -16,15 +17,15 @@ export function takeTerminal({ input, output }: TerminalStreams, onEnd: () => vo
   const heard = deadly.filter((signal) => process.listenerCount(signal) > 0);
   const take = (): void => {
     /* Stopped and continued, the terminal is another's mode while Node believes it is raw. */
-    input.setRawMode?.(false);
-    input.setRawMode?.(true);
-    output.write(pastesAreMarked);
+    attemptOn(input, () => input.setRawMode?.(false));
+    attemptOn(input, () => input.setRawMode?.(true));
+    attemptOn(output, () => output.write(pastesAreMarked));
   };
   const restore = (): void => {
     for (const signal of deadly) process.off(signal, onDeath);
     process.off('exit', onExit).off('SIGCONT', take);
-    input.setRawMode?.(wasRaw);
-    if (output.writable) output.write(asBefore);
+    attemptOn(input, () => input.setRawMode?.(wasRaw));
+    if (output.writable) attemptOn(output, () => output.write(asBefore));
     if (!wasFlowing) input.pause();
   };
   const onExit = (): void => {

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { attemptOn } from './attempt-on.ts';
 import { Departure } from './departure.ts';
 import { type Key, KeyDecoder } from './key.ts';
 import { takeTerminal } from './restore.ts';
@@ -22,19 +23,20 @@ export class Screen {
     this.#streams = streams;
     this.#signal = signal;
     const { input, output } = streams;
+    input.on('close', this.#onLost).on('error', this.#onLost);
+    output.on('close', this.#onLost).on('error', this.#onLost);
     this.#terminal = takeTerminal(streams, this.#onLost);
     if (input.readableEnded || input.destroyed || !output.writable) this.#onLost();
     input.on('data', this.#onData).on('end', this.#onEnd);
-    input.on('close', this.#onLost).on('error', this.#onLost);
-    output.on('close', this.#onLost).on('error', this.#onLost);
     signal?.addEventListener('abort', this.#onAbort);
     input.resume();
   }
 
   /** Writes lines of our own above what is shown next. */
   print(lines: readonly string[]): void {
-    if (this.#end === undefined)
-      this.#streams.output.write(lines.map((line) => `${line}\n`).join(''));
+    const { output } = this.#streams;
+    const text = lines.map((line) => `${line}\n`).join('');
+    if (this.#end === undefined) attemptOn(output, () => output.write(text));
   }
 
   /** Shows a widget until it has an answer. Rejects with a `Departure`, or with the reason of the signal. */

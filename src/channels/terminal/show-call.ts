@@ -36,14 +36,14 @@ function showValue(page: Page, label: string, value: unknown, indent: number): v
   const text = compact(value);
   const room = page.columns - indent;
   if (page.isFolding && text.length > longestInFull) {
-    page.add(...continued(page, indent, `${label}${foldedValue(page, text, room - label.length)}`));
+    page.addAll(continued(page, indent, `${label}${foldedValue(page, text, room - label.length)}`));
   } else if (isGroup(value) && (text.length > longestOnOneLine || text.length > room)) {
-    page.add(...continued(page, indent, label.trimEnd()));
+    page.addAll(continued(page, indent, label.trimEnd()));
     showEntries(page, value, Math.min(indent + 2, Math.floor(page.columns / 2)));
   } else if (typeof value === 'string' && value.includes('\n')) {
-    page.add(...continued(page, indent, label.trimEnd()));
-    page.add(...textLines(value, room, true).map((line) => ' '.repeat(indent) + line));
-  } else page.add(...continued(page, indent, `${label}${text}`));
+    page.addAll(continued(page, indent, label.trimEnd()));
+    page.addAll(textLines(value, room, true).map((line) => ' '.repeat(indent) + line));
+  } else page.addAll(continued(page, indent, `${label}${text}`));
 }
 
 /* Both ends, as what matters may stand at either. */

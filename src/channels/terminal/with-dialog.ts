@@ -1,10 +1,13 @@
+import { setImmediate } from 'node:timers/promises';
 import { inertText } from '../../content/inert-text.ts';
+import { Departure } from './departure.ts';
 import type { Dialog } from './dialog.ts';
-import { readLine } from './line-reader.ts';
+import { inTurn } from './in-turn.ts';
+import { forgetTyped, readLine } from './line-reader.ts';
 import { NumberedDialog } from './numbered-dialog.ts';
 import { Screen } from './screen.ts';
 import { ScreenDialog } from './screen-dialog.ts';
-import { isInteractive, type TerminalOptions } from './terminal-options.ts';
+import { isInteractive, type TerminalOptions, type TerminalStreams } from './terminal-options.ts';
 
 /** Asks with frames where the terminal can, else with numbered lists, and gives the terminal back at the end. */
 export async function withDialog<RESULT>(
@@ -13,27 +16,56 @@ export async function withDialog<RESULT>(
 ): Promise<RESULT> {
   const { input = process.stdin, output = process.stdout, signal } = options;
   signal?.throwIfAborted();
-  if (!isInteractive({ input, output })) return ask(lineDialog({ input, output, signal }));
-  const screen = new Screen({ input, output }, signal);
+  const askHere = isInteractive({ input, output }) ? onScreen : byLines;
+  return inTurn({ input, signal }, async () => askHere({ input, output }, signal, ask));
+}
+
+type Ask<RESULT> = (dialog: Dialog) => Promise<RESULT>;
+
+async function onScreen<RESULT>(
+  streams: TerminalStreams,
+  signal: AbortSignal | undefined,
+  ask: Ask<RESULT>,
+): Promise<RESULT> {
+  const screen = new Screen(streams, signal);
   try {
-    return await ask(new ScreenDialog(screen, output));
+    return await ask(new ScreenDialog(screen, streams.output));
   } finally {
     await screen.close();
   }
 }
 
-type Lines = Required<Pick<TerminalOptions, 'input' | 'output'>> & {
-  signal: AbortSignal | undefined;
-};
+/* What nobody could read is answered by nobody, whatever stands in the input. */
+async function byLines<RESULT>(
+  { input, output }: TerminalStreams,
+  signal: AbortSignal | undefined,
+  ask: Ask<RESULT>,
+): Promise<RESULT> {
+  const lost = new AbortController();
+  const lose = (): void => lost.abort(new Departure('lost'));
+  output.on('close', lose).on('error', lose);
+  if (!output.writable) lose();
+  try {
+    const ends = signal === undefined ? lost.signal : AbortSignal.any([signal, lost.signal]);
+    return await ask(lineDialog({ input, output }, ends));
+  } finally {
+    await setImmediate();
+    output.off('close', lose).off('error', lose);
+  }
+}
 
-function lineDialog({ input, output, signal }: Lines): Dialog {
+function lineDialog({ input, output }: TerminalStreams, ends: AbortSignal): Dialog {
   const print = (text: string): void => void output.write(`${text}\n`);
   return new NumberedDialog(
     {
       print,
       async readLine(prompt) {
+        /* A person answers what they have read; what stands in a pipe is for all that is asked. */
+        if (input.isTTY === true) await forgetTyped(input);
         output.write(prompt);
-        const line = await readLine(input, signal);
+        /* A write fails only after this turn. */
+        await setImmediate();
+        const line = await readLine(input, ends);
         /* A terminal shows what is typed; a pipe does not. */
         if (input.isTTY !== true || line === undefined) print(inertText(line ?? ''));
         return line;

@@ -13,17 +13,29 @@ interface Delivery {
   by: AnswerOptions;
 }
 
-/** Records the results of calls that the page ran; none, when one of them is not the page's to bring. */
+/** Records the results of calls that the page ran; none, when one of them is not the page's to bring, or a call has two. */
 export async function deliverOutputs(
   { agent, thread, clientTools, by }: Delivery,
   outputs: readonly ClientOutput[],
 ): Promise<void> {
   if (outputs.length === 0) return;
+  refuseTwins(outputs);
   const calls = new Map(thread.calls.map((call) => [call.toolCallId, call]));
   for (const { toolCallId } of outputs) refuseForeign(toolCallId, calls, clientTools);
   for (const output of outputs) {
     await agent.deliver(thread, output.toolCallId, outcomeOf(output), by);
   }
+}
+
+/* One of them would be recorded, and nobody said which. */
+function refuseTwins(outputs: readonly ClientOutput[]): void {
+  const texts = new Map(outputs.map((output) => [output.toolCallId, JSON.stringify(output)]));
+  const twin = outputs.find((output) => texts.get(output.toolCallId) !== JSON.stringify(output));
+  if (twin === undefined) return;
+  throw new HoldpointError(
+    'invalid-input',
+    `The outputs have two results of call ${JSON.stringify(twin.toolCallId)}; send one.`,
+  );
 }
 
 /* Other calls that wait may be jobs, whose results no browser knows. */

@@ -69,9 +69,16 @@ async function* tellAgain<RUNTIME_CONTEXT>(
     yield* telling.begin(thread, { type: 'nothing' }, 0);
     if (thread.status === 'running') {
       thread = yield* follow(options, telling, { thread, gone });
+      throwItsError(thread);
     }
     yield* telling.end(thread);
   } catch (error) {
     yield* telling.fail(thread, error);
   }
+}
+
+/* A run that failed elsewhere has failed for this page as well. */
+function throwItsError({ events }: AgentThread): void {
+  const last = events.findLast(({ type }) => type === 'run-ended' || type === 'run-started');
+  if (last?.type === 'run-ended' && last.error !== undefined) throw new Error(last.error);
 }

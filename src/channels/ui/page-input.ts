@@ -5,7 +5,7 @@ import type { AgentThread } from '../../thread/agent-thread.ts';
 import { approvalAnswers } from './approval-parts.ts';
 import { type ChatRequest, parseAnswers } from './chat-request.ts';
 import type { PageStand } from './thread-telling.ts';
-import { type ConvertDataPart, userInput } from './user-input.ts';
+import { type ConvertDataPart, type UserInput, userInput } from './user-input.ts';
 
 /** What a page brings to a run, and what it has before it. */
 export interface PageInput {
@@ -21,16 +21,12 @@ export async function pageInput(
   thread: AgentThread,
   convertDataPart: ConvertDataPart | undefined,
 ): Promise<PageInput> {
-  if (isAgain) return { items: answers, stand: { type: 'nothing' } };
   const role = message === undefined ? 'none' : roleSchema.safeParse(message).data?.role;
+  if (role === 'user') {
+    return fromUser(answers, isAgain, await userInput(message, thread, convertDataPart));
+  }
+  if (isAgain) return { items: answers, stand: { type: 'nothing' } };
   switch (role) {
-    case 'user': {
-      const items = [...answers, ...(await userInput(message, thread, convertDataPart))];
-      return {
-        items,
-        stand: items.some(isMessage) ? { type: 'nothing' } : { type: 'new-message' },
-      };
-    }
     case 'assistant':
     case 'none': {
       const items = [...answers, ...parseAnswers(approvalAnswers(message))];
@@ -46,6 +42,16 @@ export async function pageInput(
   }
 }
 
-function isMessage(item: object): boolean {
-  return 'role' in item;
+/* Of a message that is sent again, as its answer has not come, the turn is told; it is not said twice. */
+function fromUser(answers: readonly InputItem[], isAgain: boolean, input: UserInput): PageInput {
+  switch (input.type) {
+    case 'message':
+      return { items: [...answers, input.message], stand: { type: 'nothing' } };
+    case 'said-before':
+      return { items: [...answers], stand: { type: 'nothing', turn: input.revision } };
+    case 'answers': {
+      const type = isAgain ? 'nothing' : 'new-message';
+      return { items: [...answers, ...input.answers], stand: { type } };
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import { HoldpointError } from '../../errors.ts';
 import { errorResponse } from '../../http/error-response.ts';
 import { type Posted, takePost } from '../../http/take-post.ts';
 import { type ChatRequest, parseChatRequest } from './chat-request.ts';
@@ -36,7 +37,14 @@ async function takeChat<RUNTIME_CONTEXT>(
   const runOptions = { ...by, ...(whilePending === undefined ? {} : { whilePending }) };
   const events = agent.stream(items, thread, runOptions)[Symbol.asyncIterator]();
   const first = await events.next();
-  if (first.value?.type === 'error') return errorResponse(first.value.error, onError);
+  if (first.value?.type === 'error') {
+    const { error } = first.value;
+    /* What has expired is over, and recorded so: a page that loads anew must not show it as open. */
+    if (HoldpointError.isInstance(error) && error.code === 'request-closed') {
+      await agent.respond([], thread);
+    }
+    return errorResponse(error, onError);
+  }
   const run = { options, runOptions, thread, events: putBack(first, events), stand, before };
   return streamedResponse({
     request,

@@ -10,7 +10,7 @@ const bodySchema = z.looseObject({
 const metadataSchema = z.looseObject({ revision: z.number() });
 
 /**
- * What a page sends, for `DefaultChatTransport`: the new message, or the answers and results that the last message holds, and never
+ * What a page sends, for `DefaultChatTransport`: the user's last message, or the answers and results that the last message holds, and never
  * the history. What `sendMessage` is given as `body` goes with it: `{ answers: [response] }` answers questions.
  *
  * @example
@@ -24,13 +24,20 @@ export const prepareSendMessagesRequest: PrepareSendMessagesRequest<UIMessage> =
   body,
 }) => {
   const { answers = [], outputs = [], ...rest } = bodySchema.parse(body ?? {});
-  const last = messages.at(-1);
-  if (trigger === 'regenerate-message') return { body: { ...rest, id, trigger, answers } };
-  if (last?.role === 'user' && last.id !== messageId) {
-    return { body: { ...rest, id, message: last, ...given({ answers }) } };
+  const message = messages.find((each) => each.id === messageId) ?? messages.at(-1);
+  const isAgain = trigger === 'regenerate-message';
+  if (isAgain || message?.role === 'user') {
+    const said = message?.role === 'user' ? { message } : {};
+    return {
+      body: {
+        ...rest,
+        id,
+        ...(isAgain ? { trigger } : {}),
+        ...said,
+        ...given({ answers, outputs }),
+      },
+    };
   }
-  const message =
-    messages.find((each) => each.id === messageId && each.role === 'assistant') ?? last;
   const { revision } = metadataSchema.safeParse(message?.metadata).data ?? {};
   const brought = given({
     answers: [...approvalAnswers(message), ...answers],

@@ -10,8 +10,8 @@ import { TurnTeller } from './turn-teller.ts';
 
 /** What a page has before it, and so from where it is told. */
 export type PageStand =
-  /** Nothing of the turn: it is told whole. */
-  | { type: 'nothing' }
+  /** Nothing of the turn, the last one unless it says which: it is told whole. */
+  | { type: 'nothing'; turn?: number }
   /** The turn as it was at a revision, or else at the moment; also the outcomes of the requests that it answers are told. */
   | {
       type: 'message';
@@ -46,9 +46,9 @@ export class ThreadTelling {
   *begin(thread: AgentThread, stand: PageStand, before: number): Generator<UIMessageChunk, void> {
     const { events, revision } = thread;
     const seen = stand.type === 'message' ? (stand.revision ?? before) : before;
-    this.#turn = turnAt(events, stand.type === 'nothing' ? revision : seen);
+    this.#turn = turnAt(events, stand.type === 'nothing' ? (stand.turn ?? revision) : seen);
     this.#keepCalls(thread);
-    const known = stand.type === 'nothing' ? this.#turn - 1 : Math.min(seen, revision);
+    const known = stand.type === 'nothing' ? this.#turn : Math.min(seen, revision);
     const repeated = [...this.#pass(events, known, stand)];
     yield this.#start(thread, stand);
     yield* repeated;

@@ -1,6 +1,7 @@
 import type { UIMessageChunk } from 'ai';
 import type { AgentStream } from '../../agent/agent-stream.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
+import { checkedLimit } from '../../content/checked-number.ts';
 import { chunkStream, drain } from './chunk-stream.ts';
 import type { TellingOptions } from './telling-options.ts';
 import { putBack, tellRun } from './tell-run.ts';
@@ -19,7 +20,7 @@ export interface UIMessageStreamOptions extends TellingOptions {
 
 /**
  * A run as the AI SDK's UI message stream, for a route of your own: `createUIMessageStreamResponse({ stream })`. It goes at its
- * reader's pace; a reader that leaves does not end the run.
+ * reader's pace; a reader that leaves does not end the run. Throws a `TypeError` for a `revision` that is none.
  */
 export function toUIMessageStream({
   stream,
@@ -27,6 +28,7 @@ export function toUIMessageStream({
   revision,
   ...options
 }: UIMessageStreamOptions): ReadableStream<UIMessageChunk> {
+  if (revision !== undefined) checkedLimit(revision, 'revision');
   const chunks = tell({ stream, thread, options, revision, before: thread.revision });
   return chunkStream(chunks, () => void drain(chunks));
 }

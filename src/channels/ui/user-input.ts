@@ -9,6 +9,7 @@ import type { QuestionRequestContent, QuestionResponseContent } from '../../cont
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { fromInteractionResponse, interactionIdOf } from '../../tools/interaction.ts';
+import { saidBefore } from './said-before.ts';
 
 /** Makes text or a file for the model of a data part that a user sent; the AI SDK's option of this name. */
 export type ConvertDataPart = NonNullable<
@@ -17,20 +18,26 @@ export type ConvertDataPart = NonNullable<
 
 type UIPart = UIMessage['parts'][number];
 
-/**
- * What a user's message brings: itself, for the model, or the answers that it holds. Throws `invalid-input` for what is no user's
- * message.
- */
+/** What a user's message brings: itself, for the model, if it is new, or the answers that it holds. */
+export type UserInput =
+  | { type: 'message'; message: ModelMessage }
+  | { type: 'said-before'; revision: number }
+  | { type: 'answers'; answers: QuestionResponseContent[] };
+
+/** What a user's message brings. Throws `invalid-input` for what is no user's message. */
 export async function userInput(
   message: unknown,
   thread: AgentThread,
   convertDataPart: ConvertDataPart | undefined,
-): Promise<ModelMessage[] | QuestionResponseContent[]> {
-  const { parts } = await validMessage(message);
+): Promise<UserInput> {
+  const { id, parts } = await validMessage(message);
   const responses = parts.filter(isInteractionResponse);
   if (responses.length === 0) {
-    const options = convertDataPart === undefined ? {} : { convertDataPart };
-    return convertToModelMessages([{ role: 'user', parts: parts.flatMap(taken) }], options);
+    const said = await modelMessage(parts, convertDataPart);
+    const revision = saidBefore(thread, id, said);
+    return revision === undefined
+      ? { type: 'message', message: named(said, id) }
+      : { type: 'said-before', revision };
   }
   if (responses.length < parts.length) {
     throw new HoldpointError(
@@ -39,16 +46,33 @@ export async function userInput(
     );
   }
   const questions = questionsOf(thread);
-  return responses.map((part) =>
+  const answers = responses.map((part) =>
     interactionAnswer('data' in part ? part.data : undefined, questions),
   );
+  return { type: 'answers', answers };
 }
 
 async function validMessage(message: unknown): Promise<UIMessage> {
   const validated = await safeValidateUIMessages({ messages: [message] });
   const [valid] = validated.success ? validated.data : [];
-  if (valid?.role === 'user') return valid;
+  if (valid?.role === 'user' && valid.id.length <= 256 && valid.id.isWellFormed()) return valid;
   throw new HoldpointError('invalid-input', 'This is no user message of the AI SDK.');
+}
+
+async function modelMessage(
+  parts: readonly UIPart[],
+  convertDataPart: ConvertDataPart | undefined,
+): Promise<ModelMessage> {
+  const options = convertDataPart === undefined ? {} : { convertDataPart };
+  const user = { role: 'user' as const, parts: parts.flatMap(taken) };
+  const [message = { role: 'user', content: [] }] = await convertToModelMessages([user], options);
+  return message;
+}
+
+/* By its id the thread knows a message that is sent again. */
+function named(message: ModelMessage, messageId: string): ModelMessage {
+  if (messageId === '' || message.role !== 'user') return message;
+  return { ...message, providerOptions: { holdpoint: { messageId } } };
 }
 
 function isInteractionResponse({ type }: UIPart): boolean {

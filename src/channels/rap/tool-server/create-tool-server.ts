@@ -1,5 +1,5 @@
 import { timer } from '../../../content/timer.ts';
-import { checkedLimit, checkedMs } from '../checked-number.ts';
+import { checkedLimit, checkedMs } from '../../../content/checked-number.ts';
 import { WebhookSignatures } from '../webhook-signatures.ts';
 import { callbackOrigins } from './callback-origins.ts';
 import { callbackSender } from './callbacks.ts';

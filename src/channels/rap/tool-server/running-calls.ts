@@ -1,4 +1,4 @@
-import { checkedLimit } from '../checked-number.ts';
+import { checkedLimit } from '../../../content/checked-number.ts';
 
 interface RunningCall {
   groupId: string;
