@@ -1,6 +1,6 @@
 import type { Agent } from './agent/agent.ts';
 import { Bell } from './agent/bell.ts';
-import { checkDuration } from './content/check-duration.ts';
+import { checkedMs } from './content/checked-number.ts';
 import type { ThreadStore, ThreadSummary } from './thread/thread-store.ts';
 
 /** What a worker works with. */
@@ -38,7 +38,7 @@ interface Tried {
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { store, signal, pollMs = 1_000, concurrency = 4, retryAfterMs = 30_000 } = options;
-  checkDuration('pollMs', pollMs);
+  checkedMs(pollMs, 'pollMs');
   if (!(concurrency >= 1 && retryAfterMs >= 0)) {
     throw new TypeError('concurrency is 1 or more, and retryAfterMs 0 or more.');
   }

@@ -1,5 +1,5 @@
 import type { ToolSet } from 'ai';
-import { checkDuration } from '../content/check-duration.ts';
+import { checkedMs } from '../content/checked-number.ts';
 import { randomId } from '../content/random-id.ts';
 import type { Agent } from './agent.ts';
 import { AgentEvents } from './agent-events.ts';
@@ -34,15 +34,13 @@ export function createAgent<
   checkTools(tools);
   checkRules(toolApproval, tools);
   checkRecovery(toolRecovery, tools);
-  checkDuration('leaseMs', leaseMs);
-  checkDuration('abortGraceMs', abortGraceMs, 0);
   if (!(maxSteps >= 1)) throw new TypeError(`maxSteps is ${maxSteps}; a run takes 1 step or more.`);
   return new HoldpointAgent({
     options,
     settings: settingsOf(options),
     maxSteps,
-    leaseMs,
-    abortGraceMs,
+    leaseMs: checkedMs(leaseMs, 'leaseMs'),
+    abortGraceMs: checkedMs(abortGraceMs, 'abortGraceMs', 0),
     now: options.now ?? Date.now,
     generateId: options.generateId ?? randomId,
     events: new AgentEvents(),

@@ -68,8 +68,6 @@ async function postRun<RUNTIME_CONTEXT>(
   return eventStreamResponse({ request, outbox, gone, headers: options.headers, keepAlive });
 }
 
-/* A timer that is set for longer goes off at once. */
 function keepAliveOf({ keepAliveMs = 15_000, wait = timer }: Partial<KeepAlive>): KeepAlive {
-  if (keepAliveMs >= 0 && keepAliveMs < 2 ** 31) return { keepAliveMs, wait };
-  throw new TypeError('keepAliveMs must be 0 or more, and below 2^31.');
+  return { keepAliveMs: checkedMs(keepAliveMs, 'keepAliveMs', 0), wait };
 }
