@@ -31,7 +31,8 @@ interface Tried {
 /**
  * Runs every thread that is owed a run, until `signal` aborts: answers were recorded by `respond`, results by `deliver`, a
  * request expired, a process died. Any number of workers may share a store; a thread is run by one of them. A run that takes long
- * takes one place of `concurrency`, and holds up no other. Rejects with a `TypeError` for options that are no limits.
+ * takes one place of `concurrency`, and holds up no other. A thread whose run took its `maxSteps` is left to who runs it by hand. Rejects
+ * with a `TypeError` for options that are no limits.
  *
  * @example
  * await runWorker({ agent, store, signal: AbortSignal.timeout(60_000) });

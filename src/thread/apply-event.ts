@@ -9,7 +9,7 @@ import {
   startCall,
 } from './apply-step.ts';
 import type { NewThreadEvent, ThreadEvent } from './thread-event.ts';
-import { nothingSettled, type ThreadHead, type ThreadState } from './thread-state.ts';
+import { modelSpeaks, nothingSettled, type ThreadHead, type ThreadState } from './thread-state.ts';
 import { tampered, type Writing } from './writing.ts';
 
 /** Begins to write a head; the thread stays as it is. */
@@ -81,9 +81,12 @@ function applyEvent(writing: Writing, event: NewThreadEvent): void {
     case 'run-started':
     case 'run-renewed':
       draft.run = { runId: event.runId, leaseUntil: event.leaseUntil };
+      draft.isOutOfSteps = false;
       break;
     case 'run-ended':
       draft.run = undefined;
+      /* A run that neither failed nor brought the model's turn to its end had no step left. */
+      draft.isOutOfSteps = event.error === undefined && modelSpeaks(draft);
       break;
     case 'step-finished':
       finishStep(writing, event);

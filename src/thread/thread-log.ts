@@ -180,7 +180,7 @@ function summarize(
   const expiring = [...head.openRequests.map(({ request }) => request), ...deferred];
   const deadlines = expiring.flatMap(({ expiresAt }) => expiresAt ?? []);
   if (head.run !== undefined) deadlines.push(head.run.leaseUntil);
-  else if (owesRun(head)) deadlines.push(0);
+  else if (owesRun(head) && !head.isOutOfSteps) deadlines.push(0);
   return {
     threadId,
     status: statusOf(head, now),

@@ -55,6 +55,8 @@ export interface ThreadHead {
   queuedMessages: ModelMessage[];
   /** Whether the model is to speak next. */
   modelIsNext: boolean;
+  /** Whether the last run took all the steps that it may, and left the model's turn to whoever says so. */
+  isOutOfSteps: boolean;
   /** What the events being applied have settled, on its way to the thread's arrays. */
   settling: Settled;
 }
@@ -84,6 +86,7 @@ export function emptyThread(threadId: string): ThreadState {
       owedAnswers: [],
       queuedMessages: [],
       modelIsNext: false,
+      isOutOfSteps: false,
       settling: nothingSettled(),
     },
     events: [],

@@ -3,7 +3,7 @@ import { memoryStore, type ThreadStore, type ToolRunOptions } from 'holdpoint';
 import { runWorker } from 'holdpoint/worker';
 import { expect, test } from 'vitest';
 import { scriptedModel } from '../support/scripted-model.ts';
-import { book, cityInput, travelWorld } from '../support/travel-world.ts';
+import { book, cityInput, look, travelWorld } from '../support/travel-world.ts';
 
 const threadIds = Array.from({ length: 20 }, (_, index) => `t${String(index).padStart(2, '0')}`);
 
@@ -212,4 +212,15 @@ test.each([
   { maxSteps: Number.NaN },
 ])('%o is no limit of an agent, and a TypeError', (options) => {
   expect(() => travelWorld(scriptedModel([]), memoryStore).agent(options)).toThrow(TypeError);
+});
+
+test('a thread whose run took all its steps is due for no worker, and goes on when it is told to', async () => {
+  const played = scriptedModel([{ calls: [look('c1', 'Rome')] }], { repeat: true });
+  const store = memoryStore();
+  const agent = travelWorld(played, () => store).agent({ maxSteps: 2 });
+  const { status, thread } = await agent.run('Look', await agent.thread('t'));
+  expect([status, played.requests]).toEqual(['max-steps', 2]);
+  expect(await store.list({ dueBefore: Number.MAX_SAFE_INTEGER })).toEqual([]);
+  expect(await agent.run([], thread)).toMatchObject({ status: 'max-steps' });
+  expect(played.requests).toBe(4);
 });
