@@ -88,6 +88,7 @@ export class Run {
     let failure: unknown;
     try {
       this.#onEvents(opening);
+      if (!this.#lease.isHeld) signal?.throwIfAborted();
       while (this.#lease.isHeld) this.#onEvents(await this.#advance());
       return this.#end();
     } catch (error) {

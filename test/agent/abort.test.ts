@@ -113,14 +113,6 @@ function never<FIRST>(first?: () => FIRST) {
 }
 
 describe('aborted while what the app gave never settles', () => {
-  test('a rule that is asked about a new call', async () => {
-    const { begun, ask } = never<never>();
-    const agent = memoryWorld(script).agent({ toolApproval: { book: ask } });
-    const thread = await agent.thread('t');
-    expect(await abortedRun(agent, thread, begun)).toBe(reason);
-    expect(thread.status).toBe('idle');
-  });
-
   test('a rule that is asked a last time, at the beginning of a run and within one', async () => {
     const { begun, ask } = never(() => 'user-approval' as const);
     const { tools, begun: bookBegun } = slowBook({ obeysSignal: true });
@@ -172,19 +164,9 @@ test('aborted after the end: nothing happens', async () => {
   expect(thread.status).toBe('idle');
 });
 
-/** A rule, or a tool's own server, that says no more; `asked` is when it was asked. */
-function silence() {
-  const asked = Promise.withResolvers<void>();
-  const ask = async (): Promise<never> => {
-    asked.resolve();
-    return new Promise(() => {});
-  };
-  return { asked: asked.promise, ask };
-}
-
 test('aborted while a rule says nothing of what the model proposed: the thread is free, and the model is asked again', async () => {
   const world = memoryWorld([...script.slice(0, 1), ...script]);
-  const { asked, ask } = silence();
+  const { begun: asked, ask } = never<never>();
   const agent = world.agent({ toolApproval: { book: ask } });
   const thread = await agent.thread('t');
   expect(await abortedRun(agent, thread, asked)).toBe(reason);
@@ -198,7 +180,7 @@ test('aborted while a rule says nothing of an approved call: the answer is recor
   const first = world.agent();
   const { approvalRequests } = await first.run('Book', await first.thread('t'));
   const answers = approvalRequests.map((request) => request.approve());
-  const { asked, ask } = silence();
+  const { begun: asked, ask } = never<never>();
   const agent = world.agent({ toolApproval: { book: ask } });
   const thread = await agent.thread('t');
   const controller = new AbortController();
@@ -210,19 +192,4 @@ test('aborted while a rule says nothing of an approved call: the answer is recor
   expect(world.ran).toEqual([]);
   expect(await first.run([], await first.thread('t'))).toMatchObject({ status: 'completed' });
   expect(world.ran).toHaveLength(1);
-});
-
-test('aborted while a tool’s server does not say what became of a call: it stays unknown', async () => {
-  const world = memoryWorld(script);
-  const { begun, tools } = slowBook({ obeysSignal: false });
-  const lost = world.agent({ tools, toolApproval: {}, abortGraceMs: 0 });
-  await abortedRun(lost, await lost.thread('t'), begun);
-  const { asked, ask } = silence();
-  const agent = world.agent({ toolApproval: {}, toolRecovery: { book: { reconcile: ask } } });
-  const thread = await agent.thread('t');
-  const controller = new AbortController();
-  const running = agent.run([], thread, { signal: controller.signal });
-  await asked;
-  controller.abort(reason);
-  expect(await running).toMatchObject({ status: 'indeterminate' });
 });
