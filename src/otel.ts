@@ -30,9 +30,9 @@ export interface TraceOptions {
 
 /**
  * Makes OpenTelemetry spans of what all agents of this process do: `approval_request {tool}`, `approval_decision {tool}`,
- * `question_request {tool}`, `question_answer {tool}`, `execute_tool {tool}`, `answer_delivery {tool}` and `indeterminate_call {tool}`. Each is short. None is open while a person is
- * waited for: what follows is linked to what it follows, in another process too, as the thread keeps their `traceparent`. How long
- * people took is in the histogram `holdpoint.approval.wait`, in seconds. Texts, reasons, answers and the messages of errors are never
+ * `question_request {tool}`, `question_answer {tool}`, `execute_tool {tool}`, `answer_delivery {tool}` and `indeterminate_call {tool}`.
+ * Each is short. None is open while a person is waited for: what follows is linked to what it follows, in another process too, as the
+ * thread keeps their `traceparent`. How long people took is in the histogram `holdpoint.approval.wait`, in seconds. Texts, reasons, answers and the messages of errors are never
  * recorded. Gives back what ends it; spans that are open then are not exported.
  *
  * @example

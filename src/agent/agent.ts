@@ -62,7 +62,8 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
    * Asks a person for a call that goes on elsewhere: one that is deferred, or on its way there. The call stays as it is, and the answer
    * to the question, by `run` or `respond` as any other, is brought to the tool by the next run; `replyTo`, any JSON, is what it is
    * reached by, and nobody is shown it. A call asks one thing at a time: the same again is harmless, another question closes the one
-   * before. One that expires is closed, and the tool is told nothing. All close when the call ends. Refused with `not-allowed` for a call in another state, `unknown-call`, `invalid-input`.
+   * before. One that expires is closed, and the tool is told nothing; it expires with its call at the latest. All close when the call ends.
+   * Refused with `not-allowed` for a call in another state, or one whose time is over; `unknown-call`, `invalid-input`.
    */
   requestAnswer(
     thread: AgentThread,

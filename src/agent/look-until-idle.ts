@@ -1,3 +1,4 @@
+import { checkedMs } from '../content/checked-number.ts';
 import { timer } from '../content/timer.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Agent } from './agent.ts';
@@ -8,6 +9,11 @@ export interface LookOptions {
   pollMs?: number;
   /** Waits between the looks; resolves early when the signal aborts. Default: a timer. */
   wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+/** Throws a `TypeError` for a `pollMs` that no timer can keep. */
+export function checkLooks({ pollMs }: LookOptions): void {
+  if (pollMs !== undefined) checkedMs(pollMs, 'pollMs');
 }
 
 /** Gives a thread as it is at each look, until it is not running, or the signal has aborted. */

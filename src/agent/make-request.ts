@@ -25,7 +25,10 @@ export interface AskedCall {
   runnerDigest: string;
 }
 
-/** A request for approval, bound by its digest to all it shows, and to the call and what will run it, if it is about one. Throws `invalid-input` for an expiry that is no time. */
+/**
+ * A request for approval, bound by its digest to all it shows, and to the call and what will run it, if it is about one. Throws
+ * `invalid-input` for an expiry that is no time.
+ */
 export async function makeRequest(
   { threadId, now, generateId }: RequestMaking,
   { text, reason, expiresAfterMs }: Asked,

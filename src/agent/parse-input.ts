@@ -93,7 +93,10 @@ function refuseEmpty(message: ModelMessage): void {
   );
 }
 
-/** Who answers, for the log: a copy, as the app's own may change. Throws `invalid-input` for a principal that JSON can't hold, and for what is no channel. */
+/**
+ * Who answers, for the log: a copy, as the app's own may change. Throws `invalid-input` for a principal that JSON can't hold, and for
+ * what is no channel.
+ */
 export function parseAnswerer({ principal, channel }: AnswerOptions): AnswerOptions {
   const fault = principal === undefined ? undefined : whyNotStrictJson(principal);
   if (fault !== undefined) {

@@ -27,8 +27,8 @@ export interface GuardOptions<TOOLS extends ToolSet = ToolSet>
  *
  * `execute` gets the AI SDK's options, and the call's `idempotencyKey` (`ToolRunOptions`). It throws what the tool throws, and a
  * `HoldpointError`: `thread-indeterminate` when nobody knows how the call ended, `requests-open` when it goes on elsewhere,
- * `not-allowed` when the id was used for another call, or the input is not JSON that can be recorded exactly. Nobody checks what people were shown, nor who approved: for that the AI SDK's
- * history, as the caller brings it, is the authority.
+ * `not-allowed` when the id was used for another call, or the input is not JSON that can be recorded exactly. Nobody checks what people
+ * were shown, nor who approved: for that the AI SDK's history, as the caller brings it, is the authority.
  *
  * Throws `invalid-input` without a `threadId`, and a `TypeError` as `createAgent` does.
  *

@@ -95,7 +95,7 @@ export class GuardedCall {
     const ending = this.#ending;
     const isRecorded =
       ending?.type === 'returned'
-        ? isSameJson(await successOf(undefined, this.#call, ending.output), outcome)
+        ? equalJson(await successOf(undefined, this.#call, ending.output), outcome)
         : outcome.status === 'failed' && messageOf(ending?.error).startsWith(outcome.error);
     return ending !== undefined && isRecorded ? ending : endingOf(outcome);
   }
@@ -186,10 +186,6 @@ function endingOf(outcome: ToolCallOutcome): Ending {
     case 'forwarded':
       throw new TypeError('Only a call that the provider runs is forwarded.');
   }
-}
-
-function isSameJson(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function endAs(ending: Ending): unknown {

@@ -5,8 +5,8 @@ import type { ThreadEventOf } from './thread-event.ts';
 /**
  * What the tracing channel `holdpoint` of `node:diagnostics_channel` tells. Each message is one operation, the same object from
  * its `start` to its `asyncEnd`. `requested`, `answered` and `finished` are appends: `asyncEnd` without an `error` means that it is
- * durable, and with one that it is not known to be. `started` is a tool that runs here, and `delivered` an answer on its way to the tool that asked beside its call.
- * `indeterminate` is news, and has no `asyncEnd`.
+ * durable, and with one that it is not known to be. `started` is a tool that runs here, and `delivered` an answer on its way to the tool that
+ * asked beside its call. `indeterminate` is news, and has no `asyncEnd`.
  *
  * What people, models and tools wrote stands in `request`, `response`, `input`, `outcome`, `result` and `error` alone. These are the
  * thread's own, frozen; `result` and `error` are the tool's own, and must be left as they are. `principal` is who answered, as the app

@@ -1,5 +1,6 @@
-import { timer } from '../../content/timer.ts';
+import { checkLooks } from '../../agent/look-until-idle.ts';
 import { checkedMs } from '../../content/checked-number.ts';
+import { timer } from '../../content/timer.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';
 import { takePost } from '../../http/take-post.ts';
 import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
@@ -20,7 +21,7 @@ const maximumBacklog = 262_144;
  * `already-answered`, `request-closed`, `invalid-answer`, `NO_RESPONSE_FOR_PENDING` … What is no request at all is a status, with
  * `{ error: { code, message } }`: 400, 403, 405, 413, 415, 500.
  *
- * Throws a `TypeError` for a `keepAliveMs` that no timer can keep.
+ * Throws a `TypeError` for a `keepAliveMs` or a `pollMs` that no timer can keep.
  *
  * @example
  * const handler = createAgUiHandler({
@@ -35,7 +36,7 @@ const maximumBacklog = 262_144;
 export function createAgUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   options: AgUiHandlerOptions<RUNTIME_CONTEXT>,
 ): (request: Request) => Promise<Response> {
-  if (options.pollMs !== undefined) checkedMs(options.pollMs, 'pollMs');
+  checkLooks(options);
   const keepAlive = keepAliveOf(options);
   return async (request) => {
     try {

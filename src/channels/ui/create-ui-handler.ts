@@ -1,4 +1,4 @@
-import { checkedMs } from '../../content/checked-number.ts';
+import { checkLooks } from '../../agent/look-until-idle.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';
 import { getThread } from './get-thread.ts';
 import { postChat } from './post-chat.ts';
@@ -27,7 +27,7 @@ import type { UiHandlerOptions } from './ui-handler-options.ts';
 export function createUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
 ): (request: Request) => Promise<Response> {
-  if (options.pollMs !== undefined) checkedMs(options.pollMs, 'pollMs');
+  checkLooks(options);
   return async (request) => {
     try {
       if (request.method === 'POST') return await postChat(options, request);
