@@ -1,6 +1,7 @@
-import { APICallError, streamText, tool } from 'ai';
+import { streamText, tool } from 'ai';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { overloaded } from '../support/overloaded.ts';
 import {
   finishPart,
   type StreamPart,
@@ -167,13 +168,7 @@ test('an aborted signal ends the run, and the AI SDK says that it was aborted', 
 });
 
 test('what a broken answer said beside text is told once, from the answer that counts', async () => {
-  const failure = new APICallError({
-    message: 'overloaded',
-    url: 'http://localhost',
-    requestBodyValues: {},
-    statusCode: 503,
-    responseHeaders: { 'retry-after-ms': '1' },
-  });
+  const failure = overloaded();
   const source: StreamPart = { type: 'source', sourceType: 'url', id: 's', url: 'http://x' };
   const { model: inner } = streamedModel(
     [filePart('YQ=='), { type: 'error', error: failure }],

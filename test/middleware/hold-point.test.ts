@@ -1,16 +1,10 @@
-import {
-  APICallError,
-  generateText,
-  Output,
-  tool,
-  type UserModelMessage,
-  wrapLanguageModel,
-} from 'ai';
+import { generateText, Output, tool, type UserModelMessage, wrapLanguageModel } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { holdPoint, inertTools } from 'holdpoint/middleware';
 import { questionTools } from 'holdpoint/tools';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { overloaded } from '../support/overloaded.ts';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, look } from '../support/travel-world.ts';
@@ -224,12 +218,7 @@ describe.each(ways)('with $name', (way) => {
   });
 
   test("the provider's own error comes out, once, and what was said is not recorded twice", async () => {
-    const failure = new APICallError({
-      message: 'overloaded',
-      url: 'http://localhost',
-      requestBodyValues: {},
-      statusCode: 503,
-    });
+    const failure = overloaded();
     expect(failure.isRetryable).toBe(true);
     let requests = 0;
     const fail = async (): Promise<never> => {

@@ -1,5 +1,6 @@
-import { APICallError, generateText, wrapLanguageModel } from 'ai';
+import { generateText, wrapLanguageModel } from 'ai';
 import { describe, expect, test } from 'vitest';
+import { overloaded } from '../support/overloaded.ts';
 import { opened, opens } from '../support/asking-provider.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import {
@@ -66,13 +67,7 @@ describe.each(ways)('what the provider runs itself, through $name', (way) => {
 });
 
 test('a yes whose reply was lost is not said again by the AI SDK, whatever the error is made of', async () => {
-  const failure = new APICallError({
-    message: 'overloaded',
-    url: 'http://localhost',
-    requestBodyValues: {},
-    statusCode: 503,
-    responseHeaders: { 'retry-after-ms': '1' },
-  });
+  const failure = overloaded();
   let requests = 0;
   const played = scriptedModel(script);
   const inner = wrapLanguageModel({

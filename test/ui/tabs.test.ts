@@ -317,24 +317,7 @@ describe('a page that comes back', () => {
   });
 
   test('follows a run that goes on', async () => {
-    const work = Promise.withResolvers<void>();
-    const slow = tool({
-      inputSchema: cityInput,
-      execute: async ({ city }) => {
-        await work.promise;
-        return city;
-      },
-    });
-    const at = site([{ calls: [look('c1', 'Rome')] }, { text: 'Done.' }], {
-      tools: { ...travelTools([]), look: slow },
-    });
-    const started = new Promise((resolve) => at.agent.on('call-started', resolve));
-    const run = at.agent.run('Look', await at.agent.thread('t'));
-    await started;
-    const wait = async (): Promise<void> => {
-      work.resolve();
-      await run;
-    };
+    const { at, wait } = await runElsewhere({ text: 'Done.' });
     const back = await at.tab({}, at.worker({ wait }));
     await back.chat.resumeStream();
     expect(lastText(back.chat.messages)).toBe('Done.');
@@ -342,18 +325,7 @@ describe('a page that comes back', () => {
   });
 
   test('hears that the run that it follows has failed (regression: it was told of an end)', async () => {
-    const work = Promise.withResolvers<void>();
-    const slow = tool({ inputSchema: cityInput, execute: async () => work.promise });
-    const at = site([{ calls: [look('c1', 'Rome')] }, { fail: 'secret key' }], {
-      tools: { ...travelTools([]), look: slow },
-    });
-    const started = new Promise((resolve) => at.agent.on('call-started', resolve));
-    const run = at.agent.run('Look', await at.agent.thread('t'));
-    await started;
-    const wait = async (): Promise<void> => {
-      work.resolve();
-      await run.catch(() => {});
-    };
+    const { at, wait } = await runElsewhere({ fail: 'secret key' });
     const heard: unknown[] = [];
     const onError = (error: unknown): string => {
       heard.push(error);
@@ -416,4 +388,27 @@ function breaking(count: number) {
       else controller.enqueue(chunk);
     },
   });
+}
+
+/** A thread that another worker is running: its call ends when somebody waits for it, and then the model does its `last`. */
+async function runElsewhere(last: ScriptedStep) {
+  const work = Promise.withResolvers<void>();
+  const slow = tool({
+    inputSchema: cityInput,
+    execute: async ({ city }) => {
+      await work.promise;
+      return city;
+    },
+  });
+  const at = site([{ calls: [look('c1', 'Rome')] }, last], {
+    tools: { ...travelTools([]), look: slow },
+  });
+  const started = new Promise((resolve) => at.agent.on('call-started', resolve));
+  const run = at.agent.run('Look', await at.agent.thread('t'));
+  await started;
+  const wait = async (): Promise<void> => {
+    work.resolve();
+    await run.catch(() => {});
+  };
+  return { at, wait };
 }
