@@ -20,6 +20,12 @@ export type HoldpointErrorCode =
   | 'thread-busy'
   /** A call was started and its outcome is unknown; it must be settled before the thread goes on. */
   | 'thread-indeterminate'
+  /** The thread belongs to an agent of another name: use that one, or `agent.adopt(thread)`. */
+  | 'wrong-agent'
+  /** The agent lacks a tool that the thread needs to go on: run it with an agent that has the tool, or cancel. */
+  | 'missing-tool'
+  /** The thread was deleted; its handles can't be used any more. */
+  | 'thread-deleted'
   /** The restored thread and the stored one have different pasts. */
   | 'thread-diverged'
   /** Somebody appended to the thread first. Stores throw it; the agent reads on and decides again. */

@@ -56,15 +56,25 @@ export { HoldpointError, type HoldpointErrorCode } from './errors.ts';
 export type { ToolApproval, ToolApprovalStatus } from './policy/tool-approval.ts';
 export { memoryStore } from './stores/memory.ts';
 export type { AgentThread } from './thread/agent-thread.ts';
-export { decodeEvents, encodeEvent } from './thread/event-text.ts';
+export { eventsOf } from './thread/log-entry.ts';
 export {
-  type NewThreadEvent,
+  type Source,
+  type StepMetadata,
   type ThreadEvent,
   type ThreadEventOf,
   threadEventSchema,
   type ThreadEventType,
 } from './thread/thread-event.ts';
 export type { ThreadJson } from './thread/thread-json.ts';
-export type { ThreadStatus } from './thread/thread-state.ts';
-export type { ThreadQuery, ThreadStore, ThreadSummary } from './thread/thread-store.ts';
+export type { RunFailure, ThreadStatus } from './thread/thread-state.ts';
+export type {
+  LogEnd,
+  LogEntry,
+  ThreadClaim,
+  ThreadFilter,
+  ThreadNotice,
+  ThreadQuery,
+  ThreadStore,
+  ThreadSummary,
+} from './thread/thread-store.ts';
 export type { TraceMessage } from './thread/trace-message.ts';

@@ -1,157 +1,205 @@
 import type { Agent } from './agent/agent.ts';
+import { callGuarded } from './agent/agent-events.ts';
 import { Bell } from './agent/bell.ts';
 import { checkedMs } from './content/checked-number.ts';
-import type { ThreadStore, ThreadSummary } from './thread/thread-store.ts';
+import type { ToolCallRecord } from './content/tool-call.ts';
+import type { AgentThread } from './thread/agent-thread.ts';
+import { clockOf } from './thread/store-clock.ts';
+import { isSamePlace, type RunFailure } from './thread/thread-state.ts';
+import type { ThreadNotice, ThreadStore, ThreadSummary } from './thread/thread-store.ts';
 
 /** What a worker works with. */
 export interface WorkerOptions {
-  /** The agent whose threads are run; its `store` is `store`. */
-  agent: Pick<Agent, 'thread' | 'run'>;
-  store: Pick<ThreadStore, 'list' | 'subscribe'>;
+  /** The agent whose threads are run; its `store` is `store`. Threads of agents of other names are left alone. */
+  agent: Pick<Agent, 'name' | 'thread' | 'run'>;
+  store: Pick<ThreadStore, 'claim' | 'subscribe' | 'now'>;
   /** Ends the worker, and with their reason the runs it is at. */
   signal: AbortSignal;
-  /** How often the store is asked when nothing wakes the worker, in milliseconds. Default 1,000. */
+  /** How often the store is asked for due threads when nothing wakes the worker, in milliseconds. Default 1,000. */
   pollMs?: number;
-  /** How soon a thread is tried again that a run left as it was (the provider failed, a call is indeterminate), in milliseconds. Default 30,000. */
-  retryAfterMs?: number;
+  /**
+   * How long a thread is left to the worker that claimed it, in milliseconds, as long as nothing is appended: a worker that dies before
+   * it has begun, or can't open the thread, delays it by this. Default 30,000.
+   */
+  claimMs?: number;
   /** How many threads it runs at once. Default 4. */
   concurrency?: number;
-  /** Hears of what went wrong with a thread, or with the store. What it throws, or rejects with, is dropped. */
+  /** Called with what a run, or the store, failed with. What it throws, or rejects with, is dropped. */
   onError?: (error: unknown, threadId?: string) => unknown;
-  /** The time, in milliseconds since 1970. Default `Date.now`. */
+  /**
+   * Called once when this worker finds calls that were started and whose outcome nobody knows. Look at what really happened, and call
+   * `agent.settle`; the thread waits until then. What it throws, or rejects with, is dropped.
+   */
+  onIndeterminate?: (lost: { threadId: string; calls: readonly ToolCallRecord[] }) => unknown;
+  /**
+   * Called when a thread has failed too often in a row and is not tried again by itself. What it throws, or rejects with, is dropped.
+   */
+  onStuck?: (stuck: { threadId: string; failure: Readonly<RunFailure> }) => unknown;
+  /** The time, in milliseconds since 1970. Default: the store's clock, else `Date.now`. */
   now?: () => number;
 }
 
-/** A thread that was run and is still due. */
-interface Tried {
-  revision: number;
-  again: number;
-}
-
 /**
- * Runs every thread that is owed a run, until `signal` aborts: answers were recorded by `respond`, results by `deliver`, a
- * request expired, a process died. Any number of workers may share a store; a thread is run by one of them. A run that takes long
- * takes one place of `concurrency`, and holds up no other. A thread whose run took its `maxSteps` is left to who runs it by hand. Rejects
- * with a `TypeError` for options that are no limits.
+ * Runs every thread of the agent that needs a run, until `signal` aborts: answers were recorded by `respond`, results by `deliver`, a
+ * request expired, a process died, a failed run is to be tried again. Any number of workers may share a store: each claims a few threads
+ * at a time. A run that takes long takes one place of `concurrency`, and holds up no other. A thread whose run took its `maxSteps`, that
+ * is stuck, or whose call is indeterminate is left to who runs or settles it by hand. Rejects with a `TypeError` for options that can't be
+ * used, and where the store can't listen.
  *
  * @example
  * await runWorker({ agent, store, signal: AbortSignal.timeout(60_000) });
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
-  const { store, signal, pollMs = 1_000, concurrency = 4, retryAfterMs = 30_000 } = options;
+  const { store, signal, pollMs = 1_000, claimMs = 30_000, concurrency = 4 } = options;
   checkedMs(pollMs, 'pollMs');
-  if (!(concurrency >= 1 && retryAfterMs >= 0)) {
-    throw new TypeError('concurrency is 1 or more, and retryAfterMs 0 or more.');
-  }
+  checkedMs(claimMs, 'claimMs');
+  if (!(concurrency >= 1))
+    throw new TypeError(`concurrency must be 1 or more; got ${concurrency}.`);
+  const clock = clockOf(store);
   const bell = new Bell();
-  const ring = (): void => bell.ring();
-  const unsubscribe = store.subscribe?.(ring);
-  signal.addEventListener('abort', ring);
-  const timer = setInterval(ring, pollMs);
-  const lanes = new Lanes({ ...options, concurrency, retryAfterMs, ring });
+  const lanes = new Lanes({
+    ...options,
+    claimMs,
+    concurrency,
+    now: options.now ?? clock.now,
+    ring: () => bell.ring(),
+  });
+  const unsubscribe = store.subscribe?.((notice) => lanes.notice(notice));
+  const stop = (): void => bell.ring();
+  signal.addEventListener('abort', stop);
+  const timer = setInterval(() => lanes.notice(), pollMs);
   try {
     while (!signal.aborted) {
-      await lanes.fill();
+      await lanes.fill(() => clock.sync());
       if (!signal.aborted) await bell.wait();
     }
   } finally {
     clearInterval(timer);
-    signal.removeEventListener('abort', ring);
+    signal.removeEventListener('abort', stop);
     await lanes.empty();
     await unsubscribe?.();
   }
 }
 
 /** What the lanes of a worker are run with; `ring` has them filled again. */
-type LaneSetting = WorkerOptions & { concurrency: number; retryAfterMs: number; ring: () => void };
+type LaneSetting = WorkerOptions & {
+  claimMs: number;
+  concurrency: number;
+  now: () => number;
+  ring: () => void;
+};
 
-/** The threads that a worker is running, side by side, and those that wait for a place. */
+/** The threads that a worker is running, side by side, and what it knows of others that are due. */
 class Lanes {
   readonly #setting: LaneSetting;
-  readonly #underway = new Map<string, Promise<void>>();
-  #waiting: ThreadSummary[] = [];
-  #tried = new Map<string, Tried>();
-  /** Whether a thread was due again while it was running still. */
-  #isDueAgain = false;
+  readonly #underway = new Set<Promise<void>>();
+  readonly #noticed = new Set<string>();
+  /** Whether threads may be due that no notice has named. */
+  #mayBeDue = true;
 
   constructor(setting: LaneSetting) {
     this.#setting = setting;
   }
 
-  /** Begins what is due, as far as there are places; looks for it when all that was found has begun. */
-  async fill(): Promise<void> {
-    try {
-      if (this.#waiting.length === 0) this.#waiting = await this.#look();
-    } catch (error) {
-      void this.#tell(error);
-    }
-    const { concurrency, signal } = this.#setting;
-    while (this.#underway.size < concurrency && !signal.aborted) {
-      const next = this.#waiting.shift();
-      if (next === undefined) return;
-      this.#underway.set(next.threadId, this.#runIn(next));
-    }
+  get #free(): number {
+    return this.#setting.concurrency - this.#underway.size;
   }
 
-  async #runIn(next: ThreadSummary): Promise<void> {
-    this.#tried.set(next.threadId, await this.#run(next));
-    this.#underway.delete(next.threadId);
-    if (this.#waiting.length > 0 || this.#isDueAgain) this.#setting.ring();
+  /** Takes in that a thread has changed, or without a notice, that any may have. */
+  notice(notice?: ThreadNotice): void {
+    const { agent, now, ring } = this.#setting;
+    if (notice === undefined) this.#mayBeDue = true;
+    else {
+      const { threadId, agent: name, nextDeadline = Infinity } = notice;
+      if (name !== agent.name || nextDeadline > now()) return;
+      this.#noticed.add(threadId);
+    }
+    ring();
+  }
+
+  /** Claims and begins what is due, as far as there are places. */
+  async fill(sync: () => Promise<void>): Promise<void> {
+    if (this.#free <= 0) return;
+    try {
+      await sync();
+      await this.#claimNoticed();
+      if (this.#mayBeDue && this.#free > 0) await this.#claimAny();
+    } catch (error) {
+      void callGuarded(this.#setting.onError, error);
+    }
   }
 
   /** Resolves when nothing is running any more. */
   async empty(): Promise<void> {
-    await Promise.all(this.#underway.values());
+    await Promise.all(this.#underway);
   }
 
-  /** The threads that are due, but for those that are running, and those that were tried and are as they were. */
-  async #look(): Promise<ThreadSummary[]> {
-    const { store, now = Date.now } = this.#setting;
-    const due = await dueThreads(store, now());
-    const before = this.#tried;
-    this.#tried = new Map();
-    this.#isDueAgain = due.some(({ threadId }) => this.#underway.has(threadId));
-    return due.filter(({ threadId, revision }) => {
-      const last = before.get(threadId);
-      const isTried = last?.revision === revision && now() < last.again;
-      if (last !== undefined && isTried) this.#tried.set(threadId, last);
-      return !isTried && !this.#underway.has(threadId);
+  async #claimNoticed(): Promise<void> {
+    for (const threadId of this.#noticed) {
+      /* The rest is found by its deadline when there is a place again. */
+      if (this.#free <= 0) this.#mayBeDue = true;
+      this.#noticed.delete(threadId);
+      if (this.#free > 0) this.#begin(await this.#claim({ threadId, limit: 1 }));
+    }
+  }
+
+  async #claimAny(): Promise<void> {
+    const limit = this.#free;
+    this.#mayBeDue = false;
+    const claimed = await this.#claim({ limit });
+    this.#mayBeDue ||= claimed.length === limit;
+    this.#begin(claimed);
+  }
+
+  async #claim(what: { threadId?: string; limit: number }): Promise<ThreadSummary[]> {
+    const { store, agent, claimMs, now } = this.#setting;
+    const at = now();
+    return store.claim({
+      ...what,
+      agent: agent.name ?? null,
+      dueBefore: at + 1,
+      until: at + claimMs,
     });
   }
 
-  async #run({ threadId, revision }: ThreadSummary): Promise<Tried> {
-    const { agent, signal, retryAfterMs, now = Date.now } = this.#setting;
-    const tried: Tried = { revision, again: now() + retryAfterMs };
+  #begin(claimed: readonly ThreadSummary[]): void {
+    for (const summary of claimed) {
+      const running = this.#run(summary).finally(() => {
+        this.#underway.delete(running);
+        if (this.#mayBeDue || this.#noticed.size > 0) this.#setting.ring();
+      });
+      this.#underway.add(running);
+    }
+  }
+
+  async #run({ threadId, revision }: ThreadSummary): Promise<void> {
+    const { agent, signal, onError } = this.#setting;
     try {
+      if (signal.aborted) return;
       const thread = await agent.thread(threadId);
       try {
-        await agent.run([], thread, { signal });
+        await agent.run([], thread, { signal, onlyWhenDue: true });
       } finally {
-        tried.revision = thread.revision;
+        void this.#report(thread, revision);
       }
     } catch (error) {
-      if (!signal.aborted) void this.#tell(error, threadId);
-    }
-    return tried;
-  }
-
-  async #tell(error: unknown, threadId?: string): Promise<void> {
-    try {
-      await this.#setting.onError?.(error, threadId);
-    } catch {
-      /* Whoever hears of failures must not stop the others. */
+      if (!signal.aborted) void callGuarded((each: unknown) => onError?.(each, threadId), error);
     }
   }
-}
 
-async function dueThreads(store: WorkerOptions['store'], now: number): Promise<ThreadSummary[]> {
-  const due: ThreadSummary[] = [];
-  for (let after: string | undefined; ; after = due.at(-1)?.threadId) {
-    const page = await store.list({
-      dueBefore: now + 1,
-      ...(after === undefined ? {} : { after }),
-    });
-    due.push(...page);
-    if (page.length === 0) return due;
+  /** Reports what has come to need a person since the thread was claimed. */
+  async #report(
+    { id: threadId, events, calls, status, failure }: AgentThread,
+    revision: number,
+  ): Promise<void> {
+    const { onIndeterminate, onStuck } = this.#setting;
+    const isNew = (call: ToolCallRecord): boolean =>
+      events
+        .slice(revision)
+        .some((event) => event.type === 'call-lost' && isSamePlace(event, call));
+    const lost = calls.filter((call) => call.status === 'indeterminate' && isNew(call));
+    if (lost.length > 0) await callGuarded(onIndeterminate, { threadId, calls: lost });
+    if (status === 'stuck' && failure !== undefined)
+      await callGuarded(onStuck, { threadId, failure });
   }
 }

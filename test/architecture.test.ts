@@ -64,11 +64,12 @@ const packages: Record<string, readonly string[]> = {
   '@opentelemetry/api': ['otel.ts', 'otel/'],
   '@clack/core': ['channels/terminal/'],
   'node:readline': ['channels/terminal/key.ts'],
-  'node:sqlite': ['stores/sqlite.ts'],
+  'node:fs': ['stores/sqlite/sqlite-file.ts'],
+  'node:sqlite': ['stores/sqlite/sqlite-file.ts'],
   'node:stream': ['channels/terminal/'],
   'node:timers/promises': ['stores/postgres/keep-listening.ts', 'channels/terminal/'],
   'node:util': ['channels/terminal/paint.ts'],
-  'node:assert/strict': ['testing/store-conformance.ts'],
+  'node:assert/strict': ['testing/conformance/'],
 };
 
 describe('imports run one way', () => {

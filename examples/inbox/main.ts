@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createAgent, type ThreadStore } from 'holdpoint';
+import { createAgent } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { createUiHandler } from 'holdpoint/ui';
 import { runWorker } from 'holdpoint/worker';
@@ -61,18 +61,10 @@ const address = server.address();
 const port = typeof address === 'object' ? address?.port : PORT;
 console.log(`The inbox is at http://localhost:${port} (everything is kept in ${folder})`);
 
-/* The worker goes on at once with what this process was told, and with the rest at its next look. */
-const wakingStore: Pick<ThreadStore, 'list' | 'subscribe'> = {
-  list: (query) => store.list(query),
-  subscribe(listener) {
-    const forget = agent.on('request-answered', ({ threadId }) => listener(threadId));
-    return async () => forget();
-  },
-};
 const stopping = new AbortController();
 process.once('SIGINT', () => stopping.abort());
 process.once('SIGTERM', () => stopping.abort());
-await runWorker({ agent, store: wakingStore, signal: stopping.signal, onError: report });
+await runWorker({ agent, store, signal: stopping.signal, onError: report });
 server.closeAllConnections();
 server.close();
 

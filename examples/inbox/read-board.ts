@@ -17,13 +17,13 @@ export function boardReader({ agent, store }: { agent: Agent; store: ThreadStore
 
   return async function readBoard(person: Person): Promise<Board> {
     const read: ThreadPart[] = [];
-    for (let after = ownerPrefix(person); ;) {
+    for (let after = { threadId: ownerPrefix(person), updatedAt: 0 }; ;) {
       const page = await store.list({ after });
       const own = page.filter(({ threadId }) => owns(person, threadId));
       for (const { threadId, revision } of own) read.push(await readPart(threadId, revision));
       const last = page.at(-1);
       if (last === undefined || own.length < page.length) return boardOf(read);
-      after = last.threadId;
+      after = last;
     }
   };
 

@@ -40,12 +40,13 @@ export async function farewell(store: ThreadStore): Promise<string> {
   return `${what} for you. Come back with: npm start`;
 }
 
-/* Those that wait for somebody, those that a process held when it ended, and those whose model has yet to speak. */
+/* Those that wait for somebody, those that a process held when it ended or has failed at too often, and those whose model has yet to speak. */
 async function leftIds(store: ThreadStore): Promise<string[]> {
   const lists = await Promise.all([
     store.list({ status: 'waiting' }),
     store.list({ status: 'running' }),
     store.list({ status: 'indeterminate' }),
+    store.list({ status: 'stuck' }),
     store.list({ dueBefore: Date.now() + 1 }),
   ]);
   const newestFirst = lists.flat().toSorted((one, other) => other.updatedAt - one.updatedAt);

@@ -2,7 +2,7 @@ import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../errors.ts';
 import { messageIdOf } from '../thread/message-id.ts';
 import type { Proposal } from '../thread/proposal.ts';
-import type { NewThreadEvent } from '../thread/thread-event.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
 import {
   endsTurn,
   isRunning,
@@ -54,15 +54,16 @@ export function acceptInput(
   if (answered.some((event) => event.type === 'call-ended' && endsTurn(event))) {
     proposal.add(...interruptEvents(proposal.head, now));
   }
-  const messages = newMessages(state, input.messages);
+  const messages = newMessages(state, input);
   if (messages.length === 0) return;
   refuseMessage(state.threadId, proposal.head, whilePending, now);
   proposal.add(
     ...cancelOpenEvents(proposal.head, 'The user went on without answering.', now),
-    ...messages.map((message): NewThreadEvent => ({
+    ...messages.map((message): ThreadEvent => ({
       type: 'message-added',
       at: now,
       message,
+      ...input.by,
     })),
   );
 }
@@ -70,10 +71,12 @@ export function acceptInput(
 /** The messages that are news: one whose client sent it before, by its own id for it, is not. */
 function newMessages(
   { messages, head }: Readonly<ThreadState>,
-  sent: readonly ModelMessage[],
+  { messages: sent, messageId }: ParsedInput,
 ): readonly ModelMessage[] {
   if (sent.every((message) => messageIdOf(message) === undefined)) return sent;
   const known = new Set([...messages, ...head.queuedMessages].map(messageIdOf));
+  /* The input came before as a whole. */
+  if (messageId !== undefined && known.has(messageId)) return [];
   return sent.filter((message) => {
     const id = messageIdOf(message);
     const isNew = id === undefined || !known.has(id);

@@ -1,5 +1,5 @@
 import type { AgentEvents } from './agent-events.ts';
-import type { AgentOptions, ToolRecovery } from './agent-options.ts';
+import type { AgentOptions, RetryOptions, ToolRecovery } from './agent-options.ts';
 import type { ModelSettings } from './model-step.ts';
 
 /** An agent's options, with their defaults. */
@@ -10,13 +10,14 @@ export interface AgentContext {
     toolsContext?: Readonly<Record<string, unknown>> | undefined;
     toolRecovery?: Readonly<Record<string, ToolRecovery | undefined>> | undefined;
   };
+  /** The agent's own name, which its threads are kept under. */
+  name: string | undefined;
   settings: ModelSettings;
+  retry: Required<RetryOptions>;
   maxSteps: number;
   leaseMs: number;
   abortGraceMs: number;
   now: () => number;
   generateId: () => string;
   events: AgentEvents;
-  /** The lost attempts of calls that tracing has told of. */
-  toldLost: Set<string>;
 }

@@ -10,6 +10,11 @@ export interface AgentOptions<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
 > extends ModelSettings {
+  /**
+   * Whose threads these are. Threads are kept under this name, and an agent of another name can't run them: give one to each agent of
+   * a store that several share. Agents without a name share the threads without one. 1 to 100 characters.
+   */
+  name?: string;
   /** Any AI SDK language model, or the id of one at the AI Gateway. */
   model: LanguageModel;
   instructions?: Instructions;
@@ -38,12 +43,28 @@ export interface AgentOptions<
    * After a crash the thread is free again when this has passed. Default 60,000.
    */
   leaseMs?: number;
+  /** When a thread whose run failed is run again by a worker, or by whoever asks `thread.resumeAt`. */
+  retry?: RetryOptions;
   /** How long a tool may take to settle once its signal has aborted, in milliseconds. Default 5,000. */
   abortGraceMs?: number;
   /** The time, in milliseconds since 1970. Default `Date.now`. */
   now?: () => number;
   /** Ids of requests, runs and threads: at least 128 random bits. Default: 22 characters of base64url. */
   generateId?: () => string;
+}
+
+/**
+ * When failed runs are tried again. The delay doubles with each failure in a row, up to a cap, and is spread by up to a half, so that
+ * threads which failed together don't come back together. The time is written into the log, so that all workers wait for the same one.
+ * It holds for tools that are asked about lost calls, too.
+ */
+export interface RetryOptions {
+  /** After how many failures in a row the thread is `stuck`: it waits for a person or the app to run it. Default 10. */
+  maxAttempts?: number;
+  /** The delay after the first failure, in milliseconds. Default 1,000. */
+  initialDelayMs?: number;
+  /** The longest delay, in milliseconds. Default 300,000. */
+  maxDelayMs?: number;
 }
 
 /** How a tool's calls are recovered when the process that ran them is gone. */
@@ -86,11 +107,14 @@ export type RunInput = InputItem | readonly InputItem[];
 /** One item of a run's input. */
 export type InputItem = string | ModelMessage | UserInputResponseContent;
 
-/** Who answers, and through what. */
+/** Who sends a message or an answer, and through what. */
 export interface AnswerOptions {
-  /** Who answers, as the app authenticated them: any JSON; kept in the log with each answer. */
+  /**
+   * Who sends it, as the app authenticated them: any JSON. It is kept in the log with each message and each answer; and the requests that
+   * a message leads to show it to whoever is asked (`requestedBy`), so put nothing in that these may not see.
+   */
   principal?: unknown;
-  /** Through what they were reached, in the app's words (`'slack'`, `'web'`): 1 to 100 characters; kept in the log likewise. */
+  /** Through what it came, in the app's words (`'slack'`, `'web'`): 1 to 100 characters; kept in the log likewise. */
   channel?: string;
 }
 
@@ -102,4 +126,15 @@ export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>> extends A
   runtimeContext?: RUNTIME_CONTEXT;
   /** What a message does to open requests: it is refused (default), or it cancels them. */
   whilePending?: 'refuse' | 'cancel';
+  /**
+   * Your id for the message of this input, 1 to 256 characters: the same id again records nothing, goes on where the turn stands, and
+   * gives the recorded reply once there is one, also when the conversation has gone on since. For callers that retry: queues, workflow
+   * engines, browsers.
+   */
+  messageId?: string;
+  /**
+   * Does nothing unless `thread.resumeAt` has come: for schedulers of your own, which may wake too early or too often. Only with
+   * the input `[]`.
+   */
+  onlyWhenDue?: boolean;
 }

@@ -1,8 +1,9 @@
-import type { LanguageModelUsage, ModelMessage } from 'ai';
+import type { LanguageModelUsage, ModelMessage, ProviderMetadata } from 'ai';
 import type { ApprovalRequestContent } from '../content/approval.ts';
 import type { UserInputRequestContent } from '../content/user-input.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
+import type { Source, StepMetadata } from '../thread/thread-event.ts';
 import type { RunEnd } from './run-end.ts';
 
 /** What a run came to. */
@@ -11,6 +12,7 @@ export interface AgentResponse {
    * `completed`: the model has spoken last. `waiting`: people are asked. `running`: another run is at work on the
    * thread; what was answered is recorded. `indeterminate`: a call was started and its outcome is unknown. `cancelled`: open
    * requests were cancelled, or a person ended the turn. `max-steps`: the run took all its steps; `run([], thread)` goes on.
+   * `failing`: earlier runs failed and the next attempt is not due (`onlyWhenDue`). `stuck`: too many runs in a row have failed.
    */
   status: RunEnd['status'];
   /** What the model said last, in this run or before it. */
@@ -25,22 +27,45 @@ export interface AgentResponse {
   usage: LanguageModelUsage | undefined;
   /** Of the run's last model step. */
   finishReason: string | undefined;
+  /** What the run's last model step cited. */
+  sources: readonly Source[];
+  /** What the provider adds to the run's last model step, by provider. */
+  providerMetadata: ProviderMetadata | undefined;
+  /** The provider's id for the answer of the run's last model step, and which model gave it. */
+  response: Readonly<NonNullable<StepMetadata['response']>> | undefined;
+  /** When the thread needs a run, in milliseconds since 1970, 0 for at once: `thread.resumeAt`. */
+  resumeAt: number | undefined;
   thread: AgentThread;
 }
 
-/** The response of a run that began when the thread had `messagesBefore` messages. */
+/** What of a thread a response is about. */
+interface ResponseScope {
+  messages: readonly ModelMessage[];
+  /** Where the messages begin that the run added, or that reply to a message which came again. */
+  messagesBefore: number;
+  /** Whether the reply is of a turn that is over: what the thread waits for now is of a later one. */
+  isPast?: boolean;
+}
+
+/** The response of a run, or the recorded one to a message that came again. */
 export function makeResponse(
   thread: AgentThread,
-  { messages, messagesBefore }: { messages: readonly ModelMessage[]; messagesBefore: number },
-  end: Omit<RunEnd, 'status'> & { status: AgentResponse['status'] },
+  { messages, messagesBefore, isPast = false }: ResponseScope,
+  { metadata, ...end }: RunEnd,
 ): AgentResponse {
-  const requests = thread.activeRequests;
+  const requests = isPast ? [] : thread.activeRequests;
+  const added = messages.slice(messagesBefore);
+  const { sources = [], providerMetadata, response } = deepFreeze(metadata) ?? {};
   return {
     ...end,
-    text: lastText(messages),
+    sources,
+    providerMetadata,
+    response,
+    resumeAt: thread.resumeAt,
+    text: lastText(isPast ? added : messages),
     approvalRequests: requests.filter((request) => request.type === 'approval-request'),
     userInputRequests: requests,
-    messages: deepFreeze(messages.slice(messagesBefore)),
+    messages: deepFreeze(added),
     thread,
   };
 }

@@ -17,7 +17,13 @@ import type { Question } from './question-call.ts';
 
 /** A language model with tools, a loop that asks before it acts, and threads that remember. */
 export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
-  /** Opens the thread of this id from the store, or starts it; without an id, a new one. Writes nothing. */
+  /** The name that the agent's threads are kept under. */
+  readonly name: string | undefined;
+  /**
+   * Opens the thread of this id from the store, or starts it; without an id, a new one. Writes nothing, with one exception: where a run
+   * is found to be gone in the middle of a call, that is recorded (`call-lost`), so that everybody can see it. A thread of an agent of
+   * another name can be opened and read, and no more.
+   */
   thread(threadId?: string): Promise<AgentThread>;
   /**
    * Takes text, messages or answers, and runs until the model has spoken, people are asked, or the steps are used
@@ -50,7 +56,7 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
     options?: AnswerOptions,
   ): Promise<void>;
   /**
-   * Asks for a person's word on something that is no tool call, at a step of the app's own (seed 003, custom agents). The
+   * Asks for a person's word on something that is no tool call, at a step of the app's own. The
    * answer comes through `run` or `respond` as any other, and is told by the `request-answered` event. Rejects with `invalid-input`
    * for an `expiresAfterMs` that is no number of milliseconds.
    */
@@ -101,6 +107,17 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
    * never give it JSON from a client.
    */
   restore(json: unknown): Promise<AgentThread>;
+  /**
+   * Makes the thread this agent's own: for an agent that was renamed, or takes over from another. `store.list({ agent: 'old' })` finds
+   * the threads. Rejects with `thread-busy` while the thread is being run.
+   */
+  adopt(thread: AgentThread): Promise<void>;
+  /**
+   * Removes the thread from the store: its log and its summary. What backups and the database's own journals keep is not reached. The
+   * id is free again; handles on the deleted thread reject with `thread-deleted`. Rejects with `thread-busy` while the thread is being
+   * run.
+   */
+  delete(thread: AgentThread): Promise<void>;
   /** Calls `listener` at each event of a type that this agent appends, once it is durable. Returns what ends it. */
   on<TYPE extends ThreadEventType>(type: TYPE, listener: AgentListener<TYPE>): () => void;
 }

@@ -5,10 +5,11 @@ import type { QuestionRequestContent, QuestionResponseContent } from '../content
 import type { CallPlace, ToolCallOutcome } from '../content/tool-call.ts';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import { jsonCopy } from '../thread/tagged-json.ts';
-import type { NewThreadEvent } from '../thread/thread-event.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { OpenRequest, ThreadHead } from '../thread/thread-state.ts';
 import type { AnswerOptions } from './agent-options.ts';
 import { callAt, outcomeUnstarted } from './close-requests.ts';
+import { missingTool } from './missing-tools.ts';
 import { inputMessageSchemas, messageOf } from './model-step.ts';
 import { saysSomething } from './parse-input.ts';
 import { type QuestionResult, settled } from './question-call.ts';
@@ -27,8 +28,8 @@ export function answerEvents(
   response: UserInputResponseContent,
   { request, place }: OpenRequest,
   { tools, head, by, at }: Recording,
-): NewThreadEvent[] {
-  const answered: NewThreadEvent = {
+): ThreadEvent[] {
+  const answered: ThreadEvent = {
     type: 'request-answered',
     at,
     response: withoutCall(response),
@@ -57,20 +58,23 @@ function resultEvents(
   request: QuestionRequestContent,
   response: QuestionResponseContent,
   { tools, place, at }: { tools: ToolDefinitions; place: CallPlace; at: number },
-): NewThreadEvent[] {
+): ThreadEvent[] {
   const { toolName = '' } = request.toolCall ?? {};
-  const asking = tools.get(toolName)?.asking;
+  const definition = tools.get(toolName);
+  /* Nothing is recorded: an agent that has the tool can read the answer. */
+  if (definition === undefined) throw missingTool(request, toolName);
+  const { asking } = definition;
   if (asking === undefined) {
-    const error = `Answered, but the tool '${toolName}' asks no more: the answer can't be read.`;
+    const error = `Answered, but the tool '${toolName}' no longer asks questions: it can't read the answer.`;
     return [{ type: 'call-ended', at, ...place, outcome: { status: 'failed', error } }];
   }
   const result = resultOf(
     () => asking.toResult(structuredClone(response), structuredClone(request)),
     request,
   );
-  const ended: NewThreadEvent = { type: 'call-ended', at, ...place, outcome: outcomeOf(result) };
+  const ended: ThreadEvent = { type: 'call-ended', at, ...place, outcome: outcomeOf(result) };
   if (result.status !== 'succeeded' || result.message === undefined) return [ended];
-  return [ended, { type: 'message-added', at, message: result.message }];
+  return [ended, { type: 'message-added', at, place, message: result.message }];
 }
 
 /* Checked before it is written: what does not fit would make the whole log unreadable. */

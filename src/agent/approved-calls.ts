@@ -1,26 +1,24 @@
-import type { NewThreadEvent } from '../thread/thread-event.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
 import { dueCalls, type ThreadHead, type ThreadState } from '../thread/thread-state.ts';
 import { type ApprovedCall, checkApproved } from './check-approved.ts';
 import type { DecisionInput } from './decide-calls.ts';
 
 /** What was found out about approved calls, by request: the events of their start, or of why they may not start. */
-export type CheckedCalls = ReadonlyMap<string, readonly NewThreadEvent[]>;
+export type CheckedCalls = ReadonlyMap<string, readonly ThreadEvent[]>;
 
-/** Looks a last time at the calls of a head that a person approved and that can go on now. Nothing is recorded here. */
+/** Checks a last time the calls of a head that a person approved and that can go on now. Nothing is recorded here. */
 export async function checkApprovedCalls(
   decisions: DecisionInput,
   state: ThreadState,
   head: ThreadHead,
 ): Promise<CheckedCalls> {
   const checked = await Promise.all(
-    approvedCalls(state, head).map(
-      async (approved): Promise<[string, readonly NewThreadEvent[]]> => [
-        approved.request.requestId,
-        await checkApproved(decisions, approved),
-      ],
-    ),
+    approvedCalls(state, head).map(async (approved): Promise<[string, readonly ThreadEvent[]]> => [
+      approved.request.requestId,
+      await checkApproved(decisions, approved),
+    ]),
   );
-  return new Map(checked);
+  return new Map(checked.filter(([, events]) => events.length > 0));
 }
 
 /** Each of those calls, with what was shown. */
@@ -36,6 +34,6 @@ function approvedCalls(state: ThreadState, head: ThreadHead): ApprovedCall[] {
 }
 
 /** What was found out, for the calls of a newer head that can go on still. */
-export function eventsOfApproved(head: ThreadHead, checked: CheckedCalls): NewThreadEvent[] {
+export function eventsOfApproved(head: ThreadHead, checked: CheckedCalls): ThreadEvent[] {
   return dueCalls(head).flatMap((call) => checked.get(call.requestId ?? '') ?? []);
 }

@@ -5,7 +5,7 @@ import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
-import type { NewThreadEvent } from '../thread/thread-event.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import { isSamePlace, type OpenRequest, type ThreadHead } from '../thread/thread-state.ts';
 import { closeBeside } from './close-requests.ts';
@@ -31,7 +31,8 @@ export async function askBeside(
   { toolCallId, question, replyTo }: AskedBeside,
 ): Promise<QuestionRequestContent> {
   const { threadId } = log.state;
-  const asking = makeAsked({ ...making, threadId }, question, replyTo);
+  const { requestedBy } = log.state.head;
+  const asking = makeAsked({ ...making, threadId, requestedBy }, question, replyTo);
   let standing = asking.request;
   await log.commit((proposal) => {
     const at = making.now();
@@ -71,13 +72,13 @@ function askEvents(
   head: ThreadHead,
   { step, index, expiresAt = Infinity }: ToolCallRecord,
   { request: asked, replyTo }: OpenRequest,
-): NewThreadEvent[] {
+): ThreadEvent[] {
   const { createdAt: at } = asked;
   /* Nobody is to answer what can't be brought any more. */
   const until = Math.min(asked.expiresAt ?? Infinity, expiresAt);
   const request = until === Infinity ? asked : { ...asked, expiresAt: until };
   const reply = replyTo === undefined ? {} : { replyTo };
-  const replaced = { reason: 'The tool asks something else by now.', at };
+  const replaced = { reason: 'The tool has asked something else since.', at };
   return [
     ...closeBeside(head, { step, index }, replaced),
     { type: 'request-opened', at, beside: { step, index }, ...reply, request },
@@ -106,6 +107,7 @@ function isSame(standing: OpenRequest, asking: OpenRequest): boolean {
 function contentOf({ request, replyTo }: OpenRequest): unknown {
   const {
     requestId: _id,
+    requestedBy: _asker,
     createdAt: _at,
     expiresAt: _until,
     toolCall: _call,

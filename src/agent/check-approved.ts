@@ -3,7 +3,7 @@ import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-
 import type { UserInputRequest } from '../content/user-input.ts';
 import { requestDigest } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
-import type { NewThreadEvent } from '../thread/thread-event.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
 import { applyRules } from './apply-rules.ts';
 import { askAbout, ownRunner, providerRunner, type Runner } from './ask-about.ts';
 import { closeEvents, outcomeUnstarted } from './close-requests.ts';
@@ -23,7 +23,7 @@ export interface ApprovedCall {
 export async function checkApproved(
   input: DecisionInput,
   approved: ApprovedCall,
-): Promise<NewThreadEvent[]> {
+): Promise<ThreadEvent[]> {
   if (!isExpired(input, approved)) {
     const events = await eventsOfLook(input, approved);
     /* A rule may take its time. */
@@ -38,26 +38,23 @@ function isExpired({ now }: DecisionInput, { request }: ApprovedCall): boolean {
   return (request.expiresAt ?? Infinity) <= now();
 }
 
-async function eventsOfLook(
-  input: DecisionInput,
-  approved: ApprovedCall,
-): Promise<NewThreadEvent[]> {
+async function eventsOfLook(input: DecisionInput, approved: ApprovedCall): Promise<ThreadEvent[]> {
   const { providerApprovalId } = approved.call;
   return providerApprovalId === undefined
     ? checkOwn(input, approved)
     : checkForwarded(input, approved, providerApprovalId);
 }
 
-async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<NewThreadEvent[]> {
+async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<ThreadEvent[]> {
   const { call } = approved;
   const { step, index, toolName } = call;
   const at = input.now();
   const definition = input.tools.get(toolName);
-  if (definition === undefined) {
-    return notRun(approved, `Not run: the tool '${toolName}' no longer exists.`, at);
-  }
+  /* It waits for an agent that has the tool: another version of the app may. */
+  if (definition === undefined) return [];
   if (definition.asking !== undefined) {
-    return notRun(approved, `Not run: the tool '${toolName}' asks by now, and runs nothing.`, at);
+    const error = `Not run: the tool '${toolName}' now asks a question and cannot run.`;
+    return notRun(approved, error, at);
   }
   const changed = await eventsOfChanged(input, approved, ownRunner(definition));
   if (changed !== undefined) return changed;
@@ -72,11 +69,11 @@ async function checkForwarded(
   input: DecisionInput,
   approved: ApprovedCall,
   approvalId: string,
-): Promise<NewThreadEvent[]> {
+): Promise<ThreadEvent[]> {
   const { step, index, toolName } = approved.call;
   const runner = await providerRunner(toolName, approvalId);
   const outcome: ToolCallOutcome = { status: 'forwarded' };
-  const forwarded: NewThreadEvent = { type: 'call-ended', at: input.now(), step, index, outcome };
+  const forwarded: ThreadEvent = { type: 'call-ended', at: input.now(), step, index, outcome };
   return (await eventsOfChanged(input, approved, runner)) ?? [forwarded];
 }
 
@@ -85,7 +82,7 @@ async function eventsOfChanged(
   input: DecisionInput,
   approved: ApprovedCall,
   runner: Runner,
-): Promise<NewThreadEvent[] | undefined> {
+): Promise<ThreadEvent[] | undefined> {
   const { call, request } = approved;
   const fault = whyNotStrictJson(call.input);
   if (fault !== undefined) {
@@ -101,7 +98,7 @@ function callOf({ toolCallId, toolName, input }: ToolCallRecord): ToolCall {
   return { toolCallId, toolName, input };
 }
 
-function notRun({ call, request }: ApprovedCall, error: string, at: number): NewThreadEvent[] {
+function notRun({ call, request }: ApprovedCall, error: string, at: number): ThreadEvent[] {
   const { step, index } = call;
   const { requestId } = request;
   const outcome: ToolCallOutcome =
@@ -116,7 +113,7 @@ async function askAgain(
   input: DecisionInput,
   { call, request }: ApprovedCall,
   runner: Runner,
-): Promise<NewThreadEvent[]> {
+): Promise<ThreadEvent[]> {
   const { step, index } = call;
   const { requestId, text, expiresAt, createdAt } = request;
   const reason = 'What was approved is not what would run: the call or the tool has changed since.';
@@ -133,7 +130,7 @@ async function askAgain(
 export function openedEvent(
   { step, index }: { step: number; index: number },
   request: UserInputRequest,
-): NewThreadEvent {
+): ThreadEvent {
   const { toolCall: _stored, ...asked } = request;
   return { type: 'request-opened', at: request.createdAt, place: { step, index }, request: asked };
 }

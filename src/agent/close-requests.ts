@@ -1,6 +1,6 @@
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputResponseContent } from '../content/user-input.ts';
-import type { NewThreadEvent, NewThreadEventOf } from '../thread/thread-event.ts';
+import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import { isSamePlace, type ThreadHead } from '../thread/thread-state.ts';
 
 const approvalExpired = 'The request for approval expired unanswered.';
@@ -11,7 +11,7 @@ export function expiryEvents(
   head: ThreadHead,
   answers: readonly UserInputResponseContent[],
   now: number,
-): NewThreadEvent[] {
+): ThreadEvent[] {
   const answered = new Set(answers.map(({ requestId }) => requestId));
   return head.openRequests
     .filter(({ request }) => (request.expiresAt ?? Infinity) <= now)
@@ -26,7 +26,7 @@ export function expiryEvents(
 }
 
 /** The events that give up the deferred calls whose result has not come in time. */
-export function overdueEvents(head: ThreadHead, now: number): NewThreadEvent[] {
+export function overdueEvents(head: ThreadHead, now: number): ThreadEvent[] {
   return head.calls
     .filter((call) => call.status === 'deferred' && (call.expiresAt ?? Infinity) <= now)
     .flatMap((call) =>
@@ -35,7 +35,7 @@ export function overdueEvents(head: ThreadHead, now: number): NewThreadEvent[] {
 }
 
 /** The events that cancel every open request, every deferred call, and every approved call that has not begun. */
-export function cancelEvents(head: ThreadHead, reason: string, now: number): NewThreadEvent[] {
+export function cancelEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
   return [
     ...cancelOpenEvents(head, reason, now),
     ...head.calls
@@ -47,7 +47,7 @@ export function cancelEvents(head: ThreadHead, reason: string, now: number): New
 }
 
 /** The events that cancel what the step has open still; what the app asks by itself is not of the turn. */
-export function interruptEvents(head: ThreadHead, now: number): NewThreadEvent[] {
+export function interruptEvents(head: ThreadHead, now: number): ThreadEvent[] {
   const openRequests = head.openRequests.filter(
     ({ place, beside }) => place !== undefined || beside !== undefined,
   );
@@ -55,20 +55,20 @@ export function interruptEvents(head: ThreadHead, now: number): NewThreadEvent[]
 }
 
 /** The events that cancel every open request and every deferred call. */
-export function cancelOpenEvents(head: ThreadHead, reason: string, now: number): NewThreadEvent[] {
+export function cancelOpenEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
   const requests = head.openRequests.flatMap(({ request, place }) =>
     closeEvents(request.requestId, callAt(head, place), { cause: 'cancelled', reason, at: now }),
   );
   const deferred = head.calls
     .filter((call) => call.status === 'deferred')
-    .map((call): NewThreadEvent => ({ ...endOfDeferred(call, reason), at: now }));
+    .map((call): ThreadEvent => ({ ...endOfDeferred(call, reason), at: now }));
   return [...requests, ...deferred];
 }
 
 function endOfDeferred(
   { step, index }: CallPlace,
   reason: string,
-): Omit<NewThreadEventOf<'call-ended'>, 'at'> {
+): Omit<ThreadEventOf<'call-ended'>, 'at'> {
   const error = `${reason} It goes on elsewhere, and its outcome is not known here.`;
   return { type: 'call-ended', step, index, outcome: { status: 'failed', error } };
 }
@@ -78,8 +78,8 @@ export function closeEvents(
   requestId: string | undefined,
   call: ToolCallRecord | undefined,
   { cause, reason, at }: { cause: 'expired' | 'cancelled'; reason: string; at: number },
-): NewThreadEvent[] {
-  const events: NewThreadEvent[] = [];
+): ThreadEvent[] {
+  const events: ThreadEvent[] = [];
   if (requestId !== undefined)
     events.push({ type: 'request-closed', at, requestId, cause, reason });
   if (call !== undefined) {
@@ -101,10 +101,7 @@ export function outcomeUnstarted(
 }
 
 /** The event that ends a call that was begun, after those that close what it asks beside. */
-export function endEvents(
-  head: ThreadHead,
-  ended: NewThreadEventOf<'call-ended'>,
-): NewThreadEvent[] {
+export function endEvents(head: ThreadHead, ended: ThreadEventOf<'call-ended'>): ThreadEvent[] {
   return [...closeBeside(head, ended, { reason: 'The call has ended.', at: ended.at }), ended];
 }
 
@@ -113,7 +110,7 @@ export function closeBeside(
   { openRequests }: ThreadHead,
   place: CallPlace,
   { reason, at }: { reason: string; at: number },
-): NewThreadEvent[] {
+): ThreadEvent[] {
   return openRequests
     .filter(({ beside }) => isSamePlace(beside, place))
     .flatMap(({ request }) =>

@@ -1,19 +1,24 @@
 import type { ToolSet } from 'ai';
 import { checkedMs } from '../content/checked-number.ts';
 import { randomId } from '../content/random-id.ts';
+import { memoryStore } from '../stores/memory.ts';
+import { clockOf } from '../thread/store-clock.ts';
 import type { Agent } from './agent.ts';
+import type { AgentContext } from './agent-context.ts';
 import { AgentEvents } from './agent-events.ts';
 import type { AgentOptions } from './agent-options.ts';
 import { checkRules } from './apply-rules.ts';
 import { HoldpointAgent } from './holdpoint-agent.ts';
 import { settingsOf } from './model-step.ts';
-import { checkRecovery } from './recover-calls.ts';
+import { checkRecovery } from './lost-calls.ts';
+import { checkedRetry } from './retry-time.ts';
+import { checkedName } from './thread-owner.ts';
 import { checkTools } from './tool-definitions.ts';
 
 /**
  * Wraps a language model with a loop that runs tools, asks people where a rule says so, and remembers.
  * Throws a `TypeError` for rules that no call would meet: that name no tool, or one that runs at the provider, or are no plain object; and
- * for a `leaseMs`, `abortGraceMs` or `maxSteps` that is no limit.
+ * for a `name`, `leaseMs`, `abortGraceMs`, `maxSteps` or `retry` that can't be used.
  *
  * @example
  * const agent = createAgent({ model, tools: { bookFlight }, toolApproval: { bookFlight: 'user-approval' } });
@@ -35,15 +40,19 @@ export function createAgent<
   checkRules(toolApproval, tools);
   checkRecovery(toolRecovery, tools);
   if (!(maxSteps >= 1)) throw new TypeError(`maxSteps is ${maxSteps}; a run takes 1 step or more.`);
-  return new HoldpointAgent({
+  const store = options.store ?? memoryStore();
+  const clock = clockOf(store);
+  const context: AgentContext = {
     options,
+    name: checkedName(options.name),
+    retry: checkedRetry(options.retry),
     settings: settingsOf(options),
     maxSteps,
     leaseMs: checkedMs(leaseMs, 'leaseMs'),
     abortGraceMs: checkedMs(abortGraceMs, 'abortGraceMs', 0),
-    now: options.now ?? Date.now,
+    now: options.now ?? clock.now,
     generateId: options.generateId ?? randomId,
     events: new AgentEvents(),
-    toldLost: new Set(),
-  });
+  };
+  return new HoldpointAgent(context, { store, clock });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { plainCopy } from '../content/plain-copy.ts';
-import type { NewThreadEvent } from '../thread/thread-event.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { OwedAnswer, ThreadHead, ThreadState } from '../thread/thread-state.ts';
 import { traceDelivery } from '../thread/tracing.ts';
 import type { GivenUp, TellOptions } from './answering.ts';
@@ -51,6 +51,8 @@ export class Deliveries {
   update(state: Readonly<ThreadState>): void {
     this.#stopUnowed(state);
     for (const answer of state.head.owedAnswers) {
+      /* One whose tool this agent lacks is left to an agent that has it. */
+      if (!this.#setting.tools.has(answer.request.toolCall?.toolName ?? '')) continue;
       const { requestId } = answer.request;
       const isTaken = this.#brought.some(
         ({ owed: { request } }) => request.requestId === requestId,
@@ -135,8 +137,8 @@ export function broughtEvents(
   head: ThreadHead,
   brought: readonly Brought[],
   at: number,
-): NewThreadEvent[] {
-  return brought.flatMap(({ owed: { request, beside }, outcome, error }): NewThreadEvent[] => {
+): ThreadEvent[] {
+  return brought.flatMap(({ owed: { request, beside }, outcome, error }): ThreadEvent[] => {
     const { requestId } = request;
     const isOwed = head.owedAnswers.some((other) => other.request.requestId === requestId);
     if (!isOwed) return [];

@@ -1,7 +1,7 @@
 import type { ToolCallOutcome, ToolCallRecord, ToolCallStatus } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
-import type { NewThreadEvent, NewThreadEventOf } from '../thread/thread-event.ts';
+import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { AnswerOptions, DeliveredOutcome, SettledOutcome } from './agent-options.ts';
 import { askAbout, ownRunner } from './ask-about.ts';
@@ -55,7 +55,7 @@ export async function deliverOutcome(
 async function endCall(
   { log, tools, now }: EndingInput,
   { toolCallId, outcome, by }: Ending<DeliveredOutcome>,
-  source: NonNullable<NewThreadEventOf<'call-ended'>['source']>,
+  source: NonNullable<ThreadEventOf<'call-ended'>['source']>,
   statuses: readonly ToolCallStatus[],
 ): Promise<void> {
   const named = callNamed(log.state, toolCallId, now());
@@ -106,11 +106,11 @@ async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>
 async function retryEvents(
   { log, tools: _tools, ...making }: EndingInput,
   about: { call: ToolCallRecord; definition: ToolDefinition; by: AnswerOptions },
-): Promise<NewThreadEvent[]> {
+): Promise<ThreadEvent[]> {
   const { call, definition, by } = about;
   const { step, index, toolCallId, toolName, input } = call;
   const request = await askAbout(
-    { ...making, threadId: log.state.threadId },
+    { ...making, threadId: log.state.threadId, requestedBy: log.state.head.requestedBy },
     { reason: 'The outcome of its last attempt is unknown.' },
     {
       toolCall: { toolCallId, toolName, input },

@@ -15,8 +15,13 @@ import type { ToolDefinition } from './tool-definitions.ts';
  * execute: async (input, { idempotencyKey }: ToolRunOptions) => bank.pay(input, { idempotencyKey })
  */
 export interface ToolRunOptions extends ToolExecutionOptions<unknown> {
-  /** Unique to this call and stable: give it to the server that does the work, so that it too does it once. */
+  /**
+   * Unique to this call, and the same in every process, at every attempt, and in every copy of the thread: give it to the server that
+   * does the work, so that it too does it once.
+   */
   idempotencyKey?: string;
+  /** How often the call has been started, this time included: above 1 only where the tool is idempotent, or a person had it tried again. */
+  attempt?: number;
   /** The thread whose call it is: with `toolCallId`, what `agent.deliver` needs. */
   threadId?: string;
   /** The name that the tool has in the agent. */
@@ -64,6 +69,7 @@ export async function executeCall(
     abortSignal: options.signal,
     context,
     idempotencyKey: call.idempotencyKey ?? toolCallId,
+    attempt: call.attempts,
     threadId: options.threadId,
     toolName,
   } satisfies ToolRunOptions;
@@ -76,6 +82,13 @@ export async function executeCall(
   const deferral = deferralOf(output);
   if (deferral !== undefined) return { type: 'deferred', ...deferral };
   return { type: 'ended', outcome: await successOf(tool, call, output) };
+}
+
+/** What came of a call whose start was recorded too late: it was not run, and that is known. */
+export async function notRun(): Promise<Execution> {
+  return failed(
+    'Not run: recording the start took longer than the lease of the run. Nothing has happened.',
+  );
 }
 
 function failed(error: string): Execution {

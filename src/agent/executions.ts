@@ -20,14 +20,17 @@ const groupMs = 10;
 export class Executions {
   readonly #bell = new Bell();
   readonly #graceMs: number;
+  readonly #onLate: (finished: Finished) => void;
   readonly #running = new Set<Attempt>();
   #finished: Finished[] = [];
-  #onLate: ((finished: Finished) => void) | undefined;
+  #isLeft = false;
   #graceTimer: ReturnType<typeof setTimeout> | undefined;
   #graceIsOver = false;
 
-  constructor(graceMs: number) {
+  /** `onLate` gets the results that nobody waits for any more. */
+  constructor(graceMs: number, onLate: (finished: Finished) => void) {
     this.#graceMs = graceMs;
+    this.#onLate = onLate;
   }
 
   /** Whether a call is running, or has a result that was not taken yet. */
@@ -46,7 +49,7 @@ export class Executions {
     void running.then((execution) => this.#finish({ attempt, execution }));
   }
 
-  /** Waits no more for calls whose result nobody awaits: it came from outside, and the tool may never settle. */
+  /** Stops waiting for calls whose result came from outside: their tools may never settle, and what they still return is late. */
   keep(isAwaited: (attempt: Attempt) => boolean): void {
     for (const attempt of this.#running) if (!isAwaited(attempt)) this.#running.delete(attempt);
   }
@@ -72,16 +75,16 @@ export class Executions {
     return taken;
   }
 
-  /** Nobody takes any more: what comes later, and what was not taken, goes to `onLate`. */
-  leave(onLate: (finished: Finished) => void): void {
-    this.#onLate = onLate;
+  /** The run is over: what comes from now on, and what was not taken, is late. */
+  leave(): void {
+    this.#isLeft = true;
     clearTimeout(this.#graceTimer);
-    for (const finished of this.take()) onLate(finished);
+    for (const finished of this.take()) this.#onLate(finished);
   }
 
   #finish(finished: Finished): void {
-    if (!this.#running.delete(finished.attempt)) return;
-    if (this.#onLate !== undefined) {
+    const isAwaited = this.#running.delete(finished.attempt);
+    if (this.#isLeft || !isAwaited) {
       this.#onLate(finished);
       return;
     }

@@ -4,6 +4,9 @@ import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
 import type { ThreadEvent, ThreadEventType } from '../thread/thread-event.ts';
+import type { StoreClock } from '../thread/store-clock.ts';
+import { isRunning, type ThreadState } from '../thread/thread-state.ts';
+import type { ThreadStore } from '../thread/thread-store.ts';
 import { acceptInput } from './accept-input.ts';
 import type { Agent } from './agent.ts';
 import type { AgentContext } from './agent-context.ts';
@@ -22,12 +25,34 @@ import { askBeside } from './ask-beside.ts';
 import { cancelEvents } from './close-requests.ts';
 import { deliverOutcome, type EndingInput, settleCall } from './end-call.ts';
 import type { Feed } from './feed.ts';
+import { abandonedEvents } from './lost-calls.ts';
 import { type Asked, makeRequest } from './make-request.ts';
-import { parseInput } from './parse-input.ts';
+import { type ParsedInput, parseInput } from './parse-input.ts';
 import type { Question } from './question-call.ts';
+import { type RecordedReply, recordedReply } from './recorded-reply.ts';
 import { Run } from './run.ts';
+import type { RunEnd } from './run-end.ts';
 import { ThreadHandles } from './thread-handles.ts';
 import { defineTools, type ToolDefinitions } from './tool-definitions.ts';
+
+/** The end of a run that ended long ago with this step. */
+function pastRun(step: RecordedReply['step']): RunEnd {
+  const { finishReason, metadata } = step ?? {};
+  return { status: 'completed', usage: undefined, finishReason, metadata };
+}
+
+/** The end of what ran nothing. */
+function nothingRun(status: RunEnd['status']): RunEnd {
+  return { status, usage: undefined, finishReason: undefined, metadata: undefined };
+}
+
+function refuseRunning({ threadId, head }: Readonly<ThreadState>, now: number): void {
+  if (!isRunning(head, now)) return;
+  throw new HoldpointError(
+    'thread-busy',
+    `Thread ${threadId} is being run; try again when that run has ended.`,
+  );
+}
 
 /** An agent: what each of its methods does to a thread, from bringing it up to date to what is appended. */
 export class HoldpointAgent implements Agent<unknown> {
@@ -35,9 +60,13 @@ export class HoldpointAgent implements Agent<unknown> {
   readonly #threads: ThreadHandles;
   #tools: Promise<ToolDefinitions> | undefined;
 
-  constructor(context: AgentContext) {
+  constructor(context: AgentContext, kept: { store: ThreadStore; clock: StoreClock }) {
     this.#context = context;
-    this.#threads = new ThreadHandles(context);
+    this.#threads = new ThreadHandles(context, kept);
+  }
+
+  get name(): string | undefined {
+    return this.#context.name;
   }
 
   async thread(threadId?: string): Promise<AgentThread> {
@@ -71,19 +100,31 @@ export class HoldpointAgent implements Agent<unknown> {
     feed?: Feed<AgentStreamEvent>,
   ): Promise<AgentResponse> {
     const log = this.#threads.logOf(thread);
-    const { principal, channel } = options;
-    const { allowSystemInMessages } = this.#context.options;
-    const parsed = parseInput(input, { principal, channel, allowSystemInMessages });
+    const parsed = this.#parsed(input, options);
     options.signal?.throwIfAborted();
     const tools = await this.#definedTools();
-    await log.pull();
-    const messagesBefore = log.state.messages.length;
+    await this.#threads.update(log);
+    const { messageId } = parsed;
+    const reply = messageId === undefined ? undefined : recordedReply(log.state, messageId);
+    const messagesBefore = reply?.begin ?? log.state.messages.length;
     const onEvents = (events: readonly ThreadEvent[]): void => {
       if (feed !== undefined) for (const event of events) feed.push(deepFreeze(event));
     };
     const run = new Run(this.#context, { log, tools, options, listener: feed, onEvents });
-    const end = await run.play(parsed);
-    return makeResponse(thread, { messages: log.state.messages, messagesBefore }, end);
+    const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
+    const end = isRepeated ? pastRun(reply.step) : await run.play(parsed);
+    const { messages } = log.state;
+    const scope = reply?.isOver === true ? messages.slice(0, reply.end) : messages;
+    return makeResponse(thread, { messages: scope, messagesBefore, isPast: isRepeated }, end);
+  }
+
+  #parsed(input: RunInput, options: RunOptions<unknown>): ParsedInput {
+    const { principal, channel, messageId, onlyWhenDue } = options;
+    const { allowSystemInMessages } = this.#context.options;
+    const parsed = parseInput(input, { principal, channel, messageId, allowSystemInMessages });
+    const isEmpty = parsed.messages.length + parsed.answers.length === 0;
+    if (onlyWhenDue !== true || isEmpty) return parsed;
+    throw new HoldpointError('invalid-input', 'onlyWhenDue is for the input [] alone.');
   }
 
   async respond(
@@ -100,7 +141,7 @@ export class HoldpointAgent implements Agent<unknown> {
       );
     }
     const tools = await this.#definedTools();
-    await log.pull();
+    await this.#threads.update(log);
     await log.commit((proposal) => {
       acceptInput(proposal, parsed, { tools, now: this.#context.now(), whilePending: 'refuse' });
     });
@@ -108,8 +149,10 @@ export class HoldpointAgent implements Agent<unknown> {
 
   async requestApproval(thread: AgentThread, asked: Asked): Promise<ApprovalRequestContent> {
     const log = this.#threads.logOf(thread);
-    const request = await makeRequest({ ...this.#context, threadId: thread.id }, asked);
-    await log.pull();
+    await this.#threads.update(log);
+    const { requestedBy } = log.state.head;
+    const making = { ...this.#context, threadId: thread.id, requestedBy };
+    const request = await makeRequest(making, asked);
     await log.commit((proposal) =>
       proposal.add({ type: 'request-opened', at: request.createdAt, request }),
     );
@@ -123,7 +166,7 @@ export class HoldpointAgent implements Agent<unknown> {
     { replyTo }: { replyTo?: unknown } = {},
   ): Promise<QuestionRequestContent> {
     const log = this.#threads.logOf(thread);
-    await log.pull();
+    await this.#threads.update(log);
     return askBeside(log, this.#context, { toolCallId, question, replyTo });
   }
 
@@ -149,21 +192,43 @@ export class HoldpointAgent implements Agent<unknown> {
   async #ending(thread: AgentThread): Promise<EndingInput> {
     const log = this.#threads.logOf(thread);
     const tools = await this.#definedTools();
-    await log.pull();
+    await this.#threads.update(log);
     return { log, tools, ...this.#context };
   }
 
   async cancel(thread: AgentThread, reason = 'The request was cancelled.'): Promise<AgentResponse> {
     const log = this.#threads.logOf(thread);
-    await log.pull();
+    await this.#threads.update(log);
     await log.commit((proposal) => {
       proposal.add(...cancelEvents(proposal.head, reason, this.#context.now()));
     });
     return makeResponse(
       thread,
       { messages: log.state.messages, messagesBefore: log.state.messages.length },
-      { status: 'cancelled', usage: undefined, finishReason: undefined },
+      nothingRun('cancelled'),
     );
+  }
+
+  async adopt(thread: AgentThread): Promise<void> {
+    const log = this.#threads.logOf(thread);
+    const { name, now } = this.#context;
+    await this.#threads.pull(log);
+    /* Not `commit`, which refuses the thread for its owner. */
+    await log.commitFact((proposal) => {
+      const { head } = proposal;
+      if (!head.created || head.agent === name) return;
+      refuseRunning(proposal.state, now());
+      /* A run of the old owner that has stalled must not go on. */
+      proposal.add(...abandonedEvents(this.#context, proposal.state));
+      const owner = name === undefined ? {} : { agent: name };
+      proposal.add({ type: 'agent-changed', at: now(), ...owner });
+    });
+  }
+
+  async delete(thread: AgentThread): Promise<void> {
+    const log = this.#threads.logOf(thread);
+    await this.#threads.update(log);
+    await log.delete((state) => refuseRunning(state, this.#context.now()));
   }
 
   on<TYPE extends ThreadEventType>(type: TYPE, listener: AgentListener<TYPE>): () => void {

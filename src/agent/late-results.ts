@@ -6,15 +6,15 @@ import type { Finished } from './executions.ts';
 import { callOf, resultEvents } from './result-events.ts';
 import { withRetries } from './with-retries.ts';
 
-/** Records a result that came after its run had ended. Never rejects: what can't be recorded is handed over. */
+/** Records a result that its run no longer waits for. Never rejects: what can't be recorded is handed over. */
 export async function recordLate(
   context: AgentContext,
   log: ThreadLog,
   finished: Finished,
 ): Promise<void> {
   const record = async (): Promise<unknown> =>
-    log.commit((proposal) => {
-      proposal.add(...resultEvents(proposal.head, [finished], context.now()));
+    log.commitFact((proposal) => {
+      proposal.add(...resultEvents(proposal, [finished], context.now()));
     });
   try {
     await withRetries(record, (error) => HoldpointError.isInstance(error));

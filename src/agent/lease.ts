@@ -1,8 +1,9 @@
 import type { Proposal } from '../thread/proposal.ts';
-import type { NewThreadEvent, ThreadEvent } from '../thread/thread-event.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import { owesRun, type ThreadState } from '../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
+import { faultEvents } from './lost-calls.ts';
 
 /** Another run took the thread over, as our lease had run out. */
 export class LeaseLost extends Error {}
@@ -12,10 +13,11 @@ export class LeaseLost extends Error {}
  * appends goes through here, so that a run whose thread was taken over appends no more.
  */
 export class Lease {
-  readonly #context: Pick<AgentContext, 'leaseMs' | 'now' | 'events'>;
+  readonly #context: AgentContext;
   readonly #log: ThreadLog;
-  readonly #runId: string;
+  #runId: string;
   #isHeld = false;
+  #wasTaken = false;
 
   constructor(context: AgentContext, log: ThreadLog) {
     this.#context = context;
@@ -28,13 +30,28 @@ export class Lease {
     return this.#isHeld;
   }
 
+  /** Whether another run has begun since this one did. */
+  get isTakenOver(): boolean {
+    const last = this.#log.state.events.findLast((event) => event.type === 'run-started');
+    return this.#wasTaken && last?.runId !== this.#runId;
+  }
+
+  /** Whether the lease has run out, by the time of now: nothing may be started then, until a commit has renewed it. */
+  get isOver(): boolean {
+    const { run } = this.#log.state.head;
+    return run?.runId !== this.#runId || this.#context.now() >= run.leaseUntil;
+  }
+
   /** Appends what `decide` proposes, and takes the thread where it gives back what the run begins with. */
   async take(
-    decide: (proposal: Proposal) => readonly NewThreadEvent[] | undefined,
+    decide: (proposal: Proposal) => readonly ThreadEvent[] | undefined,
   ): Promise<readonly ThreadEvent[]> {
+    /* A run that takes a thread again is another run to the log: it may start again what it had started. */
+    if (this.#wasTaken) this.#runId = this.#context.generateId();
     return this.#append((proposal) => {
       const begun = decide(proposal);
       this.#isHeld = begun !== undefined;
+      this.#wasTaken = this.#isHeld;
       if (begun === undefined) return;
       proposal.add(this.#event('run-started'), ...begun);
       this.#endWhenDone(proposal);
@@ -46,24 +63,26 @@ export class Lease {
    * run has taken the thread over; nothing is appended then, but for facts, which are recorded `evenWhenLost`.
    */
   async commit(
-    make: (proposal: Proposal) => readonly NewThreadEvent[],
+    make: (proposal: Proposal) => readonly ThreadEvent[],
     { evenWhenLost = false } = {},
   ): Promise<readonly ThreadEvent[]> {
     let lost = false;
-    const events = await this.#append((proposal) => {
+    const decide = (proposal: Proposal): void => {
       lost = !this.#holds(proposal.state);
       if (lost && !evenWhenLost) return;
+      if (!lost && this.isOver) proposal.add(this.#event('run-renewed'));
       proposal.add(...make(proposal));
       if (!lost) this.#endWhenDone(proposal);
-    });
+    };
+    const events = await this.#append(decide, evenWhenLost);
     if (!lost) return events;
     this.#isHeld = false;
     throw new LeaseLost();
   }
 
-  /** The event that gives the thread back; `error` says why when the run failed. */
-  ended(error?: string): NewThreadEvent {
-    return { type: 'run-ended', at: this.#context.now(), error };
+  /** The event that gives the thread back. */
+  ended(): ThreadEvent {
+    return { type: 'run-ended', at: this.#context.now() };
   }
 
   /** Renews until the returned function is called. `onNews` is told when others may have appended, too. */
@@ -96,19 +115,26 @@ export class Lease {
     };
   }
 
-  /** Gives the thread back after a failure. */
-  async letGo(error: string): Promise<void> {
+  /** Gives the thread back after a failure, or an abort. */
+  async letGo(error: string, isAborted: boolean): Promise<void> {
     try {
       await this.#log.commit((proposal) => {
-        if (this.#holds(proposal.state)) proposal.add(this.ended(error));
+        const { state } = proposal;
+        const at = this.#context.now();
+        const fault = { error, isAborted, at, recoverAt: at + this.#context.leaseMs };
+        if (this.#holds(state)) proposal.add(...faultEvents(this.#context, state, fault));
       });
     } catch {
       /* The store is out of reach, and the run fails for its own reason; the lease runs out by itself. */
     }
   }
 
-  async #append(decide: (proposal: Proposal) => void): Promise<readonly ThreadEvent[]> {
-    const events = await this.#log.commit(decide);
+  async #append(
+    decide: (proposal: Proposal) => void,
+    isFact = false,
+  ): Promise<readonly ThreadEvent[]> {
+    const log = this.#log;
+    const events = await (isFact ? log.commitFact(decide) : log.commit(decide));
     if (events.some(({ type }) => type === 'run-ended')) this.#isHeld = false;
     return events;
   }
@@ -125,7 +151,7 @@ export class Lease {
     return state.head.run?.runId === this.#runId;
   }
 
-  #event(type: 'run-started' | 'run-renewed'): NewThreadEvent {
+  #event(type: 'run-started' | 'run-renewed'): ThreadEvent {
     const at = this.#context.now();
     return { type, at, runId: this.#runId, leaseUntil: at + this.#context.leaseMs };
   }

@@ -6,6 +6,8 @@ import { requestDigest } from '../policy/digest.ts';
 /** What a request is made with. */
 export interface RequestMaking {
   threadId: string;
+  /** Who sent the message that led to the request, as the app says. */
+  requestedBy?: unknown;
   now: () => number;
   generateId: () => string;
 }
@@ -30,13 +32,16 @@ export interface AskedCall {
  * `invalid-input` for an expiry that is no time.
  */
 export async function makeRequest(
-  { threadId, now, generateId }: RequestMaking,
+  { threadId, requestedBy, now, generateId }: RequestMaking,
   { text, reason, expiresAfterMs }: Asked,
   asked?: AskedCall,
 ): Promise<ApprovalRequest> {
   /* JSON would say `null` of it, and the log could not be read again. */
   if (expiresAfterMs !== undefined && !Number.isFinite(expiresAfterMs)) {
-    throw new HoldpointError('invalid-input', `No request expires after ${expiresAfterMs} ms.`);
+    throw new HoldpointError(
+      'invalid-input',
+      `expiresAfterMs must be a finite number of milliseconds; got ${expiresAfterMs}.`,
+    );
   }
   const createdAt = now();
   const request: Omit<ApprovalRequest, 'digest'> = {
@@ -47,6 +52,7 @@ export async function makeRequest(
     text: text.toWellFormed(),
     ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
     ...(asked === undefined ? {} : { toolCall: asked.toolCall }),
+    ...(requestedBy === undefined ? {} : { requestedBy }),
     createdAt,
     ...(expiresAfterMs === undefined ? {} : { expiresAt: createdAt + expiresAfterMs }),
   };

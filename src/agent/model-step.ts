@@ -9,6 +9,7 @@ import {
   type ToolSet,
   userModelMessageSchema,
 } from 'ai';
+import type { StepMetadata } from '../thread/thread-event.ts';
 import { endsHere, partsOf, type ProviderRequest } from '../thread/proposed-calls.ts';
 import { answerableRequests, tellsYes } from './provider-requests.ts';
 import { type ModelListener, originalError, streamingModel } from './streaming-model.ts';
@@ -84,6 +85,8 @@ export interface ModelStep {
   calls: ProposedCall[];
   finishReason: string;
   usage: LanguageModelUsage;
+  /** What the provider returned beside the message. */
+  metadata: StepMetadata;
 }
 
 /** One model step: one call of the AI SDK, whose tools have nothing to execute. */
@@ -98,12 +101,28 @@ export async function generateStep(stepInput: ModelStepInput): Promise<ModelStep
       .map((call) => proposedCall(call, requests.get(call.toolCallId))),
     finishReason: result.finishReason,
     usage: result.usage,
+    metadata: metadataOf(result),
   };
 }
 
-async function generate(
-  stepInput: ModelStepInput,
-): Promise<Awaited<ReturnType<typeof generateText>>> {
+/* An id that begins so was made by the AI SDK, where the provider gave none. */
+const madeId = /^aitxt-/;
+
+function metadataOf({ finalStep, sources }: GenerateResult): StepMetadata {
+  const {
+    response: { id, modelId },
+    providerMetadata,
+  } = finalStep;
+  return {
+    response: { ...(madeId.test(id) ? {} : { id }), modelId },
+    ...(providerMetadata === undefined ? {} : { providerMetadata }),
+    ...(sources.length === 0 ? {} : { sources }),
+  };
+}
+
+type GenerateResult = Awaited<ReturnType<typeof generateText>>;
+
+async function generate(stepInput: ModelStepInput): Promise<GenerateResult> {
   const { model, instructions, settings, tools, messages, runtimeContext, signal, listener } =
     stepInput;
   try {

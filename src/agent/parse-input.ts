@@ -4,6 +4,7 @@ import { plainCopy } from '../content/plain-copy.ts';
 import { type UserInputResponseContent, userInputResponseSchema } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
+import { named } from '../thread/message-id.ts';
 import { jsonCopy } from '../thread/tagged-json.ts';
 import type { AnswerOptions } from './agent-options.ts';
 import { inputMessageSchemas } from './model-step.ts';
@@ -12,14 +13,19 @@ import { inputMessageSchemas } from './model-step.ts';
 export interface ParsedInput {
   messages: ModelMessage[];
   answers: UserInputResponseContent[];
-  /** Who answers; only what was said. */
+  /** Who sends it; only what was said. */
   by: AnswerOptions;
+  /** The caller's id for the message, which is the last of `messages`. */
+  messageId?: string | undefined;
 }
 
 /** The input of a run, item by item. Throws `invalid-input` or `invalid-answer`; nothing has happened then. */
 export function parseInput(
   input: unknown,
-  options: AnswerOptions & { allowSystemInMessages?: boolean | undefined },
+  options: AnswerOptions & {
+    allowSystemInMessages?: boolean | undefined;
+    messageId?: string | undefined;
+  },
 ): ParsedInput {
   const parsed: ParsedInput = { messages: [], answers: [], by: parseAnswerer(options) };
   for (const item of Array.isArray(input) ? input : [input]) {
@@ -27,8 +33,29 @@ export function parseInput(
     else parsed.messages.push(parseMessage(item, options));
   }
   for (const message of parsed.messages) refuseEmpty(message);
-  return { ...parsed, messages: parsed.messages.map((message) => jsonCopy(message)) };
+  const { messageId } = options;
+  const messages = parsed.messages.map((message) => jsonCopy(message));
+  if (messageId === undefined) return { ...parsed, messages };
+  return { ...parsed, messages: withId(messages, messageId), messageId };
 }
+
+/** The messages, the last of which has the caller's id. */
+function withId(messages: readonly ModelMessage[], messageId: string): ModelMessage[] {
+  if (!messageIdSchema.safeParse(messageId).success) {
+    throw new HoldpointError('invalid-input', 'messageId must be a text of 1 to 256 characters.');
+  }
+  const last = messages.at(-1);
+  if (last === undefined) {
+    throw new HoldpointError('invalid-input', 'messageId is given, and the input has no message.');
+  }
+  return [...messages.slice(0, -1), named(last, messageId)];
+}
+
+const messageIdSchema = z
+  .string()
+  .min(1)
+  .max(256)
+  .refine((text) => text.isWellFormed());
 
 function isAnswer(item: unknown): boolean {
   if (typeof item !== 'object' || item === null || !('type' in item)) return false;

@@ -80,7 +80,7 @@ export function questionOf(
 
 /** The request that asks a question. Throws where it can't be asked. */
 export function makeQuestion(
-  { threadId, now, generateId }: RequestMaking,
+  { threadId, requestedBy, now, generateId }: RequestMaking,
   { expiresAfterMs, ...question }: Question,
 ): QuestionRequestContent {
   const createdAt = now();
@@ -89,6 +89,7 @@ export function makeQuestion(
     type: 'question-request',
     requestId: generateId(),
     threadId,
+    ...(requestedBy === undefined ? {} : { requestedBy }),
     createdAt,
     ...(expiresAfterMs === undefined ? {} : { expiresAt: createdAt + expiresAfterMs }),
   });

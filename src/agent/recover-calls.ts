@@ -1,6 +1,6 @@
 import { plainCopy } from '../content/plain-copy.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
-import type { NewThreadEvent, ThreadEvent } from '../thread/thread-event.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import {
   isSamePlace,
@@ -8,36 +8,20 @@ import {
   type ThreadHead,
   type ThreadState,
 } from '../thread/thread-state.ts';
-import { traceLost } from '../thread/tracing.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { DeliveredOutcome, ToolRecovery } from './agent-options.ts';
 import { applyRules } from './apply-rules.ts';
 import { checkApproved } from './check-approved.ts';
 import { endEvents } from './close-requests.ts';
 import type { DecisionInput } from './decide-calls.ts';
+import { mayStartAgain, recoveryOf } from './lost-calls.ts';
 import { parseDelivered, recordedOutcome } from './outside-outcome.ts';
+import { retryTime } from './retry-time.ts';
 import { beginningOf, type ToolDefinitions } from './tool-definitions.ts';
 
-/* How often a call of an idempotent tool may be started in all. */
-const defaultAttempts = 3;
-
-/** Throws a `TypeError` for recovery of a name that is no tool's. */
-export function checkRecovery(toolRecovery: object, tools: object): void {
-  for (const name of Object.keys(toolRecovery)) {
-    if (Object.hasOwn(tools, name)) continue;
-    throw new TypeError(`toolRecovery names '${name}', which is no tool of this agent.`);
-  }
-}
-
-/** The recovery that the app gave for a call's tool. */
-function recoveryOf({ options }: AgentContext, { toolName }: ToolCallRecord): ToolRecovery {
-  const recoveries = new Map(Object.entries(options.toolRecovery ?? {}));
-  return recoveries.get(toolName) ?? {};
-}
-
 /**
- * Asks tools what became of calls that were started and whose process is gone, and records what is known: their result; or that
- * they go on elsewhere, as they ask a person. These are facts, and need no hold on the thread.
+ * Asks tools what became of lost calls, and records what is known: their result; or that they go on elsewhere, as they ask a person.
+ * These are facts, and need no hold on the thread.
  */
 export async function reconcileCalls(
   context: AgentContext,
@@ -45,26 +29,27 @@ export async function reconcileCalls(
   log: ThreadLog,
 ): Promise<readonly ThreadEvent[]> {
   const { state, revision } = log;
-  const isLost = (): boolean => statusOf(state.head, context.now()) === 'indeterminate';
-  if (!isLost()) return [];
+  if (statusOf(state.head, context.now()) !== 'indeterminate') return [];
   const { head } = state;
-  const lost = head.calls.filter(({ status }) => status === 'started');
+  const lost = head.calls.filter(isLost);
   const known = await Promise.all(
     lost.map(async (call) => reconcileCall(context, tools, { call, head })),
   );
-  const events = await log.commit((proposal) => {
+  return log.commit((proposal) => {
     /* Another attempt may have begun meanwhile, of which the tool was not asked. */
     if (log.revision === revision) proposal.add(...known.flat());
   });
-  if (isLost()) traceLost(state, context.toldLost);
-  return events;
+}
+
+function isLost({ status }: ToolCallRecord): boolean {
+  return status === 'indeterminate';
 }
 
 async function reconcileCall(
   context: AgentContext,
   tools: ToolDefinitions,
   { call, head }: { call: ToolCallRecord; head: ThreadHead },
-): Promise<NewThreadEvent[]> {
+): Promise<ThreadEvent[]> {
   const { step, index, toolName } = call;
   const outcome = await askTool(recoveryOf(context, call), call);
   const place = { at: context.now(), step, index };
@@ -95,17 +80,19 @@ async function askTool(
 }
 
 /**
- * The starts of the calls whose process is gone and that may simply be started again: their tool is idempotent, tries are
- * left, and what was approved is what would run, at this time too; or the rules let it run unasked still.
+ * The starts of the lost calls that may simply be started again: their tool is idempotent, attempts are left, and what was approved is
+ * what would run, at this time too; or the rules still let it run unasked.
  */
 export async function restartsOf(
   context: AgentContext,
   decisions: DecisionInput,
   state: Readonly<ThreadState>,
-): Promise<NewThreadEvent[]> {
-  const calls = state.head.calls.filter((call) => mayRestart(context, decisions, call));
+): Promise<ThreadEvent[]> {
+  const calls = state.head.calls.filter(
+    (call) => isLost(call) && decisions.tools.has(call.toolName) && mayStartAgain(context, call),
+  );
   const events = await Promise.all(
-    calls.map(async (call): Promise<NewThreadEvent[]> => {
+    calls.map(async (call): Promise<ThreadEvent[]> => {
       const request = state.endedRequests.get(call.requestId ?? '')?.request;
       return request?.type === 'approval-request'
         ? checkApproved(decisions, { call, request })
@@ -119,7 +106,7 @@ export async function restartsOf(
 async function restartOf(
   { tools, rules, now }: DecisionInput,
   call: ToolCallRecord,
-): Promise<NewThreadEvent[]> {
+): Promise<ThreadEvent[]> {
   const definition = tools.get(call.toolName);
   if (definition === undefined || definition.asking !== undefined) return [];
   const { toolCallId, toolName, input } = call;
@@ -127,12 +114,22 @@ async function restartOf(
   return decision.type === 'run' ? [beginningOf(definition, call, now())] : [];
 }
 
-function mayRestart(
-  context: AgentContext,
-  { tools }: DecisionInput,
-  call: ToolCallRecord,
-): boolean {
-  const { idempotent = false, maxAttempts = defaultAttempts } = recoveryOf(context, call);
-  const isLost = call.status === 'started' && tools.has(call.toolName);
-  return isLost && idempotent && call.attempts < maxAttempts;
+/** What records that lost calls whose time had come are as unknown as before, and when to look again. */
+export function failedRecoveries(
+  { retry }: AgentContext,
+  { calls }: ThreadHead,
+  { at, hash }: { at: number; hash: string },
+): ThreadEvent[] {
+  return calls
+    .filter((call) => isLost(call) && (call.recoverAt ?? Infinity) <= at)
+    .map(({ step, index, recoveries = 0 }): ThreadEvent => {
+      const recoverAt = retryTime(retry, { failures: recoveries + 1, at, hash });
+      return {
+        type: 'recovery-failed',
+        at,
+        step,
+        index,
+        ...(recoverAt === undefined ? {} : { recoverAt }),
+      };
+    });
 }

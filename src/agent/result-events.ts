@@ -1,19 +1,22 @@
 import type { ToolCallRecord } from '../content/tool-call.ts';
-import type { NewThreadEvent } from '../thread/thread-event.ts';
-import type { ThreadHead } from '../thread/thread-state.ts';
+import { equalJson } from '../policy/digest.ts';
+import type { Proposal } from '../thread/proposal.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
+import { isSamePlace, isUnsettled, type ThreadHead } from '../thread/thread-state.ts';
 import { endEvents } from './close-requests.ts';
 import type { Attempt, Finished } from './executions.ts';
 
-/** The events that record results. What ended otherwise meanwhile, or was given up, is left as it is. */
+/** The events that record results. A result of a call that has ended otherwise, or was begun again, is kept as a late one. */
 export function resultEvents(
-  head: ThreadHead,
+  proposal: Proposal,
   finished: readonly Finished[],
   at: number,
-): NewThreadEvent[] {
-  return finished.flatMap(({ attempt, execution }): NewThreadEvent[] => {
+): ThreadEvent[] {
+  const { head } = proposal;
+  return finished.flatMap(({ attempt, execution }): ThreadEvent[] => {
     const { step, index } = attempt;
     const call = callOf(head, attempt);
-    if (call === undefined) return [];
+    if (call === undefined) return lateEvents(proposal, { attempt, execution }, at);
     if (execution.type === 'ended') {
       return endEvents(head, { type: 'call-ended', at, step, index, outcome: execution.outcome });
     }
@@ -30,6 +33,21 @@ export function callOf(
   { step, index, attempt }: Attempt,
 ): ToolCallRecord | undefined {
   const call = calls[index];
-  const isAwaited = call?.status === 'started' || call?.status === 'deferred';
+  const isAwaited = call !== undefined && (isUnsettled(call) || call.status === 'deferred');
   return isAwaited && call.step === step && call.attempts === attempt ? call : undefined;
+}
+
+/* What was recorded as the outcome already is no news: it was delivered, and then returned. */
+function lateEvents(
+  { state, head }: Proposal,
+  { attempt: { attempt, ...place }, execution }: Finished,
+  at: number,
+): ThreadEvent[] {
+  const calls = [...head.calls, ...head.settling.calls, ...state.settledCalls];
+  const call = calls.find((each) => isSamePlace(each, place));
+  if (call === undefined || execution.type !== 'ended') return [];
+  const { outcome } = execution;
+  if (call.attempts === attempt && call.outcome !== undefined && equalJson(call.outcome, outcome))
+    return [];
+  return [{ type: 'late-result', at, ...place, attempt, outcome }];
 }

@@ -1,11 +1,22 @@
 import type { LanguageModelUsage } from 'ai';
+import type { StepMetadata } from '../thread/thread-event.ts';
 import { endsTurn, modelSpeaks, statusOf, type ThreadState } from '../thread/thread-state.ts';
 
 /** How a run ended, beside what the log says. */
 export interface RunEnd {
-  status: 'completed' | 'waiting' | 'running' | 'indeterminate' | 'max-steps' | 'cancelled';
+  status:
+    | 'completed'
+    | 'waiting'
+    | 'running'
+    | 'indeterminate'
+    | 'failing'
+    | 'stuck'
+    | 'max-steps'
+    | 'cancelled';
   usage: LanguageModelUsage | undefined;
   finishReason: string | undefined;
+  /** What the provider returned with the last step, beside its message. */
+  metadata: StepMetadata | undefined;
 }
 
 /** How a run ended that leaves the thread in this state. */
@@ -13,6 +24,7 @@ export function endStatusOf(state: Readonly<ThreadState>, now: number): RunEnd['
   const { head, settledCalls } = state;
   const status = statusOf(head, now);
   if (status !== 'idle') return status;
+  if (head.failure !== undefined) return 'failing';
   if (modelSpeaks(head)) return 'max-steps';
   /* Results that the model is not told before the next message: a person ended the turn. */
   const isPast = (step: number): boolean => step < head.steps - 1;

@@ -1,24 +1,33 @@
 import type { LanguageModelUsage } from 'ai';
 import { HoldpointError } from '../errors.ts';
 import { Proposal } from '../thread/proposal.ts';
-import type { NewThreadEvent, ThreadEvent } from '../thread/thread-event.ts';
+import type { StepMetadata, ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
-import { modelSpeaks, owesRun, statusOf } from '../thread/thread-state.ts';
+import {
+  isAbandoned,
+  isRunning,
+  isUnsettled,
+  modelSpeaks,
+  nextDeadlineOf,
+  owesRun,
+} from '../thread/thread-state.ts';
 import { traceCall } from '../thread/tracing.ts';
 import { acceptInput } from './accept-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunOptions } from './agent-options.ts';
 import { type CheckedCalls, checkApprovedCalls, eventsOfApproved } from './approved-calls.ts';
 import { broughtEvents, Deliveries } from './deliveries.ts';
-import { executeCall } from './execute-call.ts';
+import { executeCall, notRun } from './execute-call.ts';
 import type { DecisionInput } from './decide-calls.ts';
 import { Executions, type Finished } from './executions.ts';
 import { firstMessages } from './first-messages.ts';
 import { handOver, recordLate } from './late-results.ts';
 import { Lease, LeaseLost } from './lease.ts';
+import { recordAbandoned } from './lost-calls.ts';
+import { refuseMissingTools } from './missing-tools.ts';
 import { addUsage, messageOf } from './model-step.ts';
 import type { ParsedInput } from './parse-input.ts';
-import { reconcileCalls, restartsOf } from './recover-calls.ts';
+import { failedRecoveries, reconcileCalls, restartsOf } from './recover-calls.ts';
 import { callOf, resultEvents } from './result-events.ts';
 import { endStatusOf, type RunEnd } from './run-end.ts';
 import type { ModelListener } from './streaming-model.ts';
@@ -28,6 +37,7 @@ import { unlessAborted } from './until-aborted.ts';
 import { withRetries } from './with-retries.ts';
 
 const noCalls: CheckedCalls = new Map();
+const nothing: ParsedInput = { messages: [], answers: [], by: {} };
 
 /** What a run works with. */
 export interface RunSetting {
@@ -57,6 +67,7 @@ export class Run {
   #steps = 0;
   #usage: LanguageModelUsage | undefined;
   #finishReason: string | undefined;
+  #metadata: StepMetadata | undefined;
 
   constructor(context: AgentContext, { log, tools, options, listener, onEvents }: RunSetting) {
     this.#context = context;
@@ -65,7 +76,9 @@ export class Run {
     this.#options = options;
     this.#listener = listener;
     this.#onEvents = onEvents;
-    this.#executions = new Executions(context.abortGraceMs);
+    this.#executions = new Executions(context.abortGraceMs, (late) => {
+      void recordLate(context, log, late);
+    });
     this.#deliveries = new Deliveries({
       tools,
       signal: options.signal,
@@ -79,6 +92,12 @@ export class Run {
   async play(input: ParsedInput): Promise<RunEnd> {
     const { signal } = this.#options;
     signal?.throwIfAborted();
+    if (isAbandoned(this.#log.state.head, this.#context.now())) {
+      /* Bad input is refused before anything is recorded. */
+      this.#accept(new Proposal(this.#log.state), input);
+      this.#onEvents(await recordAbandoned(this.#context, this.#log));
+    }
+    if (this.#isTooEarly()) return this.#end();
     const reconciling = reconcileCalls(this.#context, this.#tools, this.#log);
     this.#onEvents((await unlessAborted(reconciling, signal)) ?? []);
     const opening = await this.#open(input);
@@ -89,31 +108,65 @@ export class Run {
     try {
       this.#onEvents(opening);
       if (!this.#lease.isHeld) signal?.throwIfAborted();
-      while (this.#lease.isHeld) this.#onEvents(await this.#advance());
-      return this.#end();
+      while (this.#lease.isHeld) await this.#goOn();
+      return this.#lease.isTakenOver ? this.#end('running') : this.#end();
     } catch (error) {
-      if (error instanceof LeaseLost) return this.#end('running');
       failure = error;
       throw error;
     } finally {
       stopRenewing?.();
       this.#deliveries.stop();
-      this.#executions.leave((late) => void recordLate(this.#context, this.#log, late));
-      if (this.#lease.isHeld) await this.#lease.letGo(messageOf(failure).slice(0, 500));
+      this.#executions.leave();
+      if (this.#lease.isHeld) {
+        const isAborted = signal?.aborted === true && failure === signal.reason;
+        await this.#lease.letGo(messageOf(failure).slice(0, 500).toWellFormed(), isAborted);
+      }
     }
+  }
+
+  /** One more step of the run. Where it has stalled past its lease, and nobody has run the thread since, it takes the thread again. */
+  async #goOn(): Promise<void> {
+    try {
+      this.#onEvents(await this.#advance());
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) throw error;
+      this.#onEvents(await this.#takeAgain());
+    }
+  }
+
+  /** Begins anew when the calls that still run here have their results, as they are held for lost by now. */
+  async #takeAgain(): Promise<readonly ThreadEvent[]> {
+    const { signal } = this.#options;
+    while (!this.#lease.isTakenOver) {
+      this.#executions.keep((attempt) => callOf(this.#log.state.head, attempt) !== undefined);
+      const finished = this.#executions.take();
+      if (finished.length > 0) await this.#recordResults(finished).catch(unlessLost);
+      else if (!this.#executions.pending) return this.#open(nothing);
+      else if (signal?.aborted === true && this.#executions.mayEnd) throw signal.reason;
+      else await this.#executions.wait(signal);
+    }
+    return [];
+  }
+
+  #accept(proposal: Proposal, input: ParsedInput): void {
+    const { whilePending = 'refuse' } = this.#options;
+    const now = this.#context.now();
+    acceptInput(proposal, input, { tools: this.#tools, now, whilePending });
+  }
+
+  /** Whether a scheduler woke before the time that the log names. */
+  #isTooEarly(): boolean {
+    const { head } = this.#log.state;
+    return (
+      this.#options.onlyWhenDue === true && (nextDeadlineOf(head) ?? Infinity) > this.#context.now()
+    );
   }
 
   /** Records the input, and takes the thread when there is something to do that nobody does. */
   async #open(input: ParsedInput): Promise<readonly ThreadEvent[]> {
-    const { whilePending = 'refuse', signal } = this.#options;
-    const accept = (proposal: Proposal): void =>
-      acceptInput(proposal, input, {
-        tools: this.#tools,
-        now: this.#context.now(),
-        whilePending,
-      });
+    const { signal } = this.#options;
     const expected = new Proposal(this.#log.state);
-    if (input.answers.length > 0) accept(expected);
+    if (input.answers.length > 0) this.#accept(expected, input);
     /* Looked into before the append, as rules may take their time; what has changed by then is not begun, nor what is aborted. */
     const { state, revision } = this.#log;
     const decisions = this.#decisionsOfStep();
@@ -123,14 +176,19 @@ export class Run {
     ]);
     const [restarts = [], starts = noCalls] = (await unlessAborted(looking, signal)) ?? [];
     const events = await this.#lease.take((proposal) => {
-      accept(proposal);
+      this.#accept(proposal, input);
       const { head } = proposal;
-      const lost = head.calls.filter((call) => call.status === 'started');
+      const now = this.#context.now();
+      const lost = head.calls.filter(isUnsettled);
       const again = this.#log.revision === revision ? restarts : [];
-      const isRunning = statusOf(head, this.#context.now()) === 'running';
-      const begun = [...again, ...eventsOfApproved(head, starts)];
       const isWanted = again.length > 0 || owesRun(head);
-      return !isRunning && again.length === lost.length && isWanted ? begun : undefined;
+      if (!isRunning(head, now) && again.length === lost.length && isWanted) {
+        return [...again, ...eventsOfApproved(head, starts)];
+      }
+      const { hash = '' } = state.entries.at(-1) ?? {};
+      if (signal?.aborted !== true && this.#log.revision === revision)
+        proposal.add(...failedRecoveries(this.#context, head, { at: now, hash }));
+      return undefined;
     });
     return this.#begin(events);
   }
@@ -160,13 +218,16 @@ export class Run {
       await this.#executions.wait(signal);
       return [];
     }
+    refuseMissingTools(this.#log.state, this.#tools);
     const speaks = modelSpeaks(this.#log.state.head) && this.#steps < this.#context.maxSteps;
     return speaks ? this.#askModel() : this.#commit(() => [this.#lease.ended()]);
   }
 
   async #askModel(): Promise<readonly ThreadEvent[]> {
+    /* Nothing is begun on a lease that has run out: this renews it, or finds that another run has the thread. */
+    if (this.#lease.isOver) return this.#commit(() => []);
     const { state } = this.#log;
-    const { events, usage, finishReason } = await takeStep({
+    const { events, usage, finishReason, metadata } = await takeStep({
       context: this.#context,
       decisions: this.#decisionInput(state.messages.length),
       state,
@@ -176,13 +237,14 @@ export class Run {
     this.#steps += 1;
     this.#usage = addUsage(this.#usage, usage);
     this.#finishReason = finishReason;
+    this.#metadata = metadata;
     return this.#commit(() => events);
   }
 
   /** Results are facts: they are recorded also when the lease was lost meanwhile, and not given up at the first fault. */
   async #recordResults(finished: readonly Finished[]): Promise<readonly ThreadEvent[]> {
-    const make = ({ head }: Proposal): NewThreadEvent[] =>
-      resultEvents(head, finished, this.#context.now());
+    const make = (proposal: Proposal): ThreadEvent[] =>
+      resultEvents(proposal, finished, this.#context.now());
     try {
       return await withRetries(
         async () => this.#commit(make, { evenWhenLost: true }),
@@ -196,16 +258,19 @@ export class Run {
 
   /** Appends under the lease; what that records as started starts after it, and never without it. */
   async #commit(
-    make: (proposal: Proposal) => readonly NewThreadEvent[],
+    make: (proposal: Proposal) => readonly ThreadEvent[],
     options: { evenWhenLost?: boolean } = {},
   ): Promise<readonly ThreadEvent[]> {
     return this.#begin(await this.#lease.commit(make, options));
   }
 
   /** After the append: the calls that are recorded as started do start. */
-  #begin(events: readonly ThreadEvent[]): readonly ThreadEvent[] {
+  async #begin(events: readonly ThreadEvent[]): Promise<readonly ThreadEvent[]> {
     const { state } = this.#log;
     const { signal } = this.#options;
+    /* The fence: the store may have taken so long that others hold the call for lost, and have settled it. */
+    const isTooLate = events.some(({ type }) => type === 'call-started') && this.#lease.isOver;
+    if (isTooLate) await this.#log.pull();
     const messages = firstMessages(state, state.messages.length - 1);
     for (const event of events) {
       if (event.type !== 'call-started') continue;
@@ -218,7 +283,8 @@ export class Run {
         traceCall(state, call, work);
       const { threadId } = state;
       const options = { threadId, messages, signal, around };
-      this.#executions.add(attempt, executeCall(definition, call, options));
+      const running = isTooLate ? notRun() : executeCall(definition, call, options);
+      this.#executions.add(attempt, running);
     }
     return events;
   }
@@ -232,6 +298,7 @@ export class Run {
     const { options, now, generateId } = this.#context;
     return {
       threadId: this.#log.state.threadId,
+      requestedBy: this.#log.state.head.requestedBy,
       tools: this.#tools,
       rules: {
         toolApproval: options.toolApproval,
@@ -246,6 +313,16 @@ export class Run {
   }
 
   #end(status = endStatusOf(this.#log.state, this.#context.now())): RunEnd {
-    return { status, usage: this.#usage, finishReason: this.#finishReason };
+    return {
+      status,
+      usage: this.#usage,
+      finishReason: this.#finishReason,
+      metadata: this.#metadata,
+    };
   }
+}
+
+function unlessLost(error: unknown): readonly ThreadEvent[] {
+  if (error instanceof LeaseLost) return [];
+  throw error;
 }

@@ -1,6 +1,7 @@
 import type { LanguageModelUsage } from 'ai';
 import type { CallPlace } from '../content/tool-call.ts';
-import type { NewThreadEvent, NewThreadEventOf } from '../thread/thread-event.ts';
+import type { StepMetadata, ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
+import { jsonCopy } from '../thread/tagged-json.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
 import { openedEvent } from './check-approved.ts';
@@ -23,9 +24,10 @@ export interface StepInput {
 /** A step that was taken and is not recorded yet. */
 export interface TakenStep {
   /** What the model said, and for each of its calls the start, the request, or the end. */
-  events: NewThreadEvent[];
+  events: ThreadEvent[];
   usage: LanguageModelUsage;
   finishReason: string;
+  metadata: StepMetadata;
 }
 
 /** Asks the model, and decides on every call it proposes. Nothing is run and nothing is recorded here. */
@@ -49,6 +51,7 @@ export async function takeStep({
     signal,
   );
   const { usage, finishReason } = modelStep;
+  const metadata = jsonCopy(modelStep.metadata);
   const { message, calls } = recordStep(modelStep, {
     usedIds: state.toolCallIds,
     tools,
@@ -57,19 +60,20 @@ export async function takeStep({
   const { steps: step } = state.head;
   const verdicts = await untilAborted(decideCalls(decisions, calls, step), signal);
   const at = now();
-  const finished: NewThreadEventOf<'step-finished'> = {
+  const finished: ThreadEventOf<'step-finished'> = {
     type: 'step-finished',
     at,
     step,
     message,
     finishReason,
     usage: tokensOf(usage),
+    metadata,
   };
   const decided = verdicts.map((verdict, index) => verdictEvent(verdict, { step, index }, at));
-  return { events: [finished, ...decided], usage, finishReason };
+  return { events: [finished, ...decided], usage, finishReason, metadata };
 }
 
-function verdictEvent(verdict: CallVerdict, place: CallPlace, at: number): NewThreadEvent {
+function verdictEvent(verdict: CallVerdict, place: CallPlace, at: number): ThreadEvent {
   switch (verdict.type) {
     case 'start':
       return beginningOf(verdict.definition, place, at);
@@ -84,7 +88,7 @@ function tokensOf({
   inputTokens,
   outputTokens,
   totalTokens,
-}: LanguageModelUsage): NewThreadEventOf<'step-finished'>['usage'] {
+}: LanguageModelUsage): ThreadEventOf<'step-finished'>['usage'] {
   return {
     inputTokens: counted(inputTokens),
     outputTokens: counted(outputTokens),

@@ -1,39 +1,59 @@
 import { HoldpointError } from '../errors.ts';
-import { memoryStore } from '../stores/memory.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
-import { verifyChain } from '../thread/chain.ts';
-import type { ThreadEvent } from '../thread/thread-event.ts';
+import { verifyEntries } from '../thread/log-entry.ts';
 import { parseThreadJson } from '../thread/thread-json.ts';
+import type { StoreClock } from '../thread/store-clock.ts';
 import { ThreadLog } from '../thread/thread-log.ts';
-import type { ThreadStore } from '../thread/thread-store.ts';
+import type { LogEntry, ThreadStore } from '../thread/thread-store.ts';
 import type { AgentContext } from './agent-context.ts';
+import { recordAbandoned } from './lost-calls.ts';
+import { refuseOtherAgent } from './thread-owner.ts';
 import { tellForgotten } from './tell-forgotten.ts';
 
 /** The handles on threads that an agent gave out, and the log behind each. */
 export class ThreadHandles {
   readonly #context: AgentContext;
   readonly #store: ThreadStore;
+  readonly #clock: StoreClock;
   readonly #logs = new WeakMap<AgentThread, ThreadLog>();
 
-  constructor(context: AgentContext) {
+  constructor(context: AgentContext, { store, clock }: { store: ThreadStore; clock: StoreClock }) {
     this.#context = context;
-    this.#store = context.options.store ?? memoryStore();
+    this.#store = store;
+    this.#clock = clock;
   }
 
-  /** A thread from the store, or a new one. Writes nothing. */
+  /** A thread from the store, or a new one. Writes nothing, but for calls that are found lost. */
   async open(threadId: string = this.#context.generateId()): Promise<AgentThread> {
-    const { thread } = await this.#open(threadId);
+    const { thread, log } = await this.#open(threadId);
+    const { head } = log.state;
+    const isLost = head.calls.some(({ status }) => status === 'started');
+    /* Who can't write, or may not, reads the thread all the same. */
+    if (isLost && head.agent === this.#context.name)
+      await recordAbandoned(this.#context, log).catch(() => {});
     return thread;
+  }
+
+  /** Reads what others appended. */
+  async pull(log: ThreadLog): Promise<void> {
+    await this.#clock.sync();
+    await log.pull();
+  }
+
+  /** Reads what others appended. Throws `wrong-agent` for a thread of an agent of another name. */
+  async update(log: ThreadLog): Promise<void> {
+    await this.pull(log);
+    refuseOtherAgent(log.state, this.#context.name);
   }
 
   /** A thread from its JSON form, which the store has by then: see `Agent.restore`. */
   async restore(json: unknown): Promise<AgentThread> {
-    const { threadId, events } = parseThreadJson(json);
-    await verifyChain(events);
+    const { threadId, entries } = parseThreadJson(json);
+    const hash = await verifyEntries(entries);
     const { thread, log } = await this.#open(threadId);
-    const stored = log.state.events;
-    if (stored.length === 0 && events.length > 0) await this.#write(log, events);
-    else if (events.at(-1)?.hash !== stored[events.length - 1]?.hash) {
+    const stored = log.state.entries[entries.length - 1];
+    if (log.revision === 0 && entries.length > 0) await this.#write(log, entries);
+    else if (entries.length > 0 && hash !== stored?.hash) {
       throw new HoldpointError(
         'thread-diverged',
         `The store has another past for thread ${threadId} than the JSON. Open it with agent.thread, or restore it under another id.`,
@@ -54,22 +74,25 @@ export class ThreadHandles {
 
   async #open(threadId: string): Promise<{ thread: AgentThread; log: ThreadLog }> {
     refuseThreadId(threadId);
-    const { now, events, options } = this.#context;
+    const { now, events, name, options } = this.#context;
     const log = new ThreadLog(threadId, {
       store: this.#store,
       now,
+      agent: name,
+      refuse: (state) => refuseOtherAgent(state, name),
       onAppended: (id, appended) => events.emit(id, appended),
       onCommitted: (state, committed) => tellForgotten(options.tools, state, committed),
     });
+    await this.#clock.sync();
     await log.open();
     const thread = new AgentThread(log, now);
     this.#logs.set(thread, log);
     return { thread, log };
   }
 
-  async #write(log: ThreadLog, events: ThreadEvent[]): Promise<void> {
+  async #write(log: ThreadLog, entries: readonly LogEntry[]): Promise<void> {
     try {
-      await log.write(events);
+      await log.write(entries);
     } catch (error) {
       if (!HoldpointError.isInstance(error) || error.code !== 'revision-conflict') throw error;
       throw new HoldpointError(

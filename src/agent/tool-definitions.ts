@@ -1,7 +1,7 @@
 import { asSchema, jsonSchema, tool as functionTool, type Tool, type ToolSet } from 'ai';
 import type { CallPlace } from '../content/tool-call.ts';
 import { definitionDigest } from '../policy/digest.ts';
-import type { NewThreadEvent } from '../thread/thread-event.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
 import { type Answering, answeringOf } from './answering.ts';
 import { type Asking, askingOf } from './question-call.ts';
 
@@ -40,7 +40,7 @@ export function beginningOf(
   { tool }: ToolDefinition,
   { step, index }: CallPlace,
   at: number,
-): NewThreadEvent {
+): ThreadEvent {
   const type = tool.execute === undefined ? 'call-deferred' : 'call-started';
   return { type, at, step, index };
 }

@@ -4,7 +4,6 @@ import { type ToolCall, toolCallSchema } from './tool-call.ts';
 
 /**
  * A request for a person's word, as it stands in the log and as it travels: plain JSON.
- * Seed 003 (`ApprovalRequestContent`); its `ApprovalId` is `requestId` here.
  */
 export const approvalRequestSchema = z.strictObject({
   type: z.literal('approval-request'),
@@ -17,6 +16,8 @@ export const approvalRequestSchema = z.strictObject({
   reason: z.string().optional(),
   /** The call that will run, exactly so. Absent when no call is asked about. */
   toolCall: toolCallSchema.optional(),
+  /** Who asked for it: the principal of the message that the agent is at work on. Any JSON, as the app gave it. */
+  requestedBy: z.unknown().optional(),
   /** SHA-256 over what is asked, base64url; recomputed before the call runs. */
   digest: z.string().min(1),
   /** Milliseconds since 1970. */

@@ -1,3 +1,5 @@
+import { toBase64 } from './base64.ts';
+
 /** The URL under which a client shows the file of a message; `undefined` for one that it can't. */
 export function fileUrl(data: unknown, mediaType: string): string | undefined {
   if (data instanceof URL) return data.href;
@@ -11,10 +13,4 @@ export function fileUrl(data: unknown, mediaType: string): string | undefined {
 
 function dataUrl(base64: string, mediaType: string): string {
   return `data:${mediaType};base64,${base64}`;
-}
-
-function toBase64(bytes: Uint8Array): string {
-  let binary = '';
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary);
 }

@@ -43,6 +43,8 @@ export const questionRequestSchema = z.strictObject({
   /** The answer that closing the question gives (seed 000 `default`); not the same as a preselection. */
   dismissAnswer: z.array(questionAnswerSchema).optional(),
   toolCall: toolCallSchema.optional(),
+  /** Who asked for it: the principal of the message that the agent is at work on. Any JSON, as the app gave it. */
+  requestedBy: z.unknown().optional(),
   createdAt: z.number(),
   expiresAt: z.number().optional(),
   metadata: z.record(z.string(), z.unknown()).optional(),

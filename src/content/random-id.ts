@@ -1,3 +1,5 @@
+import { toBase64url } from './base64.ts';
+
 /* Made many at once: the call into the system, and what is slow when it is rarely done, cost ten times what an id does. */
 const idsPerDraw = 64;
 const pool: string[] = [];
@@ -11,7 +13,6 @@ export function randomId(): string {
 function fillPool(): void {
   const bytes = crypto.getRandomValues(new Uint8Array(16 * idsPerDraw));
   for (let start = 0; start < bytes.length; start += 16) {
-    const id = btoa(String.fromCharCode(...bytes.subarray(start, start + 16)));
-    pool.push(id.replaceAll('+', '-').replaceAll('/', '_').slice(0, 22));
+    pool.push(toBase64url(bytes.subarray(start, start + 16)));
   }
 }

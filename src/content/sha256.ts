@@ -1,4 +1,4 @@
-import { toBase64url } from './base64url.ts';
+import { toBase64url } from './base64.ts';
 
 /* Node's one-shot hash takes under a microsecond; WebCrypto, for where there is no Node, a trip to a thread pool. */
 const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto');

@@ -54,7 +54,7 @@ export interface CallPlace {
 export const toolCallRecordSchema = toolCallSchema.extend({
   step: z.int(),
   index: z.int(),
-  /** Where it stands (design, part 4). */
+  /** Where it stands; `indeterminate`: it was started and nobody knows what it came to. */
   status: z.enum([
     'proposed',
     'waiting',
@@ -77,8 +77,15 @@ export const toolCallRecordSchema = toolCallSchema.extend({
   startedAt: z.number().optional(),
   /** How often it was started; more than once only for a tool that is idempotent, or after a person said so. */
   attempts: z.int(),
-  /** What `execute` is given to tell its own server that this is the same call: unique, and stable for the call. */
+  /**
+   * What `execute` is given to tell its own server that this is the same call. It is read off the log when the call is
+   * proposed: the same in every copy of the thread, whichever process runs the call and however often. No two calls share one.
+   */
   idempotencyKey: z.string().optional(),
+  /** How often its tool was asked in vain what became of it, since it was lost. */
+  recoveries: z.int().optional(),
+  /** When its tool is asked about it, or it is started again, in milliseconds since 1970. Absent: never by itself. */
+  recoverAt: z.number().optional(),
   /** When a deferred call is given up, in milliseconds since 1970; it fails then, when the thread goes on. */
   expiresAt: z.number().optional(),
   outcome: toolCallOutcomeSchema.optional(),

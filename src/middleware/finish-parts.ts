@@ -1,16 +1,17 @@
 import type { LanguageModelUsage } from 'ai';
 import { z } from 'zod';
 import type { AgentResponse } from '../agent/agent-response.ts';
-import type { ProviderAnswer, ProviderPart } from '../agent/collected-answer.ts';
+import type { ProviderPart } from '../agent/collected-answer.ts';
+import type { AnswerEnd } from './recorded-steps.ts';
 
 type FinishPart = Extract<ProviderPart, { type: 'finish' }>;
 
 const requestsSchema = z.array(z.json());
 
-/** The last parts of a run, of which `answer` was the model's last. */
+/** The last parts of a run, of which `answer` was the model's last, in this run or before it. */
 export function finishParts(
   response: AgentResponse,
-  answer: ProviderAnswer | undefined,
+  answer: AnswerEnd | undefined,
 ): ProviderPart[] {
   const { id, timestamp, modelId } = answer?.response ?? {};
   const { status, thread, usage, userInputRequests } = response;
@@ -31,7 +32,7 @@ export function finishParts(
 
 function finishReasonOf(
   status: AgentResponse['status'],
-  answer: ProviderAnswer | undefined,
+  answer: AnswerEnd | undefined,
 ): FinishPart['finishReason'] {
   switch (status) {
     case 'completed':
@@ -41,6 +42,8 @@ function finishReasonOf(
       return { unified: 'tool-calls', raw: status };
     case 'running':
     case 'indeterminate':
+    case 'failing':
+    case 'stuck':
     case 'cancelled':
       return { unified: 'other', raw: status };
   }

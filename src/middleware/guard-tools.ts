@@ -1,7 +1,7 @@
 import type { Tool, ToolExecutionOptions, ToolSet } from 'ai';
 import type { AgentOptions } from '../agent/agent-options.ts';
 import { createAgent } from '../agent/create-agent.ts';
-import { checkRecovery } from '../agent/recover-calls.ts';
+import { checkRecovery } from '../agent/lost-calls.ts';
 import { untilAborted } from '../agent/until-aborted.ts';
 import { HoldpointError } from '../errors.ts';
 import { type Guard, GuardedCall, type GuardedTool } from './guarded-call.ts';

@@ -12,7 +12,7 @@ import {
   settingsOf,
   threadOptionsOf,
 } from './provider-call.ts';
-import { isRejection, newsOf, readPrompt } from './read-prompt.ts';
+import { inputOf, isRejection, readPrompt } from './read-prompt.ts';
 import { ToldParts } from './told-parts.ts';
 import { toldStream } from './told-stream.ts';
 
@@ -34,6 +34,7 @@ export interface HeldRun {
   /** Reading it is what runs the thread; to cancel it ends the run as an aborted signal does. */
   parts: ReadableStream<ProviderPart>;
   heard: HeardModel;
+  told: ToldParts;
 }
 
 /** Prepares the run of a call's thread. It begins when the parts are read. */
@@ -41,10 +42,11 @@ export async function holdRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   options: HoldPointOptions<TOOLS, RUNTIME_CONTEXT>,
   { model, params, isStreamed }: HeldCall,
 ): Promise<HeldRun> {
-  const { threadId, answers, ...runOptions } = threadOptionsOf(params);
+  const { threadId, answers, messageId: id, ...runOptions } = threadOptionsOf(params);
   refuseOtherTools(params, options.tools ?? {});
   const prompt = readPrompt(params.prompt);
   const { instructions } = prompt;
+  const messageId = prompt.messages.length === 0 ? undefined : id;
   const { abortSignal: signal } = params;
   const heard = new HeardModel(model, { params, isStreamed });
   const agent = createAgent<TOOLS, RUNTIME_CONTEXT>({
@@ -60,12 +62,14 @@ export async function holdRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
     answered: new Set([...prompt.answers, ...answers].map(({ requestId }) => requestId)),
     rejected: new Set(prompt.answers.filter(isRejection).map(({ requestId }) => requestId)),
     shownCalls: isStreamed ? prompt.shownCalls : new Set(),
+    messageId,
     answer: () => heard.answer,
   });
   /* With this choice the AI SDK takes an answer with calls for the model's fault; what ran before is in the thread. */
   const hidesCalls = params.toolChoice?.type === 'none';
   const tell = (event: AgentStreamEvent): ProviderPart[] =>
     told.of(event).filter(({ type }) => !hidesCalls || !type.startsWith('tool-'));
-  const input = [...newsOf(prompt, thread), ...answers];
-  return { heard, parts: toldStream(agent.stream(input, thread, { ...runOptions, signal }), tell) };
+  const input = inputOf(prompt, thread, { answers, messageId });
+  const run = agent.stream(input, thread, { ...runOptions, messageId, signal });
+  return { heard, told, parts: toldStream(run, tell) };
 }

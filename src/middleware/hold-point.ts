@@ -12,9 +12,13 @@ export type { HoldPointOptions } from './held-run.ts';
  * through the prompt. The thread, which each call names, is the authority. Of a prompt only what is newest is read: the messages
  * at its end, and answers by request id.
  *
- * `providerOptions.holdpoint` is `{ threadId, principal?, channel?, whilePending?, answers? }`: `answers` takes those to questions,
- * and any others. `providerMetadata.holdpoint` of the result is `{ threadId, status, requests }`. A `toolChoice` that forces a call
- * is for the first step of the run.
+ * `providerOptions.holdpoint` is `{ threadId, principal?, channel?, whilePending?, messageId?, answers? }`: `answers` takes those to
+ * questions, and any others. `providerMetadata.holdpoint` of the result is `{ threadId, status, requests }`. A `toolChoice` that forces
+ * a call is for the first step of the run.
+ *
+ * `messageId` is your id for the message that the prompt ends with, 1 to 256 characters; a prompt that ends otherwise has no use for
+ * it. The same id again adds no message: the call goes on where the turn stands, and gives the recorded reply once there is one, with
+ * its text, calls, results and sources, also when the conversation has gone on since. The usage is then that of this call alone: none.
  *
  * A stream that is neither read nor cancelled keeps its thread: give the call an `abortSignal` that tells when a client has left, as
  * the AI SDK does not pass on that the body of its response was cancelled.
@@ -44,7 +48,7 @@ export function holdPoint<
       return { stream: parts };
     },
     async wrapGenerate({ model, params }) {
-      const { parts, heard } = await holdRun(kept, { model, params, isStreamed: false });
+      const { parts, heard, told } = await holdRun(kept, { model, params, isStreamed: false });
       const answer = new CollectedAnswer();
       for await (const part of parts) {
         if (part.type === 'error') throw part.error;
@@ -53,7 +57,8 @@ export function holdPoint<
       const { request, response } = heard.answer ?? {};
       const whole = answer.whole({ stream: parts, request, response });
       if (params.responseFormat?.type !== 'json') return whole;
-      return { ...whole, structuredOutputText: heard.answer && structuredText(heard.answer) };
+      const { answer: last } = heard;
+      return { ...whole, structuredOutputText: last ? structuredText(last) : told.recordedText };
     },
   };
 }

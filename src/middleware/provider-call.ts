@@ -26,7 +26,10 @@ export type BroughtOption =
   | 'toolChoice';
 
 /** What a call says of its thread. */
-export interface ThreadOptions extends Pick<RunOptions, 'principal' | 'channel' | 'whilePending'> {
+export interface ThreadOptions extends Pick<
+  RunOptions,
+  'principal' | 'channel' | 'whilePending' | 'messageId'
+> {
   threadId: string;
   answers: readonly UserInputResponseContent[];
 }
@@ -36,6 +39,7 @@ const threadOptionsSchema = z.strictObject({
   principal: z.unknown().optional(),
   channel: z.string().optional(),
   whilePending: z.enum(['refuse', 'cancel']).optional(),
+  messageId: z.string().optional(),
   answers: z.array(z.unknown()).default([]),
 });
 
@@ -46,7 +50,7 @@ export function threadOptionsOf({ providerOptions }: ProviderCall): ThreadOption
   throw new HoldpointError(
     'invalid-input',
     'A call of a model with holdPoint names its thread: providerOptions: { holdpoint: { threadId } }, and if need be ' +
-      `principal, channel, whilePending and answers beside it. ${z.prettifyError(parsed.error)}`,
+      `principal, channel, whilePending, messageId and answers beside it. ${z.prettifyError(parsed.error)}`,
   );
 }
 

@@ -2,6 +2,7 @@ import type { ModelMessage, SystemModelMessage, UserModelMessage } from 'ai';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import { equalJson } from '../policy/digest.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
+import { messageIdOf } from '../thread/message-id.ts';
 import { toJson } from '../thread/tagged-json.ts';
 import { endsTurn } from '../thread/thread-state.ts';
 import type { ProviderCall } from './provider-call.ts';
@@ -67,20 +68,48 @@ export function isRejection(answer: UserInputResponseContent): boolean {
   return answer.type === 'approval-response' && !answer.approved;
 }
 
+/** What a call brings beside its prompt. */
+interface BesidePrompt {
+  answers: readonly UserInputResponseContent[];
+  /** The caller's id for the last message of the prompt, which has one. */
+  messageId: string | undefined;
+}
+
 /**
- * What of a prompt is news to the thread. A message whose turn is still under way (the run failed, people are asked, the reply was
- * lost) is the same message sent again; an answer before a new message is news only while its request is open.
+ * What a call brings to its thread. A message whose turn is still under way (the run failed, people are asked, the reply was lost) is
+ * the same message sent again, unless the caller's ids say otherwise; an answer before a new message is news only while its request is
+ * open, and so is any answer beside a message that the thread has.
  */
-export function newsOf(
+export function inputOf(
   { messages, answers }: ReadPrompt,
   thread: AgentThread,
+  beside: BesidePrompt,
 ): (NewMessage | UserInputResponseContent)[] {
-  if (messages.length === 0) return answers;
+  if (messages.length === 0) return [...answers, ...beside.answers];
   const open = new Set(thread.activeRequests.map(({ requestId }) => requestId));
+  const isOpen = ({ requestId }: UserInputResponseContent): boolean => open.has(requestId);
   return [
-    ...answers.filter(({ requestId }) => open.has(requestId)),
-    ...messages.slice(overlap(messagesOfOpenTurn(thread), messages)),
+    ...answers.filter(isOpen),
+    ...newMessages(messages, thread, beside.messageId),
+    ...(isKnown(thread, beside.messageId) ? beside.answers.filter(isOpen) : beside.answers),
   ];
+}
+
+/* By its id the agent itself knows the last one. */
+function newMessages(
+  messages: readonly NewMessage[],
+  thread: AgentThread,
+  messageId: string | undefined,
+): readonly NewMessage[] {
+  const unnamed = messageId === undefined ? messages : messages.slice(0, -1);
+  return messages.slice(overlap(messagesOfOpenTurn(thread), unnamed));
+}
+
+function isKnown({ events }: AgentThread, messageId: string | undefined): boolean {
+  if (messageId === undefined) return false;
+  return events.some(
+    (event) => event.type === 'message-added' && messageIdOf(event.message) === messageId,
+  );
 }
 
 /** The messages that began the thread's last turn; none when that is over. */
@@ -107,7 +136,13 @@ function overlap(recorded: readonly ModelMessage[], messages: readonly NewMessag
   const most = Math.min(recorded.length, messages.length);
   for (let count = most; count > 0; count -= 1) {
     const end = recorded.slice(recorded.length - count);
-    if (equalJson(end.map(toJson), messages.slice(0, count).map(toJson))) return count;
+    if (equalJson(end.map(wordsOf), messages.slice(0, count).map(wordsOf))) return count;
   }
   return 0;
+}
+
+/* The id that a caller gave it is no part of what a message says. */
+function wordsOf({ providerOptions, ...message }: ModelMessage): unknown {
+  const { holdpoint: _ours, ...others } = providerOptions ?? {};
+  return toJson({ ...message, others });
 }

@@ -5,6 +5,16 @@ import type { ApprovalRequest } from '../content/approval.ts';
 import type { CallPlace, ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { finishParts } from './finish-parts.ts';
+import {
+  type AnswerEnd,
+  endOfStep,
+  isAbout,
+  partsOfStep,
+  type RecordedStep,
+  stepsOfReply,
+  textOfStep,
+} from './recorded-steps.ts';
+import { blockParts, resultOf } from './said-parts.ts';
 import { unretried } from './unretried.ts';
 
 /** What a caller is to be told of a run, and what they know before. */
@@ -18,12 +28,12 @@ export interface Audience {
   rejected: ReadonlySet<string>;
   /** The calls that the caller has before their eyes, to which results may be told alone. */
   shownCalls: ReadonlySet<string>;
+  /** The caller's id for the message of the call. */
+  messageId: string | undefined;
   /** The model's latest answer. */
   answer: () => ProviderAnswer | undefined;
 }
 
-type ToolResult = Extract<ProviderPart, { type: 'tool-result' }>;
-type OwnOutcome = Exclude<ToolCallOutcome, { status: 'forwarded' }>;
 type InputStart = Extract<AgentStreamEvent, { type: 'tool-input-start' }>;
 
 /** Tells a run in the parts of a provider's stream: calls and results as those of tools that ran at the provider. */
@@ -36,6 +46,8 @@ export class ToldParts {
   readonly #requests = new Set<string>();
   readonly #inputs = new Set<string>();
   #steps = 0;
+  /** What the model said last, where the end told of a reply of before. */
+  recordedText: string | undefined;
 
   constructor(audience: Audience) {
     this.#audience = audience;
@@ -113,20 +125,25 @@ export class ToldParts {
         case 'file':
         case 'reasoning-file':
         case 'custom':
-          return [part];
+        case 'tool-result':
+          return this.#atProvider(part);
         case 'tool-call':
           /* One that is asked about is told as it is recorded, maybe under another id. */
           if (part.providerExecuted !== true || asked.has(part.toolCallId)) return [];
-          this.#calls.add(part.toolCallId);
-          return [{ ...part, dynamic: this.#isDynamic(part.toolName) }];
-        case 'tool-result':
-          /* Of a call in an earlier run, which this caller can't place. */
-          if (!this.#calls.has(part.toolCallId)) return [];
-          return [{ ...part, dynamic: this.#isDynamic(part.toolName) }];
+          return this.#atProvider(part);
         default:
           return [];
       }
     });
+  }
+
+  /** A part that the provider made, with what the caller needs to know of its tool. */
+  #atProvider(part: ProviderPart): ProviderPart[] {
+    if (part.type !== 'tool-call' && part.type !== 'tool-result') return [part];
+    if (part.type === 'tool-call') this.#calls.add(part.toolCallId);
+    /* The result of a call in an earlier run, which this caller can't place. */
+    if (!this.#calls.has(part.toolCallId)) return [];
+    return [{ ...part, dynamic: this.#isDynamic(part.toolName) }];
   }
 
   #callAt({ step, index }: CallPlace): ToolCallRecord | undefined {
@@ -169,10 +186,36 @@ export class ToldParts {
   }
 
   #end(response: AgentResponse): ProviderPart[] {
+    const { thread, answer, messageId } = this.#audience;
+    const reply =
+      messageId === undefined || this.#steps > 0 ? undefined : stepsOfReply(thread, messageId);
+    const last = reply?.at(-1);
+    const open = new Set(response.approvalRequests.map(({ requestId }) => requestId));
+    this.recordedText = last && textOfStep(last);
+    const recorded = last && endOfStep(last);
+    const end: AnswerEnd | undefined = this.#steps === 0 ? recorded : answer();
     return [
-      ...this.#outcomesOfAnswers(response),
-      ...response.approvalRequests.flatMap((request) => this.#openRequest(request)),
-      ...finishParts(response, this.#steps === 0 ? undefined : this.#audience.answer()),
+      ...this.#outcomesOfAnswers(response, reply === undefined),
+      ...(reply ?? []).flatMap((step) => this.#recorded(step, open)),
+      ...response.approvalRequests
+        .filter((request) => reply === undefined || isAbout(request, reply))
+        .flatMap((request) => this.#openRequest(request)),
+      ...finishParts(response, end),
+    ];
+  }
+
+  /** A step of before, for a caller who has lost the reply that told of it. What people are still asked about comes with its request. */
+  #recorded(event: RecordedStep, open: ReadonlySet<string>): ProviderPart[] {
+    const { calls } = this.#audience.thread;
+    return [
+      ...partsOfStep(event).flatMap((part) => this.#atProvider(part)),
+      ...calls
+        .filter(({ step }) => step === event.step)
+        .filter(({ requestId = '' }) => !open.has(requestId))
+        .flatMap((call) => [
+          ...this.#call(call),
+          ...(call.outcome ? this.#result(call, call.outcome) : []),
+        ]),
     ];
   }
 
@@ -186,36 +229,16 @@ export class ToldParts {
   }
 
   /** An answer that was recorded before gives what it came to, as the first reply may have been lost. */
-  #outcomesOfAnswers({ thread, status, text }: AgentResponse): ProviderPart[] {
+  #outcomesOfAnswers({ thread, status, text }: AgentResponse, withText: boolean): ProviderPart[] {
     const { answered } = this.#audience;
     if (answered.size === 0 || this.#steps > 0) return [];
     const calls = thread.calls.filter(({ requestId = '' }) => answered.has(requestId));
     const results = calls.flatMap((call) => (call.outcome ? this.#result(call, call.outcome) : []));
-    return status === 'completed' && text !== '' ? [...results, ...textParts(text)] : results;
+    const isText = withText && status === 'completed' && text !== '';
+    return isText ? [...results, ...blockParts('text', 'recorded', text)] : results;
   }
 
   #isDynamic(toolName: string): boolean {
     return !this.#audience.callerTools.has(toolName);
   }
-}
-
-/** An outcome as a provider tells it. It has no word for a denial: that is an error with the reason. */
-function resultOf(outcome: OwnOutcome): Pick<ToolResult, 'result' | 'isError'> {
-  switch (outcome.status) {
-    case 'succeeded':
-      return { result: outcome.output ?? '' };
-    case 'failed':
-      return { isError: true, result: outcome.error };
-    case 'denied':
-      return { isError: true, result: outcome.reason ?? 'Tool call execution denied.' };
-  }
-}
-
-function textParts(delta: string): ProviderPart[] {
-  const id = 'recorded';
-  return [
-    { type: 'text-start', id },
-    { type: 'text-delta', id, delta },
-    { type: 'text-end', id },
-  ];
 }

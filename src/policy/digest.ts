@@ -24,13 +24,15 @@ export function requestDigest(
   place?: CallPlace,
   runnerDigest?: string,
 ): string | Promise<string> {
-  const { type, requestId, threadId, text, reason, toolCall, createdAt, expiresAt } = request;
+  const { type, requestId, threadId, text, reason, toolCall, createdAt, expiresAt, requestedBy } =
+    request;
   const bound = [type, requestId, threadId, text, reason, createdAt, expiresAt, runnerDigest];
   const called = [place?.step, place?.index, toolCall?.toolCallId, toolCall?.toolName];
-  /* The canonical text of an array (RFC 8785): that of plain values is their JSON; only the input needs sorting. */
+  /* The canonical text of an array (RFC 8785): that of plain values is their JSON; the input and the asker may need sorting. */
   const values = [...bound, ...called].map((value) => JSON.stringify(value ?? null));
   const input = toolCall === undefined ? 'null' : canonicalize(toolCall.input);
-  return sha256(`holdpoint/approval-request/v1\0[${values.join(',')},${input}]`);
+  const asker = requestedBy === undefined ? 'null' : canonicalize(requestedBy);
+  return sha256(`holdpoint/approval-request/v1\0[${values.join(',')},${input},${asker}]`);
 }
 
 /** SHA-256, base64url, over a tool's definition. */

@@ -1,41 +1,48 @@
 import { HoldpointError } from '../errors.ts';
-import { deepFreeze } from '../thread/deep-freeze.ts';
-import { decodeEvents, encodeEvent } from '../thread/event-text.ts';
-import { jsonCopy, toJson } from '../thread/tagged-json.ts';
-import type { ThreadEvent } from '../thread/thread-event.ts';
-import type { ThreadStore, ThreadSummary } from '../thread/thread-store.ts';
+import { sealed } from '../thread/log-entry.ts';
+import type {
+  LogEnd,
+  LogEntry,
+  ThreadFilter,
+  ThreadStore,
+  ThreadSummary,
+} from '../thread/thread-store.ts';
 
 /** A thread as this store keeps it. */
 interface KeptThread {
-  events: KeptEvent[];
+  entries: LogEntry[];
   summary: ThreadSummary;
 }
 
-/** A copy of an event that nothing can change: frozen, or, where it holds bytes, which can't be frozen, as text. */
-type KeptEvent = { event: ThreadEvent } | { text: string };
-
 /**
  * Threads in this process's memory, gone when it ends: for tests, and for agents whose threads travel as JSON.
- * It keeps copies of its own; what it gives out is frozen.
+ * It keeps copies of its own; the entries that it gives out are frozen.
  */
 export function memoryStore(): ThreadStore {
   const threads = new Map<string, KeptThread>();
+  const filtered = (filter: ThreadFilter): ThreadSummary[] =>
+    [...threads.values()].map(({ summary }) => summary).filter((each) => isMeant(each, filter));
+
+  const refuseOther = (threadId: string, expected: LogEnd): void => {
+    const { revision, hash } = threads.get(threadId)?.summary ?? { revision: 0, hash: '' };
+    if (revision === expected.revision && hash === expected.hash) return;
+    throw new HoldpointError(
+      'revision-conflict',
+      `Thread ${threadId} is at revision ${revision}, and not where revision ${expected.revision} was expected.`,
+    );
+  };
+
   return {
     async read(threadId, afterRevision = 0) {
-      return (threads.get(threadId)?.events ?? []).slice(afterRevision).map(given);
+      const { entries = [] } = threads.get(threadId) ?? {};
+      return entries.slice(entries.findLastIndex(({ revision }) => revision <= afterRevision) + 1);
     },
 
-    async append(threadId, expectedRevision, events, summary) {
-      const kept = threads.get(threadId)?.events ?? [];
-      if (kept.length !== expectedRevision) {
-        throw new HoldpointError(
-          'revision-conflict',
-          `Thread ${threadId} is at revision ${kept.length}, not ${expectedRevision}.`,
-        );
-      }
-      const added = events.map(keep);
-      for (const event of added) kept.push(event);
-      threads.set(threadId, { events: kept, summary: { ...summary } });
+    async append(threadId, expected, entries, summary) {
+      refuseOther(threadId, expected);
+      const kept = threads.get(threadId)?.entries ?? [];
+      for (const entry of entries) kept.push(frozen(entry));
+      threads.set(threadId, { entries: kept, summary: { ...summary } });
     },
 
     async head(threadId) {
@@ -43,29 +50,61 @@ export function memoryStore(): ThreadStore {
       return thread === undefined ? undefined : { ...thread.summary };
     },
 
-    async list({ status, dueBefore, after, limit = 100 }) {
-      return [...threads.values()]
-        .map(({ summary }) => ({ ...summary }))
-        .filter((summary) => status === undefined || summary.status === status)
-        .filter(
-          (summary) => dueBefore === undefined || (summary.nextDeadline ?? Infinity) < dueBefore,
-        )
-        .filter((summary) => after === undefined || summary.threadId > after)
-        .toSorted((one, other) => (one.threadId < other.threadId ? -1 : 1))
+    async list({ order = 'id', after, limit = 100, ...filter }) {
+      const compare = orders[order];
+      return filtered(filter)
+        .filter((summary) => after === undefined || compare(summary, after) > 0)
+        .toSorted(compare)
+        .slice(0, limit)
+        .map((summary) => ({ ...summary }));
+    },
+
+    async count(filter) {
+      return filtered(filter).length;
+    },
+
+    async delete(threadId, expected) {
+      refuseOther(threadId, expected);
+      threads.delete(threadId);
+    },
+
+    async claim({ agent, dueBefore, until, limit, threadId }) {
+      const due = filtered({ agent, dueBefore })
+        .filter((summary) => threadId === undefined || summary.threadId === threadId)
+        .toSorted((one, other) => (one.nextDeadline ?? 0) - (other.nextDeadline ?? 0))
         .slice(0, limit);
+      return due.map((summary) => {
+        summary.nextDeadline = until;
+        return { ...summary };
+      });
     },
   };
 }
 
-function keep(event: ThreadEvent): KeptEvent {
-  return toJson(event) === event
-    ? { event: deepFreeze(jsonCopy(event)) }
-    : { text: encodeEvent(event) };
+/* An entry that is frozen is shared as it is: what was read and verified of it once is not read again. */
+function frozen(entry: LogEntry): LogEntry {
+  return Object.isFrozen(entry) ? entry : sealed(entry.revision, entry.text);
 }
 
-function given(kept: KeptEvent): ThreadEvent {
-  if ('event' in kept) return kept.event;
-  const [event] = decodeEvents([kept.text]);
-  if (event === undefined) throw new HoldpointError('log-tampered', 'A kept event is gone.');
-  return event;
+function isMeant(
+  summary: ThreadSummary,
+  { status, agent, dueBefore, updatedBefore }: ThreadFilter,
+): boolean {
+  return (
+    (status === undefined || summary.status === status) &&
+    (agent === undefined || (summary.agent ?? null) === agent) &&
+    (dueBefore === undefined || (summary.nextDeadline ?? Infinity) < dueBefore) &&
+    (updatedBefore === undefined || summary.updatedAt < updatedBefore)
+  );
 }
+
+type Place = Pick<ThreadSummary, 'threadId' | 'updatedAt'>;
+
+const byId = (one: Place, other: Place): number =>
+  one.threadId < other.threadId ? -1 : Number(one.threadId > other.threadId);
+
+const orders = {
+  id: byId,
+  oldest: (one: Place, other: Place): number => one.updatedAt - other.updatedAt || byId(one, other),
+  newest: (one: Place, other: Place): number => other.updatedAt - one.updatedAt || byId(other, one),
+};

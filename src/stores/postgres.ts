@@ -1,9 +1,30 @@
 import { HoldpointError } from '../errors.ts';
-import { decodeEvents, encodeEvent } from '../thread/event-text.ts';
-import { eventTextOfRow, summaryOfRow } from '../thread/stored-row.ts';
-import type { ThreadStore } from '../thread/thread-store.ts';
-import { keepListening } from './postgres/keep-listening.ts';
+import { agentColumn, filterPart, noticeOf, pagePart } from '../thread/stored-query.ts';
+import { entryOfRow, summaryOfRow } from '../thread/stored-row.ts';
+import type {
+  LogEnd,
+  LogEntry,
+  ThreadNotice,
+  ThreadStore,
+  ThreadSummary,
+} from '../thread/thread-store.ts';
+import { payloadOf } from './postgres/notice-payload.ts';
 import type { PostgresPool, PostgresQuery, PostgresResult } from './postgres/postgres-pool.ts';
+import { listeningOn } from './postgres/shared-listening.ts';
+import {
+  appendFirst,
+  appendNext,
+  claimDue,
+  claimThread,
+  countThreads,
+  createSchema,
+  deleteThread,
+  listThreads,
+  readClock,
+  readEntries,
+  readThread,
+  schemaIsMissing,
+} from './postgres/statements.ts';
 
 export type {
   PostgresConnection,
@@ -11,6 +32,7 @@ export type {
   PostgresQuery,
   PostgresResult,
 } from './postgres/postgres-pool.ts';
+export { postgresSchema } from './postgres/statements.ts';
 
 /** How a Postgres database is used. */
 export interface PostgresStoreOptions {
@@ -28,91 +50,19 @@ export interface PostgresStoreOptions {
 /** A store in one Postgres database. The pool is yours to end. */
 export interface PostgresStore extends ThreadStore {
   /**
-   * Calls `listener` with the id of every thread that anybody appends to and does not leave `running`, on a connection of
-   * its own that is renewed when it drops; and without an id whenever it has begun to listen (again), when everything may
-   * have changed. The listener must not throw. Gives back what ends it.
+   * Listens on one connection, which all subscribers of all stores on the pool share and which is renewed when it drops; whenever it has begun to listen
+   * (again), listeners are called without a notice. They must not throw. Throws a `TypeError` where `pool` has a `max` of 1 and
+   * there is no `listenPool`: no connection would be left for queries.
    */
-  subscribe(listener: (threadId?: string) => void): () => Promise<void>;
+  subscribe(listener: (notice?: ThreadNotice) => void): () => Promise<void>;
+  /**
+   * Removes the thread. Its rows stay in the server's files until a vacuum has removed them and their space is used again, and in its
+   * write-ahead log, replicas and backups for as long as those are kept.
+   */
+  delete(threadId: string, expected: LogEnd): Promise<void>;
+  /** The server's clock, so that machines whose clocks differ measure leases alike. */
+  now(): Promise<number>;
 }
-
-/** The tables, for those who create them in migrations of their own. It may be run again. */
-export const postgresSchema = `
-create table if not exists holdpoint_events (
-  thread_id text collate "C" not null,
-  revision integer not null,
-  event text not null,
-  primary key (thread_id, revision)
-);
-create table if not exists holdpoint_threads (
-  thread_id text collate "C" primary key,
-  status text not null,
-  revision integer not null,
-  open_requests integer not null,
-  next_deadline double precision,
-  updated_at double precision not null
-);
-create index if not exists holdpoint_threads_by_status on holdpoint_threads (status, thread_id);
-create index if not exists holdpoint_threads_by_deadline on holdpoint_threads (next_deadline);
-`;
-
-/* `if not exists` fails where two create at once. Sent as one text, so the lock is held until all of it is committed. */
-const lockedSchema = `select pg_advisory_xact_lock(7163384705);${postgresSchema}`;
-const schemaIsMissing = `select to_regclass('holdpoint_threads') is null as missing`;
-
-const columns = 'thread_id, status, revision, open_requests, next_deadline, updated_at';
-const read: PostgresQuery = {
-  name: 'holdpoint-read',
-  text: 'select event from holdpoint_events where thread_id = $1 and revision > $2 order by revision',
-};
-const head: PostgresQuery = {
-  name: 'holdpoint-head',
-  text: `select ${columns} from holdpoint_threads where thread_id = $1`,
-};
-/* Never prepared: which index is right depends on the values. */
-const list: PostgresQuery = {
-  text: `
-    select ${columns} from holdpoint_threads
-    where ($1::text is null or status = $1)
-      and ($2::float8 is null or next_deadline < $2)
-      and ($3::text is null or thread_id > $3)
-    order by thread_id limit $4
-  `,
-};
-
-/*
- * The row of the thread is taken first: who comes second waits for it, finds another revision, and writes nothing. All in
- * one statement: nothing is held between two round trips, and a dropped connection leaves all of it or none.
- * Where commits don't wait for the disk, this one does. Those that notify wait for each other, in the whole server, so
- * the steps of a run don't: nobody but the run can do anything with them.
- */
-const appendAfter = (takeThread: string): string => `
-  with thread as (
-    ${takeThread}
-    returning thread_id,
-      case when $4 <> 'running' then pg_notify('holdpoint', thread_id) end,
-      case current_setting('synchronous_commit')
-        when 'off' then set_config('synchronous_commit', 'local', true)
-      end
-  )
-  insert into holdpoint_events (thread_id, revision, event)
-  select thread_id, $2::int + place, event
-  from thread, unnest($3::text[]) with ordinality as events (event, place)
-`;
-const appendFirst: PostgresQuery = {
-  name: 'holdpoint-append-first',
-  text: appendAfter(`
-    insert into holdpoint_threads (${columns})
-    values ($1, $4, $5, $6, $7, $8) on conflict do nothing
-  `),
-};
-const appendNext: PostgresQuery = {
-  name: 'holdpoint-append-next',
-  text: appendAfter(`
-    update holdpoint_threads
-    set status = $4, revision = $5, open_requests = $6, next_deadline = $7, updated_at = $8
-    where thread_id = $1 and revision = $2::int
-  `),
-};
 
 /** What Postgres says of a write that came second: `unique_violation`, `serialization_failure`. */
 const conflictCodes: readonly unknown[] = ['23505', '40001'];
@@ -127,59 +77,82 @@ const conflictCodes: readonly unknown[] = ['23505', '40001'];
  */
 export function postgresStore(
   pool: PostgresPool,
-  { createSchema = true, prepare = false, listenPool = pool }: PostgresStoreOptions = {},
+  options: PostgresStoreOptions = {},
 ): PostgresStore {
-  const schema = createSchema ? onceDone(async () => createMissingSchema(pool)) : async () => {};
-  const run = async ({ name, text }: PostgresQuery, values: unknown[]): Promise<PostgresResult> => {
-    await schema();
-    return pool.query(prepare ? { name, text, values } : { text, values });
-  };
-
+  const run = statementRunner(pool, options);
+  const { listenPool = pool } = options;
+  const listening = listeningOn(listenPool);
   return {
     async read(threadId, afterRevision = 0) {
-      const { rows } = await run(read, [threadId, afterRevision]);
-      return decodeEvents(rows.map(eventTextOfRow));
+      return (await run(readEntries, [threadId, afterRevision])).rows.map(entryOfRow);
     },
 
-    async append(threadId, expectedRevision, events, summary) {
-      const texts = events.map(encodeEvent);
-      const { status, openRequests, nextDeadline = null, updatedAt } = summary;
-      const query = expectedRevision === 0 ? appendFirst : appendNext;
-      const after = expectedRevision + texts.length;
-      const thread = [status, after, openRequests, nextDeadline, updatedAt];
-      const values = [threadId, expectedRevision, texts, ...thread];
-      const written = await run(query, values).catch(nothingIfLate);
-      if (written.rowCount === texts.length) return;
-      throw new HoldpointError(
-        'revision-conflict',
-        `Thread ${threadId} is not at revision ${expectedRevision}.`,
-      );
+    async append(threadId, expected, entries, summary) {
+      const values = appendedValues(threadId, entries, summary);
+      const appending =
+        expected.revision === 0
+          ? run(appendFirst, values)
+          : run(appendNext, [...values, expected.revision, expected.hash]);
+      const { rowCount } = await appending.catch(nothingIfLate);
+      if (rowCount !== entries.length) throw conflict(threadId, expected);
     },
 
     async head(threadId) {
-      const [row] = (await run(head, [threadId])).rows;
-      return row === undefined ? undefined : summaryOfRow(row);
+      return (await run(readThread, [threadId])).rows.map(summaryOfRow)[0];
     },
 
-    async list({ status = null, dueBefore = null, after = null, limit = 100 }) {
-      const { rows } = await run(list, [status, dueBefore, after, limit]);
-      return rows.map(summaryOfRow);
+    async list(query) {
+      return (await run(listThreads(pagePart(query)))).rows.map(summaryOfRow);
+    },
+
+    async count(filter) {
+      const [row] = (await run(countThreads(filterPart(filter)))).rows;
+      return Number(row?.['threads']);
+    },
+
+    async delete(threadId, expected) {
+      const values = [threadId, expected.revision, expected.hash];
+      const { rows } = await run(deleteThread, values).catch(nothingIfLate);
+      if (rows[0]?.['deleted'] !== true) throw conflict(threadId, expected);
+    },
+
+    async claim({ agent, dueBefore, until, limit, threadId }) {
+      const values = [agentColumn(agent), dueBefore, until, limit];
+      const claiming =
+        threadId === undefined ? run(claimDue, values) : run(claimThread, [...values, threadId]);
+      return (await claiming.catch(nothingIfLate)).rows.map(summaryOfRow);
     },
 
     subscribe(listener) {
-      const ending = new AbortController();
-      const ended = keepListening(listenPool, listener, ending.signal);
-      return async () => {
-        ending.abort();
-        await ended;
-      };
+      if (listenPool === pool) refuseTooSmall(pool);
+      return listening.add(listener);
     },
+
+    async now() {
+      const [row] = (await run(readClock)).rows;
+      return Number(row?.['now']);
+    },
+  };
+}
+
+type Run = (query: PostgresQuery, values?: unknown[]) => Promise<PostgresResult>;
+
+/** Runs statements once the tables are there. */
+function statementRunner(
+  pool: PostgresPool,
+  { createSchema: isCreating = true, prepare = false }: PostgresStoreOptions,
+): Run {
+  const schema = isCreating ? onceDone(async () => createMissingSchema(pool)) : async () => {};
+  return async ({ name, text, values: own }, values = own ?? []) => {
+    await schema();
+    const isPrepared = prepare && name !== undefined;
+    return pool.query(isPrepared ? { name, text, values } : { text, values });
   };
 }
 
 async function createMissingSchema(pool: PostgresPool): Promise<void> {
   const { rows } = await pool.query({ text: schemaIsMissing });
-  if (rows[0]?.['missing'] === true) await pool.query({ text: lockedSchema });
+  if (rows[0]?.['missing'] === true) await pool.query({ text: createSchema });
 }
 
 /** Work that is done once; again only when it failed. */
@@ -192,6 +165,35 @@ function onceDone(work: () => Promise<void>): () => Promise<void> {
     });
     return done;
   };
+}
+
+function appendedValues(
+  threadId: string,
+  entries: readonly LogEntry[],
+  summary: ThreadSummary,
+): unknown[] {
+  const { agent, status, openRequests, failures, nextDeadline = null, updatedAt } = summary;
+  const revisions = entries.map(({ revision }) => revision);
+  const texts = entries.map(({ text }) => text);
+  const thread = [agentColumn(agent), status, summary.revision, openRequests, failures];
+  const notice = noticeOf({ ...summary, threadId });
+  const payload = notice === undefined ? null : payloadOf(notice);
+  return [threadId, revisions, texts, ...thread, nextDeadline, updatedAt, payload, summary.hash];
+}
+
+function refuseTooSmall({ options }: PostgresPool): void {
+  if (options?.max === undefined || options.max >= 2) return;
+  throw new TypeError(
+    `subscribe holds one connection of the pool, and this pool opens ${options.max}. ` +
+      'Create it with a max of 2 or more, pass another pool as listenPool, or leave subscribe out of the store, so that workers poll.',
+  );
+}
+
+function conflict(threadId: string, { revision }: LogEnd): HoldpointError {
+  return new HoldpointError(
+    'revision-conflict',
+    `The log of thread ${threadId} does not end where revision ${revision} was expected.`,
+  );
 }
 
 function nothingIfLate(error: unknown): PostgresResult {

@@ -1,12 +1,39 @@
-import { DatabaseSync } from 'node:sqlite';
 import { HoldpointError } from '../errors.ts';
-import { decodeEvents, encodeEvent } from '../thread/event-text.ts';
-import { eventTextOfRow, summaryOfRow } from '../thread/stored-row.ts';
-import type { ThreadStore } from '../thread/thread-store.ts';
+import {
+  agentColumn,
+  createThreadIndexes,
+  filterPart,
+  noticeOf,
+  pagePart,
+  threadIndexes,
+} from '../thread/stored-query.ts';
+import { entryOfRow, summaryOfRow } from '../thread/stored-row.ts';
+import type {
+  LogEnd,
+  LogEntry,
+  ThreadClaim,
+  ThreadNotice,
+  ThreadQuery,
+  ThreadStore,
+  ThreadSummary,
+} from '../thread/thread-store.ts';
+import { SqliteFile } from './sqlite/sqlite-file.ts';
+import { Subscribers } from './sqlite/subscribers.ts';
 
 /** A store in one SQLite file. */
 export interface SqliteStore extends ThreadStore, Disposable {
-  /** Closes the file; the store can't be used after. */
+  /**
+   * Notices appends of other processes within about 50 ms, by a timer that all subscribers share and that keeps the process alive until
+   * the last subscription ends or the store is closed. The listener must not throw.
+   */
+  subscribe(listener: (notice?: ThreadNotice) => void): () => Promise<void>;
+  /**
+   * Removes the thread, overwrites its entries in the file, and empties the write-ahead log; while another process reads or writes
+   * that has to wait for the next append or `close`. SQLite moves rows as it goes, so a fragment, or the thread's id, may be
+   * left in an unused part of a page: run `vacuum` where not even that may remain. Backups keep what they have.
+   */
+  delete(threadId: string, expected: LogEnd): Promise<void>;
+  /** Closes the file and ends all subscriptions; the store can't be used afterwards. */
   close(): void;
 }
 
@@ -16,24 +43,55 @@ export interface SqliteStoreOptions {
   busyTimeoutMs?: number;
 }
 
+/*
+ * Tables with a rowid: `without rowid`, the search for a thread would read the entries of its neighbours to the end, megabytes
+ * of them, as SQLite loads a whole row to compare its key; and a filter on an index would read each row.
+ */
 const schema = `
-  create table if not exists holdpoint_events (
-    thread_id text not null,
-    revision integer not null,
-    event text not null,
-    primary key (thread_id, revision)
-  ) strict, without rowid;
-  create table if not exists holdpoint_threads (
-    thread_id text primary key,
-    status text not null,
-    revision integer not null,
-    open_requests integer not null,
-    next_deadline real,
-    updated_at real not null
-  ) strict, without rowid;
-  create index if not exists holdpoint_threads_by_status on holdpoint_threads (status, thread_id);
-  create index if not exists holdpoint_threads_by_deadline on holdpoint_threads (next_deadline);
+create table if not exists holdpoint_entries (
+  thread_id text not null,
+  revision integer not null,
+  entry text not null,
+  primary key (thread_id, revision)
+) strict;
+create table if not exists holdpoint_threads (
+  thread_id text primary key not null,
+  agent text not null,
+  status text not null,
+  revision integer not null,
+  hash text not null,
+  open_requests integer not null,
+  failures integer not null,
+  next_deadline real,
+  updated_at real not null
+) strict;
+${createThreadIndexes}
 `;
+
+const readEntries =
+  'select revision, entry from holdpoint_entries where thread_id = ? and revision > ? order by revision';
+const readThread = 'select * from holdpoint_threads where thread_id = ?';
+const insertEntry = 'insert into holdpoint_entries values (?, ?, ?)';
+const insertThread = `
+  insert into holdpoint_threads
+    (revision, hash, agent, status, open_requests, failures, next_deadline, updated_at, thread_id)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
+const updateThread = `
+  update holdpoint_threads
+  set revision = ?, hash = ?, agent = ?, status = ?, open_requests = ?, failures = ?, next_deadline = ?, updated_at = ?
+  where thread_id = ? and revision = ? and hash = ?`;
+const deleteThread =
+  'delete from holdpoint_threads where thread_id = ? and revision = ? and hash = ?';
+/*
+ * Of the same length, so that it is written in place. `secure_delete` clears what is freed, but not what remains where SQLite moves
+ * rows from one page to another, as it does while their neighbours are deleted.
+ */
+const overwriteEntries = `
+  update holdpoint_entries
+  set entry = substr(hex(zeroblob(octet_length(entry) / 2 + 1)), 1, octet_length(entry))
+  where thread_id = ?`;
+const deleteEntries = 'delete from holdpoint_entries where thread_id = ?';
+const postpone = 'update holdpoint_threads set next_deadline = ? where thread_id = ?';
 
 /**
  * Threads in one SQLite file, through Node's own `node:sqlite`. An append that has resolved survives a crash of the
@@ -46,131 +104,123 @@ export function sqliteStore(
   path: string,
   { busyTimeoutMs = 10_000 }: SqliteStoreOptions = {},
 ): SqliteStore {
-  const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
-  try {
-    useWriteAheadLog(database, Date.now() + busyTimeoutMs);
-    database.exec('pragma synchronous = full;');
-    database.exec(`begin immediate; ${schema} commit;`);
-  } catch (error) {
-    database.close();
-    throw toldDamage(error);
-  }
-  const read = database.prepare(
-    'select event from holdpoint_events where thread_id = ? and revision > ? order by revision',
-  );
-  const revisionOf = database.prepare('select revision from holdpoint_threads where thread_id = ?');
-  const insert = database.prepare('insert into holdpoint_events values (?, ?, ?)');
-  const upsert = database.prepare(
-    'insert or replace into holdpoint_threads values (?, ?, ?, ?, ?, ?)',
-  );
-  const head = database.prepare('select * from holdpoint_threads where thread_id = ?');
-  const list = database.prepare(`
-    select * from holdpoint_threads
-    where (:status is null or status = :status)
-      and (:dueBefore is null or next_deadline < :dueBefore)
-      and (:after is null or thread_id > :after)
-    order by thread_id limit :limit
-  `);
-
-  const inTransaction = (work: () => void): void => {
-    database.exec('begin immediate');
-    try {
-      work();
-      database.exec('commit');
-    } catch (error) {
-      /* SQLite ends a transaction itself where the disk is full or fails. */
-      if (database.isTransaction) database.exec('rollback');
-      throw error;
-    }
+  const file = new SqliteFile(path, schema, busyTimeoutMs);
+  const subscribers = new Subscribers(() => file.version());
+  const close = (): void => {
+    subscribers.close();
+    file.close();
   };
-
   return {
-    async read(threadId, afterRevision = 0) {
-      return decodeEvents(told(() => read.all(threadId, afterRevision)).map(eventTextOfRow));
+    read: async (threadId, afterRevision = 0) =>
+      file.rows(readEntries, [threadId, afterRevision]).map(entryOfRow),
+
+    async append(threadId, expected, entries, summary) {
+      append(file, { threadId, expected, entries, summary });
+      const notice = noticeOf({ ...summary, threadId });
+      if (notice !== undefined) subscribers.notify(notice);
     },
 
-    async append(threadId, expectedRevision, events, summary) {
-      const texts = events.map(encodeEvent);
-      told(() =>
-        inTransaction(() => {
-          const revision = Number(revisionOf.get(threadId)?.['revision'] ?? 0);
-          if (revision !== expectedRevision) {
-            throw new HoldpointError(
-              'revision-conflict',
-              `Thread ${threadId} is at revision ${revision}, not ${expectedRevision}.`,
-            );
-          }
-          for (const [index, text] of texts.entries()) {
-            insert.run(threadId, expectedRevision + index + 1, text);
-          }
-          const { status, openRequests, nextDeadline, updatedAt } = summary;
-          const after = expectedRevision + texts.length;
-          upsert.run(threadId, status, after, openRequests, nextDeadline ?? null, updatedAt);
-        }),
-      );
+    head: async (threadId) => file.rows(readThread, [threadId]).map(summaryOfRow)[0],
+
+    async list(query) {
+      const { text, values } = pagePart(query);
+      const from = `from holdpoint_threads ${indexFor(query)}`;
+      return file.rows(`select * ${from} ${text}`, values).map(summaryOfRow);
     },
 
-    async head(threadId) {
-      const row = told(() => head.get(threadId));
-      return row === undefined ? undefined : summaryOfRow(row);
+    async count(filter) {
+      const { text, values } = filterPart(filter);
+      const from = `from holdpoint_threads ${indexFor(filter)}`;
+      const [row] = file.rows(`select count(*) as threads ${from} ${text}`, values);
+      return Number(row?.['threads']);
     },
 
-    async list({ status, dueBefore, after, limit = 100 }) {
-      const query = { status: status ?? null, dueBefore: dueBefore ?? null, after: after ?? null };
-      return told(() => list.all({ ...query, limit })).map(summaryOfRow);
+    async delete(threadId, expected) {
+      remove(file, threadId, expected);
+      file.truncateLog();
     },
 
-    close() {
-      database.close();
-    },
-
-    [Symbol.dispose]() {
-      database.close();
-    },
+    claim: async (claim) => claimDue(file, claim),
+    subscribe: (listener) => subscribers.add(listener),
+    close,
+    [Symbol.dispose]: close,
   };
 }
 
-/** Two processes that turn a new file to its log at once: SQLite refuses one without waiting, as they might wait for each other. */
-function useWriteAheadLog(database: DatabaseSync, until: number): void {
-  for (;;) {
-    try {
-      database.exec('pragma journal_mode = wal');
-      return;
-    } catch (error) {
-      if (primaryCode(error) !== busy || Date.now() >= until) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-    }
-  }
+interface Append {
+  threadId: string;
+  expected: LogEnd;
+  entries: readonly LogEntry[];
+  summary: ThreadSummary;
 }
 
-/* What `sqlite3.h` calls them. */
-const busy = 5;
-const corrupt = 11;
-const notADatabase = 26;
-
-function primaryCode(error: unknown): number {
-  return error instanceof Error ? Number(Reflect.get(error, 'errcode')) & 0xff : 0;
+function append(file: SqliteFile, { threadId, expected, entries, summary }: Append): void {
+  const {
+    revision,
+    hash,
+    status,
+    openRequests,
+    failures,
+    nextDeadline = null,
+    updatedAt,
+  } = summary;
+  const counts = [openRequests, failures, nextDeadline, updatedAt];
+  const row = [revision, hash, agentColumn(summary.agent), status, ...counts, threadId];
+  file.transaction(() => {
+    const written =
+      expected.revision === 0
+        ? file.write(insertThread, row)
+        : file.write(updateThread, [...row, expected.revision, expected.hash]);
+    if (written === 0) throw conflict(threadId, expected);
+    for (const entry of entries) file.write(insertEntry, [threadId, entry.revision, entry.text]);
+  });
 }
 
-/** What SQLite says, in our words where the file is damaged; a full or failing disk is not ours to name. */
-function told<RESULT>(work: () => RESULT): RESULT {
-  try {
-    return work();
-  } catch (error) {
-    throw toldDamage(error);
-  }
+function remove(file: SqliteFile, threadId: string, expected: LogEnd): void {
+  file.transaction(() => {
+    const deleted = file.write(deleteThread, [threadId, expected.revision, expected.hash]);
+    const isThere = deleted === 0 && file.rows(readThread, [threadId]).length > 0;
+    if (isThere || (deleted === 0 && expected.revision > 0)) throw conflict(threadId, expected);
+    file.write(overwriteEntries, [threadId]);
+    file.write(deleteEntries, [threadId]);
+  });
 }
 
-/* Also an integer that JavaScript can't hold, which holdpoint never wrote. */
-function toldDamage(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  const isDamage =
-    [corrupt, notADatabase].includes(primaryCode(error)) ||
-    Reflect.get(error, 'code') === 'ERR_OUT_OF_RANGE';
-  if (!isDamage) return error;
+function conflict(threadId: string, { revision }: LogEnd): HoldpointError {
   return new HoldpointError(
-    'log-tampered',
-    `The database is damaged: ${error.message}. Restore it from a backup.`,
-    { cause: error },
+    'revision-conflict',
+    `The log of thread ${threadId} does not end where revision ${revision} was expected.`,
   );
+}
+
+/* A select and its updates, as the rows that `update … returning` gives are in no order. */
+function claimDue(
+  file: SqliteFile,
+  { agent, dueBefore, until, limit, threadId }: ThreadClaim,
+): ThreadSummary[] {
+  const one = threadId === undefined ? [] : [threadId];
+  const text = `
+    select * from holdpoint_threads ${one.length === 0 ? `indexed by ${threadIndexes.deadline}` : ''}
+    where agent = ? and next_deadline < ? ${one.length === 0 ? '' : 'and thread_id = ?'}
+    order by next_deadline, thread_id limit ?`;
+  const due = (): ThreadSummary[] =>
+    file.rows(text, [agentColumn(agent), dueBefore, ...one, limit]).map(summaryOfRow);
+  /* Workers that find nothing don't wait for each other, nor wake each other by a write. */
+  if (due().length === 0) return [];
+  return file.transaction(() =>
+    due().map((summary) => {
+      file.write(postpone, [until, summary.threadId]);
+      return { ...summary, nextDeadline: until };
+    }),
+  );
+}
+
+/* SQLite keeps no statistics of our tables: it is told which index to use, and fails to prepare a query that the index doesn't fit. */
+function indexFor({ status, agent, dueBefore, updatedBefore, order = 'id' }: ThreadQuery): string {
+  if (dueBefore !== undefined) return `indexed by ${threadIndexes.deadline}`;
+  if (order !== 'id' || updatedBefore !== undefined) {
+    return `indexed by ${status === undefined ? threadIndexes.time : threadIndexes.statusAndTime}`;
+  }
+  if (status !== undefined) return `indexed by ${threadIndexes.status}`;
+  return agent === undefined ? '' : `indexed by ${threadIndexes.agent}`;
 }

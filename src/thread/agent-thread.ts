@@ -6,7 +6,13 @@ import { deepFreeze } from './deep-freeze.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import { type ThreadJson, threadToJson } from './thread-json.ts';
 import type { ThreadLog } from './thread-log.ts';
-import { callsOf, statusOf, type ThreadStatus } from './thread-state.ts';
+import {
+  callsOf,
+  nextDeadlineOf,
+  type RunFailure,
+  statusOf,
+  type ThreadStatus,
+} from './thread-state.ts';
 
 /**
  * A conversation and where it stands: a handle on the thread in the agent's store. A run brings it up to date;
@@ -36,9 +42,27 @@ export class AgentThread {
     return statusOf(this.#log.state.head, this.#now());
   }
 
+  /** The name of the agent that the thread belongs to. */
+  get agent(): string | undefined {
+    return this.#log.state.head.agent;
+  }
+
+  /**
+   * When the thread needs a run, in milliseconds since 1970, 0 for at once; `undefined` while only people or the app can move it.
+   * A scheduler of your own needs nothing else: `agent.run([], thread, { onlyWhenDue: true })` at this time.
+   */
+  get resumeAt(): number | undefined {
+    return nextDeadlineOf(this.#log.state.head);
+  }
+
+  /** Why the latest runs failed, and when it is tried again; `undefined` once something has come in or a run has succeeded. */
+  get failure(): Readonly<RunFailure> | undefined {
+    return deepFreeze(this.#log.state.head.failure);
+  }
+
   /**
    * The model's history. An open step's assistant message is there; its tool message comes when the last of
-   * its results is in. Requests and answers never are (seed 003), but for a provider's own: about calls that it runs itself.
+   * its results is in. Requests and answers never are, but for a provider's own: about calls that it runs itself.
    */
   get messages(): readonly ModelMessage[] {
     return deepFreeze(this.#log.state.messages.slice());

@@ -5,11 +5,15 @@ import {
   addMessage,
   deferCall,
   endCall,
+  endRun,
+  failRecovery,
   finishStep,
+  loseCall,
   startCall,
 } from './apply-step.ts';
-import type { NewThreadEvent, ThreadEvent } from './thread-event.ts';
-import { modelSpeaks, nothingSettled, type ThreadHead, type ThreadState } from './thread-state.ts';
+import type { EntryContent } from './log-entry.ts';
+import type { ThreadEvent } from './thread-event.ts';
+import { nothingSettled, type ThreadHead, type ThreadState } from './thread-state.ts';
 import { tampered, type Writing } from './writing.ts';
 
 /** Begins to write a head; the thread stays as it is. */
@@ -28,7 +32,7 @@ export function beginWriting({ head, endedRequests }: ThreadState): Writing {
 }
 
 /** Writes events. Throws `log-tampered` where one can't follow the ones before. */
-export function writeEvents(writing: Writing, events: readonly NewThreadEvent[]): void {
+export function writeEvents(writing: Writing, events: readonly ThreadEvent[]): void {
   for (const event of events) applyEvent(writing, event);
 }
 
@@ -37,9 +41,10 @@ export function headSoFar({ draft, requests }: Writing): ThreadHead {
   return { ...draft, openRequests: [...requests.values()] };
 }
 
-/** The thread after the events, written into `state`. */
-export function applyEvents(state: ThreadState, events: readonly ThreadEvent[]): void {
+/** The thread after an entry, written into `state`. */
+export function applyEntry(state: ThreadState, content: EntryContent): void {
   const { threadId } = state;
+  const { events } = content;
   const [first] = events;
   if (first === undefined) return;
   if (
@@ -53,30 +58,48 @@ export function applyEvents(state: ThreadState, events: readonly ThreadEvent[]):
   }
   const writing = beginWriting(state);
   writeEvents(writing, events);
-  adopt(state, events, headSoFar(writing));
+  adopt(state, content, headSoFar(writing));
 }
 
-/** Makes the head that was written with the events the thread's own. */
-export function adopt(state: ThreadState, events: readonly ThreadEvent[], head: ThreadHead): void {
+/** Makes the head that was written with the events of an entry the thread's own. */
+export function adopt(
+  state: ThreadState,
+  { events, hash, snapshot }: EntryContent,
+  head: ThreadHead,
+): void {
   const { messages, calls, requests, toolCallIds } = head.settling;
   for (const message of messages) state.messages.push(message);
   for (const call of calls) state.settledCalls.push(call);
   for (const ended of requests) state.endedRequests.set(ended.request.requestId, ended);
   for (const toolCallId of toolCallIds) state.toolCallIds.add(toolCallId);
   for (const event of events) state.events.push(event);
+  state.entries.push({ revision: state.events.length, hash, snapshot });
+  nameCalls(head, hash);
   state.head = { ...head, settling: nothingSettled() };
 }
 
+/*
+ * A call's key is read off the log: the hash of the entry that proposed it, which no two threads and no two steps share, and its
+ * place. So every copy of the thread gives the call the same key, long before it starts.
+ */
+function nameCalls({ calls }: ThreadHead, hash: string): void {
+  for (const call of calls) call.idempotencyKey ??= `${hash}.${call.step}.${call.index}`;
+}
+
 /** One event, written into a head. The one place where a thread changes. */
-function applyEvent(writing: Writing, event: NewThreadEvent): void {
+function applyEvent(writing: Writing, event: ThreadEvent): void {
   const { draft } = writing;
   switch (event.type) {
     case 'thread-created':
       if (draft.created) throw tampered(event, 'the thread exists');
       draft.created = true;
+      draft.agent = event.agent;
+      break;
+    case 'agent-changed':
+      draft.agent = event.agent;
       break;
     case 'message-added':
-      addMessage(writing, event.message);
+      addMessage(writing, event);
       break;
     case 'run-started':
     case 'run-renewed':
@@ -84,9 +107,7 @@ function applyEvent(writing: Writing, event: NewThreadEvent): void {
       draft.isOutOfSteps = false;
       break;
     case 'run-ended':
-      draft.run = undefined;
-      /* A run that neither failed nor brought the model's turn to its end had no step left. */
-      draft.isOutOfSteps = event.error === undefined && modelSpeaks(draft);
+      endRun(writing, event);
       break;
     case 'step-finished':
       finishStep(writing, event);
@@ -112,8 +133,16 @@ function applyEvent(writing: Writing, event: NewThreadEvent): void {
     case 'call-abandoned':
       abandonCall(writing, event);
       break;
+    case 'call-lost':
+      loseCall(writing, event);
+      break;
+    case 'recovery-failed':
+      failRecovery(writing, event);
+      break;
     case 'call-ended':
       endCall(writing, event);
+      break;
+    case 'late-result':
       break;
   }
 }

@@ -1,11 +1,11 @@
 import type { CallPlace } from '../content/tool-call.ts';
 import type { UserInputResponseContent } from '../content/user-input.ts';
-import type { NewThreadEvent, NewThreadEventOf } from './thread-event.ts';
+import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
 import { isSamePlace, type OpenRequest } from './thread-state.ts';
 import { callAt, tampered, type Writing } from './writing.ts';
 
 /** Writes what happens to requests, and to the answers that tools are owed. */
-export function openRequest(writing: Writing, event: NewThreadEventOf<'request-opened'>): void {
+export function openRequest(writing: Writing, event: ThreadEventOf<'request-opened'>): void {
   const { request, place, beside } = event;
   refuseKnown(writing, event, request.requestId);
   if (beside !== undefined) {
@@ -27,7 +27,7 @@ export function openRequest(writing: Writing, event: NewThreadEventOf<'request-o
 /** An id names one request for ever: the answer to one must not be an answer to another. */
 function refuseKnown(
   { requests, endedRequests, draft }: Writing,
-  event: NewThreadEvent,
+  event: ThreadEvent,
   requestId: string,
 ): void {
   const isKnown =
@@ -40,11 +40,15 @@ function refuseKnown(
 /** One question at a time: an answer to the one before is not for this one, and is owed no more. */
 function openBeside(
   writing: Writing,
-  event: NewThreadEventOf<'request-opened'>,
+  event: ThreadEventOf<'request-opened'>,
   beside: CallPlace,
 ): void {
   const { request, place, replyTo } = event;
-  const { toolCallId, toolName, input } = callAt(writing, event, beside, ['started', 'deferred']);
+  const { toolCallId, toolName, input } = callAt(writing, event, beside, [
+    'started',
+    'deferred',
+    'indeterminate',
+  ]);
   if (request.type !== 'question-request' || place !== undefined) {
     throw tampered(event, 'only a question is asked beside a call');
   }
@@ -54,10 +58,11 @@ function openBeside(
   writing.requests.set(request.requestId, { request: shown, beside, replyTo });
 }
 
-export function answerRequest(writing: Writing, event: NewThreadEventOf<'request-answered'>): void {
+export function answerRequest(writing: Writing, event: ThreadEventOf<'request-answered'>): void {
   const { response } = event;
   const open = takeRequest(writing, event, response.requestId);
   const { place } = open;
+  writing.draft.failure = undefined;
   writing.draft.settling.requests.push({ ...open, response });
   oweAnswer(writing, open, response);
   const approved = response.type === 'approval-response' && response.approved;
@@ -75,7 +80,7 @@ function oweAnswer(
   draft.owedAnswers.push({ request, response, beside, replyTo });
 }
 
-export function closeRequest(writing: Writing, event: NewThreadEventOf<'request-closed'>): void {
+export function closeRequest(writing: Writing, event: ThreadEventOf<'request-closed'>): void {
   const { requestId, cause } = event;
   const answered =
     writing.draft.settling.requests.find(({ request }) => request.requestId === requestId) ??
@@ -88,10 +93,7 @@ export function closeRequest(writing: Writing, event: NewThreadEventOf<'request-
 }
 
 /** A tool has its answer, or never will. */
-export function deliverAnswer(
-  { draft }: Writing,
-  event: NewThreadEventOf<'answer-delivered'>,
-): void {
+export function deliverAnswer({ draft }: Writing, event: ThreadEventOf<'answer-delivered'>): void {
   const { requestId } = event;
   const others = draft.owedAnswers.filter(({ request }) => request.requestId !== requestId);
   if (others.length === draft.owedAnswers.length) {
@@ -101,12 +103,12 @@ export function deliverAnswer(
 }
 
 /** An attempt is over: it asks nothing any more, and no answer is for it. */
-export function endBeside(writing: Writing, event: NewThreadEvent, place: CallPlace): void {
+export function endBeside(writing: Writing, event: ThreadEvent, place: CallPlace): void {
   refuseOpenBeside(writing, event, place);
   dropOwed(writing, place);
 }
 
-function refuseOpenBeside(writing: Writing, event: NewThreadEvent, place: CallPlace): void {
+function refuseOpenBeside(writing: Writing, event: ThreadEvent, place: CallPlace): void {
   for (const { request, beside } of writing.requests.values()) {
     if (!isSamePlace(beside, place)) continue;
     throw tampered(event, `request ${request.requestId} is open beside the call`);
@@ -118,7 +120,7 @@ function dropOwed({ draft }: Writing, place: CallPlace): void {
   draft.owedAnswers = draft.owedAnswers.filter(({ beside }) => !isSamePlace(beside, place));
 }
 
-function takeRequest({ requests }: Writing, event: NewThreadEvent, requestId: string): OpenRequest {
+function takeRequest({ requests }: Writing, event: ThreadEvent, requestId: string): OpenRequest {
   const open = requests.get(requestId);
   if (open === undefined) throw tampered(event, `request ${requestId} is not open`);
   requests.delete(requestId);

@@ -1,22 +1,40 @@
-import type { ModelMessage } from 'ai';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { endBeside } from './apply-request.ts';
 import { proposedCalls } from './proposed-calls.ts';
-import type { NewThreadEventOf } from './thread-event.ts';
-import { endsTurn } from './thread-state.ts';
+import type { ThreadEventOf } from './thread-event.ts';
+import { endsTurn, modelSpeaks } from './thread-state.ts';
 import { toolParts } from './tool-result.ts';
 import { callAt, tampered, type Writing } from './writing.ts';
 
 /** Writes what happens to messages, steps and calls. */
-export function addMessage(writing: Writing, message: ModelMessage): void {
+export function addMessage(
+  writing: Writing,
+  { message, place, principal }: ThreadEventOf<'message-added'>,
+): void {
   const { draft } = writing;
   const { calls, queuedMessages, settling } = draft;
   if (calls.length > 0) queuedMessages.push(message);
   else settling.messages.push(message);
   draft.modelIsNext = true;
+  if (place !== undefined) return;
+  draft.requestedBy = principal;
+  draft.failure = undefined;
 }
 
-export function finishStep(writing: Writing, event: NewThreadEventOf<'step-finished'>): void {
+export function endRun(
+  { draft }: Writing,
+  { error, aborted, retryAt }: ThreadEventOf<'run-ended'>,
+): void {
+  draft.run = undefined;
+  /* A run that nothing stopped, and that did not bring the model's turn to its end, had no step left. */
+  draft.isOutOfSteps = error === undefined && modelSpeaks(draft);
+  if (error === undefined) draft.failure = undefined;
+  else if (aborted !== true) {
+    draft.failure = { failures: (draft.failure?.failures ?? 0) + 1, error, retryAt };
+  }
+}
+
+export function finishStep(writing: Writing, event: ThreadEventOf<'step-finished'>): void {
   const { draft } = writing;
   const { settling } = draft;
   if (draft.calls.length > 0 || event.step !== draft.steps) {
@@ -30,9 +48,9 @@ export function finishStep(writing: Writing, event: NewThreadEventOf<'step-finis
   for (const { toolCallId } of draft.calls) settling.toolCallIds.push(toolCallId);
 }
 
-export function startCall(writing: Writing, event: NewThreadEventOf<'call-started'>): void {
+export function startCall(writing: Writing, event: ThreadEventOf<'call-started'>): void {
   const { run } = writing.draft;
-  const call = ownCallAt(writing, event, ['proposed', 'approved', 'started']);
+  const call = ownCallAt(writing, event, ['proposed', 'approved', 'started', 'indeterminate']);
   if (call.status === 'started' && call.runId === run?.runId) {
     throw tampered(event, 'this run has started the call already');
   }
@@ -40,25 +58,49 @@ export function startCall(writing: Writing, event: NewThreadEventOf<'call-starte
   call.runId = run?.runId;
   call.startedAt = event.at;
   call.attempts += 1;
-  call.idempotencyKey ??= `${run?.runId}.${event.step}.${event.index}`;
+  call.recoveries = undefined;
+  call.recoverAt = undefined;
 }
 
-export function deferCall(writing: Writing, event: NewThreadEventOf<'call-deferred'>): void {
-  const call = ownCallAt(writing, event, ['proposed', 'approved', 'started']);
+export function deferCall(writing: Writing, event: ThreadEventOf<'call-deferred'>): void {
+  const call = ownCallAt(writing, event, ['proposed', 'approved', 'started', 'indeterminate']);
   call.status = 'deferred';
   if (event.expiresAt !== undefined) call.expiresAt = event.expiresAt;
 }
 
-export function abandonCall(writing: Writing, event: NewThreadEventOf<'call-abandoned'>): void {
-  callAt(writing, event, event, ['started']).status = 'proposed';
+export function abandonCall(writing: Writing, event: ThreadEventOf<'call-abandoned'>): void {
+  callAt(writing, event, event, ['started', 'indeterminate']).status = 'proposed';
   endBeside(writing, event, event);
 }
 
-const unended = ['proposed', 'waiting', 'approved', 'started', 'deferred'] as const;
+/** The run that started a call is gone. */
+export function loseCall(writing: Writing, event: ThreadEventOf<'call-lost'>): void {
+  const call = callAt(writing, event, event, ['started']);
+  call.status = 'indeterminate';
+  call.recoverAt = event.recoverAt;
+}
 
-export function endCall(writing: Writing, event: NewThreadEventOf<'call-ended'>): void {
+/** A tool could not tell what became of a lost call. */
+export function failRecovery(writing: Writing, event: ThreadEventOf<'recovery-failed'>): void {
+  const call = callAt(writing, event, event, ['indeterminate']);
+  call.recoveries = (call.recoveries ?? 0) + 1;
+  call.recoverAt = event.recoverAt;
+}
+
+const unended = [
+  'proposed',
+  'waiting',
+  'approved',
+  'started',
+  'deferred',
+  'indeterminate',
+] as const;
+
+export function endCall(writing: Writing, event: ThreadEventOf<'call-ended'>): void {
   const call = callAt(writing, event, event, unended);
   refuseForeignEnd(event, call);
+  /* Somebody looked into it: the run that follows is a new beginning. */
+  if (event.source !== undefined) writing.draft.failure = undefined;
   endBeside(writing, event, event);
   call.status = event.outcome.status;
   call.outcome = event.outcome;
@@ -68,7 +110,7 @@ export function endCall(writing: Writing, event: NewThreadEventOf<'call-ended'>)
 /** A call that begins: one that is ours to run. What the provider runs is never begun here, whatever a log says. */
 function ownCallAt(
   writing: Writing,
-  event: NewThreadEventOf<'call-started' | 'call-deferred'>,
+  event: ThreadEventOf<'call-started' | 'call-deferred'>,
   statuses: readonly ToolCallRecord['status'][],
 ): ToolCallRecord {
   const call = callAt(writing, event, event, statuses);
@@ -77,7 +119,7 @@ function ownCallAt(
 }
 
 /** A provider's call ends here when the provider is answered: with yes after a person's word alone, and never with a result. */
-function refuseForeignEnd(event: NewThreadEventOf<'call-ended'>, call: ToolCallRecord): void {
+function refuseForeignEnd(event: ThreadEventOf<'call-ended'>, call: ToolCallRecord): void {
   const { status } = event.outcome;
   const isForeign =
     call.providerApprovalId === undefined

@@ -1,7 +1,7 @@
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
 import { deepFreeze } from './deep-freeze.ts';
-import type { NewThreadEvent, NewThreadEventOf } from './thread-event.ts';
+import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
 import type { ThreadHead } from './thread-state.ts';
 import type { AnsweredMessage, CallFacts, RequestFacts, TraceMessage } from './trace-message.ts';
 
@@ -11,11 +11,11 @@ export interface EventContext {
   /** The thread's head after the event and those that are appended with it. */
   head: ThreadHead;
   /** The events before it: those that are appended with it, and the thread's. */
-  log: readonly (readonly NewThreadEvent[])[];
+  log: readonly (readonly ThreadEvent[])[];
 }
 
 /** What is told of an event that is about to be appended; nothing of most. */
-export function messageOf(event: NewThreadEvent, context: EventContext): TraceMessage | undefined {
+export function messageOf(event: ThreadEvent, context: EventContext): TraceMessage | undefined {
   const { threadId, head, log } = context;
   switch (event.type) {
     case 'request-opened': {
@@ -53,6 +53,11 @@ export function messageOf(event: NewThreadEvent, context: EventContext): TraceMe
         }
       );
     }
+    case 'call-lost': {
+      const call = callAt(head, event);
+      const follows = traceparentOf('request-answered', call?.requestId, log);
+      return call && { type: 'indeterminate', ...callFacts(threadId, call), follows };
+    }
     default:
       return undefined;
   }
@@ -82,7 +87,7 @@ export function traceparentOf(
 }
 
 function requestIdOf(
-  event: NewThreadEventOf<'request-opened' | 'request-answered'>,
+  event: ThreadEventOf<'request-opened' | 'request-answered'>,
 ): string | undefined {
   return event.type === 'request-opened' ? event.request.requestId : event.response.requestId;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HoldpointError } from '../errors.ts';
-import type { ThreadSummary } from './thread-store.ts';
+import type { LogEntry, ThreadSummary } from './thread-store.ts';
 
 /*
  * Rows of SQL stores, whose columns are the summary's own names in snake case. A status that this holdpoint does not know
@@ -8,9 +8,12 @@ import type { ThreadSummary } from './thread-store.ts';
  */
 const rowSchema = z.object({
   thread_id: z.string(),
-  status: z.enum(['idle', 'waiting', 'running', 'indeterminate']).catch('indeterminate'),
+  agent: z.string(),
+  status: z.enum(['idle', 'waiting', 'running', 'indeterminate', 'stuck']).catch('indeterminate'),
   revision: z.coerce.number(),
+  hash: z.string(),
   open_requests: z.coerce.number(),
+  failures: z.coerce.number(),
   next_deadline: z.coerce.number().nullable(),
   updated_at: z.coerce.number(),
 });
@@ -19,22 +22,28 @@ const rowSchema = z.object({
 export function summaryOfRow(row: unknown): ThreadSummary {
   const parsed = rowSchema.safeParse(row);
   if (!parsed.success) throw notWritten();
-  const { thread_id: threadId, status, revision, next_deadline: nextDeadline } = parsed.data;
+  const { thread_id: threadId, agent, status, revision, next_deadline: nextDeadline } = parsed.data;
   return {
     threadId,
+    ...(agent === '' ? {} : { agent }),
     status,
     revision,
+    hash: parsed.data.hash,
     openRequests: parsed.data.open_requests,
+    failures: parsed.data.failures,
     ...(nextDeadline === null ? {} : { nextDeadline }),
     updatedAt: parsed.data.updated_at,
   };
 }
 
-/** The event's text in a row. Throws `log-tampered` for anything else. */
-export function eventTextOfRow(row: Record<string, unknown>): string {
-  const { event } = row;
-  if (typeof event === 'string') return event;
-  throw notWritten();
+const entrySchema = z.object({ revision: z.coerce.number(), entry: z.string() });
+
+/** The entry in a row. Throws `log-tampered` for a row that no store wrote. */
+export function entryOfRow(row: unknown): LogEntry {
+  const parsed = entrySchema.safeParse(row);
+  if (!parsed.success) throw notWritten();
+  const { revision, entry: text } = parsed.data;
+  return Object.freeze({ revision, text });
 }
 
 function notWritten(): HoldpointError {

@@ -1,3 +1,4 @@
+import { fromBase64, toBase64 } from '../content/base64.ts';
 import { plainCopy } from '../content/plain-copy.ts';
 import { HoldpointError } from '../errors.ts';
 
@@ -110,7 +111,7 @@ export function fromJson(value: unknown, depth = 0): unknown {
 function untag(tag: string, text: unknown): unknown {
   try {
     if (tag === urlTag) return new URL(String(text));
-    const bytes = Uint8Array.from(atob(String(text)), (character) => character.charCodeAt(0));
+    const bytes = fromBase64(String(text));
     return tag === bytesTag ? bytes : bytes.buffer;
   } catch {
     throw damaged(`tagged ${tag}, and is none`);
@@ -119,12 +120,4 @@ function untag(tag: string, text: unknown): unknown {
 
 function damaged(what: string): HoldpointError {
   return new HoldpointError('log-tampered', `The log holds something that is ${what}.`);
-}
-
-function toBase64(bytes: Uint8Array): string {
-  let binary = '';
-  for (let offset = 0; offset < bytes.length; offset += 0x8000) {
-    binary += String.fromCharCode(...bytes.subarray(offset, offset + 0x8000));
-  }
-  return btoa(binary);
 }

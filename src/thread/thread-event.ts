@@ -1,4 +1,4 @@
-import type { ModelMessage } from 'ai';
+import type { JSONValue, ModelMessage } from 'ai';
 import { z } from 'zod';
 import { toolCallOutcomeSchema } from '../content/tool-call.ts';
 import { userInputRequestSchema, userInputResponseSchema } from '../content/user-input.ts';
@@ -21,24 +21,60 @@ function isPart(part: unknown): boolean {
     typeof part === 'object' && part !== null && 'type' in part && typeof part.type === 'string'
   );
 }
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 const usageSchema = z.strictObject({
   inputTokens: z.number().optional(),
   outputTokens: z.number().optional(),
   totalTokens: z.number().optional(),
 });
-/* The hash stands last in the text of an event; it is over the hash of the event before and all of the text before it. */
-const always = { at: z.number(), hash: z.string() };
+const always = { at: z.number() };
 const place = { step: z.int(), index: z.int() };
+/* What a provider adds, by provider: the AI SDK's `ProviderMetadata`. */
+type Notes = Record<string, { [name: string]: JSONValue | undefined }>;
+/* Who did it, as the app authenticated them, and through which channel. */
+const by = { principal: z.unknown().optional(), channel: z.string().optional() };
+const providerMetadataSchema = z.custom<Notes>(isObject);
+
+/** What a provider returned with a step beside the assistant message, which is all that the model is given back. */
+const stepMetadataSchema = z.strictObject({
+  /** The provider's own id for the answer, and which model gave it. */
+  response: z
+    .strictObject({ id: z.string().optional(), modelId: z.string().optional() })
+    .optional(),
+  providerMetadata: providerMetadataSchema.optional(),
+  /** What the model cited. */
+  sources: z.array(z.custom<Source>(isObject)).optional(),
+});
 
 /**
- * What can happen in a thread. Events are facts and never change; `at` is milliseconds since 1970, and `hash` ties the event
- * to all that came before it. A call is named by its place, step and index, and never by the model's id.
+ * What can happen in a thread. Events are facts and never change; `at` is milliseconds since 1970. A call is named by its place,
+ * step and index, and never by the model's id.
  */
 export const threadEventSchema = z.discriminatedUnion('type', [
-  /** The first event of every thread. */
-  z.strictObject({ type: z.literal('thread-created'), ...always, threadId: z.string() }),
-  /** A message from the app. While calls are open it waits until their results are in. */
-  z.strictObject({ type: z.literal('message-added'), ...always, message: messageSchema }),
+  /** The first event of every thread. `agent` is the name of the agent that it belongs to. */
+  z.strictObject({
+    type: z.literal('thread-created'),
+    ...always,
+    threadId: z.string(),
+    agent: z.string().optional(),
+  }),
+  /** The thread belongs to the agent of this name from now on; without one, to agents without a name. */
+  z.strictObject({ type: z.literal('agent-changed'), ...always, agent: z.string().optional() }),
+  /**
+   * A message from the app, and who sent it; or, with the `place` of a call, what the answer to its question says to the model. While
+   * calls are open it waits until their results are in.
+   */
+  z.strictObject({
+    type: z.literal('message-added'),
+    ...always,
+    message: messageSchema,
+    place: z.strictObject(place).optional(),
+    ...by,
+  }),
   /** A runner holds the thread until `leaseUntil`. */
   z.strictObject({
     type: z.literal('run-started'),
@@ -52,8 +88,17 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     runId: z.string(),
     leaseUntil: z.number(),
   }),
-  /** `error` says why, when the provider or the app's signal ended it. */
-  z.strictObject({ type: z.literal('run-ended'), ...always, error: z.string().optional() }),
+  /**
+   * `error` says why, when something else than the end of the work ended it. With `aborted` that was the app's signal. Without, the run
+   * failed, and is tried again at `retryAt`; or, without that either, not before a person or the app runs it.
+   */
+  z.strictObject({
+    type: z.literal('run-ended'),
+    ...always,
+    error: z.string().optional(),
+    aborted: z.literal(true).optional(),
+    retryAt: z.number().optional(),
+  }),
   /**
    * The model answered. The calls it proposed are the tool-call parts of `message` that no provider ran, and those that a
    * `tool-approval-request` part there is about, in order; their inputs stand there and nowhere else.
@@ -65,6 +110,7 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     message: messageSchema.optional(),
     finishReason: z.string(),
     usage: usageSchema.optional(),
+    metadata: stepMetadataSchema.optional(),
   }),
   /**
    * A person is asked: about the call at `place`, for the one at `beside`, which goes on meanwhile, or about no call; `request` does not
@@ -80,13 +126,12 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     request: userInputRequestSchema,
     traceparent: traceparentSchema.optional(),
   }),
-  /** The first answer. `principal` is who gave it, and `channel` through what, as the app says. */
+  /** The first answer, who gave it, and through which channel. */
   z.strictObject({
     type: z.literal('request-answered'),
     ...always,
     response: userInputResponseSchema,
-    principal: z.unknown().optional(),
-    channel: z.string().optional(),
+    ...by,
     traceparent: traceparentSchema.optional(),
   }),
   /** The tool that asked beside its call has the answer; or `error` says why it will not get it. */
@@ -113,7 +158,24 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     ...place,
     expiresAt: z.number().optional(),
   }),
-  /** A person gave up on a started call whose outcome is unknown, to have it asked about anew. */
+  /**
+   * The run that started the call is gone, and nobody knows the outcome: the call is indeterminate. At `recoverAt` its tool is asked,
+   * or it is started again where its tool is idempotent; without that time, it waits for a person.
+   */
+  z.strictObject({
+    type: z.literal('call-lost'),
+    ...always,
+    ...place,
+    recoverAt: z.number().optional(),
+  }),
+  /** The tool was asked about a lost call and could not tell. It is asked again at `recoverAt`, or no more. */
+  z.strictObject({
+    type: z.literal('recovery-failed'),
+    ...always,
+    ...place,
+    recoverAt: z.number().optional(),
+  }),
+  /** A person gave up on a call whose outcome is unknown, to have it asked about anew. */
   z.strictObject({ type: z.literal('call-abandoned'), ...always, ...place }),
   /**
    * The one result of the call. `source` says who knows it when the run that started it does not: who settled it by
@@ -125,22 +187,45 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     ...place,
     outcome: toolCallOutcomeSchema,
     source: z.enum(['settled', 'reconciled', 'delivered']).optional(),
-    principal: z.unknown().optional(),
-    channel: z.string().optional(),
+    ...by,
+  }),
+  /**
+   * What an attempt came to after its call had ended otherwise, or after a later attempt had begun. It changes nothing; it is there
+   * for whoever has to find out what really happened.
+   */
+  z.strictObject({
+    type: z.literal('late-result'),
+    ...always,
+    ...place,
+    attempt: z.int(),
+    outcome: toolCallOutcomeSchema,
   }),
 ]);
 
 /** What can happen in a thread. */
 export type ThreadEvent = z.infer<typeof threadEventSchema>;
-/** An event that is not in a log yet, and has no hash. */
-export type NewThreadEvent = WithoutHash<ThreadEvent>;
-type WithoutHash<EVENT> = EVENT extends ThreadEvent ? Omit<EVENT, 'hash'> : never;
 /** The names of what can happen, which are also the names of the agent's events. */
 export type ThreadEventType = ThreadEvent['type'];
 /** The event of a name. */
 export type ThreadEventOf<TYPE extends ThreadEventType> = Extract<ThreadEvent, { type: TYPE }>;
-/** The new event of a name. */
-export type NewThreadEventOf<TYPE extends ThreadEventType> = Extract<
-  NewThreadEvent,
-  { type: TYPE }
->;
+/** What a provider returned with a step beside the assistant message. */
+export type StepMetadata = z.infer<typeof stepMetadataSchema>;
+/** Something that a model cited: the AI SDK's source. */
+export type Source =
+  | {
+      type: 'source';
+      sourceType: 'url';
+      id: string;
+      url: string;
+      title?: string;
+      providerMetadata?: Notes;
+    }
+  | {
+      type: 'source';
+      sourceType: 'document';
+      id: string;
+      mediaType: string;
+      title: string;
+      filename?: string;
+      providerMetadata?: Notes;
+    };

@@ -1,37 +1,46 @@
 import { z } from 'zod';
 import { HoldpointError } from '../errors.ts';
-import { eventVersion, parseEvents, upgradeEvent } from './event-text.ts';
+import { entryJson, entryVersion, readEntry, sealed } from './log-entry.ts';
 import { toJson } from './tagged-json.ts';
-import type { ThreadEvent } from './thread-event.ts';
 import type { ThreadState } from './thread-state.ts';
+import type { LogEntry } from './thread-store.ts';
 
 const threadJsonSchema = z.strictObject({
   type: z.literal('holdpoint-thread'),
-  /** The version of the events. */
+  /** The newest version among the entries. */
   version: z.int().min(1),
   threadId: z.string().min(1),
   /** How many events there are, so that none can be missing at the end. */
   revision: z.int().min(0),
-  events: z.array(z.unknown()),
+  /** What was appended, oldest first: the events, and the hash of each append. */
+  entries: z.array(
+    z.custom<{ events: readonly unknown[] }>((entry) =>
+      Array.isArray(Reflect.get(Object(entry), 'events')),
+    ),
+  ),
 });
 
 /** The whole of a thread as JSON: what `JSON.stringify(thread)` writes and `agent.restore` reads. */
 export type ThreadJson = z.infer<typeof threadJsonSchema>;
 
 /** The JSON form of a thread. */
-export function threadToJson(state: ThreadState): ThreadJson {
+export function threadToJson({ threadId, events, entries }: ThreadState): ThreadJson {
+  let begin = 0;
   return {
     type: 'holdpoint-thread',
-    version: eventVersion,
-    threadId: state.threadId,
-    revision: state.events.length,
-    events: state.events.map((event) => toJson(event)),
+    version: entryVersion,
+    threadId,
+    revision: events.length,
+    entries: entries.map(({ revision, ...mark }) => {
+      const json = entryJson({ events: events.slice(begin, revision), ...mark });
+      begin = revision;
+      return json;
+    }),
   };
 }
 
-/** A thread's id and events out of its JSON form, text or object. */
-export function parseThreadJson(json: unknown): { threadId: string; events: ThreadEvent[] } {
-  const text = typeof json === 'string' ? json : textOf(json);
+/** A thread's id and log out of its JSON form, text or object. The hashes are not verified here. */
+export function parseThreadJson(json: unknown): { threadId: string; entries: LogEntry[] } {
   const parsed = threadJsonSchema.safeParse(typeof json === 'string' ? parseText(json) : json);
   if (!parsed.success) {
     throw new HoldpointError(
@@ -39,32 +48,42 @@ export function parseThreadJson(json: unknown): { threadId: string; events: Thre
       `This is not the JSON form of a thread: ${z.prettifyError(parsed.error)}`,
     );
   }
-  const { threadId, version, revision, events } = parsed.data;
-  const current =
-    version === eventVersion ? events : events.map((event) => upgradeEvent(event, version));
-  refuseDeep(current);
-  if (events.length !== revision) {
+  const { threadId, version, revision, entries: written } = parsed.data;
+  if (version > entryVersion) {
     throw new HoldpointError(
-      'log-tampered',
-      `The thread is at revision ${revision}, and its JSON form has ${events.length} events.`,
+      'unsupported-version',
+      `The thread has version ${version}; this holdpoint reads up to ${entryVersion}. Upgrade holdpoint to open it.`,
     );
   }
-  return { threadId, events: parseEvents(current, text) };
+  let events = 0;
+  const entries = written.map((entry) => {
+    events += entry.events.length;
+    return sealed(events, textOf(entry));
+  });
+  if (events !== revision) {
+    throw new HoldpointError(
+      'log-tampered',
+      `The thread is at revision ${revision}, and its JSON form has ${events} events.`,
+    );
+  }
+  for (const entry of entries) refuseDeep(entry);
+  return { threadId, entries };
 }
 
 function textOf(json: unknown): string {
   try {
-    return JSON.stringify(json) ?? '';
+    return JSON.stringify(json);
   } catch (cause) {
     throw new HoldpointError('invalid-input', 'The JSON form of a thread is not JSON.', { cause });
   }
 }
 
 /* What could not be written again must not come in. */
-function refuseDeep(events: readonly unknown[]): void {
+function refuseDeep(entry: LogEntry): void {
   try {
-    toJson(events);
+    toJson(readEntry(entry).events);
   } catch (cause) {
+    if (HoldpointError.isInstance(cause)) throw cause;
     throw new HoldpointError('log-tampered', 'The log holds what holdpoint never writes.', {
       cause,
     });

@@ -1,23 +1,26 @@
 import { HoldpointError } from '../errors.ts';
-import { adopt, applyEvents } from './apply-event.ts';
-import { chain, verifyChain } from './chain.ts';
-import { refuseUnreadable } from './event-text.ts';
+import { adopt, applyEntry } from './apply-event.ts';
+import { type EntryContent, readEntry, verifyEntry, writeEntry } from './log-entry.ts';
 import { Proposal } from './proposal.ts';
-import type { NewThreadEvent, ThreadEvent } from './thread-event.ts';
+import type { ThreadEvent } from './thread-event.ts';
 import {
   emptyThread,
-  owesRun,
+  nextDeadlineOf,
   statusOf,
   type ThreadHead,
   type ThreadState,
 } from './thread-state.ts';
-import type { ThreadStore, ThreadSummary } from './thread-store.ts';
+import type { LogEnd, LogEntry, ThreadStore, ThreadSummary } from './thread-store.ts';
 import { traceAppend } from './tracing.ts';
 
 /** What a log needs of the world. */
 export interface ThreadLogOptions {
   store: ThreadStore;
   now: () => number;
+  /** The name of the agent whose thread a new one is. */
+  agent: string | undefined;
+  /** Throws for a thread in which this agent may decide nothing. */
+  refuse: (state: Readonly<ThreadState>) => void;
   /** Called after the events are durable and applied. */
   onAppended: (threadId: string, events: readonly ThreadEvent[]) => void;
   /** Called likewise after a commit, and not for a thread that is written whole: these events happen now. */
@@ -60,11 +63,22 @@ export class ThreadLog {
    * asked again when somebody else appended first. When it throws, or proposes nothing, nothing is written.
    */
   async commit(decide: (proposal: Proposal) => void): Promise<readonly ThreadEvent[]> {
+    return this.commitFact((proposal) => {
+      this.#options.refuse(proposal.state);
+      decide(proposal);
+    });
+  }
+
+  /** The same for what has happened and decides nothing: it is recorded whosever the thread is by now. */
+  async commitFact(decide: (proposal: Proposal) => void): Promise<readonly ThreadEvent[]> {
     return this.#alone(async () => {
       for (;;) {
-        const proposal = new Proposal(this.state);
+        const proposal = new Proposal(this.state, this.#options.agent);
         decide(proposal);
-        if (proposal.events.length === 0) return [];
+        if (proposal.events.length === 0) {
+          await this.#refuseLoss();
+          return [];
+        }
         const { head } = proposal;
         const events = await traceAppend(proposal, (proposed) => this.#append(proposed, head));
         if (events !== undefined) return events;
@@ -74,48 +88,72 @@ export class ThreadLog {
     });
   }
 
-  /** Writes the whole of a verified thread that the store does not have. Where this fails, the log is of no more use. */
-  async write(events: ThreadEvent[]): Promise<void> {
+  /**
+   * Writes the whole of a thread that the store does not have. Where this fails, the log is of no more use.
+   */
+  async write(entries: readonly LogEntry[]): Promise<void> {
     await this.#alone(async () => {
-      const { store, onAppended } = this.#options;
-      const { threadId } = this.state;
       /* Applied first: a log that does not fold must not reach the store. */
-      applyEvents(this.state, events);
-      await store.append(threadId, 0, events, this.#summary(this.state.head, events.length));
-      onAppended(threadId, events);
+      const contents = await this.#apply(entries);
+      this.#options.refuse(this.state);
+      const { threadId } = this.state;
+      const summary = this.#summary(this.state.head, this.#end());
+      await this.#options.store.append(threadId, { revision: 0, hash: '' }, entries, summary);
+      this.#options.onAppended(
+        threadId,
+        contents.flatMap(({ events }) => events),
+      );
+    });
+  }
+
+  /** Removes the thread from the store; `check` may refuse it. What somebody appends meanwhile is looked at again. */
+  async delete(check: (state: Readonly<ThreadState>) => void): Promise<void> {
+    await this.#alone(async () => {
+      for (;;) {
+        this.#options.refuse(this.state);
+        check(this.state);
+        try {
+          await this.#options.store.delete(this.state.threadId, this.#end());
+          return;
+        } catch (error) {
+          if (!isConflict(error)) throw error;
+        }
+        await this.#readOn();
+        await this.#refuseLoss();
+      }
     });
   }
 
   /** The events as they are stored; `undefined` when somebody else was faster, and nothing was written. */
   async #append(
-    proposed: readonly NewThreadEvent[],
+    proposed: readonly ThreadEvent[],
     head: ThreadHead,
   ): Promise<readonly ThreadEvent[] | undefined> {
     const { store, onAppended, onCommitted } = this.#options;
     const { threadId } = this.state;
-    const events = await chain(proposed, this.state.events.at(-1)?.hash ?? '');
-    refuseUnreadable(events);
-    const { revision } = this;
-    const summary = this.#summary(head, revision + events.length);
-    const write = async (): Promise<void> => store.append(threadId, revision, events, summary);
+    const end = this.#end();
+    const entry = await writeEntry(proposed, end);
+    const content = readEntry(entry);
+    const summary = this.#summary(head, { revision: entry.revision, hash: content.hash });
+    const write = async (): Promise<void> => store.append(threadId, end, [entry], summary);
     try {
       await write();
     } catch (error) {
-      if (isConflict(error) || !(await this.#isWritten(events, write, error))) return undefined;
+      if (isConflict(error) || !(await this.#isWritten(entry, write, error))) return undefined;
     }
-    adopt(this.state, events, head);
-    onAppended(threadId, events);
-    onCommitted?.(this.state, events);
-    return events;
+    adopt(this.state, content, head);
+    onAppended(threadId, content.events);
+    onCommitted?.(this.state, content.events);
+    return content.events;
   }
 
   /**
    * Whether a write that failed has happened, its reply being lost: nothing is done on a guess. It is written again, which waits
-   * for the first where that is still under way; one of the two fails then, and what is stored tells whose events these are.
+   * for the first where that is still under way; one of the two fails then, and what is stored tells whose entry it is.
    * Throws the `failure` where it can't be told, or nothing was written.
    */
   async #isWritten(
-    events: readonly ThreadEvent[],
+    entry: LogEntry,
     write: () => Promise<void>,
     failure: unknown,
   ): Promise<boolean> {
@@ -127,34 +165,81 @@ export class ThreadLog {
       if (!isConflict(error)) throw failure;
     }
     const read = store.read(this.state.threadId, this.revision);
-    const stored = await read.catch(() => {
+    const [stored] = await read.catch(() => {
       throw failure;
     });
-    return events.every(({ hash }, index) => stored[index]?.hash === hash);
+    return stored?.text === entry.text;
   }
 
   async #readOn(): Promise<void> {
-    const { state } = this;
-    const events = await this.#options.store.read(state.threadId, this.revision);
-    await verifyChain(events, state.events);
-    applyEvents(state, events);
+    const entries = await this.#options.store.read(this.state.threadId, this.revision);
+    try {
+      await this.#apply(entries);
+    } catch (error) {
+      throw (await this.#isReplaced()) ? this.#deleted() : error;
+    }
+  }
+
+  /** Verifies entries and writes them into the state. */
+  async #apply(entries: readonly LogEntry[]): Promise<EntryContent[]> {
+    const contents: EntryContent[] = [];
+    for (const entry of entries) {
+      const content = await verifyEntry(entry, this.#end());
+      applyEntry(this.state, content);
+      contents.push(content);
+    }
+    return contents;
+  }
+
+  /** Where the next entry goes. */
+  #end(): LogEnd {
+    return { revision: this.revision, hash: this.state.entries.at(-1)?.hash ?? '' };
   }
 
   /* A chain does not tell that its end was cut off, by an editor or by a backup that was put back; the summary does. */
   async #refuseLoss(): Promise<void> {
     const { threadId } = this.state;
-    const { revision = 0 } = (await this.#options.store.head(threadId)) ?? {};
-    const isShorter = revision < this.revision;
-    if (revision > this.revision) await this.#readOn();
-    if (!isShorter && revision <= this.revision) return;
+    const { revision, hash } = this.#end();
+    const stored: LogEnd = (await this.#options.store.head(threadId)) ?? { revision: 0, hash: '' };
+    if (stored.revision === revision && stored.hash === hash) return;
+    if (stored.revision > revision) await this.#readOn();
+    else if (stored.revision === 0 || (await this.#isReplaced())) throw this.#deleted();
+    /* It may be longer than the summary said: somebody has appended since. */
+    if (stored.revision > revision && stored.revision <= this.revision) return;
     throw new HoldpointError(
       'log-tampered',
-      `The log of thread ${threadId} ends at revision ${this.revision}, and the store says it is at ${revision}.`,
+      `The log of thread ${threadId} ends at revision ${this.revision}, and the store says it is at ${stored.revision}.`,
     );
   }
 
-  #summary(head: ThreadHead, revision: number): ThreadSummary {
-    return summarize(this.state.threadId, head, revision, this.#options.now());
+  /** Whether the store has another thread of this id by now. */
+  async #isReplaced(): Promise<boolean> {
+    const [mark] = this.state.entries;
+    const [first] = await this.#options.store.read(this.state.threadId);
+    return mark !== undefined && first !== undefined && readEntry(first).hash !== mark.hash;
+  }
+
+  #deleted(): HoldpointError {
+    const { threadId } = this.state;
+    return new HoldpointError(
+      'thread-deleted',
+      `Thread ${threadId} was deleted. This handle can't be used any more; agent.thread starts a new thread of this id.`,
+    );
+  }
+
+  #summary(head: ThreadHead, end: LogEnd): ThreadSummary {
+    const now = this.#options.now();
+    const nextDeadline = nextDeadlineOf(head);
+    return {
+      threadId: this.state.threadId,
+      ...(head.agent === undefined ? {} : { agent: head.agent }),
+      status: statusOf(head, now),
+      ...end,
+      openRequests: head.openRequests.length,
+      failures: head.failure?.failures ?? 0,
+      ...(nextDeadline === undefined ? {} : { nextDeadline }),
+      updatedAt: now,
+    };
   }
 
   /** One at a time, in the order of asking: two runs on one handle must not apply the same events twice. */
@@ -167,26 +252,4 @@ export class ThreadLog {
 
 function isConflict(error: unknown): boolean {
   return HoldpointError.isInstance(error) && error.code === 'revision-conflict';
-}
-
-/** What a store is told of a thread beside its events. */
-function summarize(
-  threadId: string,
-  head: ThreadHead,
-  revision: number,
-  now: number,
-): ThreadSummary {
-  const deferred = head.calls.filter(({ status }) => status === 'deferred');
-  const expiring = [...head.openRequests.map(({ request }) => request), ...deferred];
-  const deadlines = expiring.flatMap(({ expiresAt }) => expiresAt ?? []);
-  if (head.run !== undefined) deadlines.push(head.run.leaseUntil);
-  else if (owesRun(head) && !head.isOutOfSteps) deadlines.push(0);
-  return {
-    threadId,
-    status: statusOf(head, now),
-    revision,
-    openRequests: head.openRequests.length,
-    ...(deadlines.length === 0 ? {} : { nextDeadline: Math.min(...deadlines) }),
-    updatedAt: now,
-  };
 }

@@ -4,8 +4,22 @@ import type { QuestionRequestContent, QuestionResponseContent } from '../content
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
 import type { ThreadEvent } from './thread-event.ts';
 
-/** Where a thread stands (design, part 4). */
-export type ThreadStatus = 'idle' | 'waiting' | 'running' | 'indeterminate';
+/**
+ * Where a thread stands. `idle`: a message may come. `waiting`: for answers, or for results from outside. `running`: a run holds
+ * it. `indeterminate`: a call was started and nobody knows its outcome. `stuck`: too many runs in a row have failed, and nothing
+ * tries again by itself.
+ */
+export type ThreadStatus = 'idle' | 'waiting' | 'running' | 'indeterminate' | 'stuck';
+
+/** What the last runs failed with. */
+export interface RunFailure {
+  /** How many runs in a row have failed. */
+  failures: number;
+  /** Why the last one did. */
+  error: string;
+  /** When it is tried again, in milliseconds since 1970; absent: not before a person or the app runs it. */
+  retryAt?: number | undefined;
+}
 
 /** A request that waits for its answer. */
 export interface OpenRequest {
@@ -43,9 +57,15 @@ export interface Settled {
 /** The part of a thread that changes; small, whatever the length of the past. */
 export interface ThreadHead {
   created: boolean;
+  /** The name of the agent that the thread belongs to. */
+  agent: string | undefined;
+  /** Who sent the message that the model is at work on, as the app says. */
+  requestedBy: unknown;
   /** How many model steps there were. */
   steps: number;
   run: { runId: string; leaseUntil: number } | undefined;
+  /** Set while the latest run has failed and nothing has come in since. */
+  failure: RunFailure | undefined;
   /** The calls of the latest step while one of them is open, in the model's order; else none. */
   calls: ToolCallRecord[];
   openRequests: OpenRequest[];
@@ -61,12 +81,21 @@ export interface ThreadHead {
   settling: Settled;
 }
 
+/** The end of an append: how many events there were then, and what ties them together. */
+interface EntryMark {
+  revision: number;
+  hash: string;
+  snapshot?: string | undefined;
+}
+
 /** All that is read off the events of a thread. Only `applyEvent` writes it. */
 export interface ThreadState {
   readonly threadId: string;
   head: ThreadHead;
   /** These only grow. */
   readonly events: ThreadEvent[];
+  /** Where each append of the log ends. */
+  readonly entries: EntryMark[];
   readonly messages: ModelMessage[];
   readonly settledCalls: ToolCallRecord[];
   readonly endedRequests: Map<string, EndedRequest>;
@@ -79,8 +108,11 @@ export function emptyThread(threadId: string): ThreadState {
     threadId,
     head: {
       created: false,
+      agent: undefined,
+      requestedBy: undefined,
       steps: 0,
       run: undefined,
+      failure: undefined,
       calls: [],
       openRequests: [],
       owedAnswers: [],
@@ -90,6 +122,7 @@ export function emptyThread(threadId: string): ThreadState {
       settling: nothingSettled(),
     },
     events: [],
+    entries: [],
     messages: [],
     settledCalls: [],
     endedRequests: new Map(),
@@ -110,8 +143,39 @@ export function isRunning(head: ThreadHead, now: number): boolean {
 /** Where a thread stands; leases end without a write, so it takes the time. */
 export function statusOf(head: ThreadHead, now: number): ThreadStatus {
   if (isRunning(head, now)) return 'running';
-  if (head.calls.some((call) => call.status === 'started')) return 'indeterminate';
+  if (head.calls.some(isUnsettled)) return 'indeterminate';
+  if (head.failure !== undefined && head.failure.retryAt === undefined) return 'stuck';
   return head.openRequests.length > 0 || head.calls.length > 0 ? 'waiting' : 'idle';
+}
+
+/** Whether a call was started and nobody has said what it came to. */
+export function isUnsettled({ status }: Pick<ToolCallRecord, 'status'>): boolean {
+  return status === 'started' || status === 'indeterminate';
+}
+
+/** Whether the run that held the thread has not ended and its lease is over: its process is gone, or has stalled. */
+export function isAbandoned({ run }: ThreadHead, now: number): boolean {
+  return run !== undefined && now >= run.leaseUntil;
+}
+
+/**
+ * When the thread needs a run, in milliseconds since 1970, 0 for at once; `undefined` while only people or the app can move it. Who looks
+ * then, and how often in between, does not matter: that is why the time is in the log.
+ */
+export function nextDeadlineOf(head: ThreadHead): number | undefined {
+  const deferred = head.calls.filter(({ status }) => status === 'deferred');
+  const expiring = [...head.openRequests.map(({ request }) => request), ...deferred];
+  const deadlines = expiring.flatMap(({ expiresAt }) => expiresAt ?? []);
+  const lost = head.calls.filter(isUnsettled);
+  if (head.run !== undefined) deadlines.push(head.run.leaseUntil);
+  else if (lost.length > 0) deadlines.push(...lost.flatMap(({ recoverAt }) => recoverAt ?? []));
+  else if (owesRun(head) && !head.isOutOfSteps) deadlines.push(...runDue(head.failure));
+  return deadlines.length === 0 ? undefined : Math.min(...deadlines);
+}
+
+function runDue(failure: RunFailure | undefined): number[] {
+  if (failure === undefined) return [0];
+  return failure.retryAt === undefined ? [] : [failure.retryAt];
 }
 
 /** Whether the model is to be asked now: it is next, and no call is open. */

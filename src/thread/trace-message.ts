@@ -6,7 +6,7 @@ import type { ThreadEventOf } from './thread-event.ts';
  * What the tracing channel `holdpoint` of `node:diagnostics_channel` tells. Each message is one operation, the same object from
  * its `start` to its `asyncEnd`. `requested`, `answered` and `finished` are appends: `asyncEnd` without an `error` means that it is
  * durable, and with one that it is not known to be. `started` is a tool that runs here, and `delivered` an answer on its way to the tool that
- * asked beside its call. `indeterminate` is news, and has no `asyncEnd`.
+ * asked beside its call. `indeterminate` is news, told once it is durable, and has no `asyncEnd`.
  *
  * What people, models and tools wrote stands in `request`, `response`, `input`, `outcome`, `result` and `error` alone. These are the
  * thread's own, frozen; `result` and `error` are the tool's own, and must be left as they are. `principal` is who answered, as the app
@@ -72,7 +72,7 @@ interface DeliveredMessage extends RequestFacts {
   follows: string | undefined;
 }
 
-/** A run found a call whose process is gone and of which its tool can't tell; told once an attempt, by each agent. */
+/** A call was started, its run is gone, and nobody knows what came of it. */
 interface IndeterminateMessage extends CallFacts {
   type: 'indeterminate';
   /** The `traceparent` that is stored with the approval. */

@@ -2,7 +2,7 @@ import type { ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { callFacts, factsOf, messageOf, traceparentOf } from './message-of-event.ts';
 import type { Proposal } from './proposal.ts';
-import type { NewThreadEvent, ThreadEvent } from './thread-event.ts';
+import type { ThreadEvent } from './thread-event.ts';
 import type { OwedAnswer, ThreadState } from './thread-state.ts';
 import type { TraceMessage } from './trace-message.ts';
 import { traceparentSchema } from './traceparent.ts';
@@ -13,7 +13,7 @@ export const tracingChannel = globalThis.process
   ?.tracingChannel<unknown, TraceMessage>('holdpoint');
 
 /** Appends the events and gives them as they are stored; nothing when somebody else was faster. */
-type Append = (events: readonly NewThreadEvent[]) => Promise<readonly ThreadEvent[] | undefined>;
+type Append = (events: readonly ThreadEvent[]) => Promise<readonly ThreadEvent[] | undefined>;
 
 /** Appends a proposal's events, and tells of them: that it is tried, and what came of it. What is decided anew is told anew. */
 export function traceAppend(proposal: Proposal, append: Append): ReturnType<Append> {
@@ -21,10 +21,11 @@ export function traceAppend(proposal: Proposal, append: Append): ReturnType<Appe
 }
 
 async function appendTraced(proposal: Proposal, append: Append): ReturnType<Append> {
-  const { events, messages } = begin(proposal);
+  const { events, messages, news } = begin(proposal);
   try {
     const stored = await append(events);
     conclude(messages, stored === undefined ? { error: outrun() } : {});
+    if (stored !== undefined) for (const each of news) publishStart(each);
     return stored;
   } catch (error) {
     conclude(messages, { error });
@@ -56,38 +57,27 @@ export function traceDelivery<RESULT>(
   return tracingChannel.tracePromise(deliver, message);
 }
 
-/** Tells of the calls that were started and that nobody runs. `told` is what was told before, and is written. */
-export function traceLost(
-  { threadId, head, events }: Readonly<ThreadState>,
-  told: Set<string>,
-): void {
-  if (!tracingChannel?.hasSubscribers) return;
-  for (const call of head.calls.filter(({ status }) => status === 'started')) {
-    const attempt = JSON.stringify([threadId, call.step, call.index, call.attempts]);
-    if (told.has(attempt)) continue;
-    told.add(attempt);
-    const follows = traceparentOf('request-answered', call.requestId, [events]);
-    publishStart({ type: 'indeterminate', ...callFacts(threadId, call), follows });
-  }
-}
-
 /** Tells what is about to be appended. The events are those of the proposal, with the spans that subscribers gave them. */
 function begin({ state, head, events: proposed }: Proposal): {
-  events: NewThreadEvent[];
+  events: ThreadEvent[];
   messages: TraceMessage[];
+  /** What is told only once it is durable. */
+  news: TraceMessage[];
 } {
-  const events: NewThreadEvent[] = [];
+  const events: ThreadEvent[] = [];
   const messages: TraceMessage[] = [];
+  const news: TraceMessage[] = [];
   const context = { threadId: state.threadId, head, log: [events, state.events] };
   for (const event of proposed) {
     const message = messageOf(event, context);
-    if (message !== undefined) {
+    if (message?.type === 'indeterminate') news.push(message);
+    else if (message !== undefined) {
       publishStart(message);
       messages.push(message);
     }
     events.push(withTraceparent(event, message));
   }
-  return { events, messages };
+  return { events, messages, news };
 }
 
 function publishStart(message: TraceMessage): void {
@@ -105,7 +95,7 @@ function conclude(messages: readonly TraceMessage[], failure: { error?: unknown 
 }
 
 /* A subscriber may write anything; what the log could not be read with must not get into it. */
-function withTraceparent(event: NewThreadEvent, message: TraceMessage | undefined): NewThreadEvent {
+function withTraceparent(event: ThreadEvent, message: TraceMessage | undefined): ThreadEvent {
   if (message === undefined || !('traceparent' in message)) return event;
   const { success, data: traceparent } = traceparentSchema.safeParse(message.traceparent);
   const isTraceable = event.type === 'request-opened' || event.type === 'request-answered';

@@ -1,6 +1,6 @@
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
-import type { NewThreadEvent } from './thread-event.ts';
+import type { ThreadEvent } from './thread-event.ts';
 import type { EndedRequest, OpenRequest, ThreadHead } from './thread-state.ts';
 
 /** A head that is being written: a copy of its own, of which only the fields and the calls are written, and an index beside it. */
@@ -13,7 +13,7 @@ export interface Writing {
 /** The open call at a place. Throws `log-tampered` where there is none, or it has another status. */
 export function callAt(
   { draft: { calls } }: Writing,
-  event: NewThreadEvent,
+  event: ThreadEvent,
   place: CallPlace,
   statuses: readonly ToolCallRecord['status'][],
 ): ToolCallRecord {
@@ -26,7 +26,7 @@ export function callAt(
 }
 
 /** The error for an event that can't follow those before it. */
-export function tampered(event: NewThreadEvent, why: string): HoldpointError {
+export function tampered(event: ThreadEvent, why: string): HoldpointError {
   return new HoldpointError(
     'log-tampered',
     `The log is damaged: '${event.type}' can't come here, as ${why}.`,

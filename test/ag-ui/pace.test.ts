@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { tool } from 'ai';
-import { createAgent, memoryStore, type ThreadStore } from 'holdpoint';
+import { createAgent, eventsOf, memoryStore, type ThreadStore } from 'holdpoint';
 import { type AgUiHandlerOptions, createAgUiHandler } from 'holdpoint/ag-ui';
 import { describe, expect, test } from 'vitest';
 import { finishPart, streamedModel, type StreamPart } from '../support/streamed-model.ts';
@@ -323,7 +323,9 @@ async function lostWorker() {
   const hanging: ThreadStore = {
     ...store,
     append: async (...input) =>
-      input[2].some(({ type }) => type === 'step-finished' || type === 'run-renewed')
+      input[2]
+        .flatMap(eventsOf)
+        .some(({ type }) => type === 'step-finished' || type === 'run-renewed')
         ? new Promise(() => {})
         : store.append(...input),
   };

@@ -1,7 +1,7 @@
 import { tool, type ToolSet } from 'ai';
-import { createAgent, later, type ThreadStore } from 'holdpoint';
+import { createAgent, eventsOf, later, type ThreadStore } from 'holdpoint';
 import { createAgUiHandler } from 'holdpoint/ag-ui';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import {
   finishPart,
@@ -120,7 +120,7 @@ describe('what a model says', () => {
     const { events } = await poster(handler)(said);
     expect(ofType(events, 'TOOL_CALL_ARGS')).toMatchObject([{ delta: '{"sum":5}' }]);
     expect(endOf(events)).toMatchObject({
-      interrupts: [{ message: 'The agent wants to call pay.\npay {"sum":5}' }],
+      interrupts: [{ message: 'The agent wants to call pay.\npay {"sum":5}\nAsked for by: ann' }],
     });
   });
 });
@@ -371,21 +371,18 @@ test('a call whose outcome is unknown ends the run as an error', async () => {
   const hanging: ThreadStore = {
     ...world.store,
     append: async (...input) =>
-      input[2].some(({ type }) => type === 'call-ended' || type === 'run-renewed')
+      input[2].flatMap(eventsOf).some(({ type }) => type === 'call-ended' || type === 'run-renewed')
         ? new Promise(() => {})
         : world.store.append(...input),
   };
   const options = { leaseMs: 1_000, now: () => clock.now };
   const lost = world.agent({ ...options, store: hanging });
   const { thread, approvalRequests } = await lost.run('Book', await lost.thread('t'));
-  const started = new Promise<void>((resolve) => {
-    lost.on('call-started', () => resolve());
-  });
   void lost.run(
     approvalRequests.map((each) => each.approve()),
     thread,
   );
-  await started;
+  await vi.waitUntil(() => world.ran.length > 0);
   clock.now += 1_000;
   const agent = world.agent(options);
   const handler = createAgUiHandler({ agent, authorize: () => ({ principal: 'ann' }) });

@@ -79,15 +79,20 @@ test('a stored input that was damaged does not run; the model is told', async ()
   expect(response.thread.calls).toMatchObject([{ status: 'failed' }]);
 });
 
-test('a tool that is gone does not run; the model is told', async () => {
+test('a tool that is gone does not run: its call stays approved for an agent that has it, and the run says so', async () => {
   const { world, answers } = await waiting();
   const agent = world.agent({ tools: { look: travelTools(world.ran).look }, toolApproval: {} });
-  const response = await agent.run(answers, await agent.thread('t'));
-  expect(response.status).toBe('completed');
+  const thread = await agent.thread('t');
+  const running = agent.run(answers, thread);
+  await expect(running).rejects.toMatchObject({ code: 'missing-tool' });
+  await expect(running).rejects.toThrow("this agent has no tool 'book'");
+  expect(thread.calls).toMatchObject([{ status: 'approved' }]);
+  expect(world.requests()).toBe(1);
   expect(world.ran).toEqual([]);
-  expect(response.thread.calls).toMatchObject([
-    { status: 'failed', outcome: { error: "Not run: the tool 'book' no longer exists." } },
-  ]);
+  const whole = world.agent();
+  const response = await whole.run([], await whole.thread('t'));
+  expect(response).toMatchObject({ status: 'completed', text: 'Done.' });
+  expect(world.ran).toHaveLength(1);
 });
 
 const broken = () => {

@@ -1,5 +1,6 @@
 import { memoryStore, type ThreadEvent, type ThreadStore, toolCallRecordSchema } from 'holdpoint';
 import { expect, expectTypeOf, test } from 'vitest';
+import { eventsIn } from '../support/events-in.ts';
 import { book, look, memoryWorld } from '../support/travel-world.ts';
 
 const script = [{ calls: [book('c1', 'Paris'), look('c2', 'Rome')] }, { text: 'Done.' }];
@@ -16,7 +17,7 @@ test('listeners get typed events after they are durable, in order', async () => 
   for (const type of ['call-started', 'call-ended', 'run-ended'] as const) {
     agent.on(type, async ({ event }) => {
       heard.push(event.type);
-      const stored = await world.store.read('t');
+      const stored = await eventsIn(world.store, 't');
       durable.push(stored.some((other) => JSON.stringify(other) === JSON.stringify(event)));
     });
   }

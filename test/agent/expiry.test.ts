@@ -72,7 +72,7 @@ test('a call whose approval expires while a rule is asked a last time does not b
   expect(world.ran).toEqual([]);
 });
 
-test('a thread that is owed a run is due at once: after respond, and after a failure of the provider', async () => {
+test('a thread that is owed a run is due: after respond at once, after a failure of the provider when it is tried again', async () => {
   const clock = { now: 5 };
   const world = memoryWorld([
     { calls: [book('c1', 'Paris')] },
@@ -90,6 +90,10 @@ test('a thread that is owed a run is due at once: after respond, and after a fai
   );
   expect(await due()).toBe(1);
   await expect(agent.run([], thread)).rejects.toThrow('overloaded');
+  const { retryAt = Infinity } = thread.failure ?? {};
+  clock.now = retryAt - 1;
+  expect(await due()).toBe(0);
+  clock.now = retryAt;
   expect(await due()).toBe(1);
   await agent.run([], thread);
   expect(await due()).toBe(0);

@@ -1,13 +1,14 @@
 import { tool } from 'ai';
 import {
   type AgentOptions,
+  eventsOf,
   memoryStore,
   type SettledOutcome,
-  type NewThreadEvent,
+  type ThreadEvent,
   type ThreadStore,
 } from 'holdpoint';
 import { describe, expect, test, vi } from 'vitest';
-import { chained } from '../support/chained.ts';
+import { chained, endOf } from '../support/chained.ts';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, cityInput, travelTools, travelWorld } from '../support/travel-world.ts';
@@ -47,7 +48,7 @@ function losing(store: ThreadStore, type: string): ThreadStore {
   return {
     ...store,
     async append(...input) {
-      lost ||= input[2].some((event) => event.type === type);
+      lost ||= input[2].flatMap(eventsOf).some((event) => event.type === type);
       if (lost) throw new Error('connection lost');
       return store.append(...input);
     },
@@ -190,14 +191,19 @@ describe('a call whose outcome is unknown', () => {
     const reconcile = async () => {
       const store = await known.promise;
       const before = await store.read('t');
-      const { length } = before;
-      const added: NewThreadEvent[] = [
+      const added: ThreadEvent[] = [
         { type: 'run-started', at: 1, runId: 'another', leaseUntil: 2 },
         { type: 'call-started', at: 1, step: 0, index: 0 },
       ];
-      const events = chained(added, before.at(-1)?.hash);
-      const summary = { threadId: 't', status: 'running', openRequests: 0, updatedAt: 1 } as const;
-      await store.append('t', length, events, { ...summary, revision: length + 2 });
+      const entries = [chained(added, endOf(before))];
+      await store.append('t', endOf(before), entries, {
+        threadId: 't',
+        status: 'running',
+        ...endOf(entries),
+        openRequests: 0,
+        failures: 0,
+        updatedAt: 1,
+      });
       return { status: 'failed', error: 'never heard of it' } as const;
     };
     const { agent, thread, store } = await lostCall({ toolRecovery: { book: { reconcile } } });
@@ -270,7 +276,7 @@ test('a store that fails for a moment while a result is written fails nothing', 
   const shaky: ThreadStore = {
     ...store,
     async append(...input) {
-      if (input[2].some(({ type }) => type === 'call-ended') && faults < 2) {
+      if (input[2].flatMap(eventsOf).some(({ type }) => type === 'call-ended') && faults < 2) {
         faults += 1;
         throw new Error('connection lost');
       }
@@ -354,7 +360,7 @@ test('a lost reply of the store is read back: what was written counts, and nothi
   expect(lost).toBe(5);
 });
 
-test('the late result of an attempt that was given up changes nothing', async () => {
+test('the late result of an attempt that was given up is noted, and changes nothing', async () => {
   const store = memoryStore();
   const clock = { now: 0 };
   const ends: PromiseWithResolvers<string>[] = [];
@@ -387,4 +393,6 @@ test('the late result of an attempt that was given up changes nothing', async ()
   expect(await running).toMatchObject({ status: 'completed', text: 'Done.' });
   expect(await second.run([], thread)).toMatchObject({ status: 'completed' });
   expect(thread.calls).toMatchObject([{ status: 'failed', outcome: { error: 'given up' } }]);
+  const late = { attempt: 1, outcome: { status: 'succeeded', output: 'found after all' } };
+  expect(thread.events).toContainEqual(expect.objectContaining({ type: 'late-result', ...late }));
 });

@@ -1,6 +1,6 @@
 import { tool } from 'ai';
 import type { MockLanguageModelV4 } from 'ai/test';
-import { createAgent, memoryStore, type NewThreadEvent } from 'holdpoint';
+import { createAgent, memoryStore, type ThreadEvent } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
@@ -102,24 +102,24 @@ describe('a call that the provider asks about never runs here', () => {
       { type: 'call-ended', ...place, outcome: { status: 'forwarded' } },
     ] as const;
     for (const event of forged) {
-      const json = threadJsonOf(chained([...proposed, event]));
+      const json = threadJsonOf([chained([...proposed, event])]);
       expect(await errorCode(createAgent({ model: saying() }).restore(json))).toBe('log-tampered');
     }
     const honest = { type: 'call-ended', ...place, outcome: { status: 'denied' } } as const;
-    await createAgent({ model: saying() }).restore(threadJsonOf(chained([...proposed, honest])));
+    await createAgent({ model: saying() }).restore(threadJsonOf([chained([...proposed, honest])]));
   });
 
   test('and a call of ours is never forwarded', async () => {
     const { agent, thread } = await askingProvider([{ calls: [book('c1', 'Paris')] }]);
     await agent.run('Book', thread);
-    const ended: NewThreadEvent = {
+    const ended: ThreadEvent = {
       type: 'call-ended',
       at: 1,
       step: 0,
       index: 0,
       outcome: { status: 'forwarded' },
     };
-    const json = threadJsonOf(chained([...thread.events, ended]));
+    const json = threadJsonOf([chained([...thread.events, ended])]);
     expect(await errorCode(createAgent({ model: saying() }).restore(json))).toBe('log-tampered');
   });
 });
@@ -169,7 +169,7 @@ describe('what a person is shown is what the provider will run', () => {
     await agent.respond(requestAbout(waiting, 'Bug').approve(), thread);
     const events = JSON.stringify(thread.events).replaceAll('ask-p1', 'ask-p9');
     const after = agentWith({ store: memoryStore() });
-    const forged = await after.restore(threadJsonOf(chained(JSON.parse(events))));
+    const forged = await after.restore(threadJsonOf([chained(JSON.parse(events))]));
     const asked = await after.run([], forged);
     expect(asked).toMatchObject({ status: 'waiting' });
     expect(asked.approvalRequests[0]?.requestId).not.toBe(waiting.approvalRequests[0]?.requestId);

@@ -178,7 +178,7 @@ test.each([
       : event,
   );
   const after = agentWith({ store: memoryStore() });
-  const restored = await after.restore(threadJsonOf(chained(expiring)));
+  const restored = await after.restore(threadJsonOf([chained(expiring)]));
   expect(await after.run([], restored)).toMatchObject({ status: 'completed', ...done });
   expect(restored.calls).toMatchObject([{ status: 'denied' }]);
   expect(prompts[1]?.at(-1)?.content).toMatchObject([

@@ -324,10 +324,13 @@ test('a question is closed when its call, still on its way, ends at once after a
 /** A thread whose call was started by a process that is dead by now. */
 async function lost() {
   const clock = { now: 0 };
-  const world = askingWorld({ execute: async () => new Promise(() => {}) });
-  const dead = world.agent({ now: () => clock.now });
   const started = Promise.withResolvers<void>();
-  dead.on('call-started', () => started.resolve());
+  const execute = async () => {
+    started.resolve();
+    return new Promise(() => {});
+  };
+  const world = askingWorld({ execute });
+  const dead = world.agent({ now: () => clock.now });
   void dead.run('Book', await dead.thread('t')).catch(() => {});
   await started.promise;
   clock.now = 100_000;
@@ -388,11 +391,14 @@ test.each([
     const clock = { now: 0 };
     const started = Promise.withResolvers<void>();
     const end = Promise.withResolvers<unknown>();
-    const world = askingWorld({ execute: async () => end.promise });
+    const execute = async () => {
+      started.resolve();
+      return end.promise;
+    };
+    const world = askingWorld({ execute });
     const unrecorded: unknown[] = [];
     const now = () => clock.now;
     const slow = world.agent({ now, onUnrecorded: (each) => unrecorded.push(each) });
-    slow.on('call-started', () => started.resolve());
     const running = slow.run('Book', await slow.thread('t'));
     await started.promise;
     clock.now = 100_000;

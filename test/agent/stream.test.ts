@@ -3,12 +3,14 @@ import {
   type Agent,
   type AgentStreamEvent,
   createAgent,
+  eventsOf,
   memoryStore,
   type ThreadStore,
 } from 'holdpoint';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { stories } from '../stories/stories.ts';
 import { errorCode } from '../support/error-code.ts';
+import { eventsIn } from '../support/events-in.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import {
   finishPart,
@@ -56,8 +58,8 @@ describe('a stream tells', () => {
     const events: AgentStreamEvent[] = [];
     for await (const event of stream) {
       events.push(event);
-      if (!('hash' in event)) continue;
-      const stored = await world.store.read('t');
+      if (!('at' in event)) continue;
+      const stored = await eventsIn(world.store, 't');
       expect(stored).toContainEqual(event);
       expect(Object.isFrozen(event)).toBe(true);
     }
@@ -113,9 +115,9 @@ async function logOf(story: (typeof stories)[number], speak: (agent: Agent) => A
   const log: unknown[] = [];
   const keeping = (store: ThreadStore): ThreadStore => ({
     ...store,
-    async append(threadId, expectedRevision, events, summary) {
-      await store.append(threadId, expectedRevision, events, summary);
-      log.push(...events);
+    async append(threadId, expected, entries, summary) {
+      await store.append(threadId, expected, entries, summary);
+      log.push(...entries.map(eventsOf));
     },
   });
   const ours = memoryStore();

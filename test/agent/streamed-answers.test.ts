@@ -207,7 +207,8 @@ async function played(answer: Answer, how: 'run' | 'stream', options: Partial<Ag
   const finish = finishPart(answer.finish);
   model.doGenerate = async () => {
     if (finish.type !== 'finish') throw new Error('It is no finish.');
-    return { content: answer.whole, warnings: [], ...finish };
+    const response = { id: 'r1', modelId: 'm1' };
+    return { content: answer.whole, warnings: [], response, ...finish };
   };
   const tools = travelTools([]);
   let ids = 0;

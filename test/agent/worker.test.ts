@@ -1,5 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import { tool } from 'ai';
-import { memoryStore, type ThreadStore, type ToolRunOptions } from 'holdpoint';
+import { memoryStore, type ThreadNotice, type ThreadStore, type ToolRunOptions } from 'holdpoint';
 import { runWorker } from 'holdpoint/worker';
 import { expect, test } from 'vitest';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -10,12 +11,12 @@ const threadIds = Array.from({ length: 20 }, (_, index) => `t${String(index).pad
 /** A store in memory that wakes its subscribers, as a database with notifications does. */
 function wakingStore(): ThreadStore {
   const store = memoryStore();
-  const listeners = new Set<(threadId?: string) => void>();
+  const listeners = new Set<(notice?: ThreadNotice) => void>();
   return {
     ...store,
     async append(...input) {
       await store.append(...input);
-      for (const listener of listeners) listener(input[0]);
+      for (const listener of listeners) listener(input[3]);
     },
     subscribe(listener) {
       listeners.add(listener);
@@ -80,9 +81,12 @@ test('a thread whose provider fails is tried again after a while, not at once', 
   const played = scriptedModel([{ fail: 'overloaded' }, { fail: 'overloaded' }, { text: 'Done.' }]);
   const world = travelWorld(played, () => store);
   const now = () => clock.now;
-  const agent = world.agent({ now });
+  const agent = world.agent({ now, retry: { initialDelayMs: 500 } });
   const thread = await agent.thread('t');
   await expect(agent.run('Hi', thread)).rejects.toThrow('overloaded');
+  const { resumeAt = Infinity } = thread;
+  expect(resumeAt).toBeGreaterThan(250);
+  expect(resumeAt).toBeLessThanOrEqual(500);
 
   const stopping = new AbortController();
   const errors: unknown[] = [];
@@ -95,15 +99,19 @@ test('a thread whose provider fails is tried again after a while, not at once', 
     signal: stopping.signal,
     now,
     pollMs: 1,
-    retryAfterMs: 500,
     onError: (error, threadId) => {
       errors.push([String(error), threadId]);
       failed.resolve();
     },
   });
+  clock.now = resumeAt - 1;
+  await setTimeout(30);
+  expect(played.requests).toBe(1);
+  clock.now = resumeAt;
   await failed.promise;
+  await setTimeout(30);
   expect(played.requests).toBe(2);
-  clock.now = 500;
+  clock.now += 1_000;
   await done.promise;
   stopping.abort();
   await working;
@@ -117,13 +125,13 @@ test('a store that can not be reached is told to onError, and asked again', asyn
   const errors: unknown[] = [];
   const agent = travelWorld(scriptedModel([]), () => store).agent();
   let asked = 0;
-  const list: ThreadStore['list'] = async () => {
+  const claim: ThreadStore['claim'] = async () => {
     asked += 1;
     if (asked === 3) stopping.abort();
     throw new Error('no connection');
   };
   const onError = (error: unknown) => errors.push(String(error));
-  await runWorker({ agent, store: { list }, signal: stopping.signal, pollMs: 1, onError });
+  await runWorker({ agent, store: { claim }, signal: stopping.signal, pollMs: 1, onError });
   expect(errors).toEqual(Array.from({ length: 3 }, () => 'Error: no connection'));
 });
 
@@ -173,13 +181,13 @@ test.each([
 ])('an onError that %s stops nothing', async (_how, onError) => {
   const stopping = new AbortController();
   let asked = 0;
-  const list: ThreadStore['list'] = async () => {
+  const claim: ThreadStore['claim'] = async () => {
     asked += 1;
     if (asked === 3) stopping.abort();
     throw new Error('no connection');
   };
   const agent = travelWorld(scriptedModel([]), memoryStore).agent();
-  await runWorker({ agent, store: { list }, signal: stopping.signal, pollMs: 1, onError });
+  await runWorker({ agent, store: { claim }, signal: stopping.signal, pollMs: 1, onError });
   expect(asked).toBe(3);
 });
 
@@ -193,7 +201,7 @@ test.each([
   { pollMs: Infinity },
   { concurrency: 0 },
   { concurrency: Number.NaN },
-  { retryAfterMs: Number.NaN },
+  { claimMs: Number.NaN },
 ])('%o is no limit, and a TypeError', async (options) => {
   const store = memoryStore();
   const agent = travelWorld(scriptedModel([]), () => store).agent();

@@ -1,4 +1,4 @@
-import { encodeEvent, memoryStore, type ThreadStore } from 'holdpoint';
+import { eventsOf, memoryStore, type ThreadStore } from 'holdpoint';
 import type { Contender } from './contender.ts';
 import { type HoldpointSetting, sharedStoreContender } from './holdpoint-contenders.ts';
 
@@ -6,7 +6,7 @@ import { type HoldpointSetting, sharedStoreContender } from './holdpoint-contend
 export interface DurableWork {
   appends: number;
   events: number;
-  /** Of the events' text. */
+  /** Of the entries' text. */
   bytes: number;
 }
 
@@ -27,14 +27,14 @@ export async function countDurableWork(setting: HoldpointSetting): Promise<Durab
 
 function countingStore(store: ThreadStore, work: DurableWork): ThreadStore {
   return {
-    read: (threadId, afterRevision) => store.read(threadId, afterRevision),
-    head: (threadId) => store.head(threadId),
-    list: (query) => store.list(query),
-    async append(threadId, expectedRevision, events, summary) {
-      await store.append(threadId, expectedRevision, events, summary);
+    ...store,
+    async append(threadId, expected, entries, summary) {
+      await store.append(threadId, expected, entries, summary);
       work.appends += 1;
-      work.events += events.length;
-      for (const event of events) work.bytes += Buffer.byteLength(encodeEvent(event));
+      for (const entry of entries) {
+        work.events += eventsOf(entry).length;
+        work.bytes += Buffer.byteLength(entry.text);
+      }
     },
   };
 }

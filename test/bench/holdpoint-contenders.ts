@@ -1,5 +1,5 @@
 import { type Agent, type AgentThread, createAgent, memoryStore } from 'holdpoint';
-import type { NewThreadEvent, ThreadStore } from 'holdpoint';
+import type { ThreadEvent, ThreadStore } from 'holdpoint';
 import { benchModel } from './bench-model.ts';
 import { type Contender, userText } from './contender.ts';
 import { seed } from './past-conversation.ts';
@@ -8,7 +8,7 @@ import { type Ledger, transferTool } from './transfer-tool.ts';
 /** What every holdpoint contender is made of. */
 export interface HoldpointSetting {
   /** The past of the thread. */
-  past: readonly NewThreadEvent[];
+  past: readonly ThreadEvent[];
   batch: number;
   ledger: Ledger;
 }

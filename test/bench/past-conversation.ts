@@ -1,13 +1,13 @@
 import type { AssistantModelMessage, UserModelMessage } from 'ai';
-import type { NewThreadEvent, ThreadEvent, ThreadStore } from 'holdpoint';
-import { chained } from '../support/chained.ts';
+import type { LogEntry, ThreadEvent, ThreadStore } from 'holdpoint';
+import { chainedEach, endOf } from '../support/chained.ts';
 
 const filler = 'and then we looked at the numbers of the quarter once more, line by line, '.repeat(
   3,
 );
 const start = Date.UTC(2026, 0, 1);
-const eventsPerExchange = 4;
-const chunk = 1_000 * eventsPerExchange;
+const eventsPerAppend = 2;
+const chunk = 1_000;
 
 /** What a user and a model said before, in turn: about 200 characters a message. */
 export function pastMessages(count: number): (UserModelMessage | AssistantModelMessage)[] {
@@ -20,8 +20,8 @@ export function pastMessages(count: number): (UserModelMessage | AssistantModelM
 }
 
 /** The log that holdpoint writes for the same conversation, without the event that creates the thread. */
-export function pastEvents(messages: ReturnType<typeof pastMessages>): NewThreadEvent[] {
-  return messages.flatMap((message, index): NewThreadEvent[] => {
+export function pastEvents(messages: ReturnType<typeof pastMessages>): ThreadEvent[] {
+  return messages.flatMap((message, index): ThreadEvent[] => {
     const at = start + index * 1_000;
     if (message.role === 'user') {
       const runId = `run-of-message-${index}`.padEnd(22, '-');
@@ -43,18 +43,37 @@ export function pastEvents(messages: ReturnType<typeof pastMessages>): NewThread
 export async function seed(
   store: ThreadStore,
   threadId: string,
-  past: readonly NewThreadEvent[],
+  past: readonly ThreadEvent[],
 ): Promise<void> {
   if (past.length === 0) return;
-  const events = chained([{ type: 'thread-created', at: start, threadId }, ...past]);
-  let revision = 0;
-  const append = async (added: readonly ThreadEvent[]): Promise<void> => {
-    const expected = revision;
-    revision += added.length;
-    const summary = { threadId, status: 'idle', revision, openRequests: 0 } as const;
-    await store.append(threadId, expected, added, { ...summary, updatedAt: start });
+  const entries = chainedEach(appendsOf([{ type: 'thread-created', at: start, threadId }], past));
+  let end = endOf([]);
+  const append = async (added: readonly LogEntry[]): Promise<void> => {
+    const before = end;
+    end = endOf(added);
+    await store.append(threadId, before, added, {
+      threadId,
+      status: 'idle',
+      ...end,
+      openRequests: 0,
+      failures: 0,
+      updatedAt: start,
+    });
   };
-  for (let from = 0; from < events.length; from += chunk) {
-    await append(events.slice(from, from + chunk));
+  for (let from = 0; from < entries.length; from += chunk) {
+    await append(entries.slice(from, from + chunk));
   }
+}
+
+/** What holdpoint appends at once: the message with the start of its run, and the answer with the run's end. */
+function appendsOf(
+  created: readonly ThreadEvent[],
+  past: readonly ThreadEvent[],
+): (readonly ThreadEvent[])[] {
+  const appends: (readonly ThreadEvent[])[] = [];
+  for (let from = 0; from < past.length; from += eventsPerAppend) {
+    const added = past.slice(from, from + eventsPerAppend);
+    appends.push(from === 0 ? [...created, ...added] : added);
+  }
+  return appends;
 }

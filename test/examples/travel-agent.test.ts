@@ -1,6 +1,6 @@
-import { type NewThreadEvent, type ThreadStore } from 'holdpoint';
+import { eventsOf, type ThreadEvent, type ThreadStore } from 'holdpoint';
 import { describe, expect, it } from 'vitest';
-import { chained } from '../support/chained.ts';
+import { chained, endOf } from '../support/chained.ts';
 import { type Demo, World } from './demo-world.ts';
 
 const request = 'Book me a flight to Paris on Friday, under 300';
@@ -340,28 +340,35 @@ async function crashBeforeTheAnswer(store: ThreadStore): Promise<void> {
   const threadId = 'trip-42';
   const at = Date.now() - 2;
   const leaseUntil = at + 1;
-  const summary = { threadId, openRequests: 0, nextDeadline: leaseUntil, updatedAt: at };
-  const events = chained([
+  const entry = chained([
     { type: 'thread-created', at, threadId },
     { type: 'message-added', at, message: { role: 'user', content: request } },
     { type: 'run-started', at, runId: 'run-that-crashed', leaseUntil },
   ]);
-  await store.append(threadId, 0, events, { ...summary, status: 'running', revision: 3 });
+  await store.append(threadId, endOf([]), [entry], {
+    threadId,
+    status: 'running',
+    ...endOf([entry]),
+    openRequests: 0,
+    failures: 0,
+    nextDeadline: leaseUntil,
+    updatedAt: at,
+  });
 }
 
 /** Writes what a run writes that approves the one open request, starts the call, and is gone. */
 async function crashInTheCall(store: ThreadStore): Promise<void> {
   const [summary] = await store.list({ status: 'waiting' });
   if (summary === undefined) throw new Error('No thread waits.');
-  const { threadId, revision } = summary;
+  const { threadId } = summary;
   const before = await store.read(threadId);
-  const opened = before.findLast(({ type }) => type === 'request-opened');
+  const opened = before.flatMap(eventsOf).findLast(({ type }) => type === 'request-opened');
   if (opened?.type !== 'request-opened' || opened.place === undefined)
     throw new Error('No request.');
   const { requestId } = opened.request;
   const { at } = opened;
   const leaseUntil = at + 1;
-  const added: NewThreadEvent[] = [
+  const added: ThreadEvent[] = [
     {
       type: 'request-answered',
       at,
@@ -370,7 +377,12 @@ async function crashInTheCall(store: ThreadStore): Promise<void> {
     { type: 'run-started', at, runId: 'run-that-crashed', leaseUntil },
     { type: 'call-started', at, ...opened.place },
   ];
-  const events = chained(added, before.at(-1)?.hash);
-  const after = { status: 'running', revision: revision + 3, nextDeadline: leaseUntil } as const;
-  await store.append(threadId, revision, events, { ...summary, openRequests: 0, ...after });
+  const entry = chained(added, endOf(before));
+  await store.append(threadId, endOf(before), [entry], {
+    ...summary,
+    ...endOf([entry]),
+    status: 'running',
+    openRequests: 0,
+    nextDeadline: leaseUntil,
+  });
 }

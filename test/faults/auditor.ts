@@ -14,6 +14,7 @@ export function audit(evidence: Evidence): string[] {
   const { effects, runs = effects, questions = [] } = evidence;
   return [
     ...calls.flatMap((call) => callFaults(call, evidence)),
+    ...calls.flatMap(doubtFaults),
     ...[...new Set([...effects, ...runs])].flatMap((run) =>
       reachFaults(run, 'ran', calls, evidence),
     ),
@@ -97,6 +98,30 @@ function callFaults(call: CallHistory, evidence: Evidence): string[] {
     [
       source === 'reconciled' && outcome?.status === 'failed' && done > 0,
       `Call ${label} was said to have failed, and it happened.`,
+    ],
+  ]);
+}
+
+/** What is wrong with what the log says of attempts that nobody waited for any more. */
+function doubtFaults({ label, started, lost, abandoned, ended, late }: CallHistory): string[] {
+  const startsBefore = (revision: number): number => started.filter((at) => at < revision).length;
+  const hasEnded = (revision: number): boolean => ended.some((at) => at < revision);
+  const isAwaited = (attempt: number, revision: number): boolean =>
+    attempt === startsBefore(revision) &&
+    !hasEnded(revision) &&
+    !abandoned.some((at) => (started[attempt - 1] ?? 0) < at && at < revision);
+  return sentences([
+    [
+      lost.some((at, nth) => startsBefore(at) <= nth || hasEnded(at)),
+      `Call ${label} was said to be lost, and nobody was at it.`,
+    ],
+    [
+      late.some(({ at, attempt }) => attempt < 1 || attempt > startsBefore(at)),
+      `Call ${label} has a late result of an attempt that never began.`,
+    ],
+    [
+      late.some(({ at, attempt }) => isAwaited(attempt, at)),
+      `Call ${label} has a late result that was still awaited.`,
     ],
   ]);
 }

@@ -115,7 +115,7 @@ test('an object that JSON can not hold is refused with a code', async () => {
     version: 1,
     threadId,
     revision: 1,
-    events: [{ at: 1n }],
+    entries: [{ v: 1, events: [{ at: 1n }], hash: '' }],
   };
   const open = async (agent: Agent) => agent.restore(json);
   expect((await tryDamaged({ store: memoryStore(), threadId, sound, open })).faults).toEqual([]);

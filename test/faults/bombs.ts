@@ -27,8 +27,12 @@ function deepBombs(text: string): Damage[] {
     ]),
     { what: '100,000 lists and nothing else', text: lists },
     {
+      what: '100,000 lists for appends',
+      text: text.replace(/"entries":.*\}$/s, `"entries":${lists}}`),
+    },
+    {
       what: '100,000 lists for events',
-      text: text.replace(/"events":.*\}$/s, `"events":${lists}}`),
+      text: text.replace(/"events":.*?,"hash"/s, `"events":${lists},"hash"`),
     },
   ];
 }
@@ -47,8 +51,9 @@ function wideBombs(text: string): Damage[] {
   return [
     { what: '100,000 keys in an input', text: text.replace('{"city":"Rome"}', `{${keys}}`) },
     { what: '100,000 keys in an event', text: text.replace('"runId"', `${keys},"runId"`) },
+    { what: '100,000 keys in an append', text: text.replace('"v":1', `"v":1,${keys}`) },
     {
-      what: '100,000 keys beside the events',
+      what: '100,000 keys beside the appends',
       text: text.replace('"version"', `${keys},"version"`),
     },
     { what: '5,000 more calls in a step', text: text.replace(call, `${calls},${call}`) },
@@ -63,10 +68,11 @@ function oddForms(text: string): Damage[] {
   return [
     { what: 'a byte order mark', text: `\uFEFF${text}` },
     { what: 'a newer version', text: text.replace('"version":1', '"version":2') },
-    { what: 'an event of a newer version', text: text.replace('"v":1', '"v":2') },
-    { what: 'an event of a version of long ago', text: text.replace('"v":1', '"v":0') },
+    { what: 'an append of a newer version', text: text.replace('"v":1', '"v":2') },
+    { what: 'an append of a version of long ago', text: text.replace('"v":1', '"v":0') },
     { what: 'a version that is no number', text: text.replace('"version":1', '"version":"1"') },
-    { what: 'two lists of events', text: text.replace(/\}$/, ',"events":[]}') },
+    { what: 'two lists of appends', text: text.replace(/\}$/, ',"entries":[]}') },
+    { what: 'two lists of events', text: text.replace('"}', '","events":[]}') },
     { what: 'no text', text: '' },
     { what: 'null', text: 'null' },
   ];

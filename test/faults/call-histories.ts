@@ -32,7 +32,13 @@ export interface CallHistory {
   approved: number[];
   started: number[];
   deferred: number[];
+  /** When it was said that nobody knows what became of it. */
+  lost: number[];
+  /** When a person gave an attempt up, to have the call asked about anew. */
+  abandoned: number[];
   ended: number[];
+  /** Results that changed nothing any more. */
+  late: { at: number; attempt: number }[];
   outcome?: ToolCallOutcome;
   /** Who knows the outcome, where the run that started the call does not. */
   source?: ThreadEventOf<'call-ended'>['source'];
@@ -89,6 +95,15 @@ function readEvent(reading: Reading, event: ThreadEvent, revision: number): void
     case 'call-deferred':
       reading.open.get(placeKey(event))?.deferred.push(revision);
       break;
+    case 'call-lost':
+      reading.open.get(placeKey(event))?.lost.push(revision);
+      break;
+    case 'call-abandoned':
+      reading.open.get(placeKey(event))?.abandoned.push(revision);
+      break;
+    case 'late-result':
+      reading.open.get(placeKey(event))?.late.push({ at: revision, attempt: event.attempt });
+      break;
     case 'call-ended':
       endCall(reading, event, revision);
       break;
@@ -113,7 +128,8 @@ function addCalls(
   for (const [index, { toolCallId, toolName, input, providerExecuted }] of own.entries()) {
     const approvalId = providerExecuted === true ? asked.get(toolCallId) : undefined;
     const label = `${toolName} (${step}.${index})`;
-    const history = { requestIds: [], approved: [], started: [], deferred: [], ended: [] };
+    const begun = { requestIds: [], approved: [], started: [], deferred: [] };
+    const history = { ...begun, lost: [], abandoned: [], ended: [], late: [] };
     const call = {
       label,
       toolCallId,

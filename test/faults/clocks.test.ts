@@ -1,6 +1,7 @@
 import { memoryStore } from 'holdpoint';
 import { describe, expect, test, vi } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
+import { eventsIn } from '../support/events-in.ts';
 import { crashRun } from './crash-run.ts';
 import type { ClockView } from './mortal-world.ts';
 import { recoveryScenarios } from './recovery-scenarios.ts';
@@ -120,7 +121,7 @@ describe('when clocks go back,', () => {
     expect(thread.events[revision]?.at).toBe((thread.events[0]?.at ?? 0) - hour);
     const elsewhere = world.world.agent({ store: memoryStore(), now: () => world.time.now });
     const restored = await elsewhere.restore(JSON.stringify(thread));
-    expect(restored.events).toEqual(await world.store.read('t'));
+    expect(restored.events).toEqual(await eventsIn(world.store, 't'));
     expect(restored.messages).toEqual(thread.messages);
   });
 });

@@ -7,6 +7,7 @@ import {
   type ThreadEvent,
   type ThreadStore,
 } from 'holdpoint';
+import { eventsIn } from '../support/events-in.ts';
 import { audit } from './auditor.ts';
 import { callHistories, callOf } from './call-histories.ts';
 import type { Effect } from './evidence.ts';
@@ -65,13 +66,13 @@ export async function tryDamaged({ store, threadId, sound, open }: Opening): Pro
   } catch (error) {
     told('Run')(error);
   }
-  faults.push(...strangeEffects(effects, sound, await store.read(threadId).catch(() => [])));
+  faults.push(...strangeEffects(effects, sound, await eventsIn(store, threadId).catch(() => [])));
   return { outcome: 'opened', faults: [...faults, ...pollution()] };
 }
 
 function agentOf(store: ThreadStore, threadId: string, effects: Effect[]): Agent {
   let ids = 0;
-  const revision = async (): Promise<number> => (await store.read(threadId)).length;
+  const revision = async (): Promise<number> => (await eventsIn(store, threadId)).length;
   const recording = (toolName: string) =>
     notingTool(toolName, revision, (effect) => effects.push(effect));
   return createAgent({

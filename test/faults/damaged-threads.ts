@@ -54,6 +54,8 @@ const foreignKeys: readonly [key: string, json: string][] = [
   ['toJSON', '"x"'],
   ['approved', 'true'],
   ['digest', '"x"'],
+  ['snapshot', '"x"'],
+  ['agent', '"other"'],
   ['step', '0'],
   ['place', '{"step":0,"index":0}'],
   ['toolCall', '{"toolCallId":"c9","toolName":"book","input":{"city":"Oslo"}}'],

@@ -2,8 +2,16 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createAgent, memoryStore, type NewThreadEvent, type ThreadEvent } from 'holdpoint';
+import {
+  createAgent,
+  eventsOf,
+  type LogEnd,
+  type LogEntry,
+  memoryStore,
+  type ThreadEvent,
+} from 'holdpoint';
 import { type SqliteStore, sqliteStore } from 'holdpoint/stores/sqlite';
+import { chainedEach, endOf } from '../support/chained.ts';
 import { statelessModel } from './stateless-model.ts';
 
 /** The bytes of a SQLite database, as a disk has them. */
@@ -31,14 +39,14 @@ interface Writing {
   unclosedFrom: number;
 }
 
-/** After how many events the thread stands where a part of it ends. */
-export const partEnds = [5, 10, 15];
+/** After how many events the thread stands where a part of it ends, which is where an append ends. */
+export const partEnds = [4, 9, 15];
 
 /** A SQLite file to which a thread was written in parts. */
 export async function writtenDatabase(json: string, writing: Writing): Promise<WrittenDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'holdpoint-files-'));
   try {
-    return await write(join(folder, 'threads.sqlite'), await eventsOf(json), writing);
+    return await write(join(folder, 'threads.sqlite'), await entriesOf(json), writing);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -46,7 +54,7 @@ export async function writtenDatabase(json: string, writing: Writing): Promise<W
 
 async function write(
   path: string,
-  events: readonly ThreadEvent[],
+  entries: readonly LogEntry[],
   { pageSize, unclosedFrom }: Writing,
 ): Promise<WrittenDatabase> {
   using empty = new DatabaseSync(path);
@@ -55,7 +63,7 @@ async function write(
   const older: Buffer[] = [];
   let store = sqliteStore(path);
   for (const [part, end] of partEnds.entries()) {
-    await appendPart(store, events, { from: partEnds[part - 1] ?? 0, end });
+    await appendPart(store, entries, { from: partEnds[part - 1] ?? 0, end });
     if (part >= unclosedFrom) continue;
     store.close();
     older.push(readFileSync(path));
@@ -64,11 +72,17 @@ async function write(
   const wal = readFileSync(`${path}-wal`);
   const main = readFileSync(path);
   store.close();
-  return { events, pageSize, older, main, ...(wal.length > 0 ? { wal } : {}) };
+  return {
+    events: entries.flatMap(eventsOf),
+    pageSize,
+    older,
+    main,
+    ...(wal.length > 0 ? { wal } : {}),
+  };
 }
 
-/** The events of a thread, bytes and URLs in them decoded. */
-async function eventsOf(json: string): Promise<ThreadEvent[]> {
+/** What was appended to a thread. */
+async function entriesOf(json: string): Promise<LogEntry[]> {
   const store = memoryStore();
   const model = statelessModel([], async (_prompt, answer) => answer());
   const { id } = await createAgent({ model, store }).restore(json);
@@ -77,28 +91,36 @@ async function eventsOf(json: string): Promise<ThreadEvent[]> {
 
 async function appendPart(
   store: SqliteStore,
-  events: readonly ThreadEvent[],
+  entries: readonly LogEntry[],
   { from, end }: { from: number; end: number },
 ): Promise<void> {
-  const added = events.slice(from, end);
-  await appendTo(store, 'golden', from, added);
+  const added = entries.filter(({ revision }) => from < revision && revision <= end);
+  if (endOf(added).revision !== end) throw new Error(`No append ends at revision ${end}.`);
+  await appendTo(store, 'golden', () => added);
   for (const neighbour of ['a neighbour before', 'the neighbour behind']) {
-    await appendTo(store, neighbour, from, added.map(filler));
+    const fillers = added.map((entry) => eventsOf(entry).map(filler));
+    await appendTo(store, neighbour, (before) => chainedEach(fillers, before));
   }
 }
 
 async function appendTo(
   store: SqliteStore,
   threadId: string,
-  from: number,
-  events: readonly ThreadEvent[],
+  entriesAfter: (end: LogEnd) => readonly LogEntry[],
 ): Promise<void> {
-  const summary = { threadId, status: 'waiting', openRequests: 1, updatedAt: from } as const;
-  await store.append(threadId, from, events, { ...summary, revision: from + events.length });
+  const before = (await store.head(threadId)) ?? endOf([]);
+  const entries = entriesAfter(before);
+  await store.append(threadId, before, entries, {
+    threadId,
+    status: 'waiting',
+    ...endOf(entries),
+    openRequests: 1,
+    failures: 0,
+    updatedAt: before.revision,
+  });
 }
 
 /* It takes room beside the thread; nobody opens it. */
-function filler({ at, hash }: ThreadEvent): ThreadEvent {
-  const event: NewThreadEvent = { type: 'run-renewed', at, runId: 'x'.repeat(150), leaseUntil: at };
-  return { ...event, hash };
+function filler({ at }: ThreadEvent): ThreadEvent {
+  return { type: 'run-renewed', at, runId: 'x'.repeat(150), leaseUntil: at };
 }

@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 
 const program = join(import.meta.dirname, '..', 'support', 'full-disk-process.ts');
-/* In 512 bytes, as a POSIX shell counts: 256 KiB, of which a whole conversation takes about a half. */
-const largestFile = '512';
-const sizes = Array.from({ length: 27 }, (_, index) => 100_000 + index * 4_000);
+/* In 512 bytes, as a POSIX shell counts: 384 KiB, of which a whole conversation takes about two thirds. */
+const largestFile = '768';
+const sizes = Array.from({ length: 27 }, (_, index) => 100_000 + index * 7_500);
 
 const reportSchema = z.object({
   threadId: z.string(),

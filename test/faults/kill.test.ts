@@ -9,6 +9,7 @@ import type { ThreadStore } from 'holdpoint';
 import { postgresStore } from 'holdpoint/stores/postgres';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { expect, test, vi } from 'vitest';
+import { eventsIn } from '../support/events-in.ts';
 import { PostgresServer } from '../support/postgres-server.ts';
 import { audit } from './auditor.ts';
 import { callHistories } from './call-histories.ts';
@@ -108,7 +109,7 @@ async function runProgram(
 /** What a thread came to, by what its processes left behind. */
 async function verdict({ store, folder }: Ground, threadId: string) {
   const { effects, prompts, acknowledged } = ledgersOf(folder, threadId);
-  const events = await store.read(threadId);
+  const events = await eventsIn(store, threadId);
   const evidence = {
     events,
     effects: effects.read(),
@@ -119,12 +120,14 @@ async function verdict({ store, folder }: Ground, threadId: string) {
   const unknown = callHistories(events).some(
     ({ started, ended }) => started.length > 0 && ended.length === 0,
   );
-  const count = (wanted: string): number => events.filter(({ type }) => type === wanted).length;
+  const runs = events.filter(({ type }) => type === 'run-started').length;
+  /* The end of a run that was cut off is recorded by whoever finds its lease over. */
+  const ends = events.filter((event) => event.type === 'run-ended' && event.error === undefined);
   return {
     faults: audit(evidence),
     unknown,
     effects: evidence.effects.length,
-    cutOff: count('run-started') - count('run-ended'),
+    cutOff: runs - ends.length,
   };
 }
 

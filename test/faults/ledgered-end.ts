@@ -1,3 +1,4 @@
+import { eventsIn } from '../support/events-in.ts';
 import { audit } from './auditor.ts';
 import { ledgeredAgent, type LedgeredThread, sendNext } from './ledgered-agent.ts';
 
@@ -8,7 +9,7 @@ export async function faultsOf({
   ledgers,
 }: LedgeredThread): Promise<string[]> {
   return audit({
-    events: await store.read(id),
+    events: await eventsIn(store, id),
     effects: ledgers.effects.read(),
     prompts: ledgers.prompts.read(),
     acknowledged: ledgers.acknowledged.read(),

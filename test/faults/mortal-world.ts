@@ -6,6 +6,7 @@ import {
   type ThreadEvent,
   type ThreadStore,
 } from 'holdpoint';
+import { eventsIn } from '../support/events-in.ts';
 import type { AskedModel, Effect, Evidence } from './evidence.ts';
 import { FaultPlan, MortalProcess } from './mortal-process.ts';
 import { mortalTools } from './mortal-tools.ts';
@@ -100,7 +101,7 @@ export class MortalWorld {
   }
 
   async events(): Promise<ThreadEvent[]> {
-    return this.#store.read(threadId);
+    return eventsIn(this.#store, threadId);
   }
 
   async evidence(): Promise<Evidence> {

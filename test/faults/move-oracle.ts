@@ -7,9 +7,14 @@ import {
 import type { ScheduledWorld } from './scheduled-world.ts';
 import type { MadeMove, Move } from './thread-moves.ts';
 
-/* What a run may still record when the move that follows it is refused: results and leases, never input. */
+/*
+ * What may be recorded when a move is refused: results, leases, and that a run is gone with the calls that it had started; never
+ * input.
+ */
 const belated: ReadonlySet<ThreadEvent['type']> = new Set([
   'call-ended',
+  'call-lost',
+  'late-result',
   'run-renewed',
   'run-ended',
 ]);

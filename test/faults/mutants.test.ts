@@ -100,6 +100,36 @@ describe('the auditor tells', () => {
       /has 2 results/,
     ],
     [
+      'a late result of a call that nobody has ended',
+      (sound) =>
+        withEvents(sound, (event) => {
+          if (event.type !== 'call-ended') return [event];
+          const { at, step, index, outcome } = event;
+          return [{ type: 'late-result', at, step, index, attempt: 1, outcome }, event];
+        }),
+      /was still awaited/,
+    ],
+    [
+      'a late result of a second attempt where there was one',
+      (sound) =>
+        withEvents(sound, (event) => {
+          if (event.type !== 'call-ended') return [event];
+          const { at, step, index, outcome } = event;
+          return [event, { type: 'late-result', at, step, index, attempt: 2, outcome }];
+        }),
+      /attempt that never began/,
+    ],
+    [
+      'a call that was lost before it was started',
+      (sound) =>
+        withEvents(sound, (event) => {
+          if (event.type !== 'call-started') return [event];
+          const { at, step, index } = event;
+          return [{ type: 'call-lost', at, step, index }, event];
+        }),
+      /nobody was at it/,
+    ],
+    [
       'a denied call that ran',
       (sound) =>
         withEvents(sound, (event) =>

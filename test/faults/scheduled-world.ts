@@ -5,11 +5,13 @@ import {
   type AgentThread,
   type ApprovalRequestContent,
   createAgent,
+  eventsOf,
   memoryStore,
   type ThreadEvent,
   type ThreadStore,
 } from 'holdpoint';
 import { vi } from 'vitest';
+import { eventsIn } from '../support/events-in.ts';
 import { cityInput } from '../support/travel-world.ts';
 import type { AskedModel, Effect, Evidence } from './evidence.ts';
 import type { StoreView } from './mortal-world.ts';
@@ -125,7 +127,7 @@ export class ScheduledWorld {
   }
 
   async events(): Promise<ThreadEvent[]> {
-    return this.store.read(threadId);
+    return eventsIn(this.store, threadId);
   }
 
   async evidence(): Promise<Evidence> {
@@ -159,7 +161,7 @@ export class ScheduledWorld {
       append: async (...input) =>
         this.#reach(`${name} appends`, async () => {
           await store.append(...input);
-          appended.push(...input[2]);
+          appended.push(...input[2].flatMap(eventsOf));
         }),
     };
   }

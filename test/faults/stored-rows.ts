@@ -49,20 +49,20 @@ export class StoredRows implements Disposable {
     if (sound !== undefined) this.#update(...sound);
     this.#database.exec(`
       begin immediate;
-      delete from holdpoint_events where revision > ${this.#sound.length};
+      delete from holdpoint_entries where revision > ${this.#sound.at(-1)?.[0] ?? 0};
       insert or replace into holdpoint_threads select * from sound_threads;
       commit;
     `);
   }
 
   #read(): [number, string][] {
-    const rows = this.#database.prepare('select revision, event from holdpoint_events order by 1');
-    return rows.all().map((row) => [Number(row['revision']), String(row['event'])]);
+    const rows = this.#database.prepare('select revision, entry from holdpoint_entries order by 1');
+    return rows.all().map((row) => [Number(row['revision']), String(row['entry'])]);
   }
 
   #update(revision: number, text: string): void {
     this.#database
-      .prepare('update holdpoint_events set event = ? where revision = ?')
+      .prepare('update holdpoint_entries set entry = ? where revision = ?')
       .run(text, revision);
   }
 

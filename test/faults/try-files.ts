@@ -1,12 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type Agent,
-  type AgentThread,
-  encodeEvent,
-  type ThreadEvent,
-  type ThreadStore,
-} from 'holdpoint';
+import { isDeepStrictEqual } from 'node:util';
+import type { Agent, AgentThread, ThreadEvent, ThreadStore } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import type { DamagedFiles } from './damaged-files.ts';
 import { type Trial, tryDamaged } from './damage-trial.ts';
@@ -19,9 +14,9 @@ interface Past {
   revisions: readonly number[];
 }
 
-/* What SQLite says of a file that is damaged; in words, as a trial keeps no more of an error. */
+/* What SQLite, or the store, says of a file that is damaged; in words, as a trial keeps no more of an error. */
 const damageWords =
-  /database disk image is malformed|file is not a database|unsupported file format|malformed database schema|disk I\/O error/;
+  /database disk image is malformed|file is not a database|unsupported file format|malformed database schema|disk I\/O error|its last page is cut off/;
 
 /** Opens a database of damaged files, and goes on with its thread as an app would. */
 export async function tryFiles(files: DamagedFiles, past: Past): Promise<Trial> {
@@ -63,8 +58,7 @@ function write(path: string, { main, wal, shm }: DamagedFiles): void {
 }
 
 function expectPast(thread: AgentThread, { events, revisions }: Past): AgentThread {
-  const texts = new Set(events.map(encodeEvent));
-  const isSame = thread.events.every((event) => texts.has(encodeEvent(event)));
+  const isSame = isDeepStrictEqual(thread.events, events.slice(0, thread.revision));
   if (isSame && revisions.includes(thread.revision)) return thread;
   throw new Error(`it opened as another thread, at revision ${thread.revision}.`);
 }

@@ -6,7 +6,7 @@ import {
   type ToolExecutionOptions,
   type ToolSet,
 } from 'ai';
-import { createAgent, later, memoryStore, type ThreadStore } from 'holdpoint';
+import { createAgent, eventsOf, later, memoryStore, type ThreadStore } from 'holdpoint';
 import { type GuardOptions, guardTools } from 'holdpoint/middleware';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -86,7 +86,7 @@ function dying(store: ThreadStore): ThreadStore {
     async append(...input) {
       if (isDead) throw new Error('The process is dead.');
       await store.append(...input);
-      isDead = input[2].some(({ type }) => type === 'call-started');
+      isDead = input[2].flatMap(eventsOf).some(({ type }) => type === 'call-started');
     },
   };
 }
@@ -271,11 +271,11 @@ describe('a guarded tool', () => {
     const late: ThreadStore = {
       ...store,
       async read(...input) {
-        const events = await store.read(...input);
+        const entries = await store.read(...input);
         reads += 1;
         /* The log was empty when it was opened; now it is not. */
         if (reads === 1) await execute(tools.book, { city: 'Paris' });
-        return events;
+        return entries;
       },
     };
     const second = guardTools(plain, { store: late, threadId: 't' });

@@ -1,6 +1,7 @@
 import { streamText, tool } from 'ai';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { eventsIn } from '../support/events-in.ts';
 import { overloaded } from '../support/overloaded.ts';
 import {
   finishPart,
@@ -100,7 +101,7 @@ test('a result comes when it is durable, and does not wait for its sibling', asy
   );
   const reader = await open(model);
   expect(await until(reader, 'tool-result')).toMatchObject({ toolCallId: 'c2', result: 'fast' });
-  expect((await store.read('t')).at(-1)).toMatchObject({ type: 'call-ended', index: 1 });
+  expect((await eventsIn(store, 't')).at(-1)).toMatchObject({ type: 'call-ended', index: 1 });
   finishing.resolve('slow');
   expect(await until(reader, 'tool-result')).toMatchObject({ toolCallId: 'c1', result: 'slow' });
   await rest(reader);

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -17,18 +17,23 @@ function write(name: string, content: string): void {
   writeFileSync(join(project, name), content);
 }
 
-/** The TypeScript blocks of README, each a module of its own, named for its section. */
-const blocks = readFileSync(join(root, 'README.md'), 'utf8')
-  .split(/^##+ /m)
-  .flatMap((section) => {
-    const title = section.split('\n', 1)[0] ?? '';
-    const found = [...section.matchAll(/```(tsx?)\n(.*?)```/gs)];
-    return found.map(([, kind, code], index) => ({
-      name: `${title}, ${index + 1}`,
-      file: `${title.replaceAll(/\W+/g, '-')}-${index + 1}.${kind}`,
-      code: `${code}\nexport {};\n`,
-    }));
-  });
+const pages = ['README.md', ...globSync('docs/*.md', { cwd: root })];
+
+/** The TypeScript blocks of README and of the docs, each a module of its own, named for its page and section. */
+const blocks = pages.flatMap((page) =>
+  readFileSync(join(root, page), 'utf8')
+    .split(/^##+ /m)
+    .flatMap((section) => {
+      const title = section.split('\n', 1)[0] ?? '';
+      const found = [...section.matchAll(/```(tsx?)\n(.*?)```/gs)];
+      const place = page === 'README.md' ? title : `${page}: ${title}`;
+      return found.map(([, kind, code], index) => ({
+        name: `${place}, ${index + 1}`,
+        file: `${place.replaceAll(/\W+/g, '-')}-${index + 1}.${kind}`,
+        code: `${code}\nexport {};\n`,
+      }));
+    }),
+);
 
 /** What a reader of README has installed by its last section, as we test with it. */
 const installed = [
@@ -79,12 +84,15 @@ afterAll(() => {
 test.each([
   { resolution: 'nodenext', module: 'nodenext' },
   { resolution: 'bundler', module: 'esnext' },
-])('a strict project type-checks every block of README: $resolution', ({ resolution, module }) => {
-  const tsc = join(project, 'node_modules', '.bin', 'tsc');
-  const parameters = ['--module', module, '--moduleResolution', resolution];
-  const { stdout } = spawnSync(tsc, parameters, { cwd: project, encoding: 'utf8' });
-  expect(stdout).toBe('');
-});
+])(
+  'a strict project type-checks every block of README and the docs: $resolution',
+  ({ resolution, module }) => {
+    const tsc = join(project, 'node_modules', '.bin', 'tsc');
+    const parameters = ['--module', module, '--moduleResolution', resolution];
+    const { stdout } = spawnSync(tsc, parameters, { cwd: project, encoding: 'utf8' });
+    expect(stdout).toBe('');
+  },
+);
 
 const printedBy = new Map([
   ['The loop, 1', 'Booked a flight to Paris.'],
@@ -93,7 +101,7 @@ const printedBy = new Map([
 ]);
 
 test.each(blocks.filter(({ file }) => file.endsWith('.ts')))(
-  'README runs: $name',
+  'a block of the docs runs: $name',
   ({ name, file }) => {
     const printed = run(process.execPath, '--import', './readme-world.ts', file);
     expect(printed).toContain(printedBy.get(name) ?? '');

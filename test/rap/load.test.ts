@@ -170,7 +170,6 @@ test('200 calls at once, at a server that is slow, drops connections, answers tw
     store,
     signal: stopping.signal,
     pollMs: 5,
-    retryAfterMs: 1,
     concurrency: threads.length,
     onError: (error) => errors.push(error),
   });

@@ -1,6 +1,7 @@
 import type { Agent, AgentThread, ThreadEvent, ThreadStore } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { Died, dyingStore } from '../tools/dying-store.ts';
+import { eventsIn } from '../support/events-in.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { pick, RemoteWorld, script } from './remote-world.ts';
 import { signedHeaders } from './standard-webhooks.ts';
@@ -62,7 +63,7 @@ async function converse(world: RemoteWorld, { point, when, how }: Death) {
 
 async function nextProcess(world: RemoteWorld, store: ThreadStore, now: () => number) {
   /* The model is as far as the log: what it said and nobody recorded, it says again. */
-  const events = await world.open().read('t');
+  const events = await eventsIn(world.open(), 't');
   const said = events.filter(({ type }) => type === 'step-finished').length;
   const { model } = scriptedModel(script.slice(said));
   return world.process({ store, model, now });

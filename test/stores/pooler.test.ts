@@ -4,6 +4,7 @@ import { storeConformance } from 'holdpoint/testing';
 import type { Pool, PoolConfig } from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { statelessModel } from '../faults/stateless-model.ts';
+import { appendPlain } from '../support/plain-entries.ts';
 import { PostgresServer } from '../support/postgres-server.ts';
 import { type Cut, type PoolerOptions, TransactionPooler } from '../support/transaction-pooler.ts';
 import { type Ran, travelTools } from '../support/travel-world.ts';
@@ -26,7 +27,7 @@ interface Pooled extends AsyncDisposable {
 
 /** The database, emptied, behind a pooler. */
 async function pooled(options: Omit<PoolerOptions, 'connectionString'> = {}): Promise<Pooled> {
-  await direct.query('drop table if exists holdpoint_events, holdpoint_threads');
+  await direct.query('drop table if exists holdpoint_entries, holdpoint_threads');
   const connectionString = server.connectionString(database);
   const pooler = await TransactionPooler.start({ ...options, connectionString });
   return {
@@ -98,7 +99,7 @@ class AppendCutter {
   }
 
   readonly cutAt = (request: string): Cut | undefined => {
-    if (!request.includes('insert into holdpoint_events')) return undefined;
+    if (!request.includes('insert into holdpoint_entries')) return undefined;
     this.#left -= 1;
     if (this.#left !== 0) return undefined;
     this.cuts += 1;
@@ -169,7 +170,7 @@ describe('the pooler of these tests', () => {
 describe('postgresStore behind a pooler in transaction mode', () => {
   test.each(storeConformance)('$name', async ({ check }) => {
     await using behind = await pooled();
-    const open = () => postgresStore(behind.pool());
+    const open = () => postgresStore(behind.pool({ max: 4 }), { listenPool: direct });
     await check(open(), open);
   });
 
@@ -188,11 +189,10 @@ describe('postgresStore behind a pooler in transaction mode', () => {
     await using behind = await pooled();
     const store = postgresStore(behind.pool(), { listenPool: direct });
     const heard: (string | undefined)[] = [];
-    const stop = store.subscribe((threadId) => heard.push(threadId));
+    const stop = store.subscribe((notice) => heard.push(notice?.threadId));
     const hears = async (count: number) => vi.waitUntil(() => heard.length === count);
     await hears(1);
-    const { agent } = bookingAgent(behind.pool());
-    await ask(agent, 't');
+    await appendPlain(store, 't', { nextDeadline: 1 });
     await hears(2);
     expect(heard).toEqual([undefined, 't']);
     await stop();

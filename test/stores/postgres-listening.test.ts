@@ -1,19 +1,148 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import {
   type PostgresConnection,
   type PostgresPool,
+  type PostgresStore,
   postgresStore,
 } from 'holdpoint/stores/postgres';
-import { expect, test } from 'vitest';
+import type { Pool } from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { ThreadNotice } from 'holdpoint';
+import { appendPlain } from '../support/plain-entries.ts';
+import { PostgresServer } from '../support/postgres-server.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+}, 120_000);
+afterAll(async () => server[Symbol.asyncDispose](), 60_000);
+
+/** Asks again until it is so; the test fails when it takes too long. */
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  await vi.waitUntil(isSo, { timeout: 20_000, interval: 5 });
+}
+
+function listening(store: PostgresStore) {
+  const heard: (ThreadNotice | undefined)[] = [];
+  const stop = store.subscribe((notice) => heard.push(notice));
+  return { heard, stop, hears: async (count: number) => until(() => heard.length === count) };
+}
+
+async function terminate(admin: Pool, name: string): Promise<void> {
+  await admin.query(
+    'select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = $1',
+    [name],
+  );
+}
+
+const due = (revision: number) => ({ revision, nextDeadline: 5 });
+const notice = { threadId: 't', nextDeadline: 5 };
+
+describe('subscribe', () => {
+  test('hears the appends of others, tells of every new connection, and ends when told', async () => {
+    const database = await server.createDatabase();
+    const admin = server.pool(database);
+    const writer = postgresStore(server.pool(database));
+    const ears = server.pool(database, { application_name: 'ears' });
+    const { heard, hears, stop } = listening(postgresStore(ears));
+    await hears(1);
+    await appendPlain(writer, 't', due(1));
+    await hears(2);
+    await expect(appendPlain(writer, 't', due(1))).rejects.toThrow('revision');
+    await terminate(admin, 'ears');
+    await hears(3);
+    await appendPlain(writer, 't', due(2));
+    await hears(4);
+    expect(heard).toEqual([undefined, notice, undefined, notice]);
+    await stop();
+    await appendPlain(writer, 't', due(3));
+    expect(ears.totalCount).toBe(0);
+    expect(heard).toHaveLength(4);
+  });
+
+  test('tells whose thread it is, and nothing of threads that are running or have no deadline', async () => {
+    const store = postgresStore(server.pool(await server.createDatabase()));
+    const { heard, hears, stop } = listening(store);
+    await hears(1);
+    await appendPlain(store, 'running', { status: 'running', nextDeadline: 5 });
+    await appendPlain(store, 'idle');
+    await appendPlain(store, 'waiting', { status: 'waiting', nextDeadline: 0, agent: 'é"\\' });
+    await hears(2);
+    expect(heard[1]).toEqual({ threadId: 'waiting', agent: 'é"\\', nextDeadline: 0 });
+    await stop();
+  });
+
+  test('takes a notification that says something else, or nothing, for "anything may have changed"', async () => {
+    const pool = server.pool(await server.createDatabase());
+    const store = postgresStore(pool);
+    const { heard, hears, stop } = listening(store);
+    await hears(1);
+    for (const payload of ['', 't', '{}', '{"threadId":1}', 'null']) {
+      await pool.query(`select pg_notify('holdpoint', $1)`, [payload]);
+    }
+    await appendPlain(store, 't', { nextDeadline: 5, agent: 'x'.repeat(8_000) });
+    await hears(7);
+    expect(heard).toEqual(heard.map(() => undefined));
+    await stop();
+  });
+
+  test('of many listens on one connection, and the store works beside them in a pool of two', async () => {
+    const pool = server.pool(await server.createDatabase(), { max: 2 });
+    const store = postgresStore(pool);
+    const ears = Array.from({ length: 20 }, () => listening(store));
+    await Promise.all(ears.map(async ({ hears }) => hears(1)));
+    await appendPlain(store, 't', due(1));
+    await Promise.all(ears.map(async ({ hears }) => hears(2)));
+    expect(pool.totalCount - pool.idleCount).toBe(1);
+    for (const { stop } of ears.slice(1)) await stop();
+    await appendPlain(store, 't', due(2));
+    await ears[0]?.hears(3);
+    expect(ears[1]?.heard).toHaveLength(2);
+    await ears[0]?.stop();
+    await until(() => pool.totalCount === pool.idleCount);
+    const again = listening(store);
+    await again.hears(1);
+    await again.stop();
+  });
+
+  test('is refused by a pool of one connection, of which nothing would be left for queries', async () => {
+    const database = await server.createDatabase();
+    const pool = server.pool(database, { max: 1 });
+    expect(() => postgresStore(pool).subscribe(() => {})).toThrow(TypeError);
+    expect(() => postgresStore(pool).subscribe(() => {})).toThrow(/max of 2 or more.*listenPool/);
+    const listenPool = server.pool(database, { max: 1 });
+    const { hears, stop } = listening(postgresStore(pool, { listenPool }));
+    await hears(1);
+    expect([pool.totalCount, listenPool.totalCount]).toEqual([0, 1]);
+    await stop();
+  });
+
+  test('waits for a server that is away, and can be ended while it does', async () => {
+    const database = await server.createDatabase();
+    const writer = postgresStore(server.pool(database));
+    const { hears, stop } = listening(postgresStore(server.pool(database)));
+    await hears(1);
+    await server.restart();
+    await hears(2);
+    await appendPlain(writer, 't', due(1));
+    await hears(3);
+    await stop();
+    const away = listening(postgresStore(server.pool('nowhere')));
+    await turn();
+    await away.stop();
+    expect(away.heard).toEqual([]);
+  });
+});
 
 /** A pool whose server answers when the test says so. */
-function slowPool(listening: Promise<unknown> = Promise.resolve()) {
+function slowPool(answer: Promise<unknown> = Promise.resolve()) {
   const { promise: connected, resolve: connect } = Promise.withResolvers<PostgresConnection>();
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
   const { promise: released, resolve: release } = Promise.withResolvers<boolean>();
   const connection: PostgresConnection = {
     query: async () => {
       ask();
-      return listening;
+      return answer;
     },
     on: () => {},
     release,
@@ -25,19 +154,21 @@ function slowPool(listening: Promise<unknown> = Promise.resolve()) {
   return { pool, connect: () => connect(connection), asked, released };
 }
 
-test('who stops listening waits for no connection that does not come, and one that comes late is closed', async () => {
-  const { pool, connect, released } = slowPool();
-  const stop = postgresStore(pool).subscribe(() => {});
-  await stop();
-  connect();
-  expect(await released).toBe(true);
-});
+describe('a subscription that ends', () => {
+  test('waits for no connection that does not come, and closes one that comes late', async () => {
+    const { pool, connect, released } = slowPool();
+    const stop = postgresStore(pool).subscribe(() => {});
+    await stop();
+    connect();
+    expect(await released).toBe(true);
+  });
 
-test('nor for a server that does not answer', async () => {
-  const { pool, connect, asked, released } = slowPool(new Promise(() => {}));
-  const stop = postgresStore(pool).subscribe(() => {});
-  connect();
-  await asked;
-  await stop();
-  expect(await released).toBe(true);
+  test('waits for no server that does not answer', async () => {
+    const { pool, connect, asked, released } = slowPool(new Promise(() => {}));
+    const stop = postgresStore(pool).subscribe(() => {});
+    connect();
+    await asked;
+    await stop();
+    expect(await released).toBe(true);
+  });
 });

@@ -1,11 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { ThreadEvent, ThreadStore, ThreadSummary } from 'holdpoint';
+import type { LogEntry, ThreadStore } from 'holdpoint';
 import { storeConformance } from 'holdpoint/testing';
-import { type PostgresStore, postgresSchema, postgresStore } from 'holdpoint/stores/postgres';
+import { postgresSchema, postgresStore } from 'holdpoint/stores/postgres';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { stories } from '../stories/stories.ts';
 import { errorCode } from '../support/error-code.ts';
+import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
 import { PostgresServer } from '../support/postgres-server.ts';
 import { inMemoryKit, scriptedModel } from '../support/scripted-model.ts';
 import { book, type Ran, travelTools, travelWorld } from '../support/travel-world.ts';
@@ -16,22 +17,13 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => server[Symbol.asyncDispose](), 60_000);
 
-const events = (count: number, text = 'x'): ThreadEvent[] =>
-  Array.from({ length: count }, (_, at) => ({
-    type: 'message-added',
-    at,
-    hash: 'hash',
-    message: { role: 'user', content: text },
-  }));
-const summary = (revision: number): ThreadSummary => ({
-  threadId: 't',
-  status: 'idle',
-  revision,
-  openRequests: 0,
-  updatedAt: 1,
-});
-const appendTo = async (store: ThreadStore, revision: number, count = 1, text?: string) =>
-  store.append('t', revision, events(count, text), summary(revision + count));
+/** Entries of one event each, after `revision`. */
+const entries = (count: number, revision = 0, text = 'x'): LogEntry[] =>
+  Array.from({ length: count }, (_, index) => plainEntry(revision + index + 1, text));
+const appendTo = async (store: ThreadStore, revision: number, count = 1, text?: string) => {
+  const summary = plainSummary('t', { revision: revision + count });
+  await store.append('t', plainEnd(revision), entries(count, revision, text), summary);
+};
 
 /** What the server says of the connections with this name. */
 async function backends(admin: Pool, name: string): Promise<{ pid: number; waits: boolean }[]> {
@@ -53,18 +45,12 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   await vi.waitUntil(isSo, { timeout: 20_000, interval: 5 });
 }
 
-const listening = (store: PostgresStore) => {
-  const heard: (string | undefined)[] = [];
-  const stop = store.subscribe((threadId) => heard.push(threadId));
-  return { heard, stop };
-};
-
 describe.each([{ prepare: false }, { prepare: true }])(
   'postgresStore, prepare: $prepare',
   (options) => {
     test.each(storeConformance)('$name', async ({ check }) => {
       const database = await server.createDatabase();
-      const open = () => postgresStore(server.pool(database), options);
+      const open = () => postgresStore(server.pool(database, { max: 4 }), options);
       await check(open(), open);
     });
   },
@@ -94,16 +80,18 @@ describe('the schema', () => {
   test('lists threads in one order, whatever the language of the database', async () => {
     const store = postgresStore(server.pool(await server.createDatabase()));
     for (const id of ['a', 'é', 'B', 'C', '-d', '_']) {
-      await store.append(id, 0, events(1), { ...summary(1), threadId: id });
+      await appendPlain(store, id);
     }
-    const ids = (await store.list({ after: 'A' })).map(({ threadId }) => threadId);
+    const ids = (await store.list({ after: { threadId: 'A', updatedAt: 0 } })).map(
+      ({ threadId }) => threadId,
+    );
     expect(ids).toEqual(['B', 'C', '_', 'a', 'é']);
   });
 
   test('can be left to a migration, that may run twice', async () => {
     const pool = server.pool(await server.createDatabase());
     const store = postgresStore(pool, { createSchema: false });
-    await expect(store.read('t')).rejects.toThrow('holdpoint_events');
+    await expect(store.read('t')).rejects.toThrow('holdpoint_entries');
     await pool.query(postgresSchema);
     await pool.query(postgresSchema);
     await appendTo(store, 0);
@@ -116,12 +104,14 @@ describe('the schema', () => {
     await owner.query(postgresSchema);
     await owner.query(`
       create role clerk_${database} login password 'password';
-      grant select, insert, update on holdpoint_events, holdpoint_threads to clerk_${database}
+      grant select, insert, update, delete on holdpoint_entries, holdpoint_threads to clerk_${database}
     `);
     const store = postgresStore(server.pool(database, { user: `clerk_${database}` }));
     await appendTo(store, 0);
     await appendTo(store, 1);
-    expect(await store.head('t')).toEqual(summary(2));
+    expect(await store.head('t')).toEqual(plainSummary('t', { revision: 2 }));
+    await store.delete('t', plainEnd(2));
+    expect(await store.head('t')).toBe(undefined);
   });
 });
 
@@ -137,7 +127,7 @@ describe('an append', () => {
       expect(codes).toContain('no error');
       expect(codes).toContain('revision-conflict');
     }
-    const { rows } = await server.pool(database).query('select count(*) from holdpoint_events');
+    const { rows } = await server.pool(database).query('select count(*) from holdpoint_entries');
     expect(rows).toEqual([{ count: '100' }]);
   });
 
@@ -154,7 +144,7 @@ describe('an append', () => {
 
   test.each([
     ['the thread', 'select from holdpoint_threads for update'],
-    ['the last event', `insert into holdpoint_events values ('t', 4, '')`],
+    ['the last entry', `insert into holdpoint_entries values ('t', 4, '')`],
   ])('whose connection is cut while it waits for %s writes nothing', async (_, hold) => {
     const database = await server.createDatabase();
     const admin = server.pool(database);
@@ -170,9 +160,9 @@ describe('an append', () => {
     await holder.query('rollback');
     holder.release();
     expect(await store.read('t')).toHaveLength(1);
-    expect(await store.head('t')).toEqual(summary(1));
+    expect(await store.head('t')).toEqual(plainSummary('t'));
     await appendTo(store, 1, 3);
-    expect(await store.head('t')).toEqual(summary(4));
+    expect(await store.head('t')).toEqual(plainSummary('t', { revision: 4 }));
   });
 
   test('whose connection is cut at any time is written whole or not at all', async () => {
@@ -192,6 +182,56 @@ describe('an append', () => {
       revision += after.length;
       expect((await postgresStore(admin).head('t'))?.revision ?? 0).toBe(revision);
     }
+  });
+});
+
+describe('a claim', () => {
+  test.each(['read committed', 'serializable'])('has no thread for two in %s', async (level) => {
+    const database = await server.createDatabase();
+    const options = `-c default_transaction_isolation=${level.replace(' ', '\\ ')}`;
+    const stores = [1, 2, 3].map(() => postgresStore(server.pool(database, { options })));
+    const ids = Array.from({ length: 60 }, (_, index) => `t${index}`);
+    const writer = postgresStore(server.pool(database));
+    for (const id of ids) await appendPlain(writer, id, { nextDeadline: 1 });
+    const claim = { agent: null, dueBefore: 2, until: 9, limit: 4 };
+    const given: string[] = [];
+    while (given.length < ids.length) {
+      const claims = await Promise.all(stores.map(async (store) => store.claim(claim)));
+      given.push(...claims.flat().map(({ threadId }) => threadId));
+    }
+    expect(given.toSorted()).toEqual(ids.toSorted());
+  });
+
+  test('waits for no append that is under way, and gives the other threads', async () => {
+    const database = await server.createDatabase();
+    const store = postgresStore(server.pool(database));
+    for (const id of ['a', 'b', 'c']) await appendPlain(store, id, { nextDeadline: 1 });
+    const holder = await server.pool(database).connect();
+    await holder.query('begin');
+    await holder.query(`select from holdpoint_threads where thread_id = 'b' for update`);
+    const claim = { agent: null, dueBefore: 2, until: 9, limit: 9 };
+    const ids = (await store.claim(claim)).map(({ threadId }) => threadId);
+    expect(ids).toEqual(['a', 'c']);
+    expect(await store.claim({ ...claim, threadId: 'b' })).toEqual([]);
+    await holder.query('rollback');
+    holder.release();
+    expect(await store.claim(claim)).toHaveLength(1);
+  });
+});
+
+describe('the clock', () => {
+  test('is the one of the server, whatever this machine takes the time for', async () => {
+    const pool = server.pool(await server.createDatabase());
+    const store = postgresStore(pool);
+    const serverTime = async (): Promise<number> =>
+      Number(
+        (await pool.query('select extract(epoch from clock_timestamp()) * 1000 as ms')).rows[0]?.ms,
+      );
+    const before = await serverTime();
+    vi.useFakeTimers({ toFake: ['Date'], now: 0 });
+    const now = await store.now().finally(() => vi.useRealTimers());
+    expect(now).toBeGreaterThanOrEqual(Math.floor(before));
+    expect(now).toBeLessThanOrEqual(await serverTime());
   });
 });
 
@@ -241,54 +281,5 @@ describe('agents on Postgres', () => {
     const response = await agent.run(answers, waiting.thread);
     expect(response).toMatchObject({ status: 'completed', text: 'Done.' });
     expect(world.ran).toHaveLength(1);
-  });
-});
-
-describe('subscribe', () => {
-  test('hears the appends of others, tells of every new connection, and ends when told', async () => {
-    const database = await server.createDatabase();
-    const admin = server.pool(database);
-    const writer = postgresStore(server.pool(database));
-    const ears = server.pool(database, { application_name: 'ears' });
-    const { heard, stop } = listening(postgresStore(ears));
-    await until(() => heard.length === 1);
-    await appendTo(writer, 0);
-    await until(() => heard.length === 2);
-    await expect(appendTo(writer, 0)).rejects.toThrow('revision');
-    await terminate(admin, 'ears');
-    await until(() => heard.length === 3);
-    await appendTo(writer, 1);
-    await until(() => heard.length === 4);
-    expect(heard).toEqual([undefined, 't', undefined, 't']);
-    await stop();
-    await appendTo(writer, 2);
-    expect(ears.totalCount).toBe(0);
-    expect(heard).toHaveLength(4);
-  });
-
-  test('waits for a server that is away, and can be ended while it does', async () => {
-    const database = await server.createDatabase();
-    const writer = postgresStore(server.pool(database));
-    const { heard, stop } = listening(postgresStore(server.pool(database)));
-    await until(() => heard.length === 1);
-    await server.restart();
-    await until(() => heard.length === 2);
-    await appendTo(writer, 0);
-    await until(() => heard.length === 3);
-    await stop();
-    const away = listening(postgresStore(server.pool('nowhere')));
-    await turn();
-    await away.stop();
-    expect(away.heard).toEqual([]);
-  });
-
-  test('may listen past a pooler, through a pool of its own', async () => {
-    const database = await server.createDatabase();
-    const pooled = server.pool(database);
-    const listenPool = server.pool(database);
-    const { heard, stop } = listening(postgresStore(pooled, { listenPool }));
-    await until(() => heard.length === 1);
-    expect([pooled.totalCount, listenPool.totalCount]).toEqual([0, 1]);
-    await stop();
   });
 });

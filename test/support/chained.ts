@@ -1,54 +1,75 @@
 import { createHash } from 'node:crypto';
-import type { NewThreadEvent, ThreadEvent } from 'holdpoint';
+import type { LogEnd, LogEntry, ThreadEvent } from 'holdpoint';
 
 /*
  * The chain of hashes as its documentation describes it, made without holdpoint's own code: for tests that write events by
  * hand, and for a forger who knows all that is public.
  */
-function hashAfter(previous: string, event: object): string {
-  const text = `{"v":1,${JSON.stringify(event).slice(1)}`;
-  return createHash('sha256')
-    .update(`holdpoint/thread-event/v1\0${previous}${text}`)
+function sealedText(entry: object, previous: string): { text: string; hash: string } {
+  const body = JSON.stringify(entry).slice(0, -1);
+  const hash = createHash('sha256')
+    .update(`holdpoint/log-entry/v1\0${previous}${body}`)
     .digest('base64url');
+  return { text: `${body},"hash":"${hash}"}`, hash };
 }
 
-/** Events with the hashes they have after one whose hash is `previous`. Bytes and URLs in them are not known here. */
+/** Where a log ends that has these entries at its end. */
+export function endOf(entries: readonly LogEntry[]): LogEnd {
+  const last = entries.at(-1);
+  if (last === undefined) return { revision: 0, hash: '' };
+  const { hash }: { hash: string } = JSON.parse(last.text);
+  return { revision: last.revision, hash };
+}
+
+/** The entry that appends these events to a log that ends there. Bytes and URLs in them are not known here. */
 export function chained(
-  events: readonly (NewThreadEvent | ThreadEvent)[],
-  previous = '',
-): ThreadEvent[] {
-  let last = previous;
-  return events.map((event) => {
-    const bare = withoutHash(event);
-    last = hashAfter(last, bare);
-    return { ...bare, hash: last };
-  });
+  events: readonly ThreadEvent[],
+  { revision, hash }: LogEnd = endOf([]),
+): LogEntry {
+  const { text } = sealedText({ v: 1, events }, hash);
+  return { revision: revision + events.length, text };
 }
 
-function withoutHash(event: NewThreadEvent | ThreadEvent): NewThreadEvent {
-  if (!('hash' in event)) return event;
-  const { hash: _hash, ...bare } = event;
-  return bare;
+/** The entries of these appends, one after the other. */
+export function chainedEach(
+  appends: readonly (readonly ThreadEvent[])[],
+  end: LogEnd = endOf([]),
+): LogEntry[] {
+  const entries: LogEntry[] = [];
+  for (const events of appends) {
+    entries.push(chained(events, entries.length === 0 ? end : endOf(entries)));
+  }
+  return entries;
 }
 
-/** The JSON form of a thread with these events. */
-export function threadJsonOf(events: readonly ThreadEvent[]) {
-  const { length: revision } = events;
-  return { type: 'holdpoint-thread', version: 1, threadId: 't', revision, events };
+/** The JSON form of a thread whose log has these entries. */
+export function threadJsonOf(entries: readonly LogEntry[]) {
+  const written: unknown[] = entries.map(({ text }) => JSON.parse(text));
+  const { revision } = endOf(entries);
+  return { type: 'holdpoint-thread', version: 1, threadId: 't', revision, entries: written };
 }
 
 /** The JSON form of a thread with all its hashes, and its length, made anew; what is no such form stays as it is. */
 export function rechainedJson(text: string): string {
   const json = parsed(text);
-  if (!isObject(json) || !('events' in json) || !Array.isArray(json.events)) return text;
+  if (!isObject(json) || !('entries' in json) || !Array.isArray(json.entries)) return text;
   let last = '';
-  const events = json.events.map((event: unknown) => {
-    if (!isObject(event)) return event;
-    const { hash: _hash, ...bare } = { hash: undefined, ...event };
-    last = hashAfter(last, bare);
+  const written = json.entries.map((entry: unknown) => {
+    if (!isObject(entry)) return entry;
+    const { hash: _hash, ...bare } = { hash: undefined, ...entry };
+    const sealed = sealedText(bare, last);
+    last = sealed.hash;
     return { ...bare, hash: last };
   });
-  return JSON.stringify({ ...json, revision: events.length, events });
+  return JSON.stringify({ ...json, revision: eventCount(written), entries: written });
+}
+
+function eventCount(entries: readonly unknown[]): number {
+  const counts = entries.map((entry) => {
+    const events: unknown = Reflect.get(Object(entry), 'events');
+    return Array.isArray(events) ? events.length : 0;
+  });
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 function isObject(value: unknown): value is object {

@@ -4,13 +4,14 @@
  * requests. Arguments: a folder, and how many bytes of each database are filled first.
  */
 import { mock } from 'node:test';
-import type { UnrecordedOutcome } from 'holdpoint';
+import type { ThreadEvent, UnrecordedOutcome } from 'holdpoint';
 import {
   ledgeredAgent,
   type LedgeredThread,
   ledgeredThread,
   sendNext,
 } from '../faults/ledgered-agent.ts';
+import { chained, endOf } from './chained.ts';
 
 const [folder = '', ...sizes] = process.argv.slice(2);
 
@@ -19,10 +20,21 @@ mock.timers.enable({ apis: ['setTimeout'] });
 setInterval(() => mock.timers.tick(1_000), 1);
 
 async function fill({ store }: LedgeredThread, size: number): Promise<void> {
-  const event = { type: 'run-renewed', at: 0, leaseUntil: 0, hash: '' } as const;
-  const summary = { threadId: 'filler', status: 'idle', openRequests: 0, updatedAt: 0 } as const;
-  const events = [{ ...event, runId: 'x'.repeat(size) }];
-  await store.append('filler', 0, events, { ...summary, revision: 1 });
+  const event: ThreadEvent = {
+    type: 'run-renewed',
+    at: 0,
+    leaseUntil: 0,
+    runId: 'x'.repeat(size),
+  };
+  const entries = [chained([event])];
+  await store.append('filler', endOf([]), entries, {
+    threadId: 'filler',
+    status: 'idle',
+    ...endOf(entries),
+    openRequests: 0,
+    failures: 0,
+    updatedAt: 0,
+  });
 }
 
 async function leadUntilFull(threadId: string, size: number) {

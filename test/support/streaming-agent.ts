@@ -5,6 +5,9 @@ export function streamingAgent<RUNTIME_CONTEXT>(
   agent: Agent<RUNTIME_CONTEXT>,
 ): Agent<RUNTIME_CONTEXT> {
   return {
+    get name() {
+      return agent.name;
+    },
     thread: (...input) => agent.thread(...input),
     async run(...input) {
       for await (const event of agent.stream(...input)) {
@@ -21,6 +24,8 @@ export function streamingAgent<RUNTIME_CONTEXT>(
     deliver: (...input) => agent.deliver(...input),
     cancel: (...input) => agent.cancel(...input),
     restore: (...input) => agent.restore(...input),
+    adopt: (...input) => agent.adopt(...input),
+    delete: (...input) => agent.delete(...input),
     on: (...input) => agent.on(...input),
   };
 }

@@ -3,7 +3,7 @@ import { memoryStore } from 'holdpoint';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, cityInput, travelWorld } from '../support/travel-world.ts';
 
-/** A thread whose approved call is started and never ends, seen by an agent of another process after the lease is over. */
+/** A thread whose approved call is started and never ends, and an agent of another process that opens it after the lease is over. */
 export async function lostCall() {
   const store = memoryStore();
   const begun = Promise.withResolvers<void>();
@@ -26,7 +26,7 @@ export async function lostCall() {
   const later = world.agent({ tools: { book: hanging }, now: () => Date.now() + 3_600_000 });
   return {
     agent: later,
-    thread: await later.thread('t'),
+    open: async () => later.thread('t'),
     async [Symbol.asyncDispose]() {
       abort.abort();
       await running.catch(() => {});

@@ -273,7 +273,7 @@ test('a call that nobody can tell of is a span with an error, linked to its appr
   const decision = spanOf(first.spans(), 'approval_decision book');
   first.stop();
   const { spans } = traced();
-  await lost.agent.run([], lost.thread);
+  await lost.agent.run([], await lost.open());
   expect(spans()).toMatchObject([
     {
       name: 'indeterminate_call book',

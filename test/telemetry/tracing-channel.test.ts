@@ -1,16 +1,9 @@
 import { tool } from 'ai';
-import {
-  decodeEvents,
-  encodeEvent,
-  HoldpointError,
-  later,
-  memoryStore,
-  type ThreadStore,
-  threadEventSchema,
-} from 'holdpoint';
+import { HoldpointError, later, memoryStore, type ThreadStore, threadEventSchema } from 'holdpoint';
 import { askConfirmation } from 'holdpoint/tools';
 import { describe, expect, test, vi } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
+import { eventsIn } from '../support/events-in.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import {
   book,
@@ -159,7 +152,8 @@ describe('the channel tells, as operations of one message each,', () => {
   test('of a call that nobody can tell of, once, and of the person who settles it', async () => {
     await using lost = await lostCall();
     using heard = listen();
-    const { agent, thread } = lost;
+    const { agent } = lost;
+    const thread = await lost.open();
     expect(await agent.run([], thread)).toMatchObject({ status: 'indeterminate' });
     expect(await errorCode(agent.run('Hello?', thread))).toBe('thread-indeterminate');
     expect(heard.moments).toEqual(['start indeterminate']);
@@ -206,7 +200,7 @@ describe('what is not durable', () => {
     expect(winner).not.toHaveProperty('error');
     expect(loser?.error).toBeInstanceOf(HoldpointError);
     expect(loser?.error).toMatchObject({ code: 'revision-conflict' });
-    const events = await store.read('t');
+    const events = await eventsIn(store, 't');
     expect(events.filter(({ type }) => type === 'request-answered')).toMatchObject([
       { response: winner?.response },
     ]);
@@ -240,15 +234,16 @@ describe('the traceparent that a subscriber sets', () => {
     ]);
     expect(ofType(heard, 'answered')).toMatchObject([{ follows: stored[0]?.[1] }]);
     expect(ofType(heard, 'started')).toMatchObject([{ follows: stored[1]?.[1] }]);
-    expect(decodeEvents(thread.events.map(encodeEvent))).toEqual(thread.events);
+    expect(await eventsIn(world.store, 't')).toEqual(thread.events);
   });
 
   test('is told to the answer that is recorded with the request: a person said retry', async () => {
     await using lost = await lostCall();
+    const thread = await lost.open();
     using heard = listen((message) => {
       if (message.type === 'requested') message.traceparent = traceparent;
     });
-    await lost.agent.settle(lost.thread, 'c1', { status: 'retry' });
+    await lost.agent.settle(thread, 'c1', { status: 'retry' });
     expect(ofType(heard, 'answered')).toMatchObject([{ follows: traceparent, toolName: 'book' }]);
   });
 

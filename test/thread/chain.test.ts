@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { memoryStore, type ThreadEvent, type ThreadStore } from 'holdpoint';
+import { eventsOf, memoryStore, type ThreadEvent, type ThreadStore } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { describe, expect, test } from 'vitest';
-import { chained } from '../support/chained.ts';
+import { chained, chainedEach, endOf, rechainedJson, threadJsonOf } from '../support/chained.ts';
 import { book, memoryWorld } from '../support/travel-world.ts';
 
 const script = [{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }];
@@ -20,17 +20,46 @@ async function doneThread(store: ThreadStore = memoryStore()) {
   return { world, agent, thread: asked.thread };
 }
 
-/** The text of a thread whose list of events was changed. */
-function withEvents(text: string, change: (events: unknown[]) => unknown[]): string {
-  const json = JSON.parse(text);
-  const events = change(json.events);
-  return JSON.stringify({ ...json, revision: events.length, events });
+/** What was appended, in the JSON form of a thread. */
+interface WrittenEntry {
+  events: unknown[];
+  hash?: unknown;
 }
 
-test('each event carries SHA-256 over the hash before it and its own text', async () => {
-  const { thread } = await doneThread();
-  expect(thread.events.length).toBeGreaterThan(8);
-  expect(thread.events).toEqual(chained(thread.events));
+/** The text of a thread whose entries were changed. */
+function withEntries(text: string, change: (entries: WrittenEntry[]) => WrittenEntry[]): string {
+  const json: { entries: WrittenEntry[] } = JSON.parse(text);
+  const entries = change(json.entries);
+  return JSON.stringify({ ...json, revision: countOf(entries), entries });
+}
+
+function countOf(entries: readonly WrittenEntry[]): number {
+  return entries.reduce((count, { events }) => count + events.length, 0);
+}
+
+/** The text of a thread whose list of events was changed; they stand in the appends in which they stood, as far as those go. */
+function withEvents(text: string, change: (events: unknown[]) => unknown[]): string {
+  return withEntries(text, (entries) => {
+    const events = change(entries.flatMap((entry) => entry.events));
+    let begin = 0;
+    return entries.map((entry, index) => {
+      const end = index === entries.length - 1 ? events.length : begin + entry.events.length;
+      const own = events.slice(begin, end);
+      begin = end;
+      return { ...entry, events: own };
+    });
+  });
+}
+
+test('each append carries SHA-256 over the hash before it and its own text', async () => {
+  const store = memoryStore();
+  const { thread } = await doneThread(store);
+  const entries = await store.read('t');
+  expect(entries.length).toBeGreaterThan(4);
+  expect(entries).toEqual(chainedEach(entries.map(eventsOf)));
+  expect(entries.flatMap(eventsOf)).toEqual(thread.events);
+  expect(JSON.stringify(thread)).toBe(rechainedJson(JSON.stringify(thread)));
+  expect(thread.toJSON()).toEqual(threadJsonOf(entries));
 });
 
 describe('JSON is refused, with the revision that is not as recorded,', () => {
@@ -49,13 +78,6 @@ describe('JSON is refused, with the revision that is not as recorded,', () => {
       'when two events are exchanged',
       (events, index) => events.toSpliced(index, 2, events[index + 1], events[index]),
     ],
-    [
-      'when an event has no hash',
-      (events, index) =>
-        events.map((event, at) =>
-          at === index ? Object.assign({}, event, { hash: undefined }) : event,
-        ),
-    ],
   ];
 
   test.each(changes)('%s', async (_what, change) => {
@@ -67,28 +89,81 @@ describe('JSON is refused, with the revision that is not as recorded,', () => {
       await expect(agent.restore(changed)).rejects.toMatchObject({ code: 'log-tampered' });
       expect((await agent.thread('t')).revision).toBe(0);
     }
-    const last = withEvents(text, (events) =>
-      events.map((event, at) => (at === 4 ? Object.assign({}, event, { at: 7 }) : event)),
-    );
-    await expect(agent.restore(last)).rejects.toThrow(/revision 5 is not what was recorded/);
   });
 
-  test('when the last event is missing, by its own revision', async () => {
+  const entryChanges: [string, (entries: WrittenEntry[], index: number) => WrittenEntry[]][] = [
+    ['when an append is left out', (entries, index) => entries.toSpliced(index, 1)],
+    [
+      'when an append stands twice',
+      (entries, index) => entries.toSpliced(index + 1, 0, ...entries.slice(index, index + 1)),
+    ],
+    [
+      'when two appends are exchanged',
+      (entries, index) =>
+        entries.toSpliced(index, 2, ...entries.slice(index, index + 2).toReversed()),
+    ],
+    [
+      'when two appends are made one',
+      (entries, index) => {
+        const joined = entries.slice(index, index + 2).flatMap(({ events }) => events);
+        return entries.toSpliced(index, 2, { ...entries[index + 1], events: joined });
+      },
+    ],
+    [
+      'when an append has no hash',
+      (entries, index) =>
+        entries.map((entry, at) =>
+          at === index ? Object.assign({}, entry, { hash: undefined }) : entry,
+        ),
+    ],
+    [
+      'when an append has more than was recorded',
+      (entries, index) =>
+        entries.map((entry, at) =>
+          at === index ? Object.assign({ snapshot: 'x' }, entry) : entry,
+        ),
+    ],
+  ];
+
+  test.each(entryChanges)('%s', async (_what, change) => {
     const { thread } = await doneThread();
-    const { events, ...json } = thread.toJSON();
-    const cut = { ...json, events: events.slice(0, -1) };
+    const text = JSON.stringify(thread);
+    const agent = memoryWorld(script).agent();
+    for (let index = 0; index < thread.toJSON().entries.length - 1; index += 1) {
+      const changed = withEntries(text, (entries) => change(entries, index));
+      await expect(agent.restore(changed)).rejects.toMatchObject({ code: 'log-tampered' });
+      expect((await agent.thread('t')).revision).toBe(0);
+    }
+  });
+
+  test('by the first event of the append that holds the change', async () => {
+    const { thread } = await doneThread();
+    const changed = withEvents(JSON.stringify(thread), (events) =>
+      events.map((event, at) => (at === 4 ? Object.assign({}, event, { at: 7 }) : event)),
+    );
+    await expect(memoryWorld(script).agent().restore(changed)).rejects.toThrow(
+      'from revision 4 on is not what was recorded',
+    );
+  });
+
+  test('when the last append is missing, by its own revision', async () => {
+    const { thread } = await doneThread();
+    const { entries, ...json } = thread.toJSON();
+    const last = entries.at(-1)?.events.length ?? 0;
+    const cut = { ...json, entries: entries.slice(0, -1) };
     await expect(memoryWorld(script).agent().restore(cut)).rejects.toThrow(
-      `at revision ${thread.revision}, and its JSON form has ${thread.revision - 1} events`,
+      `at revision ${thread.revision}, and its JSON form has ${thread.revision - last} events`,
     );
   });
 
   test('when the last event is changed', async () => {
     const { thread } = await doneThread();
+    const last = thread.toJSON().entries.at(-1)?.events.length ?? 0;
     const changed = withEvents(JSON.stringify(thread), (events) =>
       events.toSpliced(-1, 1, Object.assign({}, events.at(-1), { error: 'x' })),
     );
     await expect(memoryWorld(script).agent().restore(changed)).rejects.toThrow(
-      `revision ${thread.revision} is not`,
+      `revision ${thread.revision - last + 1} on is not`,
     );
   });
 });
@@ -97,20 +172,20 @@ describe('a database that somebody edited is refused when the thread is opened:'
   test.each([
     [
       'an answer turned round',
-      `update holdpoint_events set event = replace(event, '"approved":true', '"approved":false')`,
+      `update holdpoint_entries set entry = replace(entry, '"approved":true', '"approved":false')`,
       /revision 7 /,
     ],
-    ['a row deleted', 'delete from holdpoint_events where revision = 4', /revision 4 /],
+    ['a row deleted', 'delete from holdpoint_entries where revision = 6', /revision 4 /],
     [
       'the last row deleted',
-      'delete from holdpoint_events where revision = (select max(revision) from holdpoint_events)',
+      'delete from holdpoint_entries where revision = (select max(revision) from holdpoint_entries)',
       /ends at revision/,
     ],
-    ['all rows deleted', 'delete from holdpoint_events', /ends at revision 0/],
+    ['all rows deleted', 'delete from holdpoint_entries', /ends at revision 0/],
     [
       'a row of another thread put in',
-      `insert into holdpoint_events values ('t', 99, '{"v":1,"type":"run-ended","at":1,"hash":"x"}')`,
-      /revision \d+ is not/,
+      `insert into holdpoint_entries values ('t', 99, '{"v":1,"events":[{"type":"run-ended","at":1}],"hash":"x"}')`,
+      /revision \d+ on is not/,
     ],
   ])('%s', async (_what, sql, message) => {
     const folder = mkdtempSync(join(tmpdir(), 'holdpoint-chain-'));
@@ -128,36 +203,59 @@ describe('a database that somebody edited is refused when the thread is opened:'
   });
 });
 
-test('a store that was put back to an older state under a thread that is open is refused, and not tried for ever', async () => {
-  let store = memoryStore();
-  const { agent, thread } = await doneThread({
-    read: async (...input) => store.read(...input),
-    append: async (...input) => store.append(...input),
-    head: async (threadId) => store.head(threadId),
-    list: async (query) => store.list(query),
-  });
-  store = memoryStore();
-  await expect(agent.run('Again', thread)).rejects.toMatchObject({ code: 'log-tampered' });
-});
+test.each([
+  ['an older state', 2, 'log-tampered'],
+  ['the state before it had any thread', 0, 'thread-deleted'],
+])(
+  'a store that was put back to %s under a thread that is open is refused, and not tried for ever',
+  async (_what, appends, code) => {
+    let store = memoryStore();
+    const { agent, thread } = await doneThread({
+      ...store,
+      read: async (...input) => store.read(...input),
+      append: async (...input) => store.append(...input),
+      head: async (threadId) => store.head(threadId),
+    });
+    const older = (await store.read('t')).slice(0, appends);
+    const summary = await store.head('t');
+    store = memoryStore();
+    if (summary !== undefined && appends > 0)
+      await store.append('t', endOf([]), older, { ...summary, ...endOf(older) });
+    await expect(agent.run('Again', thread)).rejects.toMatchObject({ code });
+  },
+);
 
 test('a store that gives the keys of an event in another order is found, as their text is another', async () => {
   const kept = memoryStore();
   const { agent } = await doneThread({
     ...kept,
     async read(threadId, afterRevision) {
-      const events = await kept.read(threadId, afterRevision);
-      return events.map(({ type, ...rest }): ThreadEvent => Object.assign({ ...rest, type }));
+      const entries = await kept.read(threadId, afterRevision);
+      return entries.map(({ revision, text }) => ({ revision, text: reordered(text) }));
     },
   });
   await expect(agent.thread('t')).rejects.toMatchObject({ code: 'log-tampered' });
 });
 
+/** The text of an entry whose events have their type last. */
+function reordered(text: string): string {
+  const { v, events, hash }: { v: number; events: ThreadEvent[]; hash: string } = JSON.parse(text);
+  const moved = events.map(({ type, ...rest }) => ({ ...rest, type }));
+  return JSON.stringify({ v, events: moved, hash });
+}
+
 test('what others append must follow on what this process has read', async () => {
   const store = memoryStore();
   const { agent, thread } = await doneThread(store);
-  const fork = chained([{ type: 'message-added', at: 1, message: { role: 'user', content: 'x' } }]);
-  const summary = { threadId: 't', status: 'idle', openRequests: 0, updatedAt: 1 } as const;
-  await store.append('t', thread.revision, fork, { ...summary, revision: thread.revision + 1 });
+  const summary = await store.head('t');
+  if (summary === undefined) throw new Error('The store does not have the thread.');
+  const said: ThreadEvent = {
+    type: 'message-added',
+    at: 1,
+    message: { role: 'user', content: 'x' },
+  };
+  const fork = chained([said], { revision: thread.revision, hash: '' });
+  await store.append('t', summary, [fork], { ...summary, ...endOf([fork]) });
   await expect(agent.run('Go on', thread)).rejects.toMatchObject({ code: 'log-tampered' });
 });
 

@@ -44,7 +44,7 @@ test.each([
     (text: string) =>
       text.replace(
         /\]\}$/,
-        ',{"type":"message-added","at":1,"message":{"role":"user","content":"x"}}]}',
+        ',{"v":1,"events":[{"type":"message-added","at":1,"message":{"role":"user","content":"x"}}],"hash":""}]}',
       ),
   ],
 ])('restoring %s is refused, and the store keeps its own', async (_what, edit) => {
@@ -74,15 +74,16 @@ test.each([
   ],
   [
     'an event missing',
-    (text: string) => text.replace(/\{"type":"step-finished".*?"hash":"[^"]*"\},/, ''),
+    (text: string) =>
+      text.replace(/\{"type":"step-finished".*?\},(?=\{"type":"request-opened")/, ''),
     'log-tampered',
   ],
   [
     'a call that starts twice',
     (text: string) =>
       text.replace(
-        /\{"type":"request-opened".*/s,
-        `${'{"type":"call-started","at":1,"step":0,"index":0},'.repeat(2)}{"type":"run-ended","at":1}]}`,
+        /\{"type":"request-opened".*(?=\],"hash")/s,
+        `${'{"type":"call-started","at":1,"step":0,"index":0},'.repeat(2)}{"type":"run-ended","at":1}`,
       ),
     'log-tampered',
   ],

@@ -1,8 +1,8 @@
 import type { ModelMessage } from 'ai';
 import * as fc from 'fast-check';
-import { decodeEvents, encodeEvent, type ThreadEvent } from 'holdpoint';
+import { eventsOf, type ThreadEvent, type ThreadStore } from 'holdpoint';
 import { expect, test } from 'vitest';
-import { memoryWorld, travelTools } from '../support/travel-world.ts';
+import { look, memoryWorld, travelTools } from '../support/travel-world.ts';
 
 const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
 const message: ModelMessage = {
@@ -23,7 +23,14 @@ test('bytes and URLs in messages come through the log and the JSON form unchange
   const reopened = await world.agent().thread('t');
   const restored = await world.agent({ store: undefined }).restore(JSON.stringify(thread));
   for (const { messages } of [thread, reopened, restored]) expect(messages[0]).toEqual(message);
+  expect(await writtenEvents(world.store)).toEqual(thread.events);
 });
+
+/** The events of the thread, read off the texts that the store has, and not off what this process remembers of them. */
+async function writtenEvents(store: ThreadStore): Promise<ThreadEvent[]> {
+  const entries = await store.read('t');
+  return entries.flatMap(({ revision, text }) => eventsOf({ revision, text }));
+}
 
 test('what is not bytes but looks like our tags is data, and stays so', async () => {
   const json = fc.jsonValue({ maxDepth: 4 });
@@ -33,17 +40,18 @@ test('what is not bytes but looks like our tags is data, and stays so', async ()
     fc.dictionary(key, json, { minKeys: 1, maxKeys: 2 }),
     fc.dictionary(key, fc.dictionary(key, json, { minKeys: 1, maxKeys: 1 })),
   );
-  fc.assert(
-    fc.property(tagLike, (content) => {
-      const event: ThreadEvent = {
-        type: 'call-ended',
-        at: 1,
-        hash: 'hash',
-        step: 0,
-        index: 0,
-        outcome: { status: 'succeeded', output: JSON.parse(JSON.stringify(content)) },
-      };
-      expect(decodeEvents([encodeEvent(event)])).toEqual([event]);
+  await fc.assert(
+    fc.asyncProperty(tagLike, async (content) => {
+      const output: unknown = JSON.parse(JSON.stringify(content));
+      const world = memoryWorld([{ calls: [look('c1', 'Rome')] }, { text: 'Done.' }]);
+      const tools = { look: { ...travelTools([]).look, execute: async () => output } };
+      const agent = world.agent({ tools, toolApproval: {} });
+      const { thread } = await agent.run('Look', await agent.thread('t'));
+      expect(thread.calls).toMatchObject([{ outcome: { status: 'succeeded' } }]);
+      const written = await writtenEvents(world.store);
+      const ended = written.find((event) => event.type === 'call-ended');
+      expect(ended?.outcome).toEqual({ status: 'succeeded', output });
+      expect(written).toEqual(thread.events);
     }),
     { numRuns: 500 },
   );
@@ -86,5 +94,6 @@ test('what is in memory is what is stored, whatever is lossy about a value', asy
   const { thread } = await agent.run('Look', await agent.thread('t'));
   const reopened = await world.agent().thread('t');
   expect(thread.events).toEqual(reopened.events);
+  expect(thread.events).toEqual(await writtenEvents(world.store));
   expect(thread.calls[0]?.outcome).toMatchObject({ output: JSON.parse(JSON.stringify(lossy)) });
 });

@@ -24,6 +24,9 @@ export function dyingStore(store: ThreadStore, point: number, when: 'before' | '
     read: async (...input) => alive(async () => store.read(...input)),
     head: async (...input) => alive(async () => store.head(...input)),
     list: async (...input) => alive(async () => store.list(...input)),
+    count: async (...input) => alive(async () => store.count(...input)),
+    claim: async (...input) => alive(async () => store.claim(...input)),
+    delete: async (...input) => alive(async () => store.delete(...input)),
     append: async (...input) =>
       alive(async () => {
         appends += 1;

@@ -1,6 +1,7 @@
 import type { AgentThread, QuestionRequestContent, QuestionResponseContent } from 'holdpoint';
 import { questionTools } from 'holdpoint/tools';
 import { describe, expect, test } from 'vitest';
+import { eventsIn } from '../support/events-in.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { travelWorld } from '../support/travel-world.ts';
 import { dismissed, eventsOf, picked, questionsOf } from './asked.ts';
@@ -34,7 +35,7 @@ async function converse({ point, when, how }: Death) {
   const acknowledged: QuestionResponseContent[] = [];
   for (let turn = 0; turn < 20; turn += 1) {
     /* The model is as far as the log: what it said and nobody recorded, it says again. */
-    const said = eventsOf(await shared.read('t'), 'step-finished').length;
+    const said = eventsOf(await eventsIn(shared, 't'), 'step-finished').length;
     const played = scriptedModel(script.slice(said));
     const store = mortal.isDead ? shared : mortal.store;
     const options = { tools: questionTools(), toolApproval: {}, now: () => clock.now };

@@ -22,7 +22,7 @@ test('an approved call whose tool asks by now does not run, and does not wait fo
   const response = await other.run([], await other.thread('t'));
   expect(response).toMatchObject({ status: 'completed', text: 'Done.' });
   expect(response.thread.calls).toMatchObject([
-    { status: 'failed', outcome: { error: expect.stringContaining('asks by now') } },
+    { status: 'failed', outcome: { error: expect.stringContaining('now asks a question') } },
   ]);
   expect(world.ran).toEqual([]);
 });

@@ -26,16 +26,21 @@ const moved = async (tools: AgentOptions['tools']) => {
 };
 
 describe('the tool at the time of the answer', () => {
-  test('is gone: the answer is recorded, and the call fails in words', async () => {
-    const { agent, request, thread } = await moved({});
-    expect(resultOf(thread)).toMatchObject({
-      type: 'error-text',
-      value: expect.stringContaining("the tool 'ask' asks no more"),
-    });
-    expect(thread.status).toBe('idle');
+  test('is gone: nothing is recorded, and the answer is for an agent that has it', async () => {
+    const { request, inProcess, world, agent: whole } = await askPick();
+    const agent = inProcess({ tools: travelTools(world.ran) });
+    const thread = await agent.thread('t');
+    for (const bring of ['run', 'respond'] as const) {
+      const work = async () => agent[bring](picked(request, ['a']), thread);
+      await expectRefused(thread, work, 'missing-tool');
+    }
+    expect(thread.status).toBe('waiting');
+    const again = await whole.thread('t');
+    await whole.run(picked(request, ['a']), again);
+    expect(again.calls).toMatchObject([{ status: 'succeeded' }]);
     await expectRefused(
-      thread,
-      async () => agent.run(picked(request, ['b']), thread),
+      again,
+      async () => whole.run(picked(request, ['b']), again),
       'already-answered',
     );
   });

@@ -102,14 +102,14 @@ export function lastText(messages: readonly UIMessage[]): string {
     .join('');
 }
 
-/** Messages as JSON, without what can't be equal after a reload: the page's own ids, and sources, which no thread keeps. */
+/** Messages as JSON, without what can't be equal after a reload: the page's own ids. */
 export function comparable(messages: readonly UIMessage[]): unknown {
   const plain: UIMessage[] = JSON.parse(JSON.stringify(messages));
   return plain.map(({ id, role, parts, metadata }) => ({
     id: role === 'user' ? 'own' : id,
     role,
     metadata,
-    parts: parts.filter(({ type }) => !type.startsWith('source-')),
+    parts,
   }));
 }
 

@@ -89,8 +89,8 @@ describe('what the model is saying', () => {
     expect(all.chat.messages.at(-1)?.parts.map(({ type }) => type)).toEqual([
       'step-start',
       'reasoning',
-      'source-url',
       'text',
+      'source-url',
     ]);
     const less = streamingSite([answer], { sendReasoning: false, sendSources: false });
     await less.chat.sendMessage({ text: 'Hi' });

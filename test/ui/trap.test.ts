@@ -4,7 +4,7 @@ import {
   tool,
   type UIMessage,
 } from 'ai';
-import { type Agent, type AgentOptions, later, memoryStore, type RunInput } from 'holdpoint';
+import { type AgentOptions, later, memoryStore, type RunInput } from 'holdpoint';
 import {
   createUiHandler,
   lastAssistantMessageHasApprovalResponses,
@@ -49,11 +49,21 @@ async function opened(
   return { world, played, agent, handler, reloaded, ...chatPage(handler, page) };
 }
 
-/** Runs until a call has started that will never end. */
-async function started(dying: Agent, input: RunInput): Promise<void> {
-  const start = new Promise((resolve) => dying.on('call-started', resolve));
+/** Runs until a call of `book` has begun that will never end. */
+async function started(
+  { world }: Awaited<ReturnType<typeof opened>>,
+  options: Partial<AgentOptions>,
+  input: RunInput,
+): Promise<void> {
+  const begun = Promise.withResolvers<void>();
+  const tools = travelTools([]);
+  const execute = async (): Promise<never> => {
+    begun.resolve();
+    return new Promise(() => {});
+  };
+  const dying = world.agent({ ...options, tools: { ...tools, book: { ...tools.book, execute } } });
   void dying.run(input, await dying.thread('t')).catch(() => {});
-  await start;
+  await begun.promise;
 }
 
 const states = (messages: readonly UIMessage[]) =>
@@ -104,14 +114,8 @@ describe.each([
     });
     await at.chat.sendMessage({ text: 'Book' });
     const [first = '', second = ''] = openApprovals(at.chat.messages);
-    const { book: booking } = travelTools([]);
-    const dying = at.world.agent({
-      now: () => now,
-      leaseMs: 1_000,
-      tools: { ...travelTools([]), book: { ...booking, execute: () => new Promise(() => {}) } },
-    });
     const approval = { type: 'approval-response', requestId: first, approved: true } as const;
-    await started(dying, approval);
+    await started(at, { now: () => now, leaseMs: 1_000 }, approval);
     now += 5_000;
     await Promise.all([at.respond(first, true), at.respond(second, true)]);
     expect(states(at.chat.messages)).toEqual([underWay('indeterminate'), underWay('approved')]);
@@ -226,13 +230,7 @@ describe('a tool that the page runs', () => {
       agentOptions: clock,
       handlerOptions: { clientTools: ['book'] },
     });
-    const { book: booking } = travelTools([]);
-    const dying = at.world.agent({
-      ...clock,
-      toolApproval: {},
-      tools: { ...travelTools([]), book: { ...booking, execute: () => new Promise(() => {}) } },
-    });
-    await started(dying, 'Book');
+    await started(at, { ...clock, toolApproval: {} }, 'Book');
     now += 5_000;
     const outputs = [{ toolCallId: 'c1', output: 'booked' }];
     expect((await at.handler(post({ id: 't', outputs }))).status).toBe(403);

@@ -42,8 +42,8 @@ export interface Interrupt {
   responseSchema: Record<string, unknown>;
   /** ISO 8601. */
   expiresAt?: string;
-  /** The whole request: options, digest and all. */
-  metadata: { holdpoint: UserInputRequest };
+  /** The whole request, options, digest and all; and who asked for it, in one line for people. */
+  metadata: { holdpoint: UserInputRequest; requestedBy?: string };
 }
 
 /** How a run ended that did not fail. */

@@ -1,29 +1,38 @@
 import type { UserInputRequest, UserInputRequestContent } from '../../content/user-input.ts';
 import type { Interrupt } from './ag-ui-event.ts';
 import { questionSchema, shown } from './question-form.ts';
+import { shownRequester } from './shown-requester.ts';
 
 /** A request, as the run that ends with it says it. */
 export function toInterrupt(content: UserInputRequestContent): Interrupt {
   const request: UserInputRequest = { ...content };
   const { requestId: id, toolCall, expiresAt } = request;
+  const requestedBy = shownRequester(request);
   return {
     id,
     reason: reasonOf(request),
-    message: shown(promptOf(request)),
+    message: promptOf(request),
     ...(toolCall === undefined ? {} : { toolCallId: toolCall.toolCallId }),
     responseSchema:
       request.type === 'approval-request' ? approvalSchema(request) : questionSchema(request),
     ...(expiresAt === undefined
       ? {}
       : { expiresAt: new Date(Math.min(expiresAt, 8.64e15)).toISOString() }),
-    metadata: { holdpoint: request },
+    metadata: { holdpoint: request, ...(requestedBy === undefined ? {} : { requestedBy }) },
   };
 }
 
-/* The call stands in the message too: a client may show no more than that. */
-function promptOf({ text, toolCall, type }: UserInputRequest): string {
-  if (type !== 'approval-request' || toolCall === undefined) return text;
-  return `${text}\n${toolCall.toolName} ${JSON.stringify(toolCall.input)}`;
+/* What an approval is about stands in the message too, and who asked for it: a client may show no more than that. */
+function promptOf(request: UserInputRequest): string {
+  const { text, toolCall, type } = request;
+  if (type !== 'approval-request') return shown(text);
+  const call = toolCall && shown(`${toolCall.toolName} ${JSON.stringify(toolCall.input)}`);
+  const requester = shownRequester(request);
+  return [
+    shown(text),
+    ...(call === undefined ? [] : [call]),
+    ...(requester === undefined ? [] : [`Asked for by: ${requester}`]),
+  ].join('\n');
 }
 
 function reasonOf(request: UserInputRequest): Interrupt['reason'] {

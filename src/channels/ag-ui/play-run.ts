@@ -89,7 +89,7 @@ async function hear<RUNTIME_CONTEXT>(
     if (!telling.hasBegun) outbox.push(telling.begin(thread));
     if (event.type === 'finish') ({ status } = event.response);
     outbox.push(
-      'hash' in event || event.type === 'finish' ? telling.news(thread) : telling.hear(event),
+      'at' in event || event.type === 'finish' ? telling.news(thread) : telling.hear(event),
     );
   }
   return status;

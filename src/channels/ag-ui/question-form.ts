@@ -9,15 +9,22 @@ import type {
 import { HoldpointError } from '../../errors.ts';
 import { fromInteractionResponse } from '../../tools/interaction.ts';
 import { asInteraction } from './interactions.ts';
+import { shownRequester } from './shown-requester.ts';
 
 type Schema = Record<string, unknown>;
 
 /**
  * The JSON Schema of the answer to a question. A question of seed 002's shape takes `{ selectedOptionId?, freeText? }`, and a
  * confirmation `{ approved }` as well; any other an object with a property for each field: an option's id, a list of ids, a text, or
- * `{ selectedOptionIds?, freeText? }` where both may be.
+ * `{ selectedOptionIds?, freeText? }` where both may be. Its description says who asked.
  */
 export function questionSchema(request: QuestionRequestContent): Schema {
+  const requester = shownRequester(request);
+  const description = requester === undefined ? {} : { description: `Asked for by: ${requester}` };
+  return { ...answerSchema(request), ...description };
+}
+
+function answerSchema(request: QuestionRequestContent): Schema {
   const [field] = request.fields;
   if (asInteraction(request) !== undefined && field !== undefined) {
     return interactionSchema(request, field);

@@ -32,7 +32,18 @@ export function runEnd(
     const message = 'A call was started, and its outcome is unknown. It must be settled first.';
     return [{ type: 'RUN_ERROR', message, code: 'thread-indeterminate' }];
   }
-  return [{ type: 'RUN_FINISHED', threadId, runId, outcome: outcomeOf(thread, status) }];
+  const outcome = outcomeOf(thread, status);
+  const isWaiting = outcome.type === 'success' && outcome.pendingToolCallIds !== undefined;
+  if ((status === 'failing' || status === 'stuck') && !isWaiting) {
+    return [
+      {
+        type: 'RUN_ERROR',
+        message: 'Earlier runs of the thread failed.',
+        code: `thread-${status}`,
+      },
+    ];
+  }
+  return [{ type: 'RUN_FINISHED', threadId, runId, outcome }];
 }
 
 function outcomeOf({ calls }: AgentThread, status: End['status']): RunOutcome {

@@ -1,6 +1,5 @@
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { messageIdOf } from '../../thread/message-id.ts';
-import { saysAnswer } from '../../thread/says-answer.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { AgUiMessage } from './ag-ui-event.ts';
 import { resultMessage, resultOf } from './call-result.ts';
@@ -68,9 +67,9 @@ export function userMessage(
   index: number,
 ): Extract<AgUiMessage, { role: 'user' }>[] {
   const event = events[index];
-  if (event?.type !== 'message-added' || event.message.role !== 'user') return [];
-  if (saysAnswer(events, index)) return [];
+  if (event?.type !== 'message-added' || event.place !== undefined) return [];
   const { message } = event;
+  if (message.role !== 'user') return [];
   const id = messageIdOf(message) ?? `${threadId}:user:${index + 1}`;
   return [{ id, role: 'user', content: clientContent(message.content) }];
 }

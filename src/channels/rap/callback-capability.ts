@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fromBase64url, toBase64url } from '../../content/base64url.ts';
+import { fromBase64url, toBase64url } from '../../content/base64.ts';
 
 /** A secret of the app: at least 32 bytes; of a text, in UTF-8. */
 export type CallbackSecret = string | Uint8Array;

@@ -7,6 +7,7 @@ import {
 import type { Dialog } from './dialog.ts';
 import type { Page } from './page.ts';
 import { showCall } from './show-call.ts';
+import { showRequester } from './show-requester.ts';
 import type { PickList } from './widget.ts';
 
 /* Enter alone never approves, nor does a key that was meant for something else: what is highlighted first is no. */
@@ -41,9 +42,10 @@ export async function askApproval(
   }
 }
 
-function showApproval(page: Page, { text, reason, toolCall }: ApprovalRequest): void {
+function showApproval(page: Page, { text, reason, toolCall, requestedBy }: ApprovalRequest): void {
   page.text(text, page.paint.question);
   if (reason !== undefined) page.text(`Why: ${reason}`);
+  showRequester(page, requestedBy);
   page.add('');
   if (toolCall === undefined) return;
   showCall(page, toolCall);

@@ -6,6 +6,7 @@ import type {
 } from '../../content/question.ts';
 import type { Dialog } from './dialog.ts';
 import type { Page } from './page.ts';
+import { showRequester } from './show-requester.ts';
 import { type PickList, responsePrompt } from './widget.ts';
 
 interface Turn {
@@ -54,6 +55,7 @@ function showField(page: Page, { field, request }: Turn, place: number): void {
     const count = fields.length > 1 ? `${place + 1}/${fields.length} ` : '';
     page.text(`${count}${field.label}`, page.paint.question);
   }
+  if (place === 0) showRequester(page, request.requestedBy);
   page.add('');
 }
 

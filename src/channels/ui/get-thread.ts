@@ -77,8 +77,9 @@ async function* tellAgain<RUNTIME_CONTEXT>(
   }
 }
 
-/* A run that failed elsewhere has failed for this page as well. */
-function throwItsError({ events }: AgentThread): void {
+/* A run that failed elsewhere has failed for this page as well. Where it left a call whose outcome is unknown, the page shows that. */
+function throwItsError({ events, status }: AgentThread): void {
+  if (status === 'indeterminate') return;
   const last = events.findLast(({ type }) => type === 'run-ended' || type === 'run-started');
   if (last?.type === 'run-ended' && last.error !== undefined) throw new Error(last.error);
 }

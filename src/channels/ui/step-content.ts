@@ -1,5 +1,7 @@
-import type { ModelMessage, ToolCallPart, ToolResultPart, UIMessageChunk } from 'ai';
+import type { ProviderMetadata, ToolCallPart, ToolResultPart, UIMessageChunk } from 'ai';
 import { fileUrl } from '../../content/file-url.ts';
+import { type AssistantPart, partsOf } from '../../thread/proposed-calls.ts';
+import type { Source, ThreadEventOf } from '../../thread/thread-event.ts';
 import { type TellingOptions, toolLook } from './telling-options.ts';
 
 /** A part of a recorded step that is a part of its own on the page. */
@@ -15,27 +17,26 @@ export interface StepContent {
   results: { toolCallId: string; chunk: UIMessageChunk }[];
 }
 
-/** What a recorded step shows. Blank texts are left out, as are the provider's notes: only the thread needs them. */
+/**
+ * What a recorded step shows, sources last. Blank texts are left out, and so are the provider's notes on texts and calls: only the
+ * thread needs them.
+ */
 export function stepContent(
-  message: ModelMessage | undefined,
+  { message, metadata }: Pick<ThreadEventOf<'step-finished'>, 'message' | 'metadata'>,
   options: TellingOptions,
 ): StepContent {
+  const { sendSources = true } = options;
   const pieces: StepPiece[] = [];
   const results: StepContent['results'] = [];
-  if (message?.role !== 'assistant') return { pieces, results };
-  const { content } = message;
-  const parts: AssistantPart[] =
-    typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-  for (const part of parts) {
+  for (const part of partsOf(message)) {
     if (part.type === 'tool-result') {
       results.push({ toolCallId: part.toolCallId, chunk: resultChunk(part) });
     } else pieces.push(...piecesOf(part, options));
   }
+  const sources = sendSources ? (metadata?.sources ?? []) : [];
+  pieces.push(...sources.map(sourcePiece));
   return { pieces, results };
 }
-
-type AssistantContent = Extract<ModelMessage, { role: 'assistant' }>['content'];
-type AssistantPart = Exclude<AssistantContent, string>[number];
 
 function piecesOf(part: AssistantPart, options: TellingOptions): StepPiece[] {
   const { sendReasoning = true } = options;
@@ -52,9 +53,8 @@ function piecesOf(part: AssistantPart, options: TellingOptions): StepPiece[] {
     case 'reasoning-file':
       return sendReasoning ? filePiece(part.type, part) : [];
     case 'custom': {
-      const { kind, providerOptions: providerMetadata } = part;
-      const notes = providerMetadata === undefined ? {} : { providerMetadata };
-      return [{ type: 'other', chunk: { type: 'custom', kind, ...notes } }];
+      const { kind, providerOptions } = part;
+      return [{ type: 'other', chunk: { type: 'custom', kind, ...notes(providerOptions) } }];
     }
     default:
       return [];
@@ -78,10 +78,43 @@ function toolPiece(
 
 function filePiece(
   type: 'file' | 'reasoning-file',
-  { data, mediaType }: { data: unknown; mediaType: string },
+  {
+    data,
+    mediaType,
+    providerOptions,
+  }: { data: unknown; mediaType: string; providerOptions?: ProviderMetadata },
 ): StepPiece[] {
   const url = fileUrl(data, mediaType);
-  return url === undefined ? [] : [{ type: 'other', chunk: { type, url, mediaType } }];
+  if (url === undefined) return [];
+  return [{ type: 'other', chunk: { type, url, mediaType, ...notes(providerOptions) } }];
+}
+
+function sourcePiece(source: Source): StepPiece {
+  const { id: sourceId, title, providerMetadata } = source;
+  if (source.sourceType === 'url') {
+    const { url } = source;
+    const titled = title === undefined ? {} : { title };
+    return {
+      type: 'other',
+      chunk: { type: 'source-url', sourceId, url, ...titled, ...notes(providerMetadata) },
+    };
+  }
+  const { mediaType, filename } = source;
+  const chunk: UIMessageChunk = {
+    type: 'source-document',
+    sourceId,
+    mediaType,
+    title: title ?? '',
+    ...(filename === undefined ? {} : { filename }),
+    ...notes(providerMetadata),
+  };
+  return { type: 'other', chunk };
+}
+
+function notes(providerMetadata: ProviderMetadata | undefined): {
+  providerMetadata?: ProviderMetadata;
+} {
+  return providerMetadata === undefined ? {} : { providerMetadata };
 }
 
 function resultChunk({ toolCallId, output }: ToolResultPart): UIMessageChunk {

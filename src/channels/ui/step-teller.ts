@@ -13,7 +13,6 @@ type BlockDelta = Extract<
   ModelDelta,
   { id: string; type: `text-${string}` | `reasoning-${string}` }
 >;
-type SourceDelta = Extract<ModelDelta, { type: 'source' }>;
 
 /**
  * Tells the steps of a turn: what the model says while it says it, and then what was recorded. Where these differ, as ids were
@@ -24,7 +23,6 @@ export class StepTeller {
   #step = 0;
   #isOpen = false;
   #told: ToldPiece[] = [];
-  #sources: UIMessageChunk[] = [];
   readonly #blocks = new Map<string, Block>();
 
   constructor(options: TellingOptions) {
@@ -63,7 +61,7 @@ export class StepTeller {
 
   #opening(isSo: boolean): UIMessageChunk[] {
     if (!this.#isOpen) return [{ type: 'start-step' }];
-    return isSo ? [] : [{ type: 'reset-step' }, ...this.#sources];
+    return isSo ? [] : [{ type: 'reset-step' }];
   }
 
   #whole(pieces: readonly StepPiece[], begun: number): UIMessageChunk[] {
@@ -84,7 +82,7 @@ export class StepTeller {
   }
 
   #heard(delta: ModelDelta): UIMessageChunk[] {
-    const { sendReasoning = true, sendSources = true } = this.#options;
+    const { sendReasoning = true } = this.#options;
     switch (delta.type) {
       case 'reasoning-start':
       case 'reasoning-delta':
@@ -99,7 +97,8 @@ export class StepTeller {
       case 'tool-input-end':
         return this.#hearTool(delta);
       case 'source':
-        return sendSources ? this.#hearSource(delta) : [];
+        /* The log does not say where in the answer it stood: it is told with the recorded step, live as after a reload. */
+        return [];
     }
   }
 
@@ -144,12 +143,6 @@ export class StepTeller {
     return [{ type: delta.type, toolCallId: delta.id, inputTextDelta: delta.delta }];
   }
 
-  #hearSource(source: SourceDelta): UIMessageChunk[] {
-    const chunk = sourceChunk(source);
-    this.#sources.push(chunk);
-    return [chunk];
-  }
-
   #blockId(index: number): string {
     return `${this.#step}.${index}`;
   }
@@ -157,7 +150,6 @@ export class StepTeller {
   #forget(): void {
     this.#isOpen = false;
     this.#told = [];
-    this.#sources = [];
     this.#blocks.clear();
   }
 }
@@ -176,19 +168,4 @@ function isSame(told: ToldPiece, recorded: StepPiece | undefined): boolean {
 function ending(told: ToldPiece, recorded: StepPiece | undefined): UIMessageChunk[] {
   if (told.type === 'tool') return recorded?.type === 'tool' ? [recorded.available] : [];
   return told.isEnded ? [] : [{ type: `${told.type}-end`, id: told.id }];
-}
-
-function sourceChunk(source: SourceDelta): UIMessageChunk {
-  const { id: sourceId, title } = source;
-  if (source.sourceType === 'url') {
-    return {
-      type: 'source-url',
-      sourceId,
-      url: source.url,
-      ...(title === undefined ? {} : { title }),
-    };
-  }
-  const { mediaType, filename } = source;
-  const named = filename === undefined ? {} : { filename };
-  return { type: 'source-document', sourceId, mediaType, title: title ?? '', ...named };
 }

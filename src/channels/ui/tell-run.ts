@@ -12,7 +12,7 @@ export async function* tellRun(
 ): AsyncGenerator<UIMessageChunk, AgentResponse['status'] | undefined> {
   let status: AgentResponse['status'] | undefined;
   for await (const event of events) {
-    if ('hash' in event) yield* telling.news(thread);
+    if ('at' in event) yield* telling.news(thread);
     else if (event.type === 'finish') ({ status } = event.response);
     else if (event.type === 'error') throw event.error;
     else yield* telling.hear(event);

@@ -6,7 +6,7 @@ export interface TellingOptions {
   tools?: ToolSet;
   /** Default `true`. */
   sendReasoning?: boolean;
-  /** Sources, while they stream; the thread keeps none. Default `true`. */
+  /** What the model cited, below the step that cites it. Default `true`. */
   sendSources?: boolean;
   /** The tools whose calls the page itself runs: those without `execute`. Default none. */
   clientTools?: readonly string[];

@@ -81,9 +81,9 @@ export class TurnTeller {
     return calls.flatMap((call) => this.#calls.get(call.toolCallId)?.settle(call) ?? []);
   }
 
-  #finishStep({ message }: ThreadEventOf<'step-finished'>): UIMessageChunk[] {
+  #finishStep(event: ThreadEventOf<'step-finished'>): UIMessageChunk[] {
     const { clientTools = [] } = this.#options;
-    const content = stepContent(message, this.#options);
+    const content = stepContent(event, this.#options);
     for (const piece of content.pieces) {
       if (piece.type !== 'tool') continue;
       const { toolCallId, toolName, available } = piece;

@@ -1,4 +1,3 @@
-import { saysAnswer } from '../../thread/says-answer.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 
 /** A stretch of a thread that is one assistant message on a page: from a user's message to the next. */
@@ -29,8 +28,10 @@ export function beginsTurn(events: readonly ThreadEvent[], index: number): boole
   const event = events[index];
   if (event === undefined) return false;
   if (index === 0) return true;
-  const isMessage = event.type === 'message-added' && event.message.role === 'user';
-  return isMessage && !saysAnswer(events, index);
+  /* With the place of a call it is what an answer says to the model, and no user's. */
+  return (
+    event.type === 'message-added' && event.message.role === 'user' && event.place === undefined
+  );
 }
 
 /** The id of the assistant message of a turn: the same live, in every tab, and after a reload. */

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
+import { named } from '../../thread/message-id.ts';
 import { fromInteractionResponse, interactionIdOf } from '../../tools/interaction.ts';
 import { saidBefore } from './said-before.ts';
 
@@ -35,9 +36,8 @@ export async function userInput(
   if (responses.length === 0) {
     const said = await modelMessage(parts, convertDataPart);
     const revision = saidBefore(thread, id, said);
-    return revision === undefined
-      ? { type: 'message', message: named(said, id) }
-      : { type: 'said-before', revision };
+    if (revision !== undefined) return { type: 'said-before', revision };
+    return { type: 'message', message: id === '' ? said : named(said, id) };
   }
   if (responses.length < parts.length) {
     throw new HoldpointError(
@@ -67,12 +67,6 @@ async function modelMessage(
   const user = { role: 'user' as const, parts: parts.flatMap(taken) };
   const [message = { role: 'user', content: [] }] = await convertToModelMessages([user], options);
   return message;
-}
-
-/* By its id the thread knows a message that is sent again. */
-function named(message: ModelMessage, messageId: string): ModelMessage {
-  if (messageId === '' || message.role !== 'user') return message;
-  return { ...message, providerOptions: { holdpoint: { messageId } } };
 }
 
 function isInteractionResponse({ type }: UIPart): boolean {

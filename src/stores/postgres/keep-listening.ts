@@ -1,10 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ThreadNotice } from '../../thread/thread-store.ts';
+import { noticeOfPayload } from './notice-payload.ts';
 import type { PostgresConnection, PostgresPool } from './postgres-pool.ts';
 
-/** Calls `listener` with the thread ids of notifications until `ending` is aborted, and without one whenever it has begun to listen. */
+/**
+ * Calls `listener` with the notices that the server sends until `ending` is aborted, and without one whenever it has begun to
+ * listen: what happened before that was missed.
+ */
 export async function keepListening(
   pool: PostgresPool,
-  listener: (threadId?: string) => void,
+  listener: (notice?: ThreadNotice) => void,
   ending: AbortSignal,
 ): Promise<void> {
   let failures = 0;
@@ -23,7 +28,7 @@ export async function keepListening(
 /** Listens until the connection drops or `ending` is aborted, which waits for no server that can't be reached. */
 async function listenOnce(
   pool: PostgresPool,
-  listener: (threadId?: string) => void,
+  listener: (notice?: ThreadNotice) => void,
   ending: AbortSignal,
 ): Promise<void> {
   const { promise: over, resolve } = Promise.withResolvers<undefined>();
@@ -36,7 +41,7 @@ async function listenOnce(
     connection.on('error', end);
     connection.on('end', end);
     connection.on('notification', ({ payload }) => {
-      if (!ending.aborted) listener(payload);
+      if (!ending.aborted) listener(noticeOfPayload(payload));
     });
     if (ending.aborted) return;
     await Promise.race([connection.query('listen holdpoint'), over]);

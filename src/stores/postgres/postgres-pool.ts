@@ -2,6 +2,8 @@
 export interface PostgresPool {
   query(query: PostgresQuery): Promise<PostgresResult>;
   connect(): Promise<PostgresConnection>;
+  /** How the pool was made, where it says so; `max` is how many connections it opens. */
+  readonly options?: { readonly max?: number | undefined };
 }
 
 /** A statement with what goes into it; one with a name is prepared once for each connection. */

@@ -4,7 +4,7 @@ import type { ThreadStore } from 'holdpoint';
 export interface StoreTimes {
   append: number;
   appends: number;
-  /** Events and summaries. */
+  /** Entries and summaries. */
   read: number;
   reads: number;
 }
@@ -19,13 +19,14 @@ export function timedStore(store: ThreadStore, times: StoreTimes): ThreadStore {
     return result;
   };
   return {
+    ...store,
     read: async (threadId, afterRevision) =>
       reading(async () => store.read(threadId, afterRevision)),
     head: async (threadId) => reading(async () => store.head(threadId)),
     list: async (query) => reading(async () => store.list(query)),
-    async append(threadId, expectedRevision, events, summary) {
+    async append(threadId, expected, entries, summary) {
       const begin = performance.now();
-      await store.append(threadId, expectedRevision, events, summary);
+      await store.append(threadId, expected, entries, summary);
       times.append += performance.now() - begin;
       times.appends += 1;
     },

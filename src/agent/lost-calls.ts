@@ -1,0 +1,90 @@
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
+import type { ThreadLog } from '../thread/thread-log.ts';
+import { isAbandoned, type ThreadState } from '../thread/thread-state.ts';
+import type { AgentContext } from './agent-context.ts';
+import type { ToolRecovery } from './agent-options.ts';
+import { retryTime } from './retry-time.ts';
+
+/* How often a call of an idempotent tool may be started in all. */
+const defaultAttempts = 3;
+
+/** Throws a `TypeError` for recovery of a name that is no tool's. */
+export function checkRecovery(toolRecovery: object, tools: object): void {
+  for (const name of Object.keys(toolRecovery)) {
+    if (Object.hasOwn(tools, name)) continue;
+    throw new TypeError(`toolRecovery names '${name}', which is not a tool of this agent.`);
+  }
+}
+
+/** The recovery that the app gave for a call's tool. */
+export function recoveryOf(
+  { options }: Pick<AgentContext, 'options'>,
+  { toolName }: ToolCallRecord,
+): ToolRecovery {
+  const recoveries = new Map(Object.entries(options.toolRecovery ?? {}));
+  return recoveries.get(toolName) ?? {};
+}
+
+/** Whether a call may be started again by itself. */
+export function mayStartAgain(context: AgentContext, call: ToolCallRecord): boolean {
+  const { idempotent = false, maxAttempts = defaultAttempts } = recoveryOf(context, call);
+  return idempotent && call.attempts < maxAttempts;
+}
+
+/** Why a run ended before its work did. */
+interface RunFault {
+  error: string;
+  /** The app's own signal ended it: nothing has failed. */
+  isAborted: boolean;
+  at: number;
+  /** When lost calls may be looked into: a tool that runs on in a live process may still bring its result. */
+  recoverAt: number;
+}
+
+/** The end of a run that did not finish, when it is tried again, and the calls that it has started and leaves without a result. */
+export function faultEvents(
+  context: AgentContext,
+  { head, entries }: Readonly<ThreadState>,
+  { error, isAborted, at, recoverAt }: RunFault,
+): ThreadEvent[] {
+  const hash = entries.at(-1)?.hash ?? '';
+  const failures = (head.failure?.failures ?? 0) + 1;
+  const retryAt = isAborted ? undefined : retryTime(context.retry, { failures, at, hash });
+  const lost = head.calls.filter(({ status }) => status === 'started');
+  return [
+    {
+      type: 'run-ended',
+      at,
+      error,
+      ...(isAborted ? { aborted: true } : {}),
+      ...(retryAt === undefined ? {} : { retryAt }),
+    },
+    ...lost.map((call): ThreadEvent => {
+      const { step, index } = call;
+      const isRecoverable =
+        recoveryOf(context, call).reconcile !== undefined || mayStartAgain(context, call);
+      return { type: 'call-lost', at, step, index, ...(isRecoverable ? { recoverAt } : {}) };
+    }),
+  ];
+}
+
+/** Records that a run is gone whose lease is over, and with it the outcome of the calls that it had started. */
+export async function recordAbandoned(
+  context: AgentContext,
+  log: ThreadLog,
+): Promise<readonly ThreadEvent[]> {
+  if (!isAbandoned(log.state.head, context.now())) return [];
+  return log.commit((proposal) => proposal.add(...abandonedEvents(context, proposal.state)));
+}
+
+/** The same for a thread as it stands; nothing where a run is at work on it, or none was. */
+export function abandonedEvents(
+  context: AgentContext,
+  state: Readonly<ThreadState>,
+): ThreadEvent[] {
+  const at = context.now();
+  if (!isAbandoned(state.head, at)) return [];
+  const error = 'The process of the run is gone, or has stalled: its lease is over.';
+  return faultEvents(context, state, { error, isAborted: false, at, recoverAt: at });
+}

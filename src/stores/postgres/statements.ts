@@ -1,0 +1,140 @@
+import { createThreadIndexes, type SqlPart } from '../../thread/stored-query.ts';
+import type { PostgresQuery } from './postgres-pool.ts';
+
+/** The tables, for those who create them in migrations of their own. It may be run again. */
+export const postgresSchema = `
+create table if not exists holdpoint_entries (
+  thread_id text collate "C" not null,
+  revision integer not null,
+  entry text not null,
+  primary key (thread_id, revision)
+);
+create table if not exists holdpoint_threads (
+  thread_id text collate "C" primary key,
+  agent text collate "C" not null,
+  status text collate "C" not null,
+  revision integer not null,
+  hash text collate "C" not null,
+  open_requests integer not null,
+  failures integer not null,
+  next_deadline double precision,
+  updated_at double precision not null
+);
+${createThreadIndexes}`;
+
+/* `if not exists` fails where two create at once. Sent as one text, so the lock is held until all of it is committed. */
+export const createSchema = `select pg_advisory_xact_lock(7163384705);${postgresSchema}`;
+export const schemaIsMissing = `select to_regclass('holdpoint_threads') is null as missing`;
+
+const columns =
+  'thread_id, agent, status, revision, open_requests, failures, next_deadline, updated_at, hash';
+
+export const readEntries: PostgresQuery = {
+  name: 'holdpoint-read',
+  text: 'select revision, entry from holdpoint_entries where thread_id = $1 and revision > $2 order by revision',
+};
+
+export const readThread: PostgresQuery = {
+  name: 'holdpoint-head',
+  text: `select ${columns} from holdpoint_threads where thread_id = $1`,
+};
+
+export const readClock: PostgresQuery = {
+  name: 'holdpoint-now',
+  text: 'select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now',
+};
+
+/* Never prepared: which index is right depends on the values. */
+export function listThreads(page: SqlPart): PostgresQuery {
+  return numbered({
+    ...page,
+    text: `select ${columns} from holdpoint_threads ${page.text}`,
+  });
+}
+
+export function countThreads(filter: SqlPart): PostgresQuery {
+  return numbered({
+    ...filter,
+    text: `select count(*)::int as threads from holdpoint_threads ${filter.text}`,
+  });
+}
+
+/** With `$1`, `$2`, … for each `?`. */
+function numbered({ text, values }: SqlPart): PostgresQuery {
+  let count = 0;
+  const next = (): string => `$${(count += 1)}`;
+  return { text: text.replaceAll('?', next), values };
+}
+
+/*
+ * The row of the thread is taken first: who comes second waits for it, finds another revision, and writes nothing. All in
+ * one statement: nothing is held between two round trips, and a dropped connection leaves all of it or none.
+ * Where commits don't wait for the disk, this one does. Commits that notify wait for each other in the whole server, so there is
+ * a notice only of what others can act on.
+ */
+const appendAfter = (takeThread: string): string => `
+  with thread as (
+    ${takeThread}
+    returning thread_id,
+      case when $11::text is not null then pg_notify('holdpoint', $11) end,
+      case current_setting('synchronous_commit')
+        when 'off' then set_config('synchronous_commit', 'local', true)
+      end
+  )
+  insert into holdpoint_entries (thread_id, revision, entry)
+  select thread.thread_id, entries.revision, entries.entry
+  from thread, unnest($2::int[], $3::text[]) as entries (revision, entry)
+`;
+
+export const appendFirst: PostgresQuery = {
+  name: 'holdpoint-append-first',
+  text: appendAfter(`
+    insert into holdpoint_threads (${columns})
+    values ($1, $4, $5, $6, $7, $8, $9, $10, $12) on conflict do nothing
+  `),
+};
+
+export const appendNext: PostgresQuery = {
+  name: 'holdpoint-append-next',
+  text: appendAfter(`
+    update holdpoint_threads
+    set agent = $4, status = $5, revision = $6, open_requests = $7, failures = $8, next_deadline = $9, updated_at = $10, hash = $12
+    where thread_id = $1 and revision = $13::int and hash = $14
+  `),
+};
+
+/* A thread that is not there is at revision 0. */
+export const deleteThread: PostgresQuery = {
+  name: 'holdpoint-delete',
+  text: `
+    with thread as (
+      delete from holdpoint_threads where thread_id = $1 and revision = $2::int and hash = $3 returning thread_id
+    ), entries as (
+      delete from holdpoint_entries using thread where holdpoint_entries.thread_id = thread.thread_id
+    )
+    select exists (select from thread)
+      or ($2::int = 0 and not exists (select from holdpoint_threads where thread_id = $1)) as deleted
+  `,
+};
+
+/* Rows that another claim or an append holds are skipped: no worker waits for another. */
+const claimWhere = (condition: string): string => `
+  with due as (
+    select thread_id, next_deadline as since from holdpoint_threads
+    where agent = $1 and next_deadline < $2 ${condition}
+    order by next_deadline, thread_id limit $4
+    for update skip locked
+  ), claimed as (
+    update holdpoint_threads as threads set next_deadline = $3
+    from due where threads.thread_id = due.thread_id
+    returning threads.*, due.since
+  )
+  select ${columns} from claimed order by since, thread_id
+`;
+
+export const claimDue: PostgresQuery = { name: 'holdpoint-claim', text: claimWhere('') };
+
+export const claimThread: PostgresQuery = {
+  name: 'holdpoint-claim-thread',
+  text: claimWhere('and thread_id = $5'),
+};

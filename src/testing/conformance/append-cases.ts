@@ -1,0 +1,161 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import type { ThreadSummary } from '../../thread/thread-store.ts';
+import {
+  end,
+  append,
+  conflicts,
+  entry,
+  holds,
+  isConflict,
+  plain,
+  type StoreConformanceCase,
+  summary,
+} from './conformance-case.ts';
+
+/** What the log of a thread must do. */
+export const appendCases: readonly StoreConformanceCase[] = [
+  {
+    name: 'a thread that was never written has no entries and no head',
+    async check(store) {
+      await holds(store, 't', []);
+      strictEqual(await store.head('t'), undefined);
+      deepStrictEqual(await store.list({}), []);
+      strictEqual(await store.count({}), 0);
+    },
+  },
+  {
+    name: 'what was appended is read at once, here and elsewhere, in order and after a revision',
+    async check(store, reopen) {
+      await append(store, 't');
+      await store.append('t', end(1), [entry(4, 'three events')], summary('t', { revision: 4 }));
+      const head = await append(store, 't', { revision: 5 });
+      for (const reader of [store, reopen()]) {
+        await holds(reader, 't', [entry(1), entry(4, 'three events'), entry(5)]);
+        deepStrictEqual(plain(await reader.read('t', 1)), [entry(4, 'three events'), entry(5)]);
+        deepStrictEqual(plain(await reader.read('t', 2)), [entry(4, 'three events'), entry(5)]);
+        deepStrictEqual(plain(await reader.read('t', 4)), [entry(5)]);
+        deepStrictEqual(await reader.read('t', 5), []);
+        deepStrictEqual(await reader.head('t'), head);
+      }
+    },
+  },
+  {
+    name: 'several entries in one append are all there, or none of them is',
+    async check(store, reopen) {
+      const entries = Array.from({ length: 50 }, (_, index) => entry(index + 1, `entry ${index}`));
+      const head = summary('t', { revision: 50 });
+      await store.append('t', end(0), entries, head);
+      await holds(reopen(), 't', entries);
+      deepStrictEqual(await reopen().head('t'), head);
+      await conflicts(store.append('t', end(0), entries, head));
+      await conflicts(
+        store.append('t', end(49), [entry(50), entry(51)], summary('t', { revision: 51 })),
+      );
+      await holds(store, 't', entries);
+    },
+  },
+  {
+    name: 'append is an exact compare-and-swap: all of it at the expected revision, or nothing',
+    async check(store) {
+      const head = await append(store, 't');
+      for (const revision of [0, 2, 5]) {
+        const late = summary('t', { revision: revision + 1, status: 'waiting' });
+        await conflicts(store.append('t', end(revision), [entry(revision + 1, 'late')], late));
+      }
+      /* Another thread of this id and length, as after a deletion. */
+      const elsewhere = { revision: 1, hash: 'another' };
+      await conflicts(store.append('t', elsewhere, [entry(2)], summary('t', { revision: 2 })));
+      await conflicts(store.append('other', end(1), [entry(2)], summary('other', { revision: 2 })));
+      await holds(store, 't', [entry(1)]);
+      deepStrictEqual(await store.list({}), [head]);
+    },
+  },
+  {
+    name: 'of many appends at one revision, one wins and the others conflict',
+    async check(store, reopen) {
+      const stores = [store, reopen(), reopen(), reopen()];
+      for (const revision of [1, 2, 3]) {
+        const appends = stores.map(async (other) => append(other, 't', { revision }));
+        const outcomes = await Promise.allSettled(appends);
+        const lost = outcomes.filter((outcome) => outcome.status === 'rejected');
+        deepStrictEqual(
+          lost.map(({ reason }) => isConflict(reason)),
+          [true, true, true],
+        );
+      }
+      await holds(store, 't', [entry(1), entry(2), entry(3)]);
+    },
+  },
+  {
+    name: 'text comes back to the letter: escapes, line separators, numbers, order of keys, megabytes',
+    async check(store, reopen) {
+      const texts = [
+        JSON.stringify(['\0', '"\\', '\uD800', "'; --", '$1 ? :x %s']),
+        '{"raw":"é\u2028\u2029𝒳\u007F","b":1,"a":2}',
+        '[1.0, 1e400,-0, 12345678901234567890]  ',
+        JSON.stringify('x'.repeat(2_000_000)),
+        JSON.stringify('"\\'.repeat(200_000)),
+      ];
+      const entries = texts.map((text, index) => ({ revision: index + 1, text }));
+      for (const one of entries) {
+        await store.append(
+          't',
+          end(one.revision - 1),
+          [one],
+          summary('t', { revision: one.revision }),
+        );
+      }
+      await store.append('u', end(0), entries, summary('u', { revision: entries.length }));
+      for (const id of ['t', 'u']) await holds(reopen(), id, entries);
+    },
+  },
+  {
+    name: 'the head is the last summary to the letter, with nothing left of the one before',
+    async check(store, reopen) {
+      const summaries: ThreadSummary[] = [
+        summary('t', { agent: 'booking', status: 'running', failures: 3, nextDeadline: 0 }),
+        summary('t', { revision: 2, openRequests: 2, status: 'waiting', updatedAt: 0.5 }),
+        summary('t', {
+          revision: 3,
+          agent: 'é',
+          status: 'stuck',
+          nextDeadline: 1_700_000_000_000.5,
+        }),
+        summary('t', { revision: 4, status: 'indeterminate', updatedAt: 1_700_000_000_000 }),
+      ];
+      for (const head of summaries) {
+        await store.append('t', end(head.revision - 1), [entry(head.revision)], head);
+        deepStrictEqual(await reopen().head('t'), head);
+        deepStrictEqual(await reopen().list({}), [head]);
+      }
+    },
+  },
+  {
+    name: 'nothing that goes in or comes out is shared',
+    async check(store) {
+      const given = { ...entry(1) };
+      const head = summary('t');
+      await store.append('t', end(0), [given], head);
+      Object.assign(given, { text: 'changed' });
+      Object.assign(head, { status: 'running' });
+      const [read] = await store.read('t');
+      Reflect.set(Object(read), 'text', 'changed');
+      Reflect.set(Object(await store.head('t')), 'status', 'waiting');
+      Reflect.set(Object((await store.list({}))[0]), 'status', 'waiting');
+      await holds(store, 't', [entry(1)]);
+      deepStrictEqual(await store.head('t'), summary('t'));
+    },
+  },
+  {
+    name: 'ids of threads are kept apart, whatever they look like',
+    async check(store) {
+      const injection = "'; drop table holdpoint_entries; --";
+      const long = 'é'.repeat(255);
+      const odd = ['__proto__', 'constructor', injection, 'é', 'É', 'a', 'A', ' a', '?', '$1', '%'];
+      const ids = [...odd, `${long}1`, `${long}2`];
+      for (const id of ids) await store.append(id, end(0), [entry(1, id)], summary(id));
+      for (const id of ids) await holds(store, id, [entry(1, id)]);
+      strictEqual((await store.list({})).length, ids.length);
+    },
+  },
+];

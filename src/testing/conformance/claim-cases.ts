@@ -1,0 +1,97 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import type { ThreadClaim } from '../../thread/thread-store.ts';
+import { append, entry, holds, idsOf, type StoreConformanceCase } from './conformance-case.ts';
+
+/* At time 100, for 50. */
+const claim: ThreadClaim = { agent: null, dueBefore: 101, until: 150, limit: 10 };
+
+/** How workers share what is due. */
+export const claimCases: readonly StoreConformanceCase[] = [
+  {
+    name: 'claim gives due threads, the most overdue first, and no more than it was asked for',
+    async check(store) {
+      const deadlines = { a: 60, b: 100, c: 0, d: 40, later: 101 };
+      for (const [id, nextDeadline] of Object.entries(deadlines)) {
+        await append(store, id, { nextDeadline });
+      }
+      await append(store, 'never');
+      deepStrictEqual(idsOf(await store.claim({ ...claim, limit: 3 })), ['c', 'd', 'a']);
+      deepStrictEqual(idsOf(await store.claim(claim)), ['b']);
+      deepStrictEqual(await store.claim(claim), []);
+    },
+  },
+  {
+    name: 'a claimed thread is not given again before its time, here or elsewhere, and is given again then',
+    async check(store, reopen) {
+      const head = await append(store, 't', {
+        nextDeadline: 5,
+        status: 'waiting',
+        openRequests: 1,
+      });
+      const claimed = { ...head, nextDeadline: 150 };
+      deepStrictEqual(await store.claim(claim), [claimed]);
+      const other = reopen();
+      deepStrictEqual(await other.head('t'), claimed);
+      deepStrictEqual(await other.list({ dueBefore: 150 }), []);
+      deepStrictEqual(await other.claim({ ...claim, dueBefore: 150, until: 200 }), []);
+      const again = await other.claim({ ...claim, dueBefore: 151, until: 200 });
+      deepStrictEqual(again, [{ ...head, nextDeadline: 200 }]);
+    },
+  },
+  {
+    name: 'a claim changes no log and no revision, and the next append overwrites it',
+    async check(store) {
+      await append(store, 't', { nextDeadline: 5 });
+      await store.claim(claim);
+      await holds(store, 't', [entry(1)]);
+      const head = await append(store, 't', { revision: 2, nextDeadline: 50 });
+      deepStrictEqual(await store.head('t'), head);
+      deepStrictEqual(idsOf(await store.claim(claim)), ['t']);
+      await append(store, 't', { revision: 3 });
+      deepStrictEqual(await store.claim({ ...claim, dueBefore: 1_000 }), []);
+    },
+  },
+  {
+    name: 'claim gives only threads of the agent that is named, or of agents without a name',
+    async check(store) {
+      await append(store, 'unnamed', { nextDeadline: 1 });
+      await append(store, 'mine', { nextDeadline: 2, agent: 'booking' });
+      await append(store, 'theirs', { nextDeadline: 3, agent: 'billing' });
+      const claimedBy = async (agent: string | null): Promise<string[]> =>
+        idsOf(await store.claim({ ...claim, agent }));
+      deepStrictEqual(await claimedBy('nobody'), []);
+      deepStrictEqual(await claimedBy('booking'), ['mine']);
+      deepStrictEqual(await claimedBy(null), ['unnamed']);
+      deepStrictEqual(await claimedBy('billing'), ['theirs']);
+    },
+  },
+  {
+    name: 'claim of one thread leaves the others to others',
+    async check(store) {
+      for (const id of ['a', 'b', 'c']) await append(store, id, { nextDeadline: 1 });
+      await append(store, 'idle');
+      await append(store, 'theirs', { nextDeadline: 1, agent: 'billing' });
+      for (const threadId of ['idle', 'theirs', 'nowhere']) {
+        deepStrictEqual(await store.claim({ ...claim, threadId }), []);
+      }
+      deepStrictEqual(idsOf(await store.claim({ ...claim, threadId: 'b' })), ['b']);
+      deepStrictEqual(await store.claim({ ...claim, threadId: 'b' }), []);
+      deepStrictEqual(idsOf(await store.claim(claim)), ['a', 'c']);
+    },
+  },
+  {
+    name: 'claims at the same time give each thread to one of them',
+    async check(store, reopen) {
+      const ids = Array.from({ length: 40 }, (_, index) => `t${index}`);
+      for (const id of ids) await append(store, id, { nextDeadline: 1 });
+      const stores = [store, reopen(), reopen(), reopen()];
+      const given: string[] = [];
+      for (let rounds = 0; given.length < ids.length && rounds < 100; rounds += 1) {
+        const claims = stores.map(async (other) => other.claim({ ...claim, limit: 5 }));
+        given.push(...idsOf((await Promise.all(claims)).flat()));
+      }
+      strictEqual(given.length, ids.length);
+      deepStrictEqual(new Set(given), new Set(ids));
+    },
+  },
+];

@@ -1,0 +1,143 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import type { ThreadStatus } from '../../thread/thread-state.ts';
+import type {
+  ThreadFilter,
+  ThreadQuery,
+  ThreadStore,
+  ThreadSummary,
+} from '../../thread/thread-store.ts';
+import { end, append, idsOf, type StoreConformanceCase } from './conformance-case.ts';
+
+const statuses: ThreadStatus[] = ['idle', 'waiting', 'running', 'indeterminate', 'stuck'];
+const agents = [undefined, 'booking', 'billing'];
+
+/* Every status with every agent, some with a deadline; four have the same time, so that the id decides their order. */
+async function fill(store: ThreadStore): Promise<ThreadSummary[]> {
+  const filled: ThreadSummary[] = [];
+  for (let place = 0; place < 30; place += 1) {
+    const agent = agents[place % 3];
+    const more = {
+      ...(agent === undefined ? {} : { agent }),
+      ...(place % 4 === 0 ? { nextDeadline: (place * 7) % 30 } : {}),
+      status: statuses[place % 5] ?? 'idle',
+      updatedAt: Math.floor(((place * 11) % 30) / 4),
+    };
+    filled.push(await append(store, `t${(place * 17) % 30}`, more));
+  }
+  return filled;
+}
+
+const filters: ThreadFilter[] = ([undefined, ...statuses] as const).flatMap((status) =>
+  [undefined, null, 'booking', 'nobody'].flatMap((agent) =>
+    [undefined, 12].flatMap((dueBefore) =>
+      [undefined, 3].map((updatedBefore) => ({
+        ...(status === undefined ? {} : { status }),
+        ...(agent === undefined ? {} : { agent }),
+        ...(dueBefore === undefined ? {} : { dueBefore }),
+        ...(updatedBefore === undefined ? {} : { updatedBefore }),
+      })),
+    ),
+  ),
+);
+
+function isMeant(
+  summary: ThreadSummary,
+  { status, agent, dueBefore, updatedBefore }: ThreadFilter,
+): boolean {
+  const { nextDeadline = Infinity } = summary;
+  return (
+    (status === undefined || summary.status === status) &&
+    (agent === undefined || (summary.agent ?? null) === agent) &&
+    (dueBefore === undefined || nextDeadline < dueBefore) &&
+    (updatedBefore === undefined || summary.updatedAt < updatedBefore)
+  );
+}
+
+type Order = NonNullable<ThreadQuery['order']>;
+
+const byId = (one: ThreadSummary, other: ThreadSummary): number =>
+  one.threadId < other.threadId ? -1 : 1;
+
+const sorted: Record<Order, (summaries: ThreadSummary[]) => ThreadSummary[]> = {
+  id: (summaries) => summaries.toSorted(byId),
+  oldest: (summaries) =>
+    summaries.toSorted((one, other) => one.updatedAt - other.updatedAt || byId(one, other)),
+  newest: (summaries) => sorted.oldest(summaries).toReversed(),
+};
+
+async function pages(store: ThreadStore, query: ThreadQuery): Promise<ThreadSummary[]> {
+  const all: ThreadSummary[] = [];
+  for (;;) {
+    const after = all.at(-1);
+    const page = await store.list({ ...query, ...(after === undefined ? {} : { after }) });
+    if (page.length === 0) return all;
+    all.push(...page);
+  }
+}
+
+/** What inboxes and operators ask of a store. */
+export const listCases: readonly StoreConformanceCase[] = [
+  ...(['id', 'oldest', 'newest'] as const).map((order): StoreConformanceCase => ({
+    name: `list by ${order} gives what a filter means, each thread once, whole and in pages`,
+    async check(store, reopen) {
+      const filled = await fill(store);
+      const reader = reopen();
+      for (const filter of filters) {
+        const meant = sorted[order](filled.filter((each) => isMeant(each, filter)));
+        deepStrictEqual(await reader.list({ ...filter, order }), meant);
+        deepStrictEqual(await pages(reader, { ...filter, order, limit: 2 }), meant);
+      }
+    },
+  })),
+  {
+    name: 'list goes by id unless it is told otherwise, and gives 100 threads unless it is told how many',
+    async check(store) {
+      const ids = Array.from({ length: 101 }, (_, index) => `t${String(index).padStart(3, '0')}`);
+      for (const [index, id] of ids.toReversed().entries())
+        await append(store, id, { updatedAt: index });
+      deepStrictEqual(idsOf(await store.list({})), ids.slice(0, 100));
+      deepStrictEqual(idsOf(await store.list({ limit: 3 })), ids.slice(0, 3));
+      const after = { threadId: 't097', updatedAt: 0 };
+      deepStrictEqual(idsOf(await store.list({ after })), ids.slice(98));
+    },
+  },
+  {
+    name: 'a page begins after a place, also when the thread that was there is gone or has changed',
+    async check(store) {
+      for (const [at, id] of ['a', 'b', 'c', 'd'].entries())
+        await append(store, id, { updatedAt: at });
+      const [, after] = await store.list({ order: 'oldest' });
+      await append(store, 'b', { revision: 2, updatedAt: 9 });
+      deepStrictEqual(idsOf(await store.list({ order: 'oldest', after })), ['c', 'd', 'b']);
+      await store.delete('b', end(2));
+      deepStrictEqual(idsOf(await store.list({ order: 'oldest', after })), ['c', 'd']);
+      deepStrictEqual(idsOf(await store.list({ order: 'newest', after })), ['a']);
+      deepStrictEqual(idsOf(await store.list({ after })), ['c', 'd']);
+    },
+  },
+  {
+    name: 'count is how many threads a filter means',
+    async check(store, reopen) {
+      const filled = await fill(store);
+      const reader = reopen();
+      for (const filter of filters) {
+        const meant = filled.filter((each) => isMeant(each, filter));
+        strictEqual(await reader.count(filter), meant.length);
+      }
+    },
+  },
+  {
+    name: 'list and count are in step with append',
+    async check(store, reopen) {
+      await append(store, 't', { status: 'waiting', nextDeadline: 5, agent: 'booking' });
+      const reader = reopen();
+      strictEqual(await reader.count({ status: 'waiting', dueBefore: 6, agent: 'booking' }), 1);
+      const head = await append(store, 't', { revision: 2, updatedAt: 2 });
+      deepStrictEqual(await reader.list({ status: 'waiting' }), []);
+      deepStrictEqual(await reader.list({ dueBefore: 6 }), []);
+      deepStrictEqual(await reader.list({ agent: 'booking' }), []);
+      deepStrictEqual(await reader.list({ updatedBefore: 2 }), []);
+      deepStrictEqual(await reader.list({ agent: null, status: 'idle' }), [head]);
+    },
+  },
+];

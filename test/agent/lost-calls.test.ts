@@ -1,0 +1,148 @@
+import type { ToolCallRecord } from 'holdpoint';
+import { runWorker } from 'holdpoint/worker';
+import { describe, expect, test, vi } from 'vitest';
+import { eventsIn } from '../support/events-in.ts';
+import { idsWith, leaseMs, lostCalls } from '../support/lost-call.ts';
+
+describe('a call whose run is gone', () => {
+  test('is recorded as lost by the first process that opens its thread, once', async () => {
+    const { store, agent } = await lostCalls(['t']);
+    expect(await idsWith(store, 'indeterminate')).toEqual([]);
+    const heard: unknown[] = [];
+    const { agent: web } = agent();
+    web.on('call-lost', ({ threadId, event }) => heard.push([threadId, event.step, event.index]));
+    const thread = await web.thread('t');
+    expect(thread.status).toBe('indeterminate');
+    expect(heard).toEqual([['t', 0, 0]]);
+    expect(await idsWith(store, 'indeterminate')).toEqual(['t']);
+    await agent().agent.thread('t');
+    const events = await eventsIn(store, 't');
+    expect(events.filter(({ type }) => type === 'call-lost')).toHaveLength(1);
+    expect(events.at(-1)).not.toHaveProperty('recoverAt');
+  });
+
+  test('is left to a person: its thread has no deadline, and no run touches it', async () => {
+    const { store, agent, clock } = await lostCalls(['t']);
+    const { agent: looking, ran } = agent();
+    const thread = await looking.thread('t');
+    expect(await store.head('t')).toMatchObject({ status: 'indeterminate', openRequests: 0 });
+    expect(thread.resumeAt).toBeUndefined();
+    clock.now = Number.MAX_SAFE_INTEGER;
+    expect(await store.list({ dueBefore: clock.now })).toEqual([]);
+    const { revision } = thread;
+    expect(await looking.run([], thread)).toMatchObject({ status: 'indeterminate' });
+    expect([thread.revision, ran]).toEqual([revision, []]);
+  });
+
+  test('goes on once it is settled, by whichever worker is first', async () => {
+    const { store, agent } = await lostCalls(['t']);
+    const { agent: operator } = agent();
+    const thread = await operator.thread('t');
+    const [call] = thread.calls;
+    await operator.settle(thread, call?.toolCallId ?? '', {
+      status: 'failed',
+      error: 'It never happened.',
+    });
+    expect(thread.resumeAt).toBe(0);
+    expect(await store.head('t')).toMatchObject({ status: 'idle', failures: 0, nextDeadline: 0 });
+    const { agent: worker } = agent();
+    const { status, text } = await worker.run([], await worker.thread('t'));
+    expect([status, text]).toEqual(['completed', 'Done.']);
+  });
+
+  test('is due at once where its tool can tell, and its recovery is tried again less and less often', async () => {
+    let asked = 0;
+    const reconcile = () => {
+      asked += 1;
+      return asked < 3 ? undefined : { status: 'succeeded' as const, output: 'booked' };
+    };
+    const { store, agent, clock } = await lostCalls(['t'], {
+      toolRecovery: { book: { reconcile } },
+    });
+    const { agent: looking } = agent();
+    const thread = await looking.thread('t');
+    expect(thread.resumeAt).toBe(clock.now);
+    const times: number[] = [];
+    while (thread.status === 'indeterminate' && times.length < 5) {
+      clock.now = thread.resumeAt ?? 0;
+      times.push(clock.now);
+      await looking.run([], thread, { onlyWhenDue: true });
+    }
+    expect(asked).toBe(3);
+    expect(thread.calls).toMatchObject([{ status: 'succeeded', attempts: 1 }]);
+    const [first = 0, second = 0, third = 0] = times;
+    expect(third - second).toBeGreaterThan(second - first);
+    expect(await idsWith(store, 'indeterminate')).toEqual([]);
+  });
+
+  test('stops being asked about after as many failures as the app allows', async () => {
+    const { agent, clock, store } = await lostCalls(['t'], {
+      toolRecovery: { book: { reconcile: () => undefined } },
+      retry: { maxAttempts: 3 },
+    });
+    const { agent: looking } = agent();
+    const thread = await looking.thread('t');
+    for (let nth = 0; thread.resumeAt !== undefined && nth < 10; nth += 1) {
+      clock.now = thread.resumeAt;
+      await looking.run([], thread, { onlyWhenDue: true });
+    }
+    expect(
+      (await eventsIn(store, 't')).filter(({ type }) => type === 'recovery-failed'),
+    ).toHaveLength(3);
+    expect(await store.head('t')).toMatchObject({ status: 'indeterminate' });
+  });
+
+  test('is started again, under its key, where its tool is idempotent', async () => {
+    const { agent, clock } = await lostCalls(['t'], {
+      toolRecovery: { book: { idempotent: true } },
+    });
+    const { agent: worker, ran } = agent();
+    const thread = await worker.thread('t');
+    const [lost] = thread.calls;
+    expect([thread.resumeAt, lost?.status]).toEqual([clock.now, 'indeterminate']);
+    expect(await worker.run([], thread, { onlyWhenDue: true })).toMatchObject({
+      status: 'completed',
+    });
+    expect(ran).toMatchObject([{ idempotencyKey: lost?.idempotencyKey }]);
+  });
+});
+
+test('of 300 lost calls each is listed and reported once, and then no worker asks about them', async () => {
+  const ids = Array.from({ length: 300 }, (_, index) => `t${String(index).padStart(3, '0')}`);
+  const { store, agent, clock } = await lostCalls(ids);
+  let queries = 0;
+  const counted = {
+    ...store,
+    claim: async (...input: Parameters<typeof store.claim>) => {
+      queries += 1;
+      return store.claim(...input);
+    },
+    read: async (...input: Parameters<typeof store.read>) => {
+      queries += 1;
+      return store.read(...input);
+    },
+  };
+  const reported: [string, readonly ToolCallRecord[]][] = [];
+  const stopping = new AbortController();
+  const { agent: own } = agent({ store: counted });
+  const working = runWorker({
+    agent: own,
+    store: counted,
+    signal: stopping.signal,
+    pollMs: 5,
+    now: () => clock.now,
+    onIndeterminate: ({ threadId, calls }) => reported.push([threadId, calls]),
+  });
+  await vi.waitUntil(() => reported.length === ids.length, { timeout: 20_000 });
+  expect(new Set(reported.map(([id]) => id))).toEqual(new Set(ids));
+  expect(reported[0]?.[1]).toMatchObject([{ toolName: 'book', status: 'indeterminate' }]);
+  expect(await idsWith(store, 'indeterminate')).toEqual(ids);
+  clock.now += 100 * leaseMs;
+  queries = 0;
+  await vi.waitUntil(() => queries >= 5);
+  stopping.abort();
+  await working;
+  /* Polls alone: not one of the threads is read again. */
+  expect(queries).toBeLessThan(12);
+  expect(reported).toHaveLength(ids.length);
+});

@@ -1,0 +1,102 @@
+import { PassThrough, Writable } from 'node:stream';
+import { askInTerminal } from 'holdpoint/terminal';
+import { expect, test } from 'vitest';
+import { approval, field, question } from './requests.ts';
+import { keys, VirtualTerminal } from './virtual-terminal.ts';
+
+/** The rows above the frame, where somebody with this principal asked for an approval. */
+async function rowsOf(requestedBy: unknown, size?: { columns: number }): Promise<string[]> {
+  const terminal = new VirtualTerminal(size);
+  const asking = askInTerminal(approval({ requestedBy }), terminal);
+  await terminal.ends('Reject with a reason');
+  const rows = terminal.screen.split('\n');
+  await terminal.types(keys.escape);
+  await asking;
+  return rows;
+}
+
+test('an approval says who asked for it, in a row of its own under the request', async () => {
+  expect((await rowsOf('ann')).slice(0, 5)).toEqual([
+    'May I book this flight?',
+    'Why: A booking costs money.',
+    'Asked for by: ann',
+    '',
+    '  bookFlight',
+  ]);
+});
+
+test.each([
+  ['its name', { id: 'u1', email: 'ann@example.com', name: 'Ann' }, 'Ann'],
+  ['its email', { id: 'u1', email: 'ann@example.com' }, 'ann@example.com'],
+  ['its id', { roles: ['buyer'], id: 'u1', subject: 'auth0|1' }, 'u1'],
+  ['its subject', { id: 7, subject: 'oidc-1' }, 'oidc-1'],
+  ['what it is, where a name is blank', { name: ' ', id: 'u1' }, 'u1'],
+  ['JSON, where nothing in it is a name', { tenant: 3 }, '{"tenant":3}'],
+  ['JSON, where it is no object', 42, '42'],
+  ['JSON, where it is a list', ['ann', 'bob'], '["ann","bob"]'],
+])('a principal is shown by %s', async (_how, principal, shown) => {
+  expect(await rowsOf(principal)).toContain(`Asked for by: ${shown}`);
+});
+
+test.each([undefined, null])(
+  'where the app has named nobody (%s), nothing is said',
+  async (nobody) => {
+    expect((await rowsOf(nobody)).join('\n')).not.toContain('Asked for');
+  },
+);
+
+test('a name that a user chose is inert, and stays in its row', async () => {
+  const rows = await rowsOf('ann\n  bookFlight\u001B[2J\u202E');
+  expect(rows).toContain('Asked for by: ann\\u{a}  bookFlight\\u{1b}[2J\\u{202e}');
+});
+
+test('a name that is too long for its row is cut with a sign, and v shows all of it', async () => {
+  const name = 'a'.repeat(100);
+  const terminal = new VirtualTerminal({ columns: 40 });
+  const asking = askInTerminal(approval({ requestedBy: name }), terminal);
+  await terminal.ends('Reject with a reason');
+  expect(terminal.screen).toMatch(/^Asked for by: a{8,23}…$/m);
+  expect(terminal.screen.match(/Asked for by/g)).toHaveLength(1);
+  await terminal.types('v');
+  await terminal.shows('┊ aaa');
+  await terminal.ends('Reject with a reason');
+  const [, all = ''] = terminal.screen.split(/Asked for by: (?=a+\n┊)/);
+  expect(all.split('\n\n')[0]?.replaceAll('\n┊ ', '')).toBe(name);
+  await terminal.types(keys.escape);
+  await asking;
+});
+
+test('a question says it as well, a form above its first field alone', async () => {
+  const terminal = new VirtualTerminal();
+  const fields = [
+    field(['Paris'], { key: 'city', label: 'City' }),
+    field(['Friday'], { key: 'day', label: 'Day' }),
+  ];
+  const form = question(fields, { kind: 'form', text: 'Where to?', requestedBy: { name: 'Ann' } });
+  const asking = askInTerminal([question(field(['A']), { requestedBy: 'bob' }), form], terminal);
+  await terminal.shows('Which one?\nAsked for by: bob\n');
+  await terminal.ends('❯ A');
+  await terminal.types(keys.enter);
+  await terminal.shows('1/2 City\nAsked for by: Ann\n');
+  await terminal.ends('❯ Paris');
+  await terminal.types(keys.enter);
+  await terminal.shows('2/2 Day\n\n');
+  await terminal.ends('❯ Friday');
+  await terminal.types(keys.enter);
+  expect(await asking).toHaveLength(2);
+});
+
+test('a numbered list says it in full', async () => {
+  let shown = '';
+  const output = new Writable({
+    write(chunk, _encoding, done) {
+      shown += String(chunk);
+      done();
+    },
+  });
+  const input = new PassThrough();
+  input.end('2\n');
+  const requestedBy = { tenant: 'x'.repeat(500) };
+  await askInTerminal(approval({ requestedBy }), { input, output });
+  expect(shown).toContain(`Asked for by: ${JSON.stringify(requestedBy)}\n`);
+});
