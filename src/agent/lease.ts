@@ -32,8 +32,7 @@ export class Lease {
 
   /** Whether another run has begun since this one did. */
   get isTakenOver(): boolean {
-    const last = this.#log.state.events.findLast((event) => event.type === 'run-started');
-    return this.#wasTaken && last?.runId !== this.#runId;
+    return this.#wasTaken && latestRun(this.#log.state) !== this.#runId;
   }
 
   /** Whether the lease has run out, by the time of now: nothing may be started then, until a commit has renewed it. */
@@ -46,10 +45,12 @@ export class Lease {
   async take(
     decide: (proposal: Proposal) => readonly ThreadEvent[] | undefined,
   ): Promise<readonly ThreadEvent[]> {
+    const before = this.#wasTaken ? this.#runId : undefined;
     /* A run that takes a thread again is another run to the log: it may start again what it had started. */
-    if (this.#wasTaken) this.#runId = this.#context.generateId();
+    if (before !== undefined) this.#runId = this.#context.generateId();
     return this.#append((proposal) => {
-      const begun = decide(proposal);
+      const isTakenOver = before !== undefined && latestRun(proposal.state) !== before;
+      const begun = isTakenOver ? undefined : decide(proposal);
       this.#isHeld = begun !== undefined;
       this.#wasTaken = this.#isHeld;
       if (begun === undefined) return;
@@ -155,4 +156,9 @@ export class Lease {
     const at = this.#context.now();
     return { type, at, runId: this.#runId, leaseUntil: at + this.#context.leaseMs };
   }
+}
+
+/** The id of the run that has begun last. */
+function latestRun({ events }: Readonly<ThreadState>): string | undefined {
+  return events.findLast((event) => event.type === 'run-started')?.runId;
 }

@@ -11,13 +11,11 @@ import {
   nextDeadlineOf,
   owesRun,
 } from '../thread/thread-state.ts';
-import { traceCall } from '../thread/tracing.ts';
 import { acceptInput } from './accept-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunOptions } from './agent-options.ts';
 import { type CheckedCalls, checkApprovedCalls, eventsOfApproved } from './approved-calls.ts';
 import { broughtEvents, Deliveries } from './deliveries.ts';
-import { executeCall, notRun } from './execute-call.ts';
 import type { DecisionInput } from './decide-calls.ts';
 import { Executions, type Finished } from './executions.ts';
 import { firstMessages } from './first-messages.ts';
@@ -31,6 +29,7 @@ import { failedRecoveries, reconcileCalls, restartsOf } from './recover-calls.ts
 import { callOf, resultEvents } from './result-events.ts';
 import { endStatusOf, type RunEnd } from './run-end.ts';
 import type { ModelListener } from './streaming-model.ts';
+import { startCalls } from './start-calls.ts';
 import { takeStep } from './take-step.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
 import { unlessAborted } from './until-aborted.ts';
@@ -176,6 +175,8 @@ export class Run {
     ]);
     const [restarts = [], starts = noCalls] = (await unlessAborted(looking, signal)) ?? [];
     const events = await this.#lease.take((proposal) => {
+      /* Another scheduler may have been here first. */
+      if (input !== nothing && this.#isTooEarly()) return undefined;
       this.#accept(proposal, input);
       const { head } = proposal;
       const now = this.#context.now();
@@ -266,26 +267,16 @@ export class Run {
 
   /** After the append: the calls that are recorded as started do start. */
   async #begin(events: readonly ThreadEvent[]): Promise<readonly ThreadEvent[]> {
-    const { state } = this.#log;
-    const { signal } = this.#options;
-    /* The fence: the store may have taken so long that others hold the call for lost, and have settled it. */
-    const isTooLate = events.some(({ type }) => type === 'call-started') && this.#lease.isOver;
-    if (isTooLate) await this.#log.pull();
-    const messages = firstMessages(state, state.messages.length - 1);
-    for (const event of events) {
-      if (event.type !== 'call-started') continue;
-      const { step, index } = event;
-      const call = state.head.calls[index];
-      const definition = call && this.#tools.get(call.toolName);
-      if (call === undefined || definition === undefined) continue;
-      const attempt = { step, index, attempt: call.attempts };
-      const around = async (work: () => Promise<unknown>): Promise<unknown> =>
-        traceCall(state, call, work);
-      const { threadId } = state;
-      const options = { threadId, messages, signal, around };
-      const running = isTooLate ? notRun() : executeCall(definition, call, options);
-      this.#executions.add(attempt, running);
-    }
+    await startCalls(
+      {
+        log: this.#log,
+        tools: this.#tools,
+        lease: this.#lease,
+        executions: this.#executions,
+        signal: this.#options.signal,
+      },
+      events,
+    );
     return events;
   }
 

@@ -206,6 +206,11 @@ export class ThreadLog {
     else if (stored.revision === 0 || (await this.#isReplaced())) throw this.#deleted();
     /* It may be longer than the summary said: somebody has appended since. */
     if (stored.revision > revision && stored.revision <= this.revision) return;
+    /* Or it was deleted in between. */
+    if ((await this.#options.store.head(threadId))?.hash !== stored.hash) {
+      await this.#refuseLoss();
+      return;
+    }
     throw new HoldpointError(
       'log-tampered',
       `The log of thread ${threadId} ends at revision ${this.revision}, and the store says it is at ${stored.revision}.`,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ThreadEvent } from 'holdpoint';
+import { fleetFaults } from './audit-fleet.ts';
 import { promptFaults } from './audit-prompts.ts';
 import { toldFaults } from './audit-told.ts';
 import { type CallHistory, callHistories, callOf } from './call-histories.ts';
@@ -22,13 +23,13 @@ export function audit(evidence: Evidence): string[] {
     ...runsBeyondStarts(runs, calls, evidence),
     ...repeatedIds(calls),
     ...repeatedEffects(evidence, calls),
-    ...changedKeys([...runs, ...questions]),
     ...stepFaults(evidence.events, calls),
     ...promptFaults(evidence, calls),
     ...lookFaults(evidence),
     ...acknowledgedFaults(evidence),
     ...deliveredFaults(evidence, calls),
     ...toldFaults(evidence, calls),
+    ...fleetFaults(evidence, calls),
   ];
 }
 
@@ -189,13 +190,6 @@ function repeatedEffects(evidence: Evidence, calls: readonly CallHistory[]): str
       [new Set(same.map(({ toolCallId }) => toolCallId)).size > 1, `Key ${key} has two calls.`],
     ]);
   });
-}
-
-function changedKeys(reached: readonly Effect[]): string[] {
-  const byCall = Map.groupBy(reached, ({ toolCallId }) => toolCallId);
-  return [...byCall]
-    .filter(([, same]) => new Set(same.map(({ idempotencyKey }) => idempotencyKey)).size > 1)
-    .map(([id]) => `The tool was given two keys for ${id}.`);
 }
 
 function stepFaults(events: readonly ThreadEvent[], calls: readonly CallHistory[]): string[] {

@@ -21,6 +21,8 @@ const providerRequestSchema = z.object({
 export interface CallHistory {
   /** For sentences. */
   label: string;
+  /** Step and index. */
+  place: string;
   toolCallId: string;
   toolName: string;
   input: unknown;
@@ -132,6 +134,7 @@ function addCalls(
     const history = { ...begun, lost: [], abandoned: [], ended: [], late: [] };
     const call = {
       label,
+      place: placeKey({ step, index }),
       toolCallId,
       toolName,
       input,

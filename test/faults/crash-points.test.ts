@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { crashRun } from './crash-run.ts';
 import { dropping } from './dropped-connection.ts';
+import { fleetScenarios } from './fleet-scenarios.ts';
 import { FaultPlan } from './mortal-process.ts';
 import { providerScenarios } from './provider-scenarios.ts';
 import { recoveryScenarios } from './recovery-scenarios.ts';
@@ -9,10 +10,12 @@ import { type Scenario, scenarios } from './scenario.ts';
 /** Every crash alone is tried, and every pair of crashes whose second is this many points further; 1 tries all pairs. */
 const stride = Number(process.env['HOLDPOINT_CRASH_STRIDE'] ?? 7);
 
+/* With others about they take longer, and are crashed at fewer pairs. */
+const wideStride = stride === 1 ? 1 : stride * 10;
 const all = [...scenarios, ...recoveryScenarios, ...providerScenarios];
 
 /** All single crashes of a scenario, and its pairs of crashes. Gives how they ended, and what they broke. */
-async function crashEverywhere(scenario: Scenario) {
+async function crashEverywhere(scenario: Scenario, each: number) {
   const ends = new Map<string, number>();
   const broken: { deadly: number[]; faults: string[] }[] = [];
   let runs = 0;
@@ -26,25 +29,32 @@ async function crashEverywhere(scenario: Scenario) {
   const points = await crash([]);
   for (let first = 1; first <= points; first += 1) {
     const passed = await crash([first]);
-    for (let second = first + 1 + (first % stride); second <= passed; second += stride) {
+    for (let second = first + 1 + (first % each); second <= passed; second += each) {
       await crash([first, second]);
     }
   }
   return { points, runs, ends, broken };
 }
 
+/** Crashes a scenario everywhere, and expects that nothing was broken. */
+async function expectSound(scenario: Scenario, each: number): Promise<void> {
+  const { points, runs, ends, broken } = await crashEverywhere(scenario, each);
+  console.log(`${scenario.name}: ${points} points, ${runs} runs,`, Object.fromEntries(ends));
+  expect(broken).toEqual([]);
+  const unknown = scenario.isAlwaysCompleted === true ? [] : ['indeterminate'];
+  expect([...ends.keys()].toSorted()).toEqual(['completed', ...unknown]);
+}
+
 describe(`a crash at every point, and at pairs of points (1 of ${stride}), breaks nothing:`, () => {
-  test.each(all)('$name', async (scenario) => {
-    const { points, runs, ends, broken } = await crashEverywhere(scenario);
-    console.log(`${scenario.name}: ${points} points, ${runs} runs,`, Object.fromEntries(ends));
-    expect(broken).toEqual([]);
-    const unknown = scenario.isAlwaysCompleted === true ? [] : ['indeterminate'];
-    expect([...ends.keys()].toSorted()).toEqual(['completed', ...unknown]);
-  });
+  test.each(all)('$name', async (scenario) => expectSound(scenario, stride));
+});
+
+describe(`the same with others beside the client (1 pair of ${wideStride}):`, () => {
+  test.each(fleetScenarios)('$name', async (scenario) => expectSound(scenario, wideStride));
 });
 
 describe('a connection to the store that drops at any one point breaks nothing:', () => {
-  test.each(all)('$name', async (scenario) => {
+  test.each([...all, ...fleetScenarios])('$name', async (scenario) => {
     const counting = new FaultPlan();
     await crashRun(scenario, [], dropping(counting));
     const points = Array.from({ length: counting.points }, (_, index) => index + 1);

@@ -1,4 +1,5 @@
 import { audit } from './auditor.ts';
+import { replyFaults } from './resent-messages.ts';
 import { callHistories } from './call-histories.ts';
 import { ConnectionLost } from './dropped-connection.ts';
 import { FaultPlan } from './mortal-process.ts';
@@ -32,7 +33,9 @@ export async function crashRun(
   const unknown = calls.some(({ started, ended }) => started.length > 0 && ended.length === 0);
   const unexplained = client.refusals.filter((error) => !(error instanceof ConnectionLost));
   const faults = [
-    ...audit(evidence),
+    ...[...world.deleted, evidence].flatMap(audit),
+    ...client.faults,
+    ...(end === 'completed' ? await replyFaults(world) : []),
     ...unexplained.map((error) => `A request was refused without a crash: ${String(error)}`),
     ...(world.effects.length > calls.length ? ['There are more effects than calls.'] : []),
     ...(end === 'stuck' ? ['The thread never came to its end.'] : []),

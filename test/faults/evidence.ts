@@ -1,4 +1,4 @@
-import type { ThreadEvent } from 'holdpoint';
+import type { LogEntry, ThreadEvent } from 'holdpoint';
 
 /** Something a tool really did, as the world outside the process saw it. */
 export interface Effect {
@@ -8,6 +8,8 @@ export interface Effect {
   input: unknown;
   /** How many events the store had at that moment. */
   revision: number;
+  /** Which attempt it was, as the tool was told, and the time by the clock of the process that began it. */
+  begun?: { attempt: number; now: number };
 }
 
 /** A request that a model got. */
@@ -22,6 +24,10 @@ export interface AskedModel {
 export interface Evidence {
   /** The log, from the store. */
   events: readonly ThreadEvent[];
+  /** The log as it is stored, for what is read off its hashes. */
+  entries?: readonly LogEntry[];
+  /** For each event of the log, the name of the agent whose process appended it. */
+  authors?: readonly (string | undefined)[];
   effects: readonly Effect[];
   /** Each time a tool was called, also where its server did nothing anew. By default the effects. */
   runs?: readonly Effect[];

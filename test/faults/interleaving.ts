@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { leaseMs } from './scheduled-world.ts';
+import { leaseMs, owners } from './scheduled-world.ts';
 import type { PlannedCall } from './stateless-model.ts';
 import { type Move, moves } from './thread-moves.ts';
 
@@ -9,7 +9,9 @@ export interface Interleaving {
   turns: readonly (readonly PlannedCall[])[];
   /** Whether the first message was sent, and its requests were shown, before anybody acts. */
   isOpened: boolean;
-  actors: { skewMs: number; moves: Move[] }[];
+  actors: { skewMs: number; owner: string; moves: Move[] }[];
+  /** Whether the nth request to the provider fails. */
+  failures: boolean[];
   ticks: { ms: number; rings: boolean }[];
 }
 
@@ -37,9 +39,11 @@ export const interleavings: fc.Arbitrary<Interleaving> = fc.record({
   actors: fc.array(
     fc.record({
       skewMs: fc.constantFrom(0, 0, 500, -500, leaseMs * 2),
+      owner: fc.constantFrom(owners[0], owners[0], owners[0], owners[1]),
       moves: fc.array(moves, { minLength: 1, maxLength: 4 }),
     }),
     { minLength: 2, maxLength: 4 },
   ),
+  failures: fc.array(fc.constantFrom(false, false, true), { maxLength: 6 }),
   ticks: fc.array(ticks, { maxLength: 4 }),
 });

@@ -38,7 +38,8 @@ function working(toolName: string, world: MortalWorld, process: MortalProcess): 
     ...described(toolName),
     execute: async (input, options) =>
       process.reach(async () => {
-        const request = await requestOf(toolName, world, { input, ...options });
+        const begun = begunAt(world, process, options);
+        const request = { ...(await requestOf(toolName, world, { input, ...options })), begun };
         world.server.run(request);
         return outputOf(request);
       }),
@@ -94,6 +95,11 @@ function recovery(toolName: string, world: MortalWorld, process: MortalProcess):
     ...(reconciles === undefined ? {} : { reconcile }),
     ...(maxAttempts === undefined ? {} : { idempotent: true, maxAttempts }),
   };
+}
+
+/** Which attempt begins, and when, by the clock of its own process. */
+function begunAt(world: MortalWorld, process: MortalProcess, options: object) {
+  return { attempt: Number(Reflect.get(options, 'attempt')), now: world.timeOf(process) };
 }
 
 /** What the server of a tool gets, and when. */

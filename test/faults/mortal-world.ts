@@ -2,9 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import {
   type Agent,
   createAgent,
+  type LogEntry,
   memoryStore,
   type ThreadEvent,
   type ThreadStore,
+  type ThreadSummary,
 } from 'holdpoint';
 import { eventsIn } from '../support/events-in.ts';
 import type { AskedModel, Effect, Evidence } from './evidence.ts';
@@ -22,6 +24,11 @@ const leaseMs = 60_000;
 /* More than a lease, and more than any clock of these worlds is off. */
 const longWaitMs = 3 * 3_600_000;
 
+/** What a provider throws that is overloaded. */
+export class ProviderDown extends Error {
+  override readonly name = 'ProviderDown';
+}
+
 /** A store as a process sees it; a broken one, for the tests of the tests. */
 export type StoreView = (store: ThreadStore) => ThreadStore;
 
@@ -34,15 +41,26 @@ interface ClockReading {
 /** The time that a process reads where the true time is `time`. */
 export type ClockView = (time: number, reading: ClockReading) => number;
 
+/** A log as far as it had come at some point. */
+export interface LogCopy {
+  entries: readonly LogEntry[];
+  summary: ThreadSummary;
+}
+
 /** What outlives the processes: the store, the clock, what tools did, and what models were asked. */
 export class MortalWorld {
   readonly plan: FaultPlan;
   readonly scenario: Scenario;
-  readonly server: ToolServer;
-  readonly prompts: AskedModel[] = [];
-  readonly looks: ThreadEvent[][] = [];
-  readonly acknowledged: { requestId: string; approved: boolean }[] = [];
-  readonly delivered: { toolCallId: string; output: unknown }[] = [];
+  server: ToolServer;
+  prompts: AskedModel[] = [];
+  looks: ThreadEvent[][] = [];
+  acknowledged: { requestId: string; approved: boolean }[] = [];
+  delivered: { toolCallId: string; output: unknown }[] = [];
+  /** What is known of the threads that had this id before, and were deleted. */
+  readonly deleted: Evidence[] = [];
+  #authors: (string | undefined)[] = [];
+  #failures = 0;
+  readonly #numbers = new WeakMap<MortalProcess, number>();
   readonly #store = memoryStore();
   readonly #view: StoreView;
   readonly #clock: ClockView;
@@ -50,6 +68,8 @@ export class MortalWorld {
   #readings = 0;
   #processes = 0;
   #ids = 0;
+  /** What ids begin with: another world has others. */
+  #idPrefix = 'id-';
 
   constructor(
     scenario: Scenario,
@@ -73,17 +93,26 @@ export class MortalWorld {
     return this.server.effects;
   }
 
+  get time(): number {
+    return this.#time;
+  }
+
   /** A new process with an agent that shares nothing with others but this world. */
-  start(): { process: MortalProcess; agent: Agent } {
-    const process = new MortalProcess(this.plan);
+  start({ name, isImmortal = false }: { name?: string | undefined; isImmortal?: boolean } = {}) {
+    const process = new MortalProcess(isImmortal ? new FaultPlan() : this.plan);
     const number = (this.#processes += 1);
-    const agent = createAgent({
+    this.#numbers.set(process, number);
+    const { maxFailures } = this.scenario;
+    const agent: Agent = createAgent({
+      ...(name === undefined ? {} : { name }),
+      ...(maxFailures === undefined ? {} : { retry: { maxAttempts: maxFailures } }),
       model: this.#model(process),
       ...mortalTools(this, process),
       toolApproval: { book: 'user-approval' },
-      store: this.#storeOf(process),
+      store: isImmortal ? this.#signed(name) : this.#storeOf(process, name),
       now: () => process.call(() => this.#read(number)),
-      generateId: () => process.call(() => `id-${String((this.#ids += 1)).padStart(19, '0')}`),
+      generateId: () =>
+        process.call(() => `${this.#idPrefix}${String((this.#ids += 1)).padStart(19, '0')}`),
       leaseMs,
       maxRetries: 0,
     });
@@ -93,6 +122,30 @@ export class MortalWorld {
   /** Waits until no dead process holds the thread any more. */
   outwaitLease(): void {
     this.#time += longWaitMs;
+  }
+
+  /** Begins with a copy of a log from another world, and with ids of its own; whoever was at it there is not here. */
+  async copy({ entries, summary }: LogCopy): Promise<void> {
+    this.#idPrefix = 'ic-';
+    this.waitUntil(summary.updatedAt);
+    this.outwaitLease();
+    await this.#store.append(threadId, { revision: 0, hash: '' }, entries, summary);
+  }
+
+  /** Waits until then. */
+  waitUntil(time: number): void {
+    this.#time = Math.max(this.#time, time);
+  }
+
+  /** What the clock of a process shows, without a reading of its own. */
+  timeOf(process: MortalProcess): number {
+    const number = this.#numbers.get(process) ?? 0;
+    return this.#clock(this.#time, { process: number, reading: this.#readings });
+  }
+
+  /** What the store says of the thread without its log. */
+  async head() {
+    return this.#store.head(threadId);
   }
 
   /** Notes how the log stands. */
@@ -111,6 +164,8 @@ export class MortalWorld {
     const names = maxAttempts === undefined ? [] : ['book', 'look'];
     return {
       events: await this.events(),
+      entries: await this.#store.read(threadId),
+      authors: this.#authors,
       effects,
       runs,
       questions,
@@ -133,8 +188,28 @@ export class MortalWorld {
     return this.#clock(this.#time, { process, reading: this.#readings });
   }
 
-  #storeOf(process: MortalProcess): ThreadStore {
-    const store = this.#view(this.#store);
+  /** What is known of the thread is of the past: it is deleted. */
+  #archive(evidence: Evidence): void {
+    this.deleted.push(evidence);
+    this.server = new ToolServer(this.scenario.maxAttempts !== undefined);
+    [this.prompts, this.looks, this.acknowledged, this.delivered] = [[], [], [], []];
+    this.#authors = [];
+  }
+
+  /** The store, where it is noted who wrote what. */
+  #signed(name: string | undefined): ThreadStore {
+    return {
+      ...this.#store,
+      append: async (...input) => {
+        await this.#store.append(...input);
+        const [, { revision }, , summary] = input;
+        for (let at = revision; at < summary.revision; at += 1) this.#authors[at] = name;
+      },
+    };
+  }
+
+  #storeOf(process: MortalProcess, name: string | undefined): ThreadStore {
+    const store = this.#view(this.#signed(name));
     return {
       ...store,
       read: async (...input) => process.reach(async () => store.read(...input)),
@@ -145,6 +220,12 @@ export class MortalWorld {
           if (this.scenario.processes !== undefined) await setImmediate();
           return store.append(...input);
         }),
+      delete: async (...input) =>
+        process.reach(async () => {
+          const evidence = await this.evidence();
+          await store.delete(...input);
+          this.#archive(evidence);
+        }),
     };
   }
 
@@ -153,6 +234,10 @@ export class MortalWorld {
     return statelessModel(plan, async (prompt, answer) =>
       process.reach(async () => {
         this.prompts.push({ prompt, revision: (await this.events()).length });
+        if (this.#failures < (this.scenario.fails ?? 0)) {
+          this.#failures += 1;
+          throw new ProviderDown('overloaded');
+        }
         return answer();
       }),
     );

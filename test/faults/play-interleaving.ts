@@ -42,10 +42,10 @@ class Play {
   async play(): Promise<InterleavingEnd> {
     const { isOpened, actors } = this.#interleaving;
     const opener = await this.#world.start('the opener');
-    if (isOpened) await opener.agent.run('Book it', opener.thread);
+    if (isOpened) await opener.agent.run('Book it', opener.thread, { messageId: 'm0' });
     this.#world.show(opener.thread);
     const processes = await Promise.all(
-      actors.map(async ({ skewMs }, index) => this.#world.start(`${index + 1}`, skewMs)),
+      actors.map(async (actor, index) => this.#world.start(`${index + 1}`, actor)),
     );
     this.#world.isScheduled = true;
     await this.#interleave(
@@ -64,7 +64,8 @@ class Play {
 
   async #audit(): Promise<string[]> {
     const evidence = await this.#world.evidence();
-    return [...audit(evidence), ...runFaults(evidence.events, this.#world.processes)];
+    const { processes } = this.#world;
+    return evidence.flatMap((each) => [...audit(each), ...runFaults(each.events, processes)]);
   }
 
   /** Lets one step happen at a time until all have acted, and nothing is under way any more. */
@@ -104,11 +105,11 @@ class Play {
   /** How a call ended is the same, whoever looks, and whenever. */
   async #look({ name, thread }: ScheduledProcess): Promise<void> {
     await this.#world.look();
-    for (const { toolCallId, outcome } of thread.calls) {
+    for (const { toolCallId, idempotencyKey = toolCallId, outcome } of thread.calls) {
       if (outcome === undefined) continue;
       const text = JSON.stringify(outcome);
-      const before = this.#ended.get(toolCallId) ?? text;
-      this.#ended.set(toolCallId, before);
+      const before = this.#ended.get(idempotencyKey) ?? text;
+      this.#ended.set(idempotencyKey, before);
       if (before !== text) this.#faults.push(`${name} saw ${toolCallId} end otherwise.`);
     }
   }
@@ -117,7 +118,9 @@ class Play {
   async #finish(): Promise<void> {
     for (let attempt = 0; attempt < 12; attempt += 1) {
       this.#world.jump(leaseMs);
-      const process = await this.#world.start('the finisher');
+      const owner = await this.#world.owner();
+      if (owner === undefined) return;
+      const process = await this.#world.start('the finisher', { owner });
       const { agent, thread } = process;
       if ((await settle(this.#world, process, false)) === 'settled') continue;
       const answers = thread.activeApprovalRequests

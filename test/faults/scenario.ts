@@ -31,6 +31,16 @@ export interface Scenario {
   asks?: boolean;
   /** Deferred work is done at once: its result may be there before the note that it is awaited. */
   isEager?: boolean;
+  /** The message has an id, and is sent again, and nothing else is, until its reply is there. */
+  hasIds?: boolean;
+  /** How often the provider fails at first; a scheduler wakes the thread at the times that its log names. */
+  fails?: number;
+  /** After how many failed runs in a row the thread is stuck. */
+  maxFailures?: number;
+  /** Who else comes by after each crash, when the lease is over. */
+  besides?: 'a bystander who opens the thread' | 'somebody who deletes the thread, once';
+  /** When an agent of another name takes the thread over: the old one goes on trying. */
+  adopts?: 'while it waits' | 'after a crash';
   /** Whether every conversation comes to its end, whatever two crashes do to it. */
   isAlwaysCompleted?: boolean;
 }

@@ -13,12 +13,15 @@ import {
 import { vi } from 'vitest';
 import { eventsIn } from '../support/events-in.ts';
 import { cityInput } from '../support/travel-world.ts';
-import type { AskedModel, Effect, Evidence } from './evidence.ts';
-import type { StoreView } from './mortal-world.ts';
+import type { Effect, Evidence } from './evidence.ts';
+import { ProviderDown, type StoreView } from './mortal-world.ts';
 import { type PlannedCall, statelessModel } from './stateless-model.ts';
+import { ThreadRecords } from './thread-records.ts';
 
 /** The id of the one thread of a scheduled world. */
 const threadId = 'scheduled';
+/** The names of the agents of a scheduled world: the one that has the thread, and one that may adopt it. */
+export const owners = ['sales', 'support'] as const;
 /** How long a run holds the thread. */
 export const leaseMs = 60_000;
 /** How long a call of `hold` can be approved. */
@@ -33,11 +36,17 @@ export interface WorldPlan {
   /** Decides whose port is next; without one every port works at once. */
   scheduler?: Scheduler;
   view?: StoreView;
+  /** Whether the nth request to the provider fails; by default none does. */
+  failures?: readonly boolean[];
 }
 
 /** An agent with memory of its own: a process, as far as the others can tell. */
 export interface ScheduledProcess {
   name: string;
+  /** The name of its agent. */
+  owner: string;
+  /** How far its clock is ahead of the world's. */
+  skewMs: number;
   agent: Agent;
   thread: AgentThread;
   /** What it appended. */
@@ -54,8 +63,10 @@ export class ScheduledWorld {
   readonly acknowledged: { requestId: string; approved: boolean }[] = [];
   readonly effects: Effect[] = [];
   readonly processes: ScheduledProcess[] = [];
-  readonly #prompts: AskedModel[] = [];
-  readonly #looks: ThreadEvent[][] = [];
+  readonly records = new ThreadRecords();
+  /** How often the clock has gone back. */
+  setbacks = 0;
+  readonly #prompts: { prompt: unknown; revision: number; runId: string | undefined }[] = [];
   readonly #plan: WorldPlan;
   #time = 1_000_000;
   #latest = 0;
@@ -74,28 +85,34 @@ export class ScheduledWorld {
     return this.#latest;
   }
 
-  /** A process, whose clock is `skewMs` ahead of the world's. */
-  async start(name: string, skewMs = 0): Promise<ScheduledProcess> {
+  /** A process, whose clock is `skewMs` ahead of the world's; `owner` is the name of its agent. */
+  async start(
+    name: string,
+    { skewMs = 0, owner = owners[0] }: { skewMs?: number; owner?: string } = {},
+  ): Promise<ScheduledProcess> {
     const appended: ThreadEvent[] = [];
     const thread = (): AgentThread => process.thread;
+    const about = { name, skewMs, thread };
     const agent = createAgent({
+      name: owner,
       model: this.#model(name, thread),
       tools: {
-        book: this.#tool('book', name),
-        hold: this.#tool('hold', name),
-        look: this.#tool('look', name),
+        book: this.#tool('book', about),
+        hold: this.#tool('hold', about),
+        look: this.#tool('look', about),
       },
       toolApproval: {
         book: 'user-approval',
         hold: { type: 'user-approval', expiresAfterMs: holdMs },
       },
-      store: this.#storeOf(name, appended),
+      store: this.#storeOf(name, owner, appended),
       now: () => this.#now(skewMs),
       generateId: () => `id-${String((this.#ids += 1)).padStart(19, '0')}`,
       leaseMs,
       maxRetries: 0,
     });
-    const process = { name, agent, thread: await agent.thread(threadId), appended };
+    const opened = await agent.thread(threadId);
+    const process: ScheduledProcess = { name, owner, skewMs, agent, thread: opened, appended };
     this.processes.push(process);
     return process;
   }
@@ -107,6 +124,7 @@ export class ScheduledWorld {
 
   /** Moves the clock, also back; no timer rings, as when all processes were suspended meanwhile. */
   jump(ms: number): void {
+    if (ms < 0) this.setbacks += 1;
     this.#time += ms;
   }
 
@@ -123,17 +141,28 @@ export class ScheduledWorld {
 
   /** Notes how the log stands. */
   async look(): Promise<void> {
-    this.#looks.push(await this.events());
+    this.records.look(await this.events());
   }
 
   async events(): Promise<ThreadEvent[]> {
     return eventsIn(this.store, threadId);
   }
 
-  async evidence(): Promise<Evidence> {
+  /** What is known of each thread that had the id, one after the other. */
+  async evidence(): Promise<Evidence[]> {
     const { effects, acknowledged } = this;
-    const events = await this.events();
-    return { events, effects, prompts: this.#prompts, gated, looks: this.#looks, acknowledged };
+    const entries = await this.store.read(threadId);
+    return this.records.evidence(entries, { effects, prompts: this.#prompts, gated, acknowledged });
+  }
+
+  /** Whose the thread is; `undefined` where there is none. */
+  async owner(): Promise<string | undefined> {
+    return (await this.store.head(threadId))?.agent;
+  }
+
+  /** Opens the thread anew in a process. */
+  async open(process: ScheduledProcess): Promise<void> {
+    process.thread = await process.agent.thread(threadId);
   }
 
   #now(skewMs: number): number {
@@ -152,9 +181,9 @@ export class ScheduledWorld {
     }
   }
 
-  #storeOf(name: string, appended: ThreadEvent[]): ThreadStore {
+  #storeOf(name: string, owner: string, appended: ThreadEvent[]): ThreadStore {
     const { view = (store) => store } = this.#plan;
-    const store = view(this.store);
+    const store = view(this.records.noting(this.store, owner));
     return {
       ...store,
       read: async (...input) => this.#reach(`${name} reads`, async () => store.read(...input)),
@@ -163,28 +192,43 @@ export class ScheduledWorld {
           await store.append(...input);
           appended.push(...input[2].flatMap(eventsOf));
         }),
+      delete: async (...input) =>
+        this.#reach(`${name} deletes`, async () => store.delete(...input)),
     };
   }
 
   #model(name: string, thread: () => AgentThread) {
     return statelessModel(this.#plan.turns, async (prompt, answer) => {
       /* What the process knew when it asked; others may have gone on by the time the model hears of it. */
-      this.#prompts.push({ prompt, revision: thread().revision });
+      const { revision, events } = thread();
+      const run = events.findLast((event) => event.type === 'run-started');
+      this.#prompts.push({ prompt, revision, runId: run?.runId });
+      if (this.isScheduled && this.#plan.failures?.[this.#prompts.length] === true) {
+        throw new ProviderDown('overloaded');
+      }
       return this.#reach(`${name} asks the model`, async () => answer());
     });
   }
 
-  #tool(toolName: string, name: string) {
+  #tool(
+    toolName: string,
+    { name, skewMs, thread }: { name: string; skewMs: number; thread: () => AgentThread },
+  ) {
     return tool({
       description: `${toolName} a flight`,
       inputSchema: cityInput,
       execute: async (input, options) => {
         const { toolCallId } = options;
+        const begun = {
+          attempt: Number(Reflect.get(options, 'attempt')),
+          now: this.#time + skewMs,
+        };
         const idempotencyKey = String(Reflect.get(options, 'idempotencyKey'));
-        const revision = (await this.events()).length;
+        /* Where the thread has been deleted meanwhile, as far as the process knows it. */
+        const revision = Math.max(thread().revision, (await this.events()).length);
         return this.#reach(`${name} runs ${toolName}`, async () => {
           await this.turn(`${name} takes its time before ${toolName} happens`);
-          this.effects.push({ toolName, toolCallId, idempotencyKey, input, revision });
+          this.effects.push({ toolName, toolCallId, idempotencyKey, input, revision, begun });
           await this.turn(`${name} takes its time after ${toolName} has happened`);
           return { [toolName]: input.city, by: name };
         });

@@ -3,34 +3,12 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { type SourceMutant, sourceMutants } from './source-mutants.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Promises of the source that the schedules must miss at once when they are broken. */
-const mutants: [promise: string, file: string, from: string, to: string][] = [
-  [
-    'a run that lost its lease stops (the fence)',
-    'agent/lease.ts',
-    'return state.head.run?.runId === this.#runId;',
-    'return true;',
-  ],
-  ['one run at a time', 'agent/run.ts', '!isRunning && ', ''],
-  [
-    'a start is recorded before it is done',
-    'agent/run.ts',
-    'return this.#begin(await this.#lease.commit(make, options));',
-    'return this.#lease.commit((proposal) => this.#begin(make(proposal)), options);',
-  ],
-  [
-    'what others appended first is read before it is decided again',
-    'thread/thread-log.ts',
-    'if (isConflict(error) || ',
-    'if (isConflict(error)) return true; if (',
-  ],
-];
-
 /** The project in a folder of its own, with one line of its source changed. */
-function mutated(file: string, from: string, to: string): string {
+function mutated({ file, from, to }: SourceMutant): string {
   const folder = mkdtempSync(join(tmpdir(), 'holdpoint-mutant-'));
   for (const part of ['package.json', 'tsconfig.json', 'src', 'test']) {
     cpSync(join(root, part), join(folder, part), { recursive: true });
@@ -39,24 +17,35 @@ function mutated(file: string, from: string, to: string): string {
   const path = join(folder, 'src', file);
   const source = readFileSync(path, 'utf8');
   expect(source).toContain(from);
-  writeFileSync(path, source.replace(from, to));
+  writeFileSync(
+    path,
+    source.replace(from, () => to),
+  );
   return folder;
 }
 
-test.each(mutants)('the interleavings find out where not: %s', (_promise, file, from, to) => {
-  const folder = mutated(file, from, to);
+test.each(sourceMutants)('the tests find out where not: $promise', (mutant) => {
+  const folder = mutated(mutant);
+  const [file, name] = mutant.suite;
   try {
     const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-    const parameters = ['run', '--config', 'test/vitest.config.ts', 'test/faults/interleavings'];
+    const config = ['--config', 'test/vitest.config.ts'];
+    const parameters = ['run', ...config, `test/${file}.test.ts`, '-t', name];
     const { status, stdout, stderr } = spawnSync(process.execPath, [vitest, ...parameters], {
       cwd: folder,
       encoding: 'utf8',
-      env: { ...process.env, HOLDPOINT_TIMES: '1', NO_COLOR: '1' },
+      env: {
+        ...process.env,
+        HOLDPOINT_TIMES: '1',
+        HOLDPOINT_CRASH_STRIDE: '100',
+        NO_COLOR: '1',
+      },
     });
     const said = stdout + stderr;
     expect(status).toBe(1);
-    expect(said).toMatch(/FAIL.*no promise is broken/);
-    console.log(/(?:Got|Error): [^\n]*/.exec(said)?.[0]);
+    expect(said).toMatch(new RegExp(`FAIL.*${name}`));
+    expect(said).toMatch(mutant.sentence);
+    console.log(`${mutant.promise}: ${mutant.sentence.exec(said)?.[0]}`);
   } finally {
     rmSync(folder, { recursive: true });
   }

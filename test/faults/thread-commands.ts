@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
-import { HoldpointError, memoryStore } from 'holdpoint';
+import { type AgentThread, HoldpointError, memoryStore } from 'holdpoint';
 import { expect } from 'vitest';
-import { holdMs, type ScheduledProcess, type ScheduledWorld } from './scheduled-world.ts';
+import { holdMs, owners, type ScheduledProcess, type ScheduledWorld } from './scheduled-world.ts';
 import { sendAnswer } from './thread-moves.ts';
 import type { ForeseenAnswer, ForeseenCall, ThreadOracle } from './thread-oracle.ts';
 
@@ -107,6 +107,8 @@ export const threadCommands: fc.Arbitrary<ThreadCommand>[] = [
     ),
   ),
   fc.constantFrom(1, holdMs - 1, holdMs).map(wait),
+  fc.nat(5).map(sayAgain),
+  fc.boolean().map(meddle),
   fc.constant(new PlainCommand('restart', () => 'restarted', restart)),
   fc.constant(new PlainCommand('restore', () => 'restored', restore)),
 ];
@@ -116,8 +118,63 @@ function say(whilePending: 'refuse' | 'cancel'): ThreadCommand {
     `say (${whilePending})`,
     (oracle) => oracle.say(whilePending),
     async ({ process: { agent, thread } }) =>
-      (await agent.run('And more', thread, { whilePending })).status,
+      (await agent.run('And more', thread, { whilePending, messageId: nextId(thread) })).status,
   );
+}
+
+/** The id of the next message: its number. */
+function nextId({ events }: AgentThread): string {
+  return `${events.filter(({ type }) => type === 'message-added').length + 1}`;
+}
+
+/** One of the messages again, and nothing is recorded for it. */
+function sayAgain(nth: number): ThreadCommand {
+  const pick = ({ turns }: ThreadOracle): number => 1 + (nth % turns);
+  return {
+    check: ({ turns }) => turns > 0,
+    run: async (oracle, real) => {
+      const again = pick(oracle);
+      const foreseen = oracle.sayAgain(again);
+      const { agent, thread } = real.process;
+      const work = agent.run('Once more', thread, { messageId: String(again) });
+      await expectForeseen(
+        oracle,
+        real,
+        foreseen,
+        work.then(({ status }) => status),
+      );
+    },
+    toString: () => `say again ${nth}`,
+  };
+}
+
+/** Another agent tries what it may not, and adopts the thread perhaps, which is its own from then on. */
+function meddle(adopts: boolean): ThreadCommand {
+  return {
+    check: ({ turns }) => turns > 0,
+    run: async (oracle, real) => {
+      const { world, process } = real;
+      const owner = owners.find((each) => each !== process.owner);
+      const other = await world.start('a stranger', owner === undefined ? {} : { owner });
+      await expectForeseen(oracle, { world, process: other }, 'wrong-agent', tryAll(other));
+      if (!adopts) return;
+      await other.agent.adopt(other.thread);
+      await expectForeseen(oracle, real, 'wrong-agent', tryAll(process));
+      real.process = other;
+    },
+    toString: () => (adopts ? 'adopt' : 'meddle'),
+  };
+}
+
+/** What an agent may not do with the thread of another; the last of its errors. */
+async function tryAll({ agent, thread }: ScheduledProcess): Promise<string> {
+  for (const work of [
+    async () => agent.respond([], thread),
+    async () => agent.cancel(thread),
+    async () => agent.delete(thread),
+  ])
+    await expect(work()).rejects.toThrow('belongs to');
+  return (await agent.run([], thread)).status;
 }
 
 function wait(ms: number): ThreadCommand {
@@ -133,7 +190,8 @@ function wait(ms: number): ThreadCommand {
 
 /** Another process goes on with what is in the store. */
 async function restart(real: RealThread): Promise<string> {
-  real.process = await real.world.start('another');
+  const { owner } = real.process;
+  real.process = await real.world.start('another', { owner });
   return 'restarted';
 }
 
@@ -142,7 +200,7 @@ async function restore(real: RealThread): Promise<string> {
   const { world, process } = real;
   const text = JSON.stringify(process.thread);
   world.store = memoryStore();
-  const other = await world.start('another');
+  const other = await world.start('another', { owner: process.owner });
   if (process.thread.revision > 0) other.thread = await other.agent.restore(text);
   expect(JSON.stringify(other.thread)).toBe(text);
   real.process = other;

@@ -5,7 +5,9 @@ import {
   HoldpointError,
   type SettledOutcome,
 } from 'holdpoint';
-import { acceptedFaults, refusedFaults } from './move-oracle.ts';
+import { messageIdsIn } from './audit-fleet.ts';
+import { type FleetMove, fleetMoves, makeFleetMove } from './fleet-moves.ts';
+import { acceptedFaults, refusedFaults, retakeFaults } from './move-oracle.ts';
 import type { ScheduledProcess, ScheduledWorld } from './scheduled-world.ts';
 
 /** Something a person or a worker does to a thread. `nth` counts, round and round, what there is to choose from. */
@@ -14,7 +16,8 @@ export type Move =
   | { type: 'message'; whilePending: 'refuse' | 'cancel' }
   | { type: 'settle'; givesUp: boolean }
   | { type: 'cancel' }
-  | { type: 'resume' };
+  | { type: 'resume' }
+  | FleetMove;
 
 type AnswerWay = 'run' | 'respond' | 'respond and resume';
 
@@ -24,6 +27,11 @@ export interface MadeMove {
   process: ScheduledProcess;
   request?: ApprovalRequestContent | undefined;
   appendsBefore: number;
+  /** How much it had appended before its first step. */
+  appendsAtFirst: number;
+  /** The messages that the log had before, and how many threads of this id had been deleted. */
+  knownIds: readonly string[];
+  deletions: number;
 }
 
 /** Moves; most are answers. */
@@ -51,6 +59,7 @@ export const moves: fc.Arbitrary<Move> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('cancel') }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('resume') }) },
+  { weight: 6, arbitrary: fleetMoves },
 );
 
 /** Makes a move. Gives what it came to, a status or a code, and what was wrong with that. */
@@ -61,19 +70,49 @@ export async function makeMove(
 ): Promise<{ end: string; faults: string[] }> {
   const request =
     move.type === 'answer' ? nthOf([...world.requests.values()], move.nth) : undefined;
-  const made: MadeMove = { move, process, request, appendsBefore: process.appended.length };
+  const made: MadeMove = {
+    move,
+    process,
+    request,
+    appendsBefore: process.appended.length,
+    appendsAtFirst: process.appended.length,
+    knownIds: messageIdsIn(await world.events()),
+    deletions: world.records.deletions,
+  };
   try {
-    const end = await perform(world, made);
-    return { end, faults: end === 'nothing' ? [] : acceptedFaults(made) };
+    const { end, faults } = await perform(world, made);
+    const all = [...faults, ...acceptedFaults(made), ...(await retakeFaults(world, made))];
+    return { end, faults: end === 'nothing' ? [] : all };
   } catch (error) {
     const end = HoldpointError.isInstance(error) ? error.code : String(error);
-    return { end, faults: await refusedFaults(world, made, error) };
+    const faults = [
+      ...(await refusedFaults(world, made, error)),
+      ...(await retakeFaults(world, made)),
+    ];
+    if (end === 'thread-deleted') await world.open(process);
+    return { end, faults };
   } finally {
     world.show(process.thread);
   }
 }
 
-async function perform(world: ScheduledWorld, made: MadeMove): Promise<string> {
+async function perform(
+  world: ScheduledWorld,
+  made: MadeMove,
+): Promise<{ end: string; faults: string[] }> {
+  switch (made.move.type) {
+    case 'look':
+    case 'adopt':
+    case 'resend':
+    case 'due':
+    case 'delete':
+      return makeFleetMove(world, made.process, made.move);
+    default:
+      return { end: await performOwn(world, made), faults: [] };
+  }
+}
+
+async function performOwn(world: ScheduledWorld, made: MadeMove): Promise<string> {
   const { agent, thread } = made.process;
   switch (made.move.type) {
     case 'answer':
@@ -89,7 +128,7 @@ async function perform(world: ScheduledWorld, made: MadeMove): Promise<string> {
     }
     case 'cancel':
       return (await agent.cancel(thread)).status;
-    case 'resume':
+    default:
       return (await agent.run([], thread)).status;
   }
 }
@@ -136,7 +175,7 @@ export async function settle(
 ): Promise<string> {
   const call = thread.calls.find(({ status }) => status === 'indeterminate');
   if (call === undefined) return 'nothing';
-  const happened = effects.some(({ toolCallId }) => toolCallId === call.toolCallId);
+  const happened = effects.some(({ idempotencyKey }) => idempotencyKey === call.idempotencyKey);
   const otherwise: SettledOutcome = givesUp
     ? { status: 'failed', error: 'Nobody knows.' }
     : { status: 'retry' };

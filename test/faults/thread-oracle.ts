@@ -53,6 +53,16 @@ export class ThreadOracle {
     return this.resume();
   }
 
+  /** How many messages there are; the nth has the id of its number. */
+  get turns(): number {
+    return this.#turns;
+  }
+
+  /** The nth message again: an earlier one has its reply, and the last goes on where it stands. */
+  sayAgain(nth: number): string {
+    return nth < this.#turns ? 'completed' : this.resume();
+  }
+
   answer(call: ForeseenCall, { approved, edited, runs }: ForeseenAnswer): string {
     if (call.isClosed) return 'request-closed';
     if (call.answer !== undefined && call.answer !== approved) return 'already-answered';

@@ -1,0 +1,156 @@
+/** One line of the source that is broken, and what must come of it. */
+export interface SourceMutant {
+  promise: string;
+  file: string;
+  from: string;
+  to: string;
+  /** The test that must find out: its file, and a part of its name. */
+  suite: readonly [file: string, name: string];
+  /** What it says then. */
+  sentence: RegExp;
+}
+
+const schedules = ['faults/interleavings', 'no promise is broken'] as const;
+const crashes = ['faults/crash-points', 'with others beside'] as const;
+/* Which promise goes first depends on the schedule. */
+const anyFault = /AssertionError: expected \[.*\] to deeply equal \[\]/;
+const copies = ['faults/two-copies', 'goes on twice'] as const;
+
+/** What holds wherever there is one thread. */
+const loopMutants: readonly SourceMutant[] = [
+  {
+    promise: 'a run that lost its lease stops',
+    file: 'agent/lease.ts',
+    from: 'return state.head.run?.runId === this.#runId;',
+    to: 'return true;',
+    suite: schedules,
+    sentence: anyFault,
+  },
+  {
+    promise: 'one run at a time',
+    file: 'agent/run.ts',
+    from: '!isRunning(head, now) && again',
+    to: 'again',
+    suite: schedules,
+    sentence: /began while run/,
+  },
+  {
+    promise: 'a start is recorded before it is done',
+    file: 'agent/run.ts',
+    from: 'return this.#begin(await this.#lease.commit(make, options));',
+    to: 'return this.#lease.commit((proposal) => { const made = make(proposal); void this.#begin(made); return made; }, options);',
+    suite: schedules,
+    sentence: anyFault,
+  },
+  {
+    promise: 'what others appended first is read before it is decided again',
+    file: 'thread/thread-log.ts',
+    from: 'if (isConflict(error) || ',
+    to: 'if (isConflict(error)) return content.events; if (',
+    suite: schedules,
+    sentence: anyFault,
+  },
+];
+
+/** What holds where several processes, agents and copies share threads. */
+const fleetMutants: readonly SourceMutant[] = [
+  {
+    promise: 'nothing starts behind its lease (the fence)',
+    file: 'agent/start-calls.ts',
+    from: 'const isTooLate = lease.isOver;',
+    to: 'const isTooLate = false;',
+    suite: schedules,
+    sentence: /began when its lease was over/,
+  },
+  {
+    promise: 'a start that was too late says nothing of a later attempt',
+    file: 'agent/start-calls.ts',
+    from: 'const started = startedBy(',
+    to: 'if (lease.isOver) await log.pull();\n  const started = startedBy(',
+    suite: ['faults/late-starts', 'too late'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'a key is read off the log, and not made by the run',
+    file: 'thread/apply-step.ts',
+    from: 'call.attempts += 1;',
+    to: 'call.attempts += 1; call.idempotencyKey = `${run?.runId}.${event.step}.${event.index}`;',
+    suite: copies,
+    sentence: /is not read off the log|has two keys/,
+  },
+  {
+    promise: 'a thread is its own agent’s',
+    file: 'agent/thread-owner.ts',
+    from: 'if (!created || agent === name) return;',
+    to: 'if (created || agent !== name) return;',
+    suite: schedules,
+    sentence: /Agent support appended/,
+  },
+  {
+    promise: 'a message of a known id is no news',
+    file: 'agent/accept-input.ts',
+    from: 'new Set([...messages, ...head.queuedMessages].map(messageIdOf))',
+    to: 'new Set<string | undefined>()',
+    suite: crashes,
+    sentence: /is in the log 2 times/,
+  },
+  {
+    promise: 'lost calls are recorded',
+    file: 'agent/lost-calls.ts',
+    from: "head.calls.filter(({ status }) => status === 'started')",
+    to: 'head.calls.filter(() => false)',
+    suite: crashes,
+    sentence: /is lost, and its log is silent/,
+  },
+  {
+    promise: 'lost calls are recorded by whoever opens the thread',
+    file: 'agent/thread-handles.ts',
+    from: 'if (isLost && head.agent',
+    to: 'if (!isLost && head.agent',
+    suite: schedules,
+    sentence: /A lost call is not in the log/,
+  },
+  {
+    promise: 'a scheduler’s run waits for the time in the log',
+    file: 'agent/run.ts',
+    from: 'this.#options.onlyWhenDue === true && (',
+    to: 'false && (',
+    suite: crashes,
+    sentence: /A run that came too early/,
+  },
+  {
+    promise: 'a scheduler’s run waits for the time that another has written meanwhile',
+    file: 'agent/run.ts',
+    from: 'if (input !== nothing && this.#isTooEarly()) return undefined;',
+    to: '',
+    suite: ['faults/due-runs', 'woken for one time'],
+    sentence: /overloaded/,
+  },
+  {
+    promise: 'the result of an earlier attempt is late',
+    file: 'agent/result-events.ts',
+    from: 'call.step === step && call.attempts === attempt',
+    to: 'call.step === step',
+    suite: schedules,
+    sentence: /result of another attempt than its last|was still awaited/,
+  },
+  {
+    promise: 'a store compares the hash at which a log ends',
+    file: 'stores/memory.ts',
+    from: 'revision === expected.revision && hash === expected.hash',
+    to: 'revision === expected.revision',
+    suite: ['agent/deletion', 'a run that stalled'],
+    sentence: /AssertionError|log-tampered/,
+  },
+  {
+    promise: 'a run whose thread another has taken over leaves it',
+    file: 'agent/lease.ts',
+    from: 'before !== undefined && latestRun(proposal.state) !== before',
+    to: 'false',
+    suite: ['faults/due-runs', 'a run that stalled'],
+    sentence: /AssertionError|overloaded|no step/,
+  },
+];
+
+/** Promises of the source that the tests of faults must miss when they are broken. */
+export const sourceMutants: readonly SourceMutant[] = [...loopMutants, ...fleetMutants];
