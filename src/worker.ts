@@ -89,6 +89,9 @@ type LaneSetting = WorkerOptions & {
   ring: () => void;
 };
 
+/* How long a free place waits for others, in milliseconds. */
+const refillMs = 5;
+
 /** The threads that a worker is running, side by side, and what it knows of others that are due. */
 class Lanes {
   readonly #setting: LaneSetting;
@@ -96,6 +99,7 @@ class Lanes {
   readonly #noticed = new Set<string>();
   /** Whether threads may be due that no notice has named. */
   #mayBeDue = true;
+  #refilling: ReturnType<typeof setTimeout> | undefined;
 
   constructor(setting: LaneSetting) {
     this.#setting = setting;
@@ -132,6 +136,7 @@ class Lanes {
   /** Resolves when nothing is running any more. */
   async empty(): Promise<void> {
     await Promise.all(this.#underway);
+    clearTimeout(this.#refilling);
   }
 
   async #claimNoticed(): Promise<void> {
@@ -166,10 +171,18 @@ class Lanes {
     for (const summary of claimed) {
       const running = this.#run(summary).finally(() => {
         this.#underway.delete(running);
-        if (this.#mayBeDue || this.#noticed.size > 0) this.#setting.ring();
+        if (this.#mayBeDue || this.#noticed.size > 0) this.#refill();
       });
       this.#underway.add(running);
     }
+  }
+
+  /** Fills the places when half of them are free, or in a moment: several threads are claimed at the price of one. */
+  #refill(): void {
+    const { concurrency, ring } = this.#setting;
+    clearTimeout(this.#refilling);
+    if (this.#free * 2 >= concurrency) ring();
+    else this.#refilling = setTimeout(ring, refillMs);
   }
 
   async #run({ threadId, revision }: ThreadSummary): Promise<void> {

@@ -6,6 +6,11 @@ import { Fleet, type FleetSample } from './measure-fleet.ts';
 
 const sizes = [1, 2, 4, 8];
 const toolTimes = [0, 50];
+/* Fewer where the tool waits, so that one worker is done in seconds. */
+const threadCounts = new Map([
+  [0, 2_000],
+  [50, 400],
+]);
 
 /** Measures worker processes that share one Postgres database, prints what it finds, and gives the targets. */
 export async function runFleets(quick: boolean): Promise<Target[]> {
@@ -13,18 +18,19 @@ export async function runFleets(quick: boolean): Promise<Target[]> {
   const database = postgres.databases.at(-1);
   if (database === undefined) return [];
   await using fleet = await Fleet.start(database, Math.max(...sizes));
-  const [threads, rounds] = quick ? [200, 3] : [1_000, 5];
+  const rounds = quick ? 1 : 5;
   for (const workers of sizes) await fleet.measure(workers, 50, 0);
   const samples: FleetSample[] = [];
   for (let round = 0; round < rounds; round += 1) {
     for (const toolMs of toolTimes) {
       const inTurn = round % 2 === 0 ? sizes : sizes.toReversed();
+      const threads = threadCounts.get(toolMs) ?? 0;
       for (const workers of inTurn) samples.push(await fleet.measure(workers, threads, toolMs));
     }
   }
   console.log(`
-Worker processes on one Postgres database: ${threads} threads whose calls were approved, run to their end by processes that make
-their agent, their pool and their store within the time. Each runs four threads at once. Medians of ${rounds} rounds.
+Worker processes on one Postgres database: threads whose calls were approved (2,000; 400 where the tool waits), run to their end by
+processes that make their agent, their pool and their store within the time. Each runs four threads at once. Medians, ${rounds} round(s).
 
 ${fleetTable(samples)}
 `);
