@@ -43,7 +43,7 @@ export interface AgentOptions<
    * After a crash the thread is free again when this has passed. Default 60,000.
    */
   leaseMs?: number;
-  /** When a thread whose run failed is run again by a worker, or by whoever asks `thread.resumeAt`. */
+  /** When a thread whose run has failed is due again, for workers and for schedulers that read `thread.resumeAt`. */
   retry?: RetryOptions;
   /** How long a tool may take to settle once its signal has aborted, in milliseconds. Default 5,000. */
   abortGraceMs?: number;
@@ -111,7 +111,7 @@ export type InputItem = string | ModelMessage | UserInputResponseContent;
 export interface AnswerOptions {
   /**
    * Who sends it, as the app authenticated them: any JSON. It is kept in the log with each message and each answer; and the requests that
-   * a message leads to show it to whoever is asked (`requestedBy`), so put nothing in that these may not see.
+   * a message leads to show it to the people who are asked (`requestedBy`), so leave out what they may not see.
    */
   principal?: unknown;
   /** Through what it came, in the app's words (`'slack'`, `'web'`): 1 to 100 characters; kept in the log likewise. */

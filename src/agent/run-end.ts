@@ -25,7 +25,7 @@ export function endStatusOf(state: Readonly<ThreadState>, now: number): RunEnd['
   const status = statusOf(head, now);
   if (status !== 'idle') return status;
   if (head.failure !== undefined) return 'failing';
-  /* The model's turn was left to whoever looks next: the lease was over. */
+  /* The lease ran out before the model was asked; the next run does that. */
   if (modelSpeaks(head)) return head.isOutOfSteps ? 'max-steps' : 'running';
   /* Results that the model is not told before the next message: a person ended the turn. */
   const isPast = (step: number): boolean => step < head.steps - 1;

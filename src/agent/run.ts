@@ -133,7 +133,7 @@ export class Run {
     }
   }
 
-  /** Begins anew when the calls that still run here have their results, as they are held for lost by now. */
+  /** Waits for the calls that still run here, which the log holds for lost, and takes the thread again. */
   async #takeAgain(): Promise<readonly ThreadEvent[]> {
     const { signal } = this.#options;
     while (!this.#lease.isTakenOver) {

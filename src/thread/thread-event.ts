@@ -191,7 +191,7 @@ export const threadEventSchema = z.discriminatedUnion('type', [
   }),
   /**
    * What an attempt came to after its call had ended otherwise, or after a later attempt had begun. It changes nothing; it is there
-   * for whoever has to find out what really happened.
+   * for the person who has to find out what really happened.
    */
   z.strictObject({
     type: z.literal('late-result'),

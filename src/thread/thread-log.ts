@@ -69,7 +69,7 @@ export class ThreadLog {
     });
   }
 
-  /** The same for what has happened and decides nothing: it is recorded whosever the thread is by now. */
+  /** The same for facts, which decide nothing: they are recorded even if the thread belongs to another agent now. */
   async commitFact(decide: (proposal: Proposal) => void): Promise<readonly ThreadEvent[]> {
     return this.#alone(async () => {
       for (;;) {
@@ -106,7 +106,7 @@ export class ThreadLog {
     });
   }
 
-  /** Removes the thread from the store; `check` may refuse it. What somebody appends meanwhile is looked at again. */
+  /** Removes the thread from the store; `check` may refuse it, and is called again when somebody has appended meanwhile. */
   async delete(check: (state: Readonly<ThreadState>) => void): Promise<void> {
     await this.#alone(async () => {
       for (;;) {
@@ -217,7 +217,7 @@ export class ThreadLog {
     );
   }
 
-  /** Whether the store has another thread of this id by now. */
+  /** Whether the store has another thread of this id now. */
   async #isReplaced(): Promise<boolean> {
     const [mark] = this.state.entries;
     const [first] = await this.#options.store.read(this.state.threadId);

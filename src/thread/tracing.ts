@@ -61,7 +61,7 @@ export function traceDelivery<RESULT>(
 function begin({ state, head, events: proposed }: Proposal): {
   events: ThreadEvent[];
   messages: TraceMessage[];
-  /** What is told only once it is durable. */
+  /** Messages that are published only once they are durable. */
   news: TraceMessage[];
 } {
   const events: ThreadEvent[] = [];

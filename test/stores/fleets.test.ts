@@ -58,6 +58,32 @@ describe('workers on Postgres', () => {
     await expect(fleet).rejects.toThrow(/max of 2 or more.*listenPool/);
   });
 
+  test('a failing run wakes no other worker: four of them keep to the times in the log', async () => {
+    const database = await server.createDatabase();
+    const played = scriptedModel([{ fail: 'overloaded' }], { repeat: true });
+    const open = () => postgresStore(server.pool(database));
+    const retry = { initialDelayMs: 100, maxAttempts: 5 };
+    const agent = () => travelWorld(played, open).agent({ retry });
+    const own = agent();
+    await expect(own.run('Hi', await own.thread('t'))).rejects.toThrow('overloaded');
+    const stopping = new AbortController();
+    const stuck: string[] = [];
+    const onStuck = ({ threadId }: { threadId: string }) => stuck.push(threadId);
+    const { signal } = stopping;
+    const working = [1, 2, 3, 4].map(async () =>
+      runWorker({ agent: agent(), store: open(), signal, pollMs: 20, onStuck }),
+    );
+    await vi.waitUntil(() => stuck.length > 0, { timeout: 20_000 });
+    stopping.abort();
+    await Promise.all(working);
+    expect([played.requests, stuck]).toEqual([5, ['t']]);
+    const { events } = await own.thread('t');
+    const ends = events.filter((event) => event.type === 'run-ended');
+    const starts = events.filter(({ type }) => type === 'run-started').slice(1);
+    const isEarly = starts.map(({ at }, nth) => at < (ends[nth]?.retryAt ?? Infinity));
+    expect(isEarly).toEqual([false, false, false, false]);
+  });
+
   test('an idle worker asks the server at most once a second', async () => {
     const database = await server.createDatabase();
     const { store, counts } = counting(postgresStore(server.pool(database)));
