@@ -1,5 +1,5 @@
-import { messageIdOf } from '../thread/message-id.ts';
-import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
+import { turnOfMessage } from '../thread/message-turn.ts';
+import type { ThreadEventOf } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 
 /** The part of a thread's messages that replies to one of them. */
@@ -17,25 +17,14 @@ export function recordedReply(
   { events, messages, head }: Readonly<ThreadState>,
   messageId: string,
 ): RecordedReply | undefined {
-  const first = events.findIndex(
-    (event) => isSaid(event) && messageIdOf(event.message) === messageId,
-  );
-  const said = events[first];
-  if (said === undefined || !isSaid(said)) return undefined;
-  const later = events.slice(first + 1);
-  const last = later.findIndex(isSaid);
-  const next = later[last];
-  const isOver = next !== undefined && isSaid(next) && !head.queuedMessages.includes(next.message);
-  const turn = isOver ? later.slice(0, last) : later;
+  const turn = turnOfMessage(events, messageId);
+  if (turn === undefined) return undefined;
+  const { message, next } = turn;
+  const isOver = next !== undefined && !head.queuedMessages.includes(next);
   return {
-    begin: messages.indexOf(said.message) + 1,
-    end: isOver ? messages.indexOf(next.message) : messages.length,
-    step: turn.findLast((event) => event.type === 'step-finished'),
+    begin: messages.indexOf(message) + 1,
+    end: isOver ? messages.indexOf(next) : messages.length,
+    step: turn.events.findLast((event) => event.type === 'step-finished'),
     isOver,
   };
-}
-
-/** Whether an event is a message from the app, and not what an answer to a question says. */
-function isSaid(event: ThreadEvent): event is ThreadEventOf<'message-added'> {
-  return event.type === 'message-added' && event.place === undefined;
 }

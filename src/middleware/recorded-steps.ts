@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ProviderAnswer, ProviderPart } from '../agent/collected-answer.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { messageIdOf } from '../thread/message-id.ts';
+import { turnOfMessage } from '../thread/message-turn.ts';
 import { type AssistantPart, partsOf, requestsByCall } from '../thread/proposed-calls.ts';
 import type { ThreadEventOf } from '../thread/thread-event.ts';
 import { blockParts } from './said-parts.ts';
@@ -23,17 +23,7 @@ export function stepsOfReply(
   { events }: AgentThread,
   messageId: string,
 ): readonly RecordedStep[] | undefined {
-  const begin = events.findIndex(
-    (event) => event.type === 'message-added' && messageIdOf(event.message) === messageId,
-  );
-  if (begin === -1) return undefined;
-  const after = events.slice(begin + 1);
-  const next = after.findIndex(
-    (event) => event.type === 'message-added' && event.place === undefined,
-  );
-  return after
-    .slice(0, next === -1 ? after.length : next)
-    .filter((event) => event.type === 'step-finished');
+  return turnOfMessage(events, messageId)?.events.filter((event) => event.type === 'step-finished');
 }
 
 /** What a recorded step said beside the calls that are ours to tell; tool calls and results are those that the provider ran unasked. */
