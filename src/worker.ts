@@ -11,7 +11,7 @@ import type { ThreadNotice, ThreadStore, ThreadSummary } from './thread/thread-s
 /** What a worker works with. */
 export interface WorkerOptions {
   /** The agent whose threads are run; its `store` is `store`. Threads of agents of other names are left alone. */
-  agent: Pick<Agent, 'name' | 'thread' | 'run'>;
+  agent: Pick<Agent, 'name' | 'now' | 'thread' | 'run'>;
   store: Pick<ThreadStore, 'claim' | 'subscribe' | 'now'>;
   /** Ends the worker, and with their reason the runs it is at. */
   signal: AbortSignal;
@@ -35,8 +35,6 @@ export interface WorkerOptions {
    * Called when a thread has failed too often in a row and is not tried again by itself. What it throws, or rejects with, is dropped.
    */
   onStuck?: (stuck: { threadId: string; failure: Readonly<RunFailure> }) => unknown;
-  /** The time, in milliseconds since 1970. Default: the store's clock, else `Date.now`. */
-  now?: () => number;
 }
 
 /**
@@ -61,7 +59,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     ...options,
     claimMs,
     concurrency,
-    now: options.now ?? clock.now,
     ring: () => bell.ring(),
   });
   const unsubscribe = store.subscribe?.((notice) => lanes.notice(notice));
@@ -85,7 +82,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
 type LaneSetting = WorkerOptions & {
   claimMs: number;
   concurrency: number;
-  now: () => number;
   ring: () => void;
 };
 
@@ -111,11 +107,11 @@ class Lanes {
 
   /** Takes in that a thread has changed, or without a notice, that any may have. */
   notice(notice?: ThreadNotice): void {
-    const { agent, now, ring } = this.#setting;
+    const { agent, ring } = this.#setting;
     if (notice === undefined) this.#mayBeDue = true;
     else {
       const { threadId, agent: name, nextDeadline = Infinity } = notice;
-      if (name !== agent.name || nextDeadline > now()) return;
+      if (name !== agent.name || nextDeadline > agent.now()) return;
       this.#noticed.add(threadId);
     }
     ring();
@@ -157,8 +153,8 @@ class Lanes {
   }
 
   async #claim(what: { threadId?: string; limit: number }): Promise<ThreadSummary[]> {
-    const { store, agent, claimMs, now } = this.#setting;
-    const at = now();
+    const { store, agent, claimMs } = this.#setting;
+    const at = agent.now();
     return store.claim({
       ...what,
       agent: agent.name ?? null,

@@ -20,6 +20,11 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
   /** The name that the agent's threads are kept under. */
   readonly name: string | undefined;
   /**
+   * The time by which the agent's threads go, in milliseconds since 1970: the `now` that it was given, else the store's clock, else
+   * `Date.now`. Compare `thread.resumeAt` with this.
+   */
+  now(): number;
+  /**
    * Opens the thread of this id from the store, or starts it; without an id, a new one. Writes nothing, with one exception: where a run
    * is found to be gone in the middle of a call, that is recorded (`call-lost`), so that everybody can see it. A thread of an agent of
    * another name can be opened and read, and no more.

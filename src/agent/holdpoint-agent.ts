@@ -69,6 +69,10 @@ export class HoldpointAgent implements Agent<unknown> {
     return this.#context.name;
   }
 
+  now(): number {
+    return this.#context.now();
+  }
+
   async thread(threadId?: string): Promise<AgentThread> {
     return this.#threads.open(threadId);
   }

@@ -81,7 +81,7 @@ test('a store lists the thread as due at that time, and a worker goes on with it
   const agent = open();
   const done = new AbortController();
   agent.on('run-ended', () => done.abort());
-  await runWorker({ agent, store: world.store, signal: done.signal, now: () => clock.now });
+  await runWorker({ agent, store: world.store, signal: done.signal });
   const thread = await agent.thread('t');
   expect(thread.status).toBe('idle');
   overdue(thread);

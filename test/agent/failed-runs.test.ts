@@ -96,7 +96,6 @@ test('after as many failures as the app allows the thread is stuck: listed, repo
     store,
     signal: stopping.signal,
     pollMs: 1,
-    now: () => clock.now,
     onError: (error, threadId) => errors.push([String(error), threadId]),
     onStuck: (news) => stuck.push(news),
   });
@@ -193,7 +192,7 @@ test('four workers ask a provider that always fails at most 12 times in 10 secon
     await expect(own.run('Hi', await own.thread('t'))).rejects.toThrow('overloaded');
     const stopping = new AbortController();
     const working = [1, 2, 3, 4].map(async () =>
-      runWorker({ agent: agent(), store, signal: stopping.signal, pollMs: 10, now: Date.now }),
+      runWorker({ agent: agent(), store, signal: stopping.signal, pollMs: 10 }),
     );
     await vi.advanceTimersByTimeAsync(10_000);
     stopping.abort();

@@ -130,7 +130,6 @@ test('of 300 lost calls each is listed and reported once, and then no worker ask
     store: counted,
     signal: stopping.signal,
     pollMs: 5,
-    now: () => clock.now,
     onIndeterminate: ({ threadId, calls }) => reported.push([threadId, calls]),
   });
   await vi.waitUntil(() => reported.length === ids.length, { timeout: 20_000 });

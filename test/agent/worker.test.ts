@@ -97,7 +97,6 @@ test('a thread whose provider fails is tried again after a while, not at once', 
     agent,
     store,
     signal: stopping.signal,
-    now,
     pollMs: 1,
     onError: (error, threadId) => {
       errors.push([String(error), threadId]);

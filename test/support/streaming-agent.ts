@@ -8,6 +8,7 @@ export function streamingAgent<RUNTIME_CONTEXT>(
     get name() {
       return agent.name;
     },
+    now: () => agent.now(),
     thread: (...input) => agent.thread(...input),
     async run(...input) {
       for await (const event of agent.stream(...input)) {
