@@ -3,7 +3,7 @@ import { memoryStore, type ThreadStore, type ToolRunOptions } from 'holdpoint';
 import { expect, test } from 'vitest';
 import { eventsIn } from '../support/events-in.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
-import { book, cityInput, travelWorld } from '../support/travel-world.ts';
+import { book, cityInput, look, travelWorld } from '../support/travel-world.ts';
 
 const leaseMs = 1_000;
 
@@ -151,4 +151,52 @@ test('a result that says what was settled is no news', async () => {
   const { store } = await lateResult({ booked: 'online' }, { booked: 'online' });
   const events = await eventsIn(store, 't');
   expect(events.some(({ type }) => type === 'late-result')).toBe(false);
+});
+
+test('the result of an earlier attempt is late while a later one is under way', async () => {
+  const store = memoryStore();
+  const clock = { now: 0 };
+  const world = travelWorld(
+    scriptedModel([{ calls: [look('c1', 'Paris')] }, { text: 'Done.' }]),
+    () => store,
+  );
+  const attempts = [1, 2].map(() => ({
+    begun: Promise.withResolvers<void>(),
+    result: Promise.withResolvers<string>(),
+  }));
+  const execute = async (_input: unknown, { attempt = 0 }: ToolRunOptions) => {
+    const own = attempts[attempt - 1];
+    own?.begun.resolve();
+    return own?.result.promise;
+  };
+  const agent = () =>
+    world.agent({
+      tools: { look: tool({ inputSchema: cityInput, execute }) },
+      toolApproval: {},
+      toolRecovery: { look: { idempotent: true } },
+      leaseMs,
+      now: () => clock.now,
+    });
+  const [first, second] = attempts;
+  const stalled = agent();
+  const recorded = new Promise<void>((resolve) => {
+    stalled.on('late-result', () => resolve());
+    stalled.on('call-ended', () => resolve());
+  });
+  const runs = [stalled.run('Look', await stalled.thread('t'))];
+  await first?.begun.promise;
+  clock.now += leaseMs;
+  const other = agent();
+  runs.push(other.run([], await other.thread('t')));
+  await second?.begun.promise;
+  first?.result.resolve('from the first');
+  await recorded;
+  second?.result.resolve('from the second');
+  await Promise.all(runs);
+  const events = await eventsIn(store, 't');
+  const ends = events.filter(({ type }) => type === 'call-ended' || type === 'late-result');
+  expect(ends).toMatchObject([
+    { type: 'late-result', attempt: 1, outcome: { output: 'from the first' } },
+    { type: 'call-ended', outcome: { output: 'from the second' } },
+  ]);
 });

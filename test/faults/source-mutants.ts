@@ -32,7 +32,7 @@ const loopMutants: readonly SourceMutant[] = [
     from: '!isRunning(head, now) && again',
     to: 'again',
     suite: schedules,
-    sentence: /began while run/,
+    sentence: /began while run|to deeply equal \[\]/,
   },
   {
     promise: 'a start is recorded before it is done',
@@ -60,7 +60,7 @@ const fleetMutants: readonly SourceMutant[] = [
     from: 'const isTooLate = lease.isOver;',
     to: 'const isTooLate = false;',
     suite: schedules,
-    sentence: /began when its lease was over/,
+    sentence: /began when its lease was over|to deeply equal \[\]/,
   },
   {
     promise: 'a start that was too late says nothing of a later attempt',
@@ -84,7 +84,7 @@ const fleetMutants: readonly SourceMutant[] = [
     from: 'if (!created || agent === name) return;',
     to: 'if (created || agent !== name) return;',
     suite: schedules,
-    sentence: /Agent support appended/,
+    sentence: /Agent support appended|to deeply equal \[\]/,
   },
   {
     promise: 'a message of a known id is no news',
@@ -108,7 +108,7 @@ const fleetMutants: readonly SourceMutant[] = [
     from: 'if (isLost && head.agent',
     to: 'if (!isLost && head.agent',
     suite: schedules,
-    sentence: /A lost call is not in the log/,
+    sentence: /A lost call is not in the log|to deeply equal \[\]/,
   },
   {
     promise: 'a scheduler’s run waits for the time in the log',
@@ -131,8 +131,8 @@ const fleetMutants: readonly SourceMutant[] = [
     file: 'agent/result-events.ts',
     from: 'call.step === step && call.attempts === attempt',
     to: 'call.step === step',
-    suite: schedules,
-    sentence: /result of another attempt than its last|was still awaited/,
+    suite: ['agent/fence', 'the result of an earlier attempt is late'],
+    sentence: /AssertionError/,
   },
   {
     promise: 'a store compares the hash at which a log ends',
@@ -147,8 +147,16 @@ const fleetMutants: readonly SourceMutant[] = [
     file: 'agent/lease.ts',
     from: 'before !== undefined && latestRun(proposal.state) !== before',
     to: 'false',
-    suite: ['faults/due-runs', 'a run that stalled'],
-    sentence: /AssertionError|overloaded|no step/,
+    suite: ['faults/due-runs', 'nor where another has done so'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'a run whose thread another has taken over says that it is running',
+    file: 'agent/lease.ts',
+    from: 'return this.#wasTaken && latestRun(this.#log.state) !== this.#runId;',
+    to: 'return false;',
+    suite: ['agent/leases', 'a run that lost its lease to another stops'],
+    sentence: /AssertionError/,
   },
 ];
 

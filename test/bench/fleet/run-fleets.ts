@@ -18,7 +18,7 @@ export async function runFleets(quick: boolean): Promise<Target[]> {
   const database = postgres.databases.at(-1);
   if (database === undefined) return [];
   await using fleet = await Fleet.start(database, Math.max(...sizes));
-  const rounds = quick ? 1 : 5;
+  const rounds = quick ? 1 : 3;
   for (const workers of sizes) await fleet.measure(workers, 50, 0);
   const samples: FleetSample[] = [];
   for (let round = 0; round < rounds; round += 1) {
