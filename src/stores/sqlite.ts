@@ -202,7 +202,7 @@ function claimDue(
   const text = `
     select * from holdpoint_threads ${one.length === 0 ? `indexed by ${threadIndexes.deadline}` : ''}
     where agent = ? and next_deadline < ? ${one.length === 0 ? '' : 'and thread_id = ?'}
-    order by next_deadline, thread_id limit ?`;
+    order by next_deadline limit ?`;
   const due = (): ThreadSummary[] =>
     file.rows(text, [agentColumn(agent), dueBefore, ...one, limit]).map(summaryOfRow);
   /* Workers that find nothing don't wait for each other, nor wake each other by a write. */

@@ -117,12 +117,15 @@ export const deleteThread: PostgresQuery = {
   `,
 };
 
-/* Rows that another claim or an append holds are skipped: no worker waits for another. */
+/*
+ * Rows that another claim or an append holds are skipped: no worker waits for another. In the order of the index alone: to sort those of
+ * one deadline, each claim would read all that are due at once.
+ */
 const claimWhere = (condition: string): string => `
   with due as (
     select thread_id, next_deadline as since from holdpoint_threads
     where agent = $1 and next_deadline < $2 ${condition}
-    order by next_deadline, thread_id limit $4
+    order by next_deadline limit $4
     for update skip locked
   ), claimed as (
     update holdpoint_threads as threads set next_deadline = $3

@@ -64,10 +64,10 @@ export async function createRawTable(database: Database): Promise<void> {
 }
 
 /** Opens a database for one worker: a file handle or a pool of its own. */
-export function openDatabase(database: Database): OpenDatabase {
+export function openDatabase(database: Database, connections = 10): OpenDatabase {
   return database.kind === 'sqlite'
     ? openSqlite(database.folder)
-    : openPostgres(database.connection, database.prepare);
+    : openPostgres(database.connection, database.prepare, connections);
 }
 
 function openSqlite(folder: string): OpenDatabase {
@@ -90,8 +90,9 @@ function openSqlite(folder: string): OpenDatabase {
 function openPostgres(
   connection: z.infer<typeof connectionSchema>,
   prepare: boolean,
+  max: number,
 ): OpenDatabase {
-  const pool = new Pool(connection);
+  const pool = new Pool({ ...connection, max });
   const query = {
     ...(prepare ? { name: 'raw-insert' } : {}),
     text: 'insert into rows (text) values ($1)',

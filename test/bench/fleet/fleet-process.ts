@@ -1,6 +1,6 @@
 /*
  * A process of its own with one worker. It says when it is ready. At each order it makes an agent of the name in the order and runs
- * its threads, telling every 10 milliseconds how many have ended, until it is told to stop.
+ * its threads, telling every 25 milliseconds how many have ended, until it is told to stop.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { tool } from 'ai';
@@ -20,7 +20,8 @@ const orderSchema = z.discriminatedUnion('type', [
 
 /** Runs the agent's threads until the signal aborts; gives how often the store was read. */
 async function work(name: string, toolMs: number, signal: AbortSignal): Promise<number> {
-  await using open = openDatabase(database);
+  /* One to listen, and two for the queries of four threads: more backends than cores only crowd each other. */
+  await using open = openDatabase(database, 3);
   let reads = 0;
   const store: ThreadStore = {
     ...open.store,
@@ -42,7 +43,7 @@ async function work(name: string, toolMs: number, signal: AbortSignal): Promise<
   });
   let ended = 0;
   agent.on('run-ended', () => (ended += 1));
-  const telling = setInterval(() => process.send?.({ ended }), 10);
+  const telling = setInterval(() => process.send?.({ ended }), 25);
   await runWorker({ agent, store, signal }).finally(() => clearInterval(telling));
   return reads;
 }

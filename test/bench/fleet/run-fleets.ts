@@ -1,3 +1,5 @@
+import { answeredThreads, runFleet } from '../../support/worker-fleet.ts';
+import { type Database, openDatabase } from '../durable/database.ts';
 import { startPostgres } from '../durable/postgres-databases.ts';
 import { median } from '../measure.ts';
 import { table, times } from '../table.ts';
@@ -19,7 +21,8 @@ export async function runFleets(quick: boolean): Promise<Target[]> {
   if (database === undefined) return [];
   await using fleet = await Fleet.start(database, Math.max(...sizes));
   const rounds = quick ? 1 : 3;
-  for (const workers of sizes) await fleet.measure(workers, 50, 0);
+  /* Each process has run threads before, as one that has been up for a minute has. */
+  await fleet.measure(Math.max(...sizes), 2_400, 0);
   const samples: FleetSample[] = [];
   for (let round = 0; round < rounds; round += 1) {
     for (const toolMs of toolTimes) {
@@ -28,13 +31,47 @@ export async function runFleets(quick: boolean): Promise<Target[]> {
       for (const workers of inTurn) samples.push(await fleet.measure(workers, threads, toolMs));
     }
   }
+  const together: Together[] = [];
+  for (let round = 0; round < rounds; round += 1) together.push(await measureTogether(database));
   console.log(`
 Worker processes on one Postgres database: threads whose calls were approved (2,000; 400 where the tool waits), run to their end by
 processes that make their agent, their pool and their store within the time. Each runs four threads at once. Medians, ${rounds} round(s).
 
 ${fleetTable(samples)}
+
+Workers that share one process and one pool, 1,000 threads, tools that do nothing: one ${median(together.map(({ one }) => one)).toFixed(0)} threads/s, eight ${median(together.map(({ eight }) => eight)).toFixed(0)}.
 `);
-  return fleetTargets(samples);
+  return [togetherTarget(together), ...fleetTargets(samples)];
+}
+
+/** Threads a second of workers that share this process and a pool. */
+interface Together {
+  one: number;
+  eight: number;
+}
+
+async function measureTogether(database: Database): Promise<Together> {
+  return { one: await rateTogether(database, 1), eight: await rateTogether(database, 8) };
+}
+
+async function rateTogether(database: Database, workers: number): Promise<number> {
+  await using open = openDatabase(database);
+  const threads = 1_000;
+  const name = `together-${Date.now()}`;
+  const ids = Array.from({ length: threads }, (_, index) => `${name}-${index}`);
+  await answeredThreads(open.store, ids);
+  const begin = performance.now();
+  await runFleet(() => open.store, { workers, threads });
+  return threads / ((performance.now() - begin) / 1_000);
+}
+
+function togetherTarget(together: readonly Together[]): Target {
+  const gain = median(together.map(({ one, eight }) => eight / one));
+  return {
+    name: 'eight workers of one process no slower than one, tools that do nothing',
+    reached: gain >= 1,
+    found: times(gain),
+  };
 }
 
 function fleetTable(samples: readonly FleetSample[]): string {
