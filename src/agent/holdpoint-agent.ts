@@ -35,15 +35,10 @@ import type { RunEnd } from './run-end.ts';
 import { ThreadHandles } from './thread-handles.ts';
 import { defineTools, type ToolDefinitions } from './tool-definitions.ts';
 
-/** The end of a run that ended long ago with this step. */
-function pastRun(step: RecordedReply['step']): RunEnd {
+/** The end of what runs nothing now; of a recorded reply, with its last step. */
+function nothingRun(status: RunEnd['status'], step?: RecordedReply['step']): RunEnd {
   const { finishReason, metadata } = step ?? {};
-  return { status: 'completed', usage: undefined, finishReason, metadata };
-}
-
-/** The end of what ran nothing. */
-function nothingRun(status: RunEnd['status']): RunEnd {
-  return { status, usage: undefined, finishReason: undefined, metadata: undefined };
+  return { status, usage: undefined, finishReason, metadata };
 }
 
 function refuseRunning({ threadId, head }: Readonly<ThreadState>, now: number): void {
@@ -116,7 +111,7 @@ export class HoldpointAgent implements Agent<unknown> {
     };
     const run = new Run(this.#context, { log, tools, options, listener: feed, onEvents });
     const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
-    const end = isRepeated ? pastRun(reply.step) : await run.play(parsed);
+    const end = isRepeated ? nothingRun('completed', reply.step) : await run.play(parsed);
     const { messages } = log.state;
     const scope = reply?.isOver === true ? messages.slice(0, reply.end) : messages;
     return makeResponse(thread, { messages: scope, messagesBefore, isPast: isRepeated }, end);

@@ -1,7 +1,7 @@
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
-import { isAbandoned, type ThreadState } from '../thread/thread-state.ts';
+import { isAbandoned, lastHash, type ThreadState } from '../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { ToolRecovery } from './agent-options.ts';
 import { retryTime } from './retry-time.ts';
@@ -45,10 +45,11 @@ interface RunFault {
 /** The end of a run that did not finish, when it is tried again, and the calls that it has started and leaves without a result. */
 export function faultEvents(
   context: AgentContext,
-  { head, entries }: Readonly<ThreadState>,
+  state: Readonly<ThreadState>,
   { error, isAborted, at, recoverAt }: RunFault,
 ): ThreadEvent[] {
-  const hash = entries.at(-1)?.hash ?? '';
+  const { head } = state;
+  const hash = lastHash(state);
   const failures = (head.failure?.failures ?? 0) + 1;
   const retryAt = isAborted ? undefined : retryTime(context.retry, { failures, at, hash });
   const lost = head.calls.filter(({ status }) => status === 'started');

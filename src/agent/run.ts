@@ -7,6 +7,7 @@ import {
   isAbandoned,
   isRunning,
   isUnsettled,
+  lastHash,
   modelSpeaks,
   nextDeadlineOf,
   owesRun,
@@ -186,9 +187,8 @@ export class Run {
       if (!isRunning(head, now) && again.length === lost.length && isWanted) {
         return [...again, ...eventsOfApproved(head, starts)];
       }
-      const { hash = '' } = state.entries.at(-1) ?? {};
       if (signal?.aborted !== true && this.#log.revision === revision)
-        proposal.add(...failedRecoveries(this.#context, head, { at: now, hash }));
+        proposal.add(...failedRecoveries(this.#context, head, { at: now, hash: lastHash(state) }));
       return undefined;
     });
     return this.#begin(events);

@@ -5,6 +5,7 @@ import { Proposal } from './proposal.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import {
   emptyThread,
+  lastHash,
   nextDeadlineOf,
   statusOf,
   type ThreadHead,
@@ -193,7 +194,7 @@ export class ThreadLog {
 
   /** Where the next entry goes. */
   #end(): LogEnd {
-    return { revision: this.revision, hash: this.state.entries.at(-1)?.hash ?? '' };
+    return { revision: this.revision, hash: lastHash(this.state) };
   }
 
   /* A chain does not tell that its end was cut off, by an editor or by a backup that was put back; the summary does. */

@@ -130,6 +130,11 @@ export function emptyThread(threadId: string): ThreadState {
   };
 }
 
+/** The hash at which the log ends; `''` for a thread that was never written. */
+export function lastHash({ entries }: Readonly<ThreadState>): string {
+  return entries.at(-1)?.hash ?? '';
+}
+
 /** An empty `Settled`. */
 export function nothingSettled(): Settled {
   return { messages: [], calls: [], requests: [], toolCallIds: [] };
