@@ -7,6 +7,7 @@ import type { ThreadEvent, ThreadEventType } from '../thread/thread-event.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import { isRunning, type ThreadState } from '../thread/thread-state.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
+import { traceRun } from '../thread/tracing.ts';
 import { acceptInput } from './accept-input.ts';
 import type { Agent } from './agent.ts';
 import type { AgentContext } from './agent-context.ts';
@@ -30,10 +31,11 @@ import { type Asked, makeRequest } from './make-request.ts';
 import { type ParsedInput, parseInput } from './parse-input.ts';
 import type { Question } from './question-call.ts';
 import { type RecordedReply, recordedReply } from './recorded-reply.ts';
-import { Run } from './run.ts';
+import { Run, type RunSetting } from './run.ts';
 import type { RunEnd } from './run-end.ts';
 import { ThreadHandles } from './thread-handles.ts';
 import { defineTools, type ToolDefinitions } from './tool-definitions.ts';
+import { nameOf } from './traced-model.ts';
 
 /** The end of what runs nothing now; of a recorded reply, with its last step. */
 function nothingRun(status: RunEnd['status'], step?: RecordedReply['step']): RunEnd {
@@ -98,6 +100,22 @@ export class HoldpointAgent implements Agent<unknown> {
     options: RunOptions<unknown>,
     feed?: Feed<AgentStreamEvent>,
   ): Promise<AgentResponse> {
+    const { name: agentName, options: agentOptions } = this.#context;
+    const facts = { threadId: thread.id, agentName, ...nameOf(agentOptions.model) };
+    return traceRun(facts, async (tell) => {
+      const onEvents = (events: readonly ThreadEvent[]): void => {
+        tell(events);
+        if (feed !== undefined) for (const event of events) feed.push(deepFreeze(event));
+      };
+      return this.#run(input, thread, { options, listener: feed, onEvents });
+    });
+  }
+
+  async #run(
+    input: RunInput,
+    thread: AgentThread,
+    { options, listener, onEvents }: Omit<RunSetting, 'log' | 'tools'>,
+  ): Promise<AgentResponse> {
     const log = this.#threads.logOf(thread);
     const parsed = this.#parsed(input, options);
     options.signal?.throwIfAborted();
@@ -106,10 +124,7 @@ export class HoldpointAgent implements Agent<unknown> {
     const { messageId } = parsed;
     const reply = messageId === undefined ? undefined : recordedReply(log.state, messageId);
     const messagesBefore = reply?.begin ?? log.state.messages.length;
-    const onEvents = (events: readonly ThreadEvent[]): void => {
-      if (feed !== undefined) for (const event of events) feed.push(deepFreeze(event));
-    };
-    const run = new Run(this.#context, { log, tools, options, listener: feed, onEvents });
+    const run = new Run(this.#context, { log, tools, options, listener, onEvents });
     const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
     const end = isRepeated ? nothingRun('completed', reply.step) : await run.play(parsed);
     const { messages } = log.state;

@@ -32,7 +32,7 @@ export async function startCalls(
   for (const { call, definition } of started) {
     const { step, index, attempts: attempt } = call;
     const around = async (work: () => Promise<unknown>): Promise<unknown> =>
-      traceCall(state, call, work);
+      traceCall(state, { call, description: definition.tool.description }, work);
     const options = { threadId: state.threadId, messages, signal, around };
     const running = isTooLate ? notRun() : executeCall(definition, call, options);
     executions.add({ step, index, attempt }, running);

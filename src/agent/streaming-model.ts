@@ -48,15 +48,20 @@ export interface ModelListener {
  * listener is told what it says.
  */
 export function streamingModel(model: LanguageModel, listener: ModelListener): LanguageModel {
-  const provider = globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway;
   return wrapLanguageModel({
-    model: typeof model === 'string' ? provider.languageModel(model) : model,
+    model: modelOf(model),
     middleware: {
       specificationVersion: 'v4',
       wrapGenerate: async ({ doStream, params: { abortSignal: signal } }) =>
         untilAborted(readAnswer({ doStream, listener, signal }), signal),
     },
   });
+}
+
+/** The model that a name stands for. */
+export function modelOf(model: LanguageModel): Exclude<LanguageModel, string> {
+  const provider = globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway;
+  return typeof model === 'string' ? provider.languageModel(model) : model;
 }
 
 /** The provider's own error, of a generation that failed with `error`. */

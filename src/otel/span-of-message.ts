@@ -1,5 +1,13 @@
-import type { Attributes, Link } from '@opentelemetry/api';
-import type { CallFacts, RequestFacts, TraceMessage } from '../thread/trace-message.ts';
+import { type Attributes, type Link, SpanKind } from '@opentelemetry/api';
+import type {
+  CallFacts,
+  InvokedMessage,
+  ModelName,
+  RequestFacts,
+  TraceMessage,
+} from '../thread/trace-message.ts';
+import { placeOf } from './place-in-trace.ts';
+import { providerName } from './provider-name.ts';
 
 /** What is recorded beside the facts. */
 export interface Recording {
@@ -11,6 +19,7 @@ export interface Recording {
 /** What a span begins with. */
 export interface SpanBeginning {
   name: string;
+  kind: SpanKind;
   attributes: Attributes;
   links: Link[];
 }
@@ -21,30 +30,55 @@ export function spanOfMessage(
   { recordInputs, recordPrincipals }: Recording,
 ): SpanBeginning | undefined {
   switch (message.type) {
+    case 'invoked':
+      return spanNamed('invoke_agent', message.agentName, {
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.agent.name': message.agentName,
+        'gen_ai.conversation.id': message.threadId,
+        ...modelAttributes(message),
+      });
+    case 'prompted': {
+      const beginning = spanNamed('chat', message.modelId, {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.conversation.id': message.threadId,
+        ...modelAttributes(message),
+        'holdpoint.step': message.step,
+      });
+      return { ...beginning, kind: SpanKind.CLIENT };
+    }
     case 'requested': {
       const kind = isApproval(message) ? 'approval_request' : 'question_request';
       const input = recordInputs ? message.request.toolCall?.input : undefined;
-      return spanNamed(kind, message, { 'gen_ai.tool.call.arguments': jsonOf(input) });
+      return spanAbout(kind, message, { 'gen_ai.tool.call.arguments': jsonOf(input) });
     }
     case 'answered': {
       const kind = isApproval(message) ? 'approval_decision' : 'question_answer';
-      return spanNamed(kind, message, {
+      return spanAbout(kind, message, {
         'holdpoint.decision': message.decision,
         'holdpoint.wait': message.waitedMs / 1000,
         'holdpoint.channel': message.channel,
         'holdpoint.principal': recordPrincipals ? jsonOf(message.principal) : undefined,
       });
     }
+    case 'closed': {
+      const kind = isApproval(message) ? 'approval_closed' : 'question_closed';
+      return spanAbout(kind, message, {
+        'holdpoint.outcome': message.cause,
+        'holdpoint.wait': message.waitedMs / 1000,
+      });
+    }
     case 'started':
-      return spanNamed('execute_tool', message, {
+      return spanAbout('execute_tool', message, {
         'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.type': 'function',
+        'gen_ai.tool.description': message.description,
         'gen_ai.tool.call.arguments': recordInputs ? jsonOf(message.input) : undefined,
         'holdpoint.attempt': message.attempt,
       });
     case 'delivered':
-      return spanNamed('answer_delivery', message, {});
+      return spanAbout('answer_delivery', message, {});
     case 'indeterminate':
-      return spanNamed('indeterminate_call', message, {
+      return spanAbout('indeterminate_call', message, {
         'error.type': 'indeterminate',
         'holdpoint.attempt': message.attempt,
       });
@@ -53,13 +87,56 @@ export function spanOfMessage(
   }
 }
 
+/** What is added to a span at the end of an operation that succeeded. */
+export function attributesAtEnd(message: TraceMessage, { recordOutputs }: Recording): Attributes {
+  switch (message.type) {
+    case 'invoked':
+      return known({
+        'holdpoint.run.id': message.runId,
+        'holdpoint.status': message.status,
+        ...answerAttributes(message),
+      });
+    case 'prompted':
+      return known({
+        'gen_ai.response.id': message.answer?.id,
+        'gen_ai.response.model': message.answer?.modelId,
+        ...answerAttributes(message.answer ?? {}),
+      });
+    case 'started':
+      return known({
+        'gen_ai.tool.call.result': recordOutputs ? jsonOf(message.result) : undefined,
+      });
+    default:
+      return {};
+  }
+}
+
+/** What is told of a request that is open no more. */
+export type EndOfRequest = Extract<TraceMessage, { type: 'answered' | 'closed' }>;
+
+/** The span of a request from its opening to its close. */
+export function waitOf(
+  message: EndOfRequest,
+  { recordPrincipals }: Recording,
+): Pick<SpanBeginning, 'name' | 'attributes'> {
+  const kind = isApproval(message) ? 'approval_wait' : 'question_wait';
+  if (message.type === 'closed') {
+    return spanAbout(kind, message, { 'holdpoint.outcome': message.cause });
+  }
+  return spanAbout(kind, message, {
+    'holdpoint.outcome': message.decision,
+    'holdpoint.channel': message.channel,
+    'holdpoint.principal': recordPrincipals ? jsonOf(message.principal) : undefined,
+  });
+}
+
 /** Whether a message is about an approval, and not about a question. */
 export function isApproval({ requestType }: RequestFacts): boolean {
   return requestType === 'approval-request';
 }
 
 /** The JSON of a value; nothing for what has none. */
-export function jsonOf(value: unknown): string | undefined {
+function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch {
@@ -67,27 +144,48 @@ export function jsonOf(value: unknown): string | undefined {
   }
 }
 
+function modelAttributes({ provider, modelId }: ModelName): Attributes {
+  return {
+    'gen_ai.provider.name': provider === undefined ? undefined : providerName(provider),
+    'gen_ai.request.model': modelId,
+  };
+}
+
+function answerAttributes({
+  finishReason,
+  usage,
+}: Pick<InvokedMessage, 'finishReason' | 'usage'>): Attributes {
+  return {
+    'gen_ai.response.finish_reasons': finishReason === undefined ? undefined : [finishReason],
+    'gen_ai.usage.input_tokens': usage?.inputTokens,
+    'gen_ai.usage.output_tokens': usage?.outputTokens,
+  };
+}
+
 type Facts = (RequestFacts | CallFacts) & { follows?: string | undefined };
 
-function spanNamed(kind: string, facts: Facts, attributes: Attributes): SpanBeginning {
-  const { threadId, toolName, toolCallId, requestId, follows } = facts;
-  const all = {
-    'gen_ai.conversation.id': threadId,
+function spanAbout(kind: string, facts: Facts, attributes: Attributes): SpanBeginning {
+  const { threadId, conversationId, toolName, toolCallId, requestId, follows } = facts;
+  const beginning = spanNamed(kind, toolName, {
+    'gen_ai.conversation.id': conversationId ?? threadId,
+    'holdpoint.thread.id': conversationId === undefined ? undefined : threadId,
     'gen_ai.tool.name': toolName,
     'gen_ai.tool.call.id': toolCallId,
     'holdpoint.request.id': requestId,
     ...attributes,
-  };
-  const known = Object.entries(all).filter(([, value]) => value !== undefined);
+  });
+  return { ...beginning, links: follows === undefined ? [] : [{ context: placeOf(follows) }] };
+}
+
+function spanNamed(kind: string, of: string | undefined, attributes: Attributes): SpanBeginning {
   return {
-    name: toolName === undefined ? kind : `${kind} ${toolName}`,
-    attributes: Object.fromEntries(known),
-    links: follows === undefined ? [] : [linkTo(follows)],
+    name: of === undefined ? kind : `${kind} ${of}`,
+    kind: SpanKind.INTERNAL,
+    attributes: known(attributes),
+    links: [],
   };
 }
 
-/* The log has checked its form. */
-function linkTo(traceparent: string): Link {
-  const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-');
-  return { context: { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true } };
+function known(attributes: Attributes): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }
