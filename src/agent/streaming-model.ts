@@ -71,7 +71,13 @@ export function originalError(error: unknown): unknown {
 }
 
 /* Not to be tried again, whatever the cause says of itself: the listener has heard the beginning of this answer. */
-class BrokenOff extends Error {}
+class BrokenOff extends Error {
+  constructor(cause: unknown) {
+    super('The answer broke off.', { cause });
+    /* By which telemetry knows errors, the AI SDK's own too. */
+    if (cause instanceof Error) this.name = cause.name;
+  }
+}
 
 interface Reading {
   doStream: () => PromiseLike<ProviderStream>;
@@ -102,7 +108,7 @@ async function readAnswer({ doStream, listener, signal }: Reading): Promise<Prov
       listener.push(delta);
     }
   } catch (error) {
-    throw isHeard ? new BrokenOff('The answer broke off.', { cause: error }) : error;
+    throw isHeard ? new BrokenOff(error) : error;
   } finally {
     signal?.removeEventListener('abort', cancel);
     cancel();

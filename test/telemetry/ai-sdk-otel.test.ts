@@ -1,5 +1,5 @@
 import { OpenTelemetry } from '@ai-sdk/otel';
-import { generateText, registerTelemetry, stepCountIs, wrapLanguageModel } from 'ai';
+import { generateText, registerTelemetry, stepCountIs, streamText, wrapLanguageModel } from 'ai';
 import { memoryStore } from 'holdpoint';
 import { guardTools, holdPoint } from 'holdpoint/middleware';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -69,14 +69,17 @@ test('a guarded call in a loop of the AI SDK is within its step', async () => {
   ]);
 });
 
-test('an agent behind a model of holdPoint is within the call of that model', async () => {
+/** A model of holdPoint, behind which an agent looks for a flight. */
+function heldModel() {
   const { model } = scriptedModel([{ calls: [look('c1', 'Rome')] }, { text: 'Done.' }]);
   const middleware = holdPoint({ tools: travelTools([]), store: memoryStore(), name: 'travel' });
-  await generateText({
-    model: wrapLanguageModel({ model: Object(model), middleware }),
-    prompt: 'Look',
-    providerOptions: { holdpoint: { threadId: 't' } },
-  });
+  return wrapLanguageModel({ model: Object(model), middleware });
+}
+
+const held = { prompt: 'Look', providerOptions: { holdpoint: { threadId: 't' } } };
+
+test('an agent behind a model of holdPoint is within the call of that model', async () => {
+  await generateText({ model: heldModel(), ...held });
   const lines = traces(exported.spans());
   expect(lines).toHaveLength(1);
   expect(lines[0]?.slice(0, 5)).toEqual([
@@ -87,4 +90,14 @@ test('an agent behind a model of holdPoint is within the call of that model', as
     '        invoke_agent scripted',
   ]);
   expect(lines[0]).toContain('        execute_tool look');
+});
+
+test('the same, streamed, is in the trace of what it was streamed for', async () => {
+  await exported.tracer.startActiveSpan('handle', async (span) => {
+    await streamText({ model: heldModel(), ...held }).consumeStream();
+    span.end();
+  });
+  const lines = traces(exported.spans());
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain('  invoke_agent travel');
 });

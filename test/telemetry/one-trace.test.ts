@@ -2,6 +2,7 @@ import { type Tracer, trace } from '@opentelemetry/api';
 import { tool } from 'ai';
 import type { AgentOptions } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
+import { scriptedModel } from '../support/scripted-model.ts';
 import { modes } from '../support/streaming-agent.ts';
 import { book, cityInput, look, memoryWorld, travelTools } from '../support/travel-world.ts';
 import { spanOf, traces } from './traces.ts';
@@ -190,6 +191,29 @@ test('the run of a stream is one trace, whatever is active where its events are 
   ]);
   expect(later.length).toBeGreaterThan(5);
   expect(later.flat().filter((line) => line !== 'later')).toEqual([]);
+});
+
+test('a stream that breaks off in the middle: the step has the type of what broke it', async () => {
+  const { spans } = traced();
+  const { model } = scriptedModel([]);
+  const breaking = Object.assign(Object(model), {
+    doStream: async () => ({
+      stream: new ReadableStream({
+        start(controller) {
+          controller.enqueue({ type: 'text-start', id: '1' });
+          controller.enqueue({ type: 'text-delta', id: '1', delta: 'Once' });
+          controller.enqueue({ type: 'error', error: new RangeError('hunter2') });
+          controller.close();
+        },
+      }),
+    }),
+  });
+  const agent = memoryWorld([]).agent({ model: breaking });
+  const { response } = agent.stream('Tell', await agent.thread('t'));
+  await expect(response).rejects.toThrow(RangeError);
+  for (const name of ['chat scripted', 'invoke_agent']) {
+    expect(spanOf(spans(), name).attributes['error.type']).toBe('RangeError');
+  }
 });
 
 test('a tool says what kind it is and what it is for, unless a function says it of a context', async () => {
