@@ -10,15 +10,10 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { HoldpointError } from './errors.ts';
+import { attributesAtEnd, type EndOfRequest, waitOf } from './otel/end-of-span.ts';
 import { placeOf, traceparentOf } from './otel/place-in-trace.ts';
-import {
-  attributesAtEnd,
-  type EndOfRequest,
-  isApproval,
-  type Recording,
-  spanOfMessage,
-  waitOf,
-} from './otel/span-of-message.ts';
+import { isApproval, type Recording } from './otel/span-beginning.ts';
+import { spanOfMessage } from './otel/span-of-message.ts';
 import type { TraceMessage } from './thread/trace-message.ts';
 import { tracingChannel } from './thread/tracing.ts';
 

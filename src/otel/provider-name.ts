@@ -1,4 +1,4 @@
-/* What the AI SDK's providers begin their names with, and the conventions' word for them; the longer first. */
+/* What the AI SDK's providers begin their names with, and the conventions' word for them, as its own OpenTelemetry has it; the longer first. */
 const wellKnown: readonly (readonly [string, string])[] = [
   ['google.vertex', 'gcp.vertex_ai'],
   ['google-vertex', 'gcp.vertex_ai'],
@@ -6,7 +6,7 @@ const wellKnown: readonly (readonly [string, string])[] = [
   ['vertex', 'gcp.vertex_ai'],
   ['amazon-bedrock', 'aws.bedrock'],
   ['bedrock', 'aws.bedrock'],
-  ['azure', 'azure.ai.openai'],
+  ['azure', 'azure.ai.inference'],
   ['mistral', 'mistral_ai'],
   ['moonshotai', 'moonshot_ai'],
   ['xai', 'x_ai'],

@@ -216,6 +216,22 @@ test('a stream that breaks off in the middle: the step has the type of what brok
   }
 });
 
+test.each([
+  ['openai.responses', 'openai'],
+  ['anthropic.messages', 'anthropic'],
+  ['google.generative-ai', 'gcp.gemini'],
+  ['google.vertex.chat', 'gcp.vertex_ai'],
+  ['amazon-bedrock', 'aws.bedrock'],
+  ['xai.chat', 'x_ai'],
+  ['groqish', 'groqish'],
+])('the provider %s has the name that the conventions have for it: %s', async (provider, name) => {
+  const { spans } = traced();
+  const model = Object.assign(Object(scriptedModel([{ text: 'Hi.' }]).model), { provider });
+  const agent = memoryWorld([]).agent({ model });
+  await agent.run('Hello', await agent.thread('t'));
+  expect(spans().map(({ attributes }) => attributes['gen_ai.provider.name'])).toEqual([name, name]);
+});
+
 test('a tool says what kind it is and what it is for, unless a function says it of a context', async () => {
   const { spans } = traced();
   const secretive = tool({
