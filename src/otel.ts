@@ -32,16 +32,18 @@ export interface TraceOptions {
 }
 
 /**
- * Makes OpenTelemetry spans of what all agents of this process do. A run is one trace, or a part of the app's: `invoke_agent {agent}`, and within
- * it `chat {model}`, `execute_tool {tool}`, `approval_request {tool}`, `approval_decision {tool}`, `approval_closed {tool}`,
- * `question_request {tool}`, `question_answer {tool}`, `question_closed {tool}`, `answer_delivery {tool}` and `indeterminate_call {tool}`.
- * Where the AI SDK's own OpenTelemetry is registered, its spans of the model stand in place of `chat`. Needs a context manager, as any
- * OpenTelemetry SDK has.
+ * Makes OpenTelemetry spans for all agents of this process. Each run is an `invoke_agent {agent}` span, which contains `chat {model}`,
+ * `execute_tool {tool}`, `approval_request {tool}`, `approval_decision {tool}`, `approval_closed {tool}`, `question_request {tool}`,
+ * `question_answer {tool}`, `question_closed {tool}`, `answer_delivery {tool}` and `indeterminate_call {tool}`. With the AI SDK's own
+ * OpenTelemetry integration registered, its model spans replace `chat`. Nesting needs a context manager, which every OpenTelemetry SDK
+ * sets up.
  *
- * None is open while a person is waited for: what follows is linked to what it follows, in another process too, as the thread keeps
- * their `traceparent`. Once a request has closed, `approval_wait {tool}` or `question_wait {tool}` says from when to when it was open, and
- * how it closed. How long people took is in the histogram `holdpoint.approval.wait`, in seconds. Texts, reasons, answers and the messages of
- * errors are never recorded. Gives back what ends it; spans that are open then are not exported.
+ * No span stays open while a person is asked. A decision is linked to its request and an execution to its decision, across processes:
+ * the thread stores their `traceparent`. When a request ends, `approval_wait {tool}` or `question_wait {tool}` is exported, which lasts
+ * from its opening to its end and has the outcome. The histogram `holdpoint.approval.wait` has the time to each decision, in seconds.
+ * Texts, reasons, answers and error messages are never recorded.
+ *
+ * Returns a function that stops tracing; spans that are open then are not exported.
  *
  * @example
  * const stop = traceHoldpoint({ recordInputs: true });
@@ -120,7 +122,7 @@ class Tracing {
     }
   }
 
-  /** News has no end of its own. */
+  /** `indeterminate` has no `asyncEnd`. */
   end(message: TraceMessage): void {
     const span = this.#spans.get(message);
     if (message.type !== 'indeterminate' || span === undefined) return;
@@ -142,10 +144,10 @@ class Tracing {
     }
   }
 
-  /** The request is open no more. Its span was not kept open, as it may be of another process; it begins in the past. */
+  /** Exports the span of the time in which the request was open, which began in the past, perhaps in another process. */
   #recordWait(message: EndOfRequest, end: Span): void {
     const { request, follows, waitedMs } = message;
-    /* A number of milliseconds from before this process began would be taken for one since then. */
+    /* Dates: OpenTelemetry reads a number from before the process began as milliseconds since then. */
     const startTime = new Date(request.createdAt);
     const endTime = new Date(request.createdAt + waitedMs);
     const links = [{ context: end.spanContext() }];
@@ -160,7 +162,7 @@ class Tracing {
     });
   }
 
-  /** Whether nobody else has a span for what is done within a run, as the AI SDK's own OpenTelemetry has for its model calls. */
+  /** Whether a run's span is the innermost: the AI SDK's own integration makes a span around its model requests. */
   #isOurs(active: Span | undefined): boolean {
     return active !== undefined && this.#runs.has(active);
   }
@@ -169,7 +171,7 @@ class Tracing {
 /* Seconds, from a glance to a week. */
 const waitBoundaries = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400, 604_800];
 
-/** Begins what is within a span, in the context of now with that span in it. */
+/** Begins work with a span as the active one. */
 function withinOf(span: Span): (begin: () => void) => void {
   const active = trace.setSpan(context.active(), span);
   return (begin) => context.with(active, begin);

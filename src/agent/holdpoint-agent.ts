@@ -105,9 +105,9 @@ export class HoldpointAgent implements Agent<unknown> {
   ): Promise<AgentResponse> {
     const { name: agentName, options: agentOptions } = this.#context;
     const facts = { threadId: thread.id, agentName, ...nameOf(agentOptions.model) };
-    return traceRun(facts, async (tell) => {
+    return traceRun(facts, async (trace) => {
       const onEvents = (events: readonly ThreadEvent[]): void => {
-        tell(events);
+        trace(events);
         if (feed !== undefined) for (const event of events) feed.push(deepFreeze(event));
       };
       return this.#run(input, thread, { options, listener: feed, onEvents });

@@ -56,7 +56,7 @@ export function settingsOf(options: ModelSettings): ModelSettings {
 /** What one model step is made of. */
 export interface ModelStepInput {
   model: LanguageModel;
-  /** What telemetry is told that the step is of. */
+  /** For tracing. */
   place: ModelPlace;
   instructions?: Instructions | undefined;
   settings: ModelSettings;

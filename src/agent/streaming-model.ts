@@ -58,7 +58,7 @@ export function streamingModel(model: LanguageModel, listener: ModelListener): L
   });
 }
 
-/** The model that a name stands for. */
+/** The model itself, where it may be given by its id. */
 export function modelOf(model: LanguageModel): Exclude<LanguageModel, string> {
   const provider = globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway;
   return typeof model === 'string' ? provider.languageModel(model) : model;
@@ -74,7 +74,7 @@ export function originalError(error: unknown): unknown {
 class BrokenOff extends Error {
   constructor(cause: unknown) {
     super('The answer broke off.', { cause });
-    /* By which telemetry knows errors, the AI SDK's own too. */
+    /* Telemetry, the AI SDK's included, classifies errors by name. */
     if (cause instanceof Error) this.name = cause.name;
   }
 }

@@ -4,13 +4,13 @@ import { traceModel, tracesModel } from '../thread/tracing.ts';
 import type { ProviderAnswer } from './collected-answer.ts';
 import { modelOf } from './streaming-model.ts';
 
-/** Which step of which thread a model is asked for. */
+/** The step and thread that a model request is for. */
 export interface ModelPlace {
   threadId: string;
   step: number;
 }
 
-/** The model, of each of whose answers is told; where nobody listens, as it is. */
+/** The model with its requests traced; without a subscriber, the model itself. */
 export function tracedModel(model: LanguageModel, place: ModelPlace): LanguageModel {
   if (!tracesModel(place.threadId)) return model;
   return wrapLanguageModel({
@@ -23,7 +23,7 @@ export function tracedModel(model: LanguageModel, place: ModelPlace): LanguageMo
   });
 }
 
-/** The name of a model, as the app gave it. */
+/** The name of a model as the app configured it. */
 export function nameOf(model: LanguageModel): ModelName {
   if (typeof model === 'string') return { provider: undefined, modelId: model };
   const { provider, modelId } = model;

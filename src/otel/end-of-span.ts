@@ -9,7 +9,7 @@ import {
   type SpanBeginning,
 } from './span-beginning.ts';
 
-/** What is added to a span at the end of its operation. */
+/** The attributes that are known only when the operation has ended. */
 export function attributesAtEnd(message: TraceMessage, { recordOutputs }: Recording): Attributes {
   switch (message.type) {
     case 'invoked':
@@ -33,10 +33,10 @@ export function attributesAtEnd(message: TraceMessage, { recordOutputs }: Record
   }
 }
 
-/** What is told of a request that is open no more. */
+/** The end of a request: its answer, or its close without one. */
 export type EndOfRequest = Extract<TraceMessage, { type: 'answered' | 'closed' }>;
 
-/** The span of a request from its opening to its close. */
+/** The span of the time in which a request was open. */
 export function waitOf(
   message: EndOfRequest,
   { recordPrincipals }: Recording,

@@ -1,4 +1,4 @@
-/* What the AI SDK's providers begin their names with, and the conventions' word for them, as its own OpenTelemetry has it; the longer first. */
+/* Prefixes of provider names in the AI SDK, longer ones first, and the names of the conventions; the same as in `@ai-sdk/otel`, whose spans may be in the trace. */
 const wellKnown: readonly (readonly [string, string])[] = [
   ['google.vertex', 'gcp.vertex_ai'],
   ['google-vertex', 'gcp.vertex_ai'],

@@ -19,7 +19,7 @@ export interface SpanBeginning {
 
 type Facts = (RequestFacts | CallFacts) & { follows?: string | undefined };
 
-/** The span of what concerns a request or a call, linked to what it follows. */
+/** The span of a request or a call, linked to the span that it follows. */
 export function spanAbout(kind: string, facts: Facts, attributes: Attributes): SpanBeginning {
   const { threadId, conversationId, toolName, toolCallId, requestId, follows } = facts;
   const beginning = spanNamed(kind, toolName, {

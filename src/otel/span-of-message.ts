@@ -17,7 +17,7 @@ import {
 
 type MessageOf<TYPE extends TraceMessage['type']> = Extract<TraceMessage, { type: TYPE }>;
 
-/** The span of a message; `finished` has none, as nothing happens in it. What people, models and tools wrote is there when asked for. */
+/** The span of a message; `finished` has none, as it takes no time. Content is recorded only if `recording` says so. */
 export function spanOfMessage(
   message: TraceMessage,
   recording: Recording,

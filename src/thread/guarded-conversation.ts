@@ -5,16 +5,16 @@ interface GuardedLog {
   conversationId: string;
 }
 
-/* Carried by the context: to all that work on it, the log of a guarded call is a thread like any other. */
+/* An async context rather than a parameter: to the code that works on it, the log of a guarded call is a thread like any other. */
 const hooks = globalThis.process?.getBuiltinModule?.('node:async_hooks');
 const guardedLog = hooks && new hooks.AsyncLocalStorage<GuardedLog>();
 
-/** Does the work of a guarded call, of whose log is told as of its conversation. */
+/** Does the work of a guarded call; its trace messages name the conversation. */
 export function inConversation<RESULT>(log: GuardedLog, work: () => RESULT): RESULT {
   return guardedLog === undefined ? work() : guardedLog.run(log, work);
 }
 
-/** The conversation that a thread is told as of, where that is another: the thread is the log of a guarded call. */
+/** The conversation of a thread that is the log of a guarded call. */
 export function conversationOf(threadId: string): string | undefined {
   const log = guardedLog?.getStore();
   return log?.threadId === threadId ? log.conversationId : undefined;

@@ -3,16 +3,16 @@ import type { UserInputRequest, UserInputResponseContent } from '../content/user
 import type { ThreadEventOf } from './thread-event.ts';
 
 /**
- * What the tracing channel `holdpoint` of `node:diagnostics_channel` tells. Each message is one operation, the same object from
- * its `start` to its `asyncEnd`. `invoked` is a run of an agent, and all that the run does is within it: `prompted`, the model that is
- * asked; `started`, a tool that runs here; `delivered`, an answer on its way to the tool that asked beside its call. `requested`,
- * `answered`, `closed` and `finished` are appends: `asyncEnd` without an `error` means that it is durable, and with one that it is not
- * known to be. `indeterminate` is news, told once it is durable, and has no `asyncEnd`.
+ * A message on the tracing channel `holdpoint` of `node:diagnostics_channel`. Each is one operation, the same object from its `start` to
+ * its `asyncEnd`. `invoked` is a run of an agent, and contains everything the run does: `prompted`, a request to the model; `started`, a
+ * tool that runs here; `delivered`, an answer on its way to the tool that asked. `requested`, `answered`, `closed` and `finished` are
+ * appends: `asyncEnd` without an `error` means that the event is durable, and with one that it may not be. `indeterminate` is published
+ * once it is durable, and has no `asyncEnd`.
  *
- * What people, models and tools wrote stands in `request`, `response`, `input`, `outcome`, `result` and `error` alone. These are the
- * thread's own, frozen; `result` and `error` are those of whoever did the work, and must be left as they are. `principal` is who
- * answered, as the app says. What a subscriber throws is an uncaught exception of the process, as on every channel of Node; no run is
- * stopped by it.
+ * What people, models and tools wrote is in `request`, `response`, `input`, `outcome`, `result` and `error` alone. These are the
+ * thread's own, frozen; `result` and `error` are the very objects that the work returned or threw: do not change them. `principal` is
+ * who answered, as the app says. An exception in a subscriber becomes an uncaught exception of the process, as on every channel of Node;
+ * it does not stop the run.
  *
  * @example
  * tracingChannel('holdpoint').asyncEnd.subscribe((message) => {
@@ -30,12 +30,12 @@ export type TraceMessage =
   | DeliveredMessage
   | IndeterminateMessage;
 
-/** An agent runs: from the call of `run` or `stream` until the run ends. A repeated or refused run is told, too. */
+/** A run of an agent, from the call of `run` or `stream` to its end; also one that is refused, or has nothing to do. */
 export interface InvokedMessage extends ModelName, Enterable {
   type: 'invoked';
   threadId: string;
   agentName: string | undefined;
-  /** The run, once it has taken the thread; none where there was nothing to run. */
+  /** The id of the run in the log; absent until the run has taken the thread. */
   runId?: string;
   /** At `asyncEnd`, as in the `AgentResponse`. */
   status?: string;
@@ -46,13 +46,13 @@ export interface InvokedMessage extends ModelName, Enterable {
   error?: unknown;
 }
 
-/** The model is asked for a step; once for each attempt. */
+/** One request to the model; a retry is another. */
 export interface PromptedMessage extends ModelName, Enterable {
   type: 'prompted';
   threadId: string;
-  /** The step of the thread, from 0. */
+  /** The model step of the thread, from 0. */
   step: number;
-  /** At `asyncEnd`: what the provider says of its answer. */
+  /** At `asyncEnd`: what the provider reports with its answer. */
   answer?: ModelAnswer;
   /** At `asyncEnd`: the provider's answer, or what it failed with. */
   result?: unknown;
@@ -77,7 +77,7 @@ export interface AnsweredMessage extends RequestFacts, Traceable {
   follows: string | undefined;
 }
 
-/** A request ended without an answer; or what was answered no longer holds, and `wasAnswered`. */
+/** A request that ended without an answer, or, with `wasAnswered`, whose answer no longer holds. */
 interface ClosedMessage extends RequestFacts {
   type: 'closed';
   cause: ThreadEventOf<'request-closed'>['cause'];
@@ -91,7 +91,7 @@ interface ClosedMessage extends RequestFacts {
 /** A tool runs: `start` comes after the call's start is durable, and the tool's own work is within the operation. */
 interface StartedMessage extends CallFacts, Enterable {
   type: 'started';
-  /** What the tool is for, where its description is a plain text. */
+  /** The tool's description, if it is a string and not a function. */
   description: string | undefined;
   /** The `traceparent` that is stored with the approval. */
   follows: string | undefined;
@@ -128,21 +128,21 @@ interface IndeterminateMessage extends CallFacts {
 
 /** A model, as the AI SDK names it. */
 export interface ModelName {
-  /** None of a run whose model is given by its id alone. */
+  /** Absent for a run whose model was given as an id. */
   provider: string | undefined;
   modelId: string;
 }
 
-/** What a model used, in tokens. */
+/** The tokens that were used. */
 interface TokenUsage {
   inputTokens: number | undefined;
   outputTokens: number | undefined;
 }
 
-/** What a provider says of its answer. */
+/** What a provider reports with its answer. */
 export interface ModelAnswer {
   id: string | undefined;
-  /** The model that answered. */
+  /** The model that answered, which may be a version of the one that was asked for. */
   modelId: string | undefined;
   finishReason: string;
   usage: TokenUsage;
@@ -174,14 +174,14 @@ export interface CallFacts extends Conversation {
 }
 
 interface Conversation {
-  /** Of a call of `guardTools`: the `threadId` that it was given. The call's log is a thread of its own. */
+  /** For a call of `guardTools`: the `threadId` it was given. `threadId` here is the thread that records the call. */
   conversationId?: string | undefined;
 }
 
 interface Enterable {
   /**
-   * To be set on `start`, by one subscriber: it is given the beginning of the operation's work, and calls it in a context of its own,
-   * at once. The work begins once, whatever this does.
+   * To be set on `start`, by one subscriber, to run the work in an async context of its choice: it is called with a function that
+   * begins the work, and should call it at once. The work begins exactly once, whatever this does.
    */
   within?: (begin: () => void) => void;
 }

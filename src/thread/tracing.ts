@@ -40,36 +40,36 @@ async function appendTraced(proposal: Proposal, append: Append): ReturnType<Appe
   }
 }
 
-/** What a run gives back. */
+/** The part of a run's result that is traced. */
 type RunResult = Pick<InvokedMessage, 'finishReason' | 'usage'> & { status: string };
-/** Is told of the events that a run appended. */
-type Tell = (events: readonly ThreadEvent[]) => void;
+/** Takes the events that a run appended. */
+type OnEvents = (events: readonly ThreadEvent[]) => void;
 
-/** Runs an agent, and tells of it. The run of a guarded call is none: its agent is how the call is recorded. */
+/** Traces a run. That of a guarded call is left out: its agent is only the way in which the call is recorded. */
 export function traceRun<RESULT extends RunResult>(
   facts: Pick<InvokedMessage, 'threadId' | 'agentName'> & ModelName,
-  run: (tell: Tell) => Promise<RESULT>,
+  run: (onEvents: OnEvents) => Promise<RESULT>,
 ): Promise<RESULT> {
   if (!isHeard() || conversationOf(facts.threadId) !== undefined) return run(() => {});
   const message: InvokedMessage = { type: 'invoked', ...facts };
-  const tell: Tell = (events) => {
+  const onEvents: OnEvents = (events) => {
     const started = events.findLast(({ type }) => type === 'run-started');
     if (started?.type === 'run-started') message.runId = started.runId;
   };
   return traceWork(message, async () => {
-    const result = await run(tell);
+    const result = await run(onEvents);
     const { status, finishReason, usage } = result;
     Object.assign(message, { status, finishReason, usage });
     return result;
   });
 }
 
-/** Whether anybody is told of the steps of a thread's model. */
+/** Whether the model requests of a thread are traced. */
 export function tracesModel(threadId: string): boolean {
   return isHeard() && conversationOf(threadId) === undefined;
 }
 
-/** Asks a model, and tells of it. */
+/** Traces one request to a model. */
 export function traceModel<RESULT>(
   facts: Pick<PromptedMessage, 'threadId' | 'step'> & ModelName,
   ask: () => PromiseLike<RESULT>,
@@ -83,7 +83,7 @@ export function traceModel<RESULT>(
   });
 }
 
-/** Runs a call that is recorded as started, and tells of it. */
+/** Traces a tool that runs. */
 export function traceCall<RESULT>(
   { threadId, events }: Readonly<ThreadState>,
   { call, description }: { call: ToolCallRecord; description: unknown },
@@ -101,7 +101,7 @@ export function traceCall<RESULT>(
   );
 }
 
-/** Brings an answer to the tool that asked, and tells of it. */
+/** Traces the delivery of an answer to the tool that asked. */
 export function traceDelivery<RESULT>(
   { events }: Readonly<ThreadState>,
   { request }: OwedAnswer,
@@ -116,7 +116,7 @@ function isHeard(): boolean {
   return tracingChannel?.hasSubscribers ?? false;
 }
 
-/** Does the work of an operation, and tells of it. */
+/** Traces work as one operation. */
 function traceWork<RESULT>(message: TraceMessage, work: () => Promise<RESULT>): Promise<RESULT> {
   const enter = (): Promise<RESULT> => {
     const within = 'within' in message ? message.within : undefined;
@@ -125,7 +125,7 @@ function traceWork<RESULT>(message: TraceMessage, work: () => Promise<RESULT>): 
   return tracingChannel === undefined ? work() : tracingChannel.tracePromise(enter, message);
 }
 
-/* A call must run once, and so must all else, whatever a subscriber does. */
+/* A tool must run once, however faulty the subscriber. */
 function beginWithin<RESULT>(
   within: (begin: () => void) => void,
   work: () => Promise<RESULT>,
@@ -135,7 +135,7 @@ function beginWithin<RESULT>(
   try {
     within(() => void beginOnce());
   } catch (error) {
-    /* As Node does with what a subscriber throws. */
+    /* Node, too, makes an uncaught exception of what a subscriber throws. */
     queueMicrotask(() => {
       throw error;
     });

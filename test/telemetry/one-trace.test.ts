@@ -152,6 +152,27 @@ describe.each(modes)('in the trace of agent.$mode an operator sees', ({ speak })
     expect(refused?.attributes).not.toHaveProperty('holdpoint.run.id');
   });
 
+  test('a run that was stopped as cancelled, and without an error', async () => {
+    const { spans } = traced();
+    const begun = Promise.withResolvers<void>();
+    const hanging = tool({
+      inputSchema: cityInput,
+      execute: async (_input, { abortSignal }) =>
+        new Promise((_resolve, reject) => {
+          abortSignal?.addEventListener('abort', () => reject(new Error('stopped')));
+          begun.resolve();
+        }),
+    });
+    const agent = speak(memoryWorld(script).agent({ tools: { look: hanging }, toolApproval: {} }));
+    const thread = await agent.thread('t');
+    const running = agent.run('Look', thread);
+    await begun.promise;
+    await agent.stop(thread);
+    expect((await running).status).toBe('cancelled');
+    const { status, attributes } = spanOf(spans(), 'invoke_agent');
+    expect([status, attributes['holdpoint.status']]).toEqual([0, 'cancelled']);
+  });
+
   test('two runs at the same time as two traces, each with what is its own', async () => {
     const { tracer, spans } = traced();
     await Promise.all([play({ tracer, name: 'one' }), play({ tracer, name: 'two' })]);
