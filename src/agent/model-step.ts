@@ -32,7 +32,6 @@ const settingNames = [
   'seed',
   'reasoning',
   'maxRetries',
-  'timeout',
   'headers',
   'providerOptions',
   'toolChoice',
