@@ -32,7 +32,7 @@ export async function chat(conversation: Conversation, wish: string): Promise<vo
     const call = thread.calls.find((each) => each.step === step && each.index === index);
     if (threadId === thread.id) person.hears(styleText('dim', `  ${call?.toolName} …`));
   });
-  for (let text = wish; text !== '/quit'; text = await person.types('You: ')) {
+  for (let text = wish; ; text = await person.types('You: ')) {
     if (text === '/new') {
       thread = await agent.thread();
       person.hears('', 'A new conversation.');
