@@ -1,8 +1,9 @@
-import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai';
+import type { Instructions, LanguageModel, ModelMessage, TimeoutConfiguration, ToolSet } from 'ai';
 import type { ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import type { ToolApproval } from '../policy/tool-approval.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
+import type { MayAnswer } from './may-answer.ts';
 import type { ModelSettings } from './model-step.ts';
 
 /** What an agent is made of. What has a name in the AI SDK has its meaning here. */
@@ -32,8 +33,21 @@ export interface AgentOptions<
    * reach. The call will be found indeterminate; settle it with this.
    */
   onUnrecorded?: (unrecorded: UnrecordedOutcome) => unknown;
+  /**
+   * Who may answer what; asked before an answer is recorded, whichever way it comes. Where it says anything but `true`, the answer is
+   * refused with `not-allowed`, and nothing changes. Default: whoever the app lets answer.
+   */
+  mayAnswer?: MayAnswer;
   /** The context of each tool that has a `contextSchema`, for its `execute` and its rules. */
   toolsContext?: { readonly [NAME in keyof TOOLS]?: unknown };
+  /**
+   * How long a run may take, in milliseconds, as in the AI SDK: the whole of it (a number, or `totalMs`), each step with its tools
+   * (`stepMs`), each call of a tool (`toolMs`, `tools: { lookUpMs }`). A run or a step that takes longer fails with a `TimeoutError`, and is
+   * tried again as `retry` says. A tool gets the abort signal and its failure is the result; one that ignores the signal for
+   * `abortGraceMs` leaves its call indeterminate. The time that people take to answer is in none of them. `firstChunkMs` and `chunkMs` do
+   * nothing here.
+   */
+  timeout?: TimeoutConfiguration<ToolSet>;
   /** Where threads are kept. Default `memoryStore()`: gone with the process. */
   store?: ThreadStore;
   /** How many model steps one run may take. Default 20. */
@@ -102,10 +116,16 @@ export interface UnrecordedOutcome {
   error: unknown;
 }
 
-/** What a run may be given: text, messages, answers, or several of these. `[]` goes on where the thread stands. */
+/** What a run may be given: text, messages, answers, or several of these. `[]` resumes the thread where it stands. */
 export type RunInput = InputItem | readonly InputItem[];
 /** One item of a run's input. */
-export type InputItem = string | ModelMessage | UserInputResponseContent;
+export type InputItem = string | ModelMessage | AnswerMessage | UserInputResponseContent;
+
+/** A user message that carries answers: the same as the answers alone. */
+export interface AnswerMessage {
+  role: 'user';
+  content: readonly UserInputResponseContent[];
+}
 
 /** Who sends a message or an answer, and through what. */
 export interface AnswerOptions {
@@ -120,7 +140,9 @@ export interface AnswerOptions {
 
 /** How one run goes. */
 export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>> extends AnswerOptions {
-  /** Ends the run: tools get it as their `abortSignal`, `run` rejects with its reason, the thread can go on. */
+  /** Ends the run: tools get it as theirs, `run` rejects with its reason, and the thread can be run again. */
+  abortSignal?: AbortSignal;
+  /** @deprecated The same as `abortSignal`, by its old name. */
   signal?: AbortSignal;
   /** For the rules of `toolApproval`; and for the AI SDK's telemetry, of what `telemetry.includeRuntimeContext` names. */
   runtimeContext?: RUNTIME_CONTEXT;

@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { z } from 'zod';
+import { whyNotSendable } from '../content/file-url.ts';
 import { plainCopy } from '../content/plain-copy.ts';
 import { type UserInputResponseContent, userInputResponseSchema } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
@@ -17,6 +18,8 @@ export interface ParsedInput {
   by: AnswerOptions;
   /** The caller's id for the message, which is the last of `messages`. */
   messageId?: string | undefined;
+  /** The open requests that the sender may answer; absent where the app does not decide that. */
+  allowedRequests?: ReadonlySet<string>;
 }
 
 /** The input of a run, item by item. Throws `invalid-input` or `invalid-answer`; nothing has happened then. */
@@ -28,11 +31,15 @@ export function parseInput(
   },
 ): ParsedInput {
   const parsed: ParsedInput = { messages: [], answers: [], by: parseAnswerer(options) };
-  for (const item of Array.isArray(input) ? input : [input]) {
+  const items = Array.isArray(input) ? input : [input];
+  for (const item of items.flatMap(unwrapAnswers)) {
     if (isAnswer(item)) parsed.answers.push(parseAnswer(item));
     else parsed.messages.push(parseMessage(item, options));
   }
-  for (const message of parsed.messages) refuseEmpty(message);
+  for (const message of parsed.messages) {
+    refuseEmpty(message);
+    refuseFiles(message);
+  }
   const { messageId } = options;
   const messages = parsed.messages.map((message) => jsonCopy(message));
   if (messageId === undefined) return { ...parsed, messages };
@@ -60,6 +67,18 @@ const messageIdSchema = z
 function isAnswer(item: unknown): boolean {
   if (typeof item !== 'object' || item === null || !('type' in item)) return false;
   return item.type === 'approval-response' || item.type === 'question-response';
+}
+
+/** The answers that a user message carries as its content, and the message without them, where anything is left of it. */
+function unwrapAnswers(item: unknown): unknown[] {
+  if (typeof item !== 'object' || item === null || !('role' in item && 'content' in item)) {
+    return [item];
+  }
+  const { role, content } = item;
+  if (role !== 'user' || !Array.isArray(content) || !content.some(isAnswer)) return [item];
+  const rest: unknown[] = content.filter((part) => !isAnswer(part));
+  const answers: unknown[] = content.filter(isAnswer);
+  return rest.length === 0 ? answers : [...answers, { ...item, content: rest }];
 }
 
 function parseMessage(
@@ -95,15 +114,22 @@ function parseAnswer(item: unknown): UserInputResponseContent {
     throw new HoldpointError(
       'invalid-answer',
       `This is no answer to a request: ${z.prettifyError(parsed.error)}`,
+      { requestId: namedRequest(item) },
     );
   }
   const { data } = parsed;
   const carried = data.type === 'approval-response' ? data.toolCall?.input : data.metadata;
   const fault = carried === undefined ? undefined : whyNotStrictJson(carried);
   if (fault !== undefined) {
-    throw new HoldpointError('invalid-answer', `What the answer carries is not JSON: ${fault}.`);
+    throw new HoldpointError('invalid-answer', `What the answer carries is not JSON: ${fault}.`, {
+      requestId: data.requestId,
+    });
   }
   return jsonCopy(data);
+}
+
+function namedRequest(item: unknown): string | undefined {
+  return z.object({ requestId: z.string() }).safeParse(item).data?.requestId;
 }
 
 /** Whether a message holds more than blank text; providers refuse it otherwise. */
@@ -118,6 +144,22 @@ function refuseEmpty(message: ModelMessage): void {
     'invalid-input',
     'The message is empty; providers refuse such messages.',
   );
+}
+
+/* What no provider takes would fail every run from then on. */
+function refuseFiles({ content }: ModelMessage): void {
+  if (typeof content === 'string') return;
+  for (const part of content) {
+    if (part.type !== 'file' && part.type !== 'image') continue;
+    const data = part.type === 'image' ? part.image : part.data;
+    const fault = whyNotSendable(data, part.mediaType);
+    if (fault === undefined) continue;
+    const name = 'filename' in part && part.filename !== undefined ? ` '${part.filename}'` : '';
+    throw new HoldpointError(
+      'invalid-input',
+      `The file${name} can't be sent to a model: ${fault}.`,
+    );
+  }
 }
 
 /**
