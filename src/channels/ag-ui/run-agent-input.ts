@@ -16,7 +16,7 @@ const resumeEntrySchema = z.object({
   status: z.enum(['resolved', 'cancelled']),
   payload: z.unknown().optional(),
 });
-/* What else a newer client sends is not looked at, as the protocol has it; nor are its tools, its context, its version. */
+/* What else a newer client sends is not looked at, as the protocol has it; nor are its tools and its context. */
 const inputSchema = z.object({
   threadId: z.string(),
   runId: id,
@@ -24,6 +24,8 @@ const inputSchema = z.object({
   state: z.unknown().optional(),
   forwardedProps: z.unknown().optional(),
   resume: z.array(resumeEntrySchema).max(1_000).optional(),
+  /* Clients before 1.0 send none. */
+  protocolVersion: z.string().optional(),
 });
 const forwardedSchema = z.object({
   interactionResponse: z.unknown().optional(),
