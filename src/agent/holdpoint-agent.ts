@@ -27,6 +27,7 @@ import { deliverOutcome, type EndingInput, settleCall } from './end-call.ts';
 import type { Feed } from './feed.ts';
 import { abandonedEvents } from './lost-calls.ts';
 import { type Asked, makeRequest } from './make-request.ts';
+import { withAllowedAnswers } from './may-answer.ts';
 import { type ParsedInput, parseInput } from './parse-input.ts';
 import type { Question } from './question-call.ts';
 import { type RecordedReply, recordedReply } from './recorded-reply.ts';
@@ -103,6 +104,7 @@ export class HoldpointAgent implements Agent<unknown> {
     options.signal?.throwIfAborted();
     const tools = await this.#definedTools();
     await this.#threads.update(log);
+    const allowed = await withAllowedAnswers(this.#context.options.mayAnswer, log.state, parsed);
     const { messageId } = parsed;
     const reply = messageId === undefined ? undefined : recordedReply(log.state, messageId);
     const messagesBefore = reply?.begin ?? log.state.messages.length;
@@ -111,7 +113,7 @@ export class HoldpointAgent implements Agent<unknown> {
     };
     const run = new Run(this.#context, { log, tools, options, listener: feed, onEvents });
     const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
-    const end = isRepeated ? nothingRun('completed', reply.step) : await run.play(parsed);
+    const end = isRepeated ? nothingRun('completed', reply.step) : await run.play(allowed);
     const { messages } = log.state;
     const scope = reply?.isOver === true ? messages.slice(0, reply.end) : messages;
     return makeResponse(thread, { messages: scope, messagesBefore, isPast: isRepeated }, end);
@@ -141,8 +143,9 @@ export class HoldpointAgent implements Agent<unknown> {
     }
     const tools = await this.#definedTools();
     await this.#threads.update(log);
+    const allowed = await withAllowedAnswers(this.#context.options.mayAnswer, log.state, parsed);
     await log.commit((proposal) => {
-      acceptInput(proposal, parsed, { tools, now: this.#context.now(), whilePending: 'refuse' });
+      acceptInput(proposal, allowed, { tools, now: this.#context.now(), whilePending: 'refuse' });
     });
   }
 
