@@ -76,7 +76,7 @@ async function beginningOf(
   readBytes: number,
   signal: AbortSignal,
 ): Promise<string> {
-  const reader = body?.getReader();
+  const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = body?.getReader();
   const leave = (): void => void reader?.cancel().catch(() => {});
   signal.addEventListener('abort', leave, { once: true });
   const decoder = new TextDecoder();
