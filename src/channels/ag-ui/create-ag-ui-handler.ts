@@ -1,7 +1,9 @@
+import { checkHold } from '../../agent/held-stream.ts';
 import { checkLooks } from '../../agent/look-until-idle.ts';
 import { checkedMs } from '../../content/checked-number.ts';
 import { timer } from '../../content/timer.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';
+import { checkOrigins } from '../../http/foreign-origin.ts';
 import { takePost } from '../../http/take-post.ts';
 import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
 import { eventStreamResponse, type KeepAlive } from './event-stream-response.ts';
@@ -21,7 +23,7 @@ const maximumBacklog = 262_144;
  * `already-answered`, `request-closed`, `invalid-answer`, `NO_RESPONSE_FOR_PENDING` … What is no request at all is a status, with
  * `{ error: { code, message } }`: 400, 403, 405, 413, 415, 500.
  *
- * Throws a `TypeError` for a `keepAliveMs` or a `pollMs` that no timer can keep.
+ * Throws a `TypeError` for a time that no timer can keep, and for an origin that is none.
  *
  * @example
  * const handler = createAgUiHandler({
@@ -37,6 +39,8 @@ export function createAgUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   options: AgUiHandlerOptions<RUNTIME_CONTEXT>,
 ): (request: Request) => Promise<Response> {
   checkLooks(options);
+  checkHold(options);
+  checkOrigins(options);
   const keepAlive = keepAliveOf(options);
   return async (request) => {
     try {
