@@ -27,6 +27,8 @@ export class HeldStream {
   readonly #gone: AbortSignal;
   readonly #ended = new AbortController();
   #until: AbortSignal | undefined;
+  /** How many calls were waited for when it was last followed. */
+  #before = 0;
 
   constructor(agent: Pick<Agent, 'thread'>, options: HoldOptions, gone: AbortSignal) {
     this.#agent = agent;
@@ -40,15 +42,20 @@ export class HeldStream {
    */
   async *follow(thread: AgentThread): AsyncGenerator<AgentThread, void> {
     const { holdOpenMs = 0, pollMs = 500, wait = timer } = this.#options;
-    const awaited = this.#awaited(thread);
-    if (holdOpenMs === 0 || awaited === 0) return;
+    this.#before = this.#awaited(thread);
+    if (holdOpenMs === 0 || this.#before === 0) return;
     this.#until ??= this.#end(holdOpenMs, wait);
     while (!this.#until.aborted) {
       await wait(pollMs, this.#until);
       const next = await this.#agent.thread(thread.id);
       yield next;
-      if (this.#awaited(next) !== awaited) return;
+      if (this.#awaited(next) !== this.#before) return;
     }
+  }
+
+  /** Whether a call has ended while the thread was followed, so that a run can take it up with the result. */
+  hasResult(thread: AgentThread): boolean {
+    return thread.activeRequests.length === 0 && this.#awaited(thread) < this.#before;
   }
 
   /** Nothing is waited for any more. */

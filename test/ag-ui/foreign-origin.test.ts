@@ -38,6 +38,7 @@ test.each([
 
 test('an origin that is none is a TypeError', () => {
   const agent = memoryWorld([]).agent();
-  const authorize = () => undefined;
-  expect(() => createAgUiHandler({ agent, authorize, allowedOrigins: ['app'] })).toThrow(TypeError);
+  expect(() =>
+    createAgUiHandler({ agent, authorize: () => undefined, allowedOrigins: ['app'] }),
+  ).toThrow(TypeError);
 });

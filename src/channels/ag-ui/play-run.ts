@@ -12,6 +12,7 @@ import type { RunAgentInput } from './run-agent-input.ts';
 import { runError } from './run-error.ts';
 import { runItems } from './run-items.ts';
 import { RunTelling } from './run-telling.ts';
+import { forPeople } from './waiting-text.ts';
 
 /** A run that a client has asked for. */
 export interface AskedRun<RUNTIME_CONTEXT> {
@@ -94,13 +95,8 @@ async function follow<RUNTIME_CONTEXT>(
     }
     return true;
   }
-  const before = deferredIn(run.thread);
   for await (run.thread of held.follow(run.thread)) outbox.push(telling.news(run.thread));
-  return run.thread.activeRequests.length === 0 && deferredIn(run.thread) < before;
-}
-
-function deferredIn({ calls }: AgentThread): number {
-  return calls.filter(({ status }) => status === 'deferred').length;
+  return held.hasResult(run.thread);
 }
 
 /* Read as fast as it comes: a run goes at the pace of who reads it, and no client may hold it. */
@@ -111,7 +107,7 @@ async function hear<RUNTIME_CONTEXT>(
 ): Promise<AgentResponse['status'] | undefined> {
   let status: AgentResponse['status'] | undefined;
   for await (const event of stream) {
-    if (event.type === 'error') throw event.error;
+    if (event.type === 'error') throw forPeople(event.error, thread);
     if (!telling.hasBegun) outbox.push(telling.begin(thread));
     if (event.type === 'finish') ({ status } = event.response);
     outbox.push(

@@ -30,6 +30,7 @@ const inputSchema = z.object({
 const forwardedSchema = z.object({
   interactionResponse: z.unknown().optional(),
   interaction_response: z.unknown().optional(),
+  whilePending: z.enum(['refuse', 'cancel']).optional().catch(undefined),
 });
 
 /** A message as a client has it. It is what the client shows, and no authority on anything. */
@@ -45,6 +46,8 @@ export interface RunAgentInput extends Omit<
   resume: ResumeEntry[];
   /** Seed 002's answer, in either spelling. */
   interactionResponse: unknown;
+  /** Whether a new message cancels what waits, calls elsewhere included, or is refused while anything does. */
+  whilePending: 'refuse' | 'cancel';
 }
 
 /** What a client posted. Throws `invalid-input`. */
@@ -57,8 +60,11 @@ export function parseRunAgentInput(json: unknown): RunAgentInput {
     );
   }
   const { forwardedProps, resume = [], ...input } = parsed.data;
-  const { interactionResponse, interaction_response } =
-    forwardedSchema.safeParse(forwardedProps).data ?? {};
+  const {
+    interactionResponse,
+    interaction_response,
+    whilePending = 'refuse',
+  } = forwardedSchema.safeParse(forwardedProps).data ?? {};
   const responses = [interactionResponse, interaction_response].filter(
     (each) => each !== undefined && each !== null,
   );
@@ -68,5 +74,5 @@ export function parseRunAgentInput(json: unknown): RunAgentInput {
       'forwardedProps has an interactionResponse and an interaction_response; send one.',
     );
   }
-  return { ...input, resume, interactionResponse: responses[0] };
+  return { ...input, resume, interactionResponse: responses[0], whilePending };
 }
