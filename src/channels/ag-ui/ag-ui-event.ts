@@ -47,7 +47,7 @@ export interface Interrupt {
 }
 
 /** How a run ended that did not fail. */
-export type RunOutcome =
+type RunOutcome =
   | { type: 'success'; pendingToolCallIds?: string[] }
   | { type: 'interrupt'; interrupts: Interrupt[] }
   | { type: 'cancelled' };
