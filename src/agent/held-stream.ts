@@ -1,5 +1,6 @@
 import { checkedMs } from '../content/checked-number.ts';
 import { timer } from '../content/timer.ts';
+import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Agent } from './agent.ts';
 import type { LookOptions } from './look-until-idle.ts';
@@ -22,7 +23,7 @@ export function checkHold({ holdOpenMs = 0 }: HoldOptions): void {
 
 /** A stream that may be held open; its time begins with the first wait. */
 export class HeldStream {
-  readonly #agent: Pick<Agent, 'thread'>;
+  readonly #agent: Pick<Agent, 'thread' | 'respond'>;
   readonly #options: HoldOptions;
   readonly #gone: AbortSignal;
   readonly #ended = new AbortController();
@@ -30,7 +31,7 @@ export class HeldStream {
   /** How many calls were waited for when it was last followed. */
   #before = 0;
 
-  constructor(agent: Pick<Agent, 'thread'>, options: HoldOptions, gone: AbortSignal) {
+  constructor(agent: Pick<Agent, 'thread' | 'respond'>, options: HoldOptions, gone: AbortSignal) {
     this.#agent = agent;
     this.#options = options;
     this.#gone = gone;
@@ -48,6 +49,8 @@ export class HeldStream {
     while (!this.#until.aborted) {
       await wait(pollMs, this.#until);
       const next = await this.#agent.thread(thread.id);
+      /* Records that a call was not ended in time: there may be no worker that does. */
+      if (next.calls.some(expires)) await this.#agent.respond([], next);
       yield next;
       if (this.#awaited(next) !== this.#before) return;
     }
@@ -77,4 +80,8 @@ export class HeldStream {
     const isClients = deferred.some(({ toolName }) => clientTools.includes(toolName));
     return activeRequests.length > 0 || isClients ? 0 : deferred.length;
   }
+}
+
+function expires({ status, expiresAt }: ToolCallRecord): boolean {
+  return status === 'deferred' && expiresAt !== undefined;
 }

@@ -1,5 +1,5 @@
 import { tool, type ToolSet } from 'ai';
-import { type Agent, later, type Question } from 'holdpoint';
+import { type Agent, type AgentOptions, later, laterWithin, type Question } from 'holdpoint';
 import type { AgUiHandlerOptions } from 'holdpoint/ag-ui';
 import { describe, expect, test } from 'vitest';
 import { cityInput, look, travelTools } from '../support/travel-world.ts';
@@ -23,13 +23,18 @@ const day = 86_400_000;
 type Turn = (agent: Agent) => Promise<unknown>;
 
 /** A thread whose calls are done elsewhere, and a route that holds its streams open. */
-function holding(turns: Turn[], more: Partial<AgUiHandlerOptions> = {}, calls = 1) {
-  const cities = ['Oslo', 'Rome'].slice(0, calls);
+function holding(
+  turns: Turn[],
+  more: Partial<AgUiHandlerOptions> = {},
+  agentOptions: Partial<AgentOptions> = {},
+  cities: string[] = ['Oslo'],
+) {
   const script = [
     { calls: cities.map((city, index) => look(`c${index + 1}`, city)) },
     { text: 'Seated.' },
   ];
-  const at = site(script, { tools: { ...travelTools([]), look: Object.assign(far, answering) } });
+  const tools = { ...travelTools([]), look: Object.assign(far, answering) };
+  const at = site(script, { tools, ...agentOptions });
   const waits: number[] = [];
   const over = Promise.withResolvers<void>();
   const worker = at.worker({
@@ -91,7 +96,7 @@ describe('a run that waits for a tool elsewhere alone, and is held open,', () =>
   });
 
   test('goes on waiting for the other of two calls', async () => {
-    const at = holding([ends('c2'), nothing, ends('c1')], {}, 2);
+    const at = holding([ends('c2'), nothing, ends('c1')], {}, {}, ['Oslo', 'Rome']);
     const { events } = await at.post(said);
     expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([
       { toolCallId: 'c2' },
@@ -99,6 +104,26 @@ describe('a run that waits for a tool elsewhere alone, and is held open,', () =>
     ]);
     expect(endOf(events)).toEqual({ type: 'success' });
     expect(at.waits.filter((each) => each === day)).toHaveLength(1);
+  });
+
+  test('brings that the call was not ended in time, though no worker is there', async () => {
+    const clock = { now: 0 };
+    const slow = tool({ inputSchema: cityInput, execute: async () => laterWithin(60_000) });
+    const at = holding(
+      [
+        nothing,
+        async () => {
+          clock.now = 60_000;
+        },
+      ],
+      {},
+      { now: () => clock.now, tools: { ...travelTools([]), look: slow } },
+    );
+    const { events } = await at.post(said);
+    expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([
+      { toolCallId: 'c1', metadata: { holdpoint: { status: 'failed' } } },
+    ]);
+    expect(endOf(events)).toEqual({ type: 'success' });
   });
 
   test('ends when its time is over, and the next run brings what came since', async () => {
