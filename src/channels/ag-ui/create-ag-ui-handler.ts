@@ -15,13 +15,18 @@ import { parseRunAgentInput } from './run-agent-input.ts';
 const maximumBacklog = 262_144;
 
 /**
- * The route of AG-UI 1.0 clients: a fetch-style handler for Next, Hono, Bun, Deno, Workers. It takes a `RunAgentInput` and streams the
- * run as server-sent events. The thread on the server is the history: of a client's messages only the user's newest count.
+ * The route of AG-UI clients, 1.0 and (from 0.0.46) before: a fetch-style handler for Next, Hono, Bun, Deno, Workers. It takes a
+ * `RunAgentInput` and streams the run as server-sent events. The thread on the server is the history: of a client's messages only the
+ * user's newest count.
  *
- * A run that needs people ends with an interrupt outcome; `resume` answers, all at once, or seed 002's
- * `forwardedProps.interactionResponse`. What the thread refuses ends the run with `RUN_ERROR`, and changes nothing: `unknown-request`,
- * `already-answered`, `request-closed`, `invalid-answer`, `NO_RESPONSE_FOR_PENDING` … What is no request at all is a status, with
- * `{ error: { code, message } }`: 400, 403, 405, 413, 415, 500.
+ * A run that needs people ends with an interrupt outcome; `resume` answers, all at once, or `forwardedProps.interactionResponse`. A
+ * question with one pick takes `{ selectedOptionId }`, or `{ selected }`. A message while something waits is refused, unless
+ * `forwardedProps.whilePending` is `'cancel'`. A client that sends no `protocolVersion` gets `outcome` in the form before 1.0, and
+ * `result: { status, pendingToolCallIds? }` for what that can't say.
+ *
+ * What the thread refuses ends the run with `RUN_ERROR`, and changes nothing: `unknown-request`, `already-answered`, `request-closed`,
+ * `invalid-answer`, `NO_RESPONSE_FOR_PENDING` … What is no request at all is a status, with `{ error: { code, message } }`: 400, 403
+ * (also `foreign-origin`, a page of another site), 405, 413, 415, 500.
  *
  * Throws a `TypeError` for a time that no timer can keep, and for an origin that is none.
  *
