@@ -1,4 +1,4 @@
-import type { UIMessageChunk } from 'ai';
+import type { FinishReason, UIMessageChunk } from 'ai';
 import type { ModelDelta } from '../../agent/streaming-model.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
@@ -23,6 +23,17 @@ export type PageStand =
   /** A new message, below the one that the turn has been told in until now. */
   | { type: 'new-message' };
 
+/* Those that the AI SDK's pages know. */
+const finishReasons: readonly FinishReason[] = [
+  'stop',
+  'length',
+  'content-filter',
+  'tool-calls',
+  'error',
+  'interrupted',
+  'other',
+];
+
 /** Tells a page what happens in a thread, from what it has before it to the end of that turn. */
 export class ThreadTelling {
   readonly #options: TellingOptions;
@@ -32,6 +43,8 @@ export class ThreadTelling {
   #turn = 1;
   /** Of the last event that the page knows. */
   #revision = 0;
+  /** Of the last step of the turn. */
+  #finishReason: string | undefined;
   #isOver = false;
 
   constructor(options: TellingOptions) {
@@ -67,7 +80,7 @@ export class ThreadTelling {
       }
       this.#revision += 1;
       if (this.#revision === this.#turn) continue;
-      yield* this.#teller.tell(event);
+      yield* this.#tell(event);
       if (event.type !== 'step-finished') continue;
       yield { type: 'message-metadata', messageMetadata: this.#metadata(thread) };
     }
@@ -80,7 +93,9 @@ export class ThreadTelling {
 
   *end(thread: AgentThread): Generator<UIMessageChunk, void> {
     yield* this.#settled(thread);
-    yield { type: 'finish', messageMetadata: this.#lastMetadata(thread) };
+    const finishReason = finishReasons.find((reason) => reason === this.#finishReason);
+    const why = finishReason === undefined ? {} : { finishReason };
+    yield { type: 'finish', ...why, messageMetadata: this.#lastMetadata(thread) };
   }
 
   *fail(thread: AgentThread, error: unknown): Generator<UIMessageChunk, void> {
@@ -103,11 +118,16 @@ export class ThreadTelling {
   ): Generator<UIMessageChunk, void> {
     const answers = stand.type === 'message' ? stand.answers : [];
     for (const event of events.slice(this.#turn, Math.max(known, this.#turn))) {
-      const chunks = this.#teller.tell(event);
+      const chunks = this.#tell(event);
       if (answers.includes(this.#requestOf(event) ?? '')) yield* chunks;
     }
     this.#revision = known;
     if (stand.type === 'new-message') this.#teller.forget();
+  }
+
+  #tell(event: ThreadEvent): UIMessageChunk[] {
+    if (event.type === 'step-finished') this.#finishReason = event.finishReason;
+    return this.#teller.tell(event);
   }
 
   #requestOf(event: ThreadEvent): string | undefined {
