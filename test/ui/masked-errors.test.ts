@@ -8,6 +8,10 @@ const answers = [
   [...textParts('0', 'Sorry.'), finishPart()],
 ];
 
+function inPlainWords(error: unknown): string {
+  return error instanceof Error && error.message.includes('flight') ? 'No such flight.' : 'Hm.';
+}
+
 describe("S13-11: a tool's error", () => {
   test('shows a person that the call failed, and nothing of what the tool said, live and after a reload', async () => {
     const at = streamingSite(answers);
@@ -20,9 +24,7 @@ describe("S13-11: a tool's error", () => {
   });
 
   test("shows a person what the app's onError makes of it, live and after a reload", async () => {
-    const onError = (error: unknown): string =>
-      error instanceof Error && error.message.includes('flight') ? 'No such flight.' : 'Hm.';
-    const at = streamingSite(answers, { onError });
+    const at = streamingSite(answers, { onError: inPlainWords });
     await at.chat.sendMessage({ text: 'Go' });
     expect(toolParts(at.chat.messages)).toMatchObject([{ errorText: 'No such flight.' }]);
     expect(comparable(at.chat.messages)).toEqual(comparable(await at.reloaded()));
