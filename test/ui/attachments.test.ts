@@ -31,7 +31,11 @@ describe('S13-10: a file that no provider can take', () => {
     ['an empty file', { url: 'data:image/png;base64,' }, 'empty'],
     ['no media type', { mediaType: '' }, 'media type'],
     ['a media type that is none', { mediaType: 'picture' }, 'media type'],
-    ['a media type with parameters without end', { mediaType: `a/b${';c=d'.repeat(60)},` }, 'media type'],
+    [
+      'a media type with parameters without end',
+      { mediaType: `a/b${';c=d'.repeat(60)},` },
+      'media type',
+    ],
     ['a media type of several', { mediaType: 'image/png\n, text/html' }, 'media type'],
   ])(
     '%s: the page says which file and why, and the next message is taken',

@@ -39,7 +39,8 @@ export async function* tellChat<RUNTIME_CONTEXT>({
       thread = yield* follow(options, telling, { thread, gone });
       if (!gone.aborted) events = options.agent.stream([], thread, runOptions);
     }
-    yield* telling.end(thread);
+    const isAgain = stand.type === 'nothing' && stand.isAgain === true;
+    yield* isAgain ? telling.endAgain(thread, before) : telling.end(thread);
   } catch (error) {
     yield* telling.fail(thread, error);
   }

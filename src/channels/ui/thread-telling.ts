@@ -10,8 +10,8 @@ import { TurnTeller } from './turn-teller.ts';
 
 /** What a page has before it, and so from where it is told. */
 export type PageStand =
-  /** Nothing of the turn, the last one unless it says which: it is told whole. */
-  | { type: 'nothing'; turn?: number }
+  /** Nothing of the turn, the last one unless it says which: it is told whole. `isAgain`: a person wants its reply written again. */
+  | { type: 'nothing'; turn?: number; isAgain?: boolean }
   /** The turn as it was at a revision, or else at the moment; also the outcomes of the requests that it answers are told. */
   | {
       type: 'message';
@@ -22,6 +22,8 @@ export type PageStand =
     }
   /** A new message, below the one that the turn has been told in until now. */
   | { type: 'new-message' };
+
+const recorded = "This reply is part of the record and can't be written again; send a new message.";
 
 /* Those that the AI SDK's pages know. */
 const finishReasons: readonly FinishReason[] = [
@@ -99,9 +101,21 @@ export class ThreadTelling {
   }
 
   *fail(thread: AgentThread, error: unknown): Generator<UIMessageChunk, void> {
+    yield* this.#break(thread, toldOf(error, this.#options.onError));
+  }
+
+  /** The end for a page that wants a reply written again; an error where the reply is complete, and so stays as it is. */
+  *endAgain(thread: AgentThread, before: number): Generator<UIMessageChunk, void> {
+    yield* this.news(thread);
+    const isComplete = this.#finishReason !== undefined && this.#statusOf(thread) === 'idle';
+    if (!isComplete || this.#revision > before) yield* this.end(thread);
+    else yield* this.#break(thread, recorded);
+  }
+
+  *#break(thread: AgentThread, errorText: string): Generator<UIMessageChunk, void> {
     yield* this.#settled(thread);
     yield { type: 'message-metadata', messageMetadata: this.#lastMetadata(thread) };
-    yield { type: 'error', errorText: toldOf(error, this.#options.onError) };
+    yield { type: 'error', errorText };
   }
 
   *#settled(thread: AgentThread): Generator<UIMessageChunk, void> {
@@ -148,7 +162,11 @@ export class ThreadTelling {
   }
 
   #lastMetadata(thread: AgentThread): object {
-    return { ...this.#metadata(thread), status: this.#isOver ? 'idle' : thread.status };
+    return { ...this.#metadata(thread), status: this.#statusOf(thread) };
+  }
+
+  #statusOf({ status }: AgentThread): AgentThread['status'] {
+    return this.#isOver ? 'idle' : status;
   }
 
   /* Only calls of the open step change; those before it are looked at once. */
