@@ -93,6 +93,11 @@ export class ThreadTelling {
     return this.#isOver ? [] : this.#teller.hear(delta);
   }
 
+  /** What the model was saying will not be recorded: the page forgets it. */
+  halt(): UIMessageChunk[] {
+    return this.#teller.halt();
+  }
+
   *end(thread: AgentThread): Generator<UIMessageChunk, void> {
     yield* this.#settled(thread);
     const finishReason = finishReasons.find((reason) => reason === this.#finishReason);
