@@ -5,6 +5,7 @@ export {
   prepareSendMessagesRequest,
 } from './ui/prepare-requests.ts';
 export { lastAssistantMessageHasApprovalResponses } from './ui/send-automatically.ts';
+export { stopChat, type StopChatOptions } from './ui/stop-chat.ts';
 export type { TellingOptions } from './ui/telling-options.ts';
 export { toUIMessages } from './ui/to-ui-messages.ts';
 export { toUIMessageStream, type UIMessageStreamOptions } from './ui/to-ui-message-stream.ts';

@@ -4,6 +4,7 @@ import { type Posted, takePost } from '../../http/take-post.ts';
 import { type ChatRequest, parseChatRequest } from './chat-request.ts';
 import { deliverOutputs } from './client-outputs.ts';
 import { pageInput } from './page-input.ts';
+import { stopRun } from './stop-run.ts';
 import { streamedResponse } from './streamed-response.ts';
 import { tellChat } from './tell-chat.ts';
 import { putBack } from './tell-run.ts';
@@ -19,7 +20,9 @@ export async function postChat<RUNTIME_CONTEXT>(
     maximumBodyBytes: 1_048_576,
     channel: 'ui',
   });
-  return posted instanceof Response ? posted : takeChat(options, request, posted);
+  if (posted instanceof Response) return posted;
+  if (posted.asked.stop === true) return stopRun(options, posted);
+  return takeChat(options, request, posted);
 }
 
 /* The first event is awaited before the response begins: what is refused is refused with a status. */

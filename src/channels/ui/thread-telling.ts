@@ -47,6 +47,7 @@ export class ThreadTelling {
   #revision = 0;
   /** Of the last step of the turn. */
   #finishReason: string | undefined;
+  #isStopped = false;
   #isOver = false;
 
   constructor(options: TellingOptions) {
@@ -100,9 +101,11 @@ export class ThreadTelling {
 
   *end(thread: AgentThread): Generator<UIMessageChunk, void> {
     yield* this.#settled(thread);
-    const finishReason = finishReasons.find((reason) => reason === this.#finishReason);
-    const why = finishReason === undefined ? {} : { finishReason };
-    yield { type: 'finish', ...why, messageMetadata: this.#lastMetadata(thread) };
+    yield {
+      type: 'finish',
+      ...this.#whyEnded(thread),
+      messageMetadata: this.#lastMetadata(thread),
+    };
   }
 
   *fail(thread: AgentThread, error: unknown): Generator<UIMessageChunk, void> {
@@ -146,7 +149,16 @@ export class ThreadTelling {
 
   #tell(event: ThreadEvent): UIMessageChunk[] {
     if (event.type === 'step-finished') this.#finishReason = event.finishReason;
+    if (event.type === 'run-ended') this.#isStopped = event.stopped === true;
     return this.#teller.tell(event);
+  }
+
+  /* A page sends no answers by itself for a message that was interrupted: where it asks something, it ended for that. */
+  #whyEnded(thread: AgentThread): { finishReason?: FinishReason } {
+    const isInterrupted = this.#isStopped && this.#statusOf(thread) === 'idle';
+    const last = isInterrupted ? 'interrupted' : this.#finishReason;
+    const finishReason = finishReasons.find((reason) => reason === last);
+    return finishReason === undefined ? {} : { finishReason };
   }
 
   #requestOf(event: ThreadEvent): string | undefined {
