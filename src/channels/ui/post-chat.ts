@@ -35,8 +35,9 @@ async function takeChat<RUNTIME_CONTEXT>(
   const { threadId, outputs = [], whilePending } = asked;
   const thread = await agent.thread(threadId);
   const before = thread.revision;
-  const { items, stand } = await pageInput(asked, thread, convertDataPart);
+  const { items, stand, replaces } = await pageInput(asked, thread, convertDataPart);
   await deliverOutputs({ agent, thread, clientTools, by }, outputs);
+  if (replaces !== undefined) await agent.retract(thread, replaces.messageId, by);
   const runOptions = { ...by, ...(whilePending === undefined ? {} : { whilePending }) };
   const events = agent.stream(items, thread, runOptions)[Symbol.asyncIterator]();
   const first = await events.next();
