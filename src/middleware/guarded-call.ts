@@ -60,8 +60,9 @@ export class GuardedCall {
     this.#call = { toolCallId: options.toolCallId, toolName: name, input: json };
     const execute = async (recorded: unknown, run: ToolRunOptions): Promise<unknown> =>
       this.#execute(recorded, run);
+    const { threadId: _threadId, wait: _wait, ...settings } = guard;
     this.#agent = createAgent({
-      ...guard,
+      ...settings,
       model: proposingModel(this.#call),
       /* Described as it is: a person's word to try the call again is bound to that. */
       tools: Object.fromEntries([[name, { ...inertTool(tool), execute }]]),
