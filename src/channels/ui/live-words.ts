@@ -1,12 +1,12 @@
 import type { Agent } from '../../agent/agent.ts';
 import type { AgentStreamEvent } from '../../agent/agent-stream.ts';
-import type { ModelDelta } from '../../agent/streaming-model.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
+import type { Provisional } from './turn-teller.ts';
 
 /** What happens in a run of this process, for pages that follow it. */
 export type LiveNews =
-  /** The model says more of the step of this number. */
-  | { type: 'delta'; step: number; delta: ModelDelta }
+  /** The model says more of the step of this number, or a tool has more before that step. */
+  | { type: 'delta'; step: number; delta: Provisional }
   /** Events were recorded. */
   | { type: 'recorded' }
   /** The run has ended; what it said and did not record never counts. */
@@ -48,6 +48,9 @@ export async function* overheard(
       } else if (event.type !== 'finish' && event.type !== 'error') {
         isSpeaking = true;
         const news: LiveNews = { type: 'delta', step, delta: event };
+        if (event.type === 'tool-result') {
+          live.said = live.said.filter(({ delta }) => !isReplaced(delta, event));
+        }
         live.said.push(news);
         tell(news);
       }
@@ -72,6 +75,13 @@ export function listen(agent: ThreadOpener, threadId: string, listener: Listener
     live.listeners.delete(listener);
     leave(agent, threadId);
   };
+}
+
+/* Of what a tool has so far, the latest is all. */
+function isReplaced(said: Provisional, by: Provisional): boolean {
+  return (
+    said.type === 'tool-result' && by.type === 'tool-result' && said.toolCallId === by.toolCallId
+  );
 }
 
 /** The number of the step that the model takes next. */
