@@ -1,5 +1,6 @@
 import { checkLooks } from '../../agent/look-until-idle.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';
+import { checkOrigins } from '../../http/foreign-origin.ts';
 import { getThread } from './get-thread.ts';
 import { postChat } from './post-chat.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
@@ -28,6 +29,7 @@ export function createUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
 ): (request: Request) => Promise<Response> {
   checkLooks(options);
+  checkOrigins(options);
   return async (request) => {
     try {
       if (request.method === 'POST') return await postChat(options, request);

@@ -2,6 +2,7 @@ import type { UIMessageChunk } from 'ai';
 import { HoldpointError } from '../../errors.ts';
 import { allowed } from '../../http/authorize.ts';
 import { jsonResponse } from '../../http/error-response.ts';
+import { foreignOrigin } from '../../http/foreign-origin.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { follow } from './follow.ts';
 import { streamedResponse } from './streamed-response.ts';
@@ -15,6 +16,8 @@ export async function getThread<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
 ): Promise<Response> {
+  const foreign = foreignOrigin(request, options);
+  if (foreign !== undefined) return foreign;
   const { threadId, isStream } = askedFor(request);
   const caller = await allowed(options, request, threadId);
   if (caller instanceof Response) return caller;
