@@ -9,7 +9,7 @@ const kept = memoryStore();
 const world = travelWorld(scriptedModel([{ text: 'Hello.' }]), () => kept);
 
 function site(options: Partial<UiHandlerOptions> = {}) {
-  const authorize = vi.fn(() => ({ principal: 'ann' }));
+  const authorize = vi.fn<() => { principal: string }>(() => ({ principal: 'ann' }));
   const agent = world.agent();
   const handler = createUiHandler({ agent, authorize, ...options });
   const agUi = createAgUiHandler({ agent, authorize, ...options });
@@ -19,18 +19,20 @@ function site(options: Partial<UiHandlerOptions> = {}) {
 const url = 'http://127.0.0.1:3000/chat';
 const message = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hi' }] };
 
-function request(headers: Record<string, string>, method = 'POST'): Request {
-  return method === 'POST'
-    ? new Request(url, {
-        method,
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify({ id: crypto.randomUUID(), message }),
-      })
-    : new Request(`${url}?id=t`, { headers });
+function posted(headers: Record<string, string>): Request {
+  return new Request(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ id: crypto.randomUUID(), message }),
+  });
+}
+
+function read(headers: Record<string, string>): Request {
+  return new Request(`${url}?id=t`, { headers });
 }
 
 describe('a page of another site', () => {
-  test.each([
+  test.each<Record<string, string>>([
     { origin: 'https://evil.test' },
     { origin: 'null' },
     { origin: 'http://127.0.0.1:3001' },
@@ -38,8 +40,8 @@ describe('a page of another site', () => {
     { origin: 'https://other.app.test', host: 'app.test', 'sec-fetch-site': 'same-site' },
   ])('is refused before anything is read: %o', async (headers) => {
     const { handler, authorize } = site();
-    for (const method of ['POST', 'GET']) {
-      const response = await handler(request(headers, method));
+    for (const request of [posted(headers), read(headers)]) {
+      const response = await handler(request);
       expect(response.status).toBe(403);
       expect(await response.json()).toMatchObject({ error: { code: 'foreign-origin' } });
     }
@@ -48,13 +50,13 @@ describe('a page of another site', () => {
 
   test('is refused by the route of AG-UI as well', async () => {
     const { agUi } = site();
-    expect((await agUi(request({ origin: 'https://evil.test' }))).status).toBe(403);
+    expect((await agUi(posted({ origin: 'https://evil.test' }))).status).toBe(403);
   });
 
   test('that the app lists is served', async () => {
     const { handler } = site({ allowedOrigins: ['https://app.test/'] });
-    expect((await handler(request({ origin: 'https://app.test' }))).status).toBe(200);
-    expect((await handler(request({ origin: 'https://evil.test' }))).status).toBe(403);
+    expect((await handler(posted({ origin: 'https://app.test' }))).status).toBe(200);
+    expect((await handler(posted({ origin: 'https://evil.test' }))).status).toBe(403);
   });
 
   test('that is listed by what is no origin is a TypeError when the route is made', () => {
@@ -63,7 +65,7 @@ describe('a page of another site', () => {
 });
 
 describe('the own page is served', () => {
-  test.each([
+  test.each<Record<string, string>>([
     {},
     { origin: 'http://127.0.0.1:3000' },
     { origin: 'https://app.test', host: 'app.test' },
@@ -71,7 +73,7 @@ describe('the own page is served', () => {
     { origin: 'https://app.test', 'sec-fetch-site': 'same-origin' },
   ])('with %o, also behind a proxy', async (headers) => {
     const { handler } = site();
-    expect((await handler(request(headers))).status).toBe(200);
-    expect((await handler(request(headers, 'GET'))).status).toBe(200);
+    expect((await handler(posted(headers))).status).toBe(200);
+    expect((await handler(read(headers))).status).toBe(200);
   });
 });

@@ -1,5 +1,5 @@
 import type { InputItem } from '../../agent/agent-options.ts';
-import type { AgentStreamEvent } from '../../agent/agent-stream.ts';
+import type { AgentStream, AgentStreamEvent } from '../../agent/agent-stream.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { RefusedAnswer } from '../../http/error-response.ts';
 import { putBack } from './tell-run.ts';
@@ -15,7 +15,7 @@ export type Offered =
  */
 export async function offerAnswers(
   items: readonly InputItem[],
-  start: (items: readonly InputItem[]) => AsyncIterable<AgentStreamEvent>,
+  start: (items: readonly InputItem[]) => AgentStream,
   mayRunEmpty: boolean,
 ): Promise<Offered> {
   const refused: RefusedAnswer[] = [];
