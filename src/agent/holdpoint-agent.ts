@@ -28,11 +28,13 @@ import type { Feed } from './feed.ts';
 import { abandonedEvents } from './lost-calls.ts';
 import { type Asked, makeRequest } from './make-request.ts';
 import { withAllowedAnswers } from './may-answer.ts';
-import { type ParsedInput, parseInput } from './parse-input.ts';
+import { parseAnswerer, type ParsedInput, parseInput } from './parse-input.ts';
 import type { Question } from './question-call.ts';
 import { type RecordedReply, recordedReply } from './recorded-reply.ts';
 import { Run } from './run.ts';
 import type { RunEnd } from './run-end.ts';
+import { refuseRetraction } from './refuse-retraction.ts';
+import { stopRequest, untilEnded } from './stop-run.ts';
 import { ThreadHandles } from './thread-handles.ts';
 import { defineTools, type ToolDefinitions } from './tool-definitions.ts';
 
@@ -196,6 +198,31 @@ export class HoldpointAgent implements Agent<unknown> {
     const tools = await this.#definedTools();
     await this.#threads.update(log);
     return { log, tools, ...this.#context };
+  }
+
+  async retract(
+    thread: AgentThread,
+    messageId?: string,
+    options: AnswerOptions = {},
+  ): Promise<void> {
+    const log = this.#threads.logOf(thread);
+    const by = parseAnswerer(options);
+    await this.#threads.update(log);
+    await log.commit((proposal) => {
+      const at = this.#context.now();
+      refuseRunning(proposal.state, at);
+      refuseRetraction(proposal.state, messageId);
+      proposal.add(...abandonedEvents(this.#context, proposal.state));
+      proposal.add({ type: 'message-retracted', at, ...by });
+    });
+  }
+
+  async stop(thread: AgentThread, options: AnswerOptions = {}): Promise<void> {
+    const log = this.#threads.logOf(thread);
+    const by = parseAnswerer(options);
+    await this.#threads.update(log);
+    await log.commit((proposal) => proposal.add(...stopRequest(this.#context, proposal.state, by)));
+    await untilEnded(this.#context, log);
   }
 
   async cancel(thread: AgentThread, reason = 'The request was cancelled.'): Promise<AgentResponse> {

@@ -8,7 +8,9 @@ import {
   endRun,
   failRecovery,
   finishStep,
+  holdThread,
   loseCall,
+  retractMessage,
   startCall,
 } from './apply-step.ts';
 import type { EntryContent } from './log-entry.ts';
@@ -67,7 +69,8 @@ export function adopt(
   { events, hash, snapshot }: EntryContent,
   head: ThreadHead,
 ): void {
-  const { messages, calls, requests, toolCallIds } = head.settling;
+  const { messages, retracted, calls, requests, toolCallIds } = head.settling;
+  state.messages.length -= retracted;
   for (const message of messages) state.messages.push(message);
   for (const call of calls) state.settledCalls.push(call);
   for (const ended of requests) state.endedRequests.set(ended.request.requestId, ended);
@@ -101,10 +104,16 @@ function applyEvent(writing: Writing, event: ThreadEvent): void {
     case 'message-added':
       addMessage(writing, event);
       break;
+    case 'message-retracted':
+      retractMessage(writing, event);
+      break;
     case 'run-started':
     case 'run-renewed':
-      draft.run = { runId: event.runId, leaseUntil: event.leaseUntil };
-      draft.isOutOfSteps = false;
+      holdThread(writing, event);
+      break;
+    case 'stop-requested':
+      if (draft.run?.runId !== event.runId) throw tampered(event, 'no such run is at work');
+      draft.run = { ...draft.run, isStopping: true };
       break;
     case 'run-ended':
       endRun(writing, event);
