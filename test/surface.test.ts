@@ -71,6 +71,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'lastAssistantMessageHasApprovalResponses',
     'prepareReconnectToStreamRequest',
     'prepareSendMessagesRequest',
+    'stopChat',
     'toUIMessageStream',
     'toUIMessages',
   ]);

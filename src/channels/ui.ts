@@ -6,6 +6,7 @@ export {
 } from './ui/prepare-requests.ts';
 export { type Refusal, readRefusal } from './ui/read-refusal.ts';
 export { lastAssistantMessageHasApprovalResponses } from './ui/send-automatically.ts';
+export { stopChat, type StopChatOptions } from './ui/stop-chat.ts';
 export type { TellingOptions } from './ui/telling-options.ts';
 export {
   ThreadChat,

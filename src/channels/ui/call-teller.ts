@@ -2,19 +2,22 @@ import type { UIMessageChunk } from 'ai';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import { askChunk } from './ask-chunk.ts';
+import { type TellingOptions, toolErrorText } from './telling-options.ts';
 
 /** Says what becomes of one call that the page has before it. */
 export class CallTeller {
+  readonly #options: TellingOptions;
   readonly #isClientTool: boolean;
   readonly #available: UIMessageChunk;
   #request: UserInputRequest | undefined;
   #approved: boolean | undefined;
   #isEnded = false;
 
-  /** `available` is what showed the call; a client tool is one that the page runs. */
-  constructor(available: UIMessageChunk, isClientTool: boolean) {
+  /** `available` is what showed the call. */
+  constructor(available: UIMessageChunk, toolName: string, options: TellingOptions) {
+    this.#options = options;
     this.#available = available;
-    this.#isClientTool = isClientTool;
+    this.#isClientTool = options.clientTools?.includes(toolName) === true;
   }
 
   get requestId(): string | undefined {
@@ -49,7 +52,10 @@ export class CallTeller {
         return [...this.#pass(), { type: 'tool-output-available', toolCallId, output, ...mark }];
       }
       case 'failed': {
-        const { error: errorText } = outcome;
+        /* What a page ran, failed there: it is the page's own text. */
+        const errorText = this.#isClientTool
+          ? outcome.error
+          : toolErrorText(this.#options, outcome.error);
         return [...this.#pass(), { type: 'tool-output-error', toolCallId, errorText, ...mark }];
       }
       case 'denied':

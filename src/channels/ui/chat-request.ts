@@ -21,6 +21,7 @@ const requestSchema = z.object({
   outputs: z.array(outputSchema).max(1_000).optional(),
   revision: z.int().min(0).optional(),
   whilePending: z.enum(['refuse', 'cancel']).optional(),
+  stop: z.literal(true).optional(),
 });
 
 /** The result of a call that the page ran. */

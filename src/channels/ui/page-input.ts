@@ -24,7 +24,7 @@ export async function pageInput(
     const input = await userInput(message, thread, convertDataPart);
     return fromUser([...answers, ...unsent], isAgain, input);
   }
-  if (isAgain) return { items: answers, stand: { type: 'nothing' } };
+  if (isAgain) return { items: answers, stand: { type: 'nothing', isAgain } };
   switch (role) {
     case 'assistant':
     case 'none': {
@@ -47,7 +47,7 @@ function fromUser(answers: readonly InputItem[], isAgain: boolean, input: UserIn
     case 'message':
       return { items: [...answers, input.message], stand: { type: 'nothing' } };
     case 'said-before':
-      return { items: [...answers], stand: { type: 'nothing', turn: input.revision } };
+      return { items: [...answers], stand: { type: 'nothing', turn: input.revision, isAgain } };
     case 'answers': {
       const type = isAgain ? 'nothing' : 'new-message';
       return { items: [...answers, ...input.answers], stand: { type } };

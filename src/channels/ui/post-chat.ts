@@ -5,6 +5,7 @@ import { deliverOutputs } from './client-outputs.ts';
 import { offerAnswers } from './offer-answers.ts';
 import { pageInput } from './page-input.ts';
 import { withSigns } from './page-signs.ts';
+import { stopRun } from './stop-run.ts';
 import { streamedResponse } from './streamed-response.ts';
 import { tellChat } from './tell-chat.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
@@ -19,7 +20,9 @@ export async function postChat<RUNTIME_CONTEXT>(
     maximumBodyBytes: 1_048_576,
     channel: 'ui',
   });
-  return posted instanceof Response ? posted : takeChat(options, request, posted);
+  if (posted instanceof Response) return posted;
+  if (posted.asked.stop === true) return stopRun(options, posted);
+  return takeChat(options, request, posted);
 }
 
 /* What is refused is refused with a status: the response begins after the first event. */

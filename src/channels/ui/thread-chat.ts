@@ -12,6 +12,7 @@ import { patientFetch } from './patient-fetch.ts';
 import { prepareReconnectToStreamRequest, prepareSendMessagesRequest } from './prepare-requests.ts';
 import { readRefusal, refusalText } from './read-refusal.ts';
 import { lastAssistantMessageHasApprovalResponses } from './send-automatically.ts';
+import { stopChat } from './stop-chat.ts';
 import {
   givenApprovals,
   isAskedIn,
@@ -83,7 +84,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
 
   /** `makeChat` makes the chat of your framework: `(init) => new Chat(init)`. */
   constructor(makeChat: (init: ChatInit<UIMessage>) => CHAT, options: ThreadChatOptions) {
-    const { id, api, headers, wait = timer } = options;
+    const { id, wait = timer } = options;
     this.#options = options;
     this.#wait = wait;
     this.#fetch = patientFetch({
@@ -95,8 +96,8 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     this.chat = makeChat({
       id,
       transport: new DefaultChatTransport({
-        ...(api === undefined ? {} : { api }),
-        ...(headers === undefined ? {} : { headers }),
+        api: this.#api,
+        headers: () => this.#headers(),
         fetch: async (input, init) => this.#send(input, init),
         prepareSendMessagesRequest,
         prepareReconnectToStreamRequest,
@@ -153,10 +154,30 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     if (!signal.aborted) await this.chat.sendMessage(undefined, { body: { answers: [response] } });
   };
 
+  /** Stops the run: the server keeps what was said, and the next message is accepted. Where the server is away, the page stops sending. */
+  stop = async (): Promise<void> => {
+    if (this.#state.problem?.type === 'away') {
+      await this.chat.stop();
+      return;
+    }
+    const page = { id: this.#options.id, stop: this.chat.stop, resumeStream: this.refresh };
+    const route = { api: this.#api, headers: this.#headers(), fetch: this.#fetch };
+    await stopChat(page, route).catch((error: unknown) => this.#fail(error));
+  };
+
   /** Resumes a thread whose last run has failed. */
   tryAgain = async (): Promise<void> => {
     if (this.#isIdle && this.chat.messages.length > 0) await this.chat.regenerate();
   };
+
+  get #api(): string {
+    return this.#options.api ?? '/api/chat';
+  }
+
+  #headers(): Record<string, string> {
+    const { headers = {} } = this.#options;
+    return typeof headers === 'function' ? headers() : headers;
+  }
 
   get #isIdle(): boolean {
     return this.chat.status === 'ready' || this.chat.status === 'error';
@@ -199,7 +220,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     this.#set({ problem: { type: 'refused', code: first.code, text: refusalText(first) } });
   }
 
-  #fail(error: Error): void {
+  #fail(error: unknown): void {
     if (APICallError.isInstance(error)) {
       this.#refuse(error.statusCode, error);
       void this.#refreshLater(0);
@@ -207,7 +228,9 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
       this.#reach(false);
       void this.#refreshLater(retryMs);
     } else {
-      this.#set({ problem: { type: 'failed', text: error.message } });
+      this.#set({
+        problem: { type: 'failed', text: error instanceof Error ? error.message : String(error) },
+      });
       if (this.#state.sending.size > 0) void this.#refreshLater(0);
     }
   }
@@ -254,11 +277,9 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   }
 
   async #read(): Promise<StoredThread | undefined> {
-    const { id, api = '/api/chat', headers = {} } = this.#options;
-    const url = `${api}${api.includes('?') ? '&' : '?'}id=${encodeURIComponent(id)}`;
-    const response = await this.#fetch(url, {
-      headers: typeof headers === 'function' ? headers() : headers,
-    });
+    const api = this.#api;
+    const url = `${api}${api.includes('?') ? '&' : '?'}id=${encodeURIComponent(this.#options.id)}`;
+    const response = await this.#fetch(url, { headers: this.#headers() });
     if (response.ok) return storedThread(await response.json());
     this.#posted = { answers: [...this.#state.sending] };
     this.#refuse(response.status, await response.text());

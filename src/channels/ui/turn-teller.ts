@@ -82,12 +82,11 @@ export class TurnTeller {
   }
 
   #finishStep(event: ThreadEventOf<'step-finished'>): UIMessageChunk[] {
-    const { clientTools = [] } = this.#options;
     const content = stepContent(event, this.#options);
     for (const piece of content.pieces) {
       if (piece.type !== 'tool') continue;
       const { toolCallId, toolName, available } = piece;
-      this.#calls.set(toolCallId, new CallTeller(available, clientTools.includes(toolName)));
+      this.#calls.set(toolCallId, new CallTeller(available, toolName, this.#options));
     }
     const results = content.results.flatMap(
       ({ toolCallId, chunk }) => this.#calls.get(toolCallId)?.endWith(chunk) ?? [],

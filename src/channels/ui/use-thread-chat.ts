@@ -6,9 +6,9 @@ import { ThreadChat, type ThreadChatOptions, type ThreadChatState } from './thre
 /** The chat of a thread: what `useChat` gives, and what `ThreadChat` adds to it. */
 export interface ThreadChatHelpers
   extends
-    Omit<UseChatHelpers<UIMessage>, 'addToolApprovalResponse' | 'setMessages'>,
+    Omit<UseChatHelpers<UIMessage>, 'addToolApprovalResponse' | 'setMessages' | 'stop'>,
     ThreadChatState,
-    Pick<ThreadChat<Chat<UIMessage>>, 'answer' | 'refresh' | 'tryAgain'> {}
+    Pick<ThreadChat<Chat<UIMessage>>, 'answer' | 'refresh' | 'stop' | 'tryAgain'> {}
 
 /* The page's; the package is compiled without the types of browsers. */
 declare const document: {
@@ -57,6 +57,6 @@ export function useThreadChat(options: ThreadChatOptions): ThreadChatHelpers {
     setMessages: _set,
     ...chat
   } = useChat({ chat: thread.chat });
-  const { answer, refresh, tryAgain } = thread;
-  return { ...chat, ...state, answer, refresh, tryAgain };
+  const { answer, refresh, stop, tryAgain } = thread;
+  return { ...chat, ...state, answer, refresh, stop, tryAgain };
 }

@@ -10,6 +10,7 @@ import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { named } from '../../thread/message-id.ts';
 import { fromInteractionResponse, interactionIdOf } from '../../tools/interaction.ts';
+import { checkedAttachment } from './attachment.ts';
 import { saidBefore } from './said-before.ts';
 
 /** Makes text or a file for the model of a data part that a user sent; the AI SDK's option of this name. */
@@ -64,7 +65,7 @@ async function modelMessage(
   convertDataPart: ConvertDataPart | undefined,
 ): Promise<ModelMessage> {
   const options = convertDataPart === undefined ? {} : { convertDataPart };
-  const user = { role: 'user' as const, parts: parts.flatMap(taken) };
+  const user = { role: 'user' as const, parts: takenParts(parts) };
   const [message = { role: 'user', content: [] }] = await convertToModelMessages([user], options);
   return message;
 }
@@ -74,14 +75,14 @@ function isInteractionResponse({ type }: UIPart): boolean {
 }
 
 /* A page says what, not how: what is meant for a provider, or names its files, is not taken from it. */
-function taken(part: UIPart): UIPart[] {
-  if (part.type === 'text') return [{ type: 'text', text: part.text }];
-  if (part.type !== 'file') return 'data' in part ? [part] : [];
-  const { type, mediaType, filename, url } = part;
-  if (URL.canParse(url)) {
-    return [{ type, mediaType, url, ...(filename === undefined ? {} : { filename }) }];
-  }
-  throw new HoldpointError('invalid-input', 'A file of the message has no valid URL.');
+function takenParts(parts: readonly UIPart[]): UIPart[] {
+  let files = 0;
+  return parts.flatMap((part): UIPart[] => {
+    if (part.type === 'text') return [{ type: 'text', text: part.text }];
+    if (part.type !== 'file') return 'data' in part ? [part] : [];
+    files += 1;
+    return [checkedAttachment(part, files)];
+  });
 }
 
 /* Also those that are answered by now: the same answer again is harmless, and another is refused as such. */
