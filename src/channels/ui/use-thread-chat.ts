@@ -3,6 +3,8 @@ import type { UIMessage } from 'ai';
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { ThreadChat, type ThreadChatOptions, type ThreadChatState } from './thread-chat.ts';
 
+export type { ThreadChatOptions, ThreadProblem } from './thread-chat.ts';
+
 /** The chat of a thread: what `useChat` gives, and what `ThreadChat` adds to it. */
 export interface ThreadChatHelpers
   extends
