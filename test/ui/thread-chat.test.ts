@@ -9,7 +9,16 @@ import { scriptedModel } from '../support/scripted-model.ts';
 import { book, travelTools, travelWorld } from '../support/travel-world.ts';
 import { comparable, lastText, openApprovals, origin, toolParts, urlOf } from './chat-page.ts';
 
-type Net = 'up' | 'down' | 'bad-gateway' | 'loses-replies' | 'breaks-streams';
+type Net = 'up' | 'down' | 'bad-gateway' | 'loses-replies' | 'breaks-streams' | 'falls-silent';
+
+interface Network {
+  is: Net;
+  sent: string[];
+  waits: number;
+  onWait: () => void;
+  /** How long nothing must have come for the page to ask whether anything will. */
+  silence: () => Promise<void>;
+}
 
 /** A thread with pages on it, and a network between that can be down. */
 function site(
@@ -26,11 +35,12 @@ function site(
     ...handlerOptions,
   });
   const page = async () => {
-    const net: { is: Net; sent: string[]; waits: number; onWait: () => void } = {
+    const net: Network = {
       is: 'up',
       sent: [],
       waits: 0,
       onWait: () => {},
+      silence: async () => new Promise(() => {}),
     };
     const fetch: typeof globalThis.fetch = async (input, init) => {
       const request = new Request(new URL(urlOf(input), origin), init);
@@ -43,14 +53,19 @@ function site(
         await response.text();
         throw new TypeError('Failed to fetch');
       }
-      if (net.is === 'breaks-streams' && request.method === 'POST') return broken(response);
+      if (net.is === 'breaks-streams' && request.method === 'POST') {
+        return broken(response, (controller) => controller.error(new TypeError('network error')));
+      }
+      if (net.is === 'falls-silent' && request.method === 'POST') return broken(response, () => {});
       return response;
     };
     const thread = new ThreadChat((init) => new Chat<UIMessage>(init), {
       id: 't',
       api: '/chat',
       fetch,
-      wait: async () => {
+      wait: async (milliseconds) => {
+        /* For silence, which no test waits for but one. */
+        if (milliseconds === 12_000) return net.silence();
         net.waits += 1;
         net.onWait();
         await new Promise(setImmediate);
@@ -68,13 +83,16 @@ function site(
 }
 
 /* What comes through before the connection breaks is the first chunk. */
-async function broken(response: Response): Promise<Response> {
+async function broken(
+  response: Response,
+  end: (controller: ReadableStreamDefaultController<Uint8Array>) => void,
+): Promise<Response> {
   const text = await response.text();
   const bytes = new TextEncoder().encode(`${text.split('\n\n', 1)[0]}\n\n`);
   let isSent = false;
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
-      if (isSent) controller.error(new TypeError('network error'));
+      if (isSent) end(controller);
       else controller.enqueue(bytes);
       isSent = true;
     },
@@ -163,6 +181,21 @@ describe('a connection that breaks while the page reads', () => {
     expect(page.thread.state.problem).toMatchObject({ type: 'away' });
     await shows(page, () => openApprovals(page.chat.messages).length === 1);
     expect(page.thread.state.problem).toBeUndefined();
+    expect(comparable(page.chat.messages)).toEqual(await at.stored());
+  });
+
+  test('without a word is found out', async () => {
+    const at = site(one);
+    const page = await at.page();
+    page.net.is = 'falls-silent';
+    const silent = Promise.withResolvers<void>();
+    page.net.silence = async () => silent.promise;
+    const sent = page.chat.sendMessage({ text: 'Book' });
+    await shows(page, () => page.chat.status === 'streaming' || page.chat.messages.length > 0);
+    page.net.is = 'up';
+    silent.resolve();
+    await sent;
+    await shows(page, () => openApprovals(page.chat.messages).length === 1);
     expect(comparable(page.chat.messages)).toEqual(await at.stored());
   });
 

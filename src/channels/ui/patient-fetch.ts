@@ -10,8 +10,6 @@ export interface PatienceOptions {
   signal: () => AbortSignal;
 }
 
-/* What proxies say of a server that is away. */
-const away = new Set([502, 503, 504]);
 const firstMs = 500;
 const longestMs = 10_000;
 
@@ -39,11 +37,17 @@ export function patientFetch({ fetch, wait, onReach, signal }: PatienceOptions):
   };
 }
 
+/* What proxies say of a server that is away. Our route says why in JSON. */
+function isAway({ status, headers }: Response): boolean {
+  if (status === 500) return headers.get('content-type')?.startsWith('application/json') !== true;
+  return status === 502 || status === 503 || status === 504;
+}
+
 /* Browsers throw a `TypeError` for a connection that can't be made. */
 async function reached(send: () => Promise<Response>): Promise<Response | undefined> {
   try {
     const response = await send();
-    if (!away.has(response.status)) return response;
+    if (!isAway(response)) return response;
     await response.body?.cancel();
     return undefined;
   } catch (error) {

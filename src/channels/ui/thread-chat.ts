@@ -21,6 +21,7 @@ import {
   type StoredThread,
   storedThread,
 } from './thread-on-page.ts';
+import { watchedResponse } from './watched-response.ts';
 
 type Fetch = typeof globalThis.fetch;
 
@@ -200,8 +201,10 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     this.#posted = isPost ? postedIn(init.body) : { answers: [] };
     if (isPost) this.#set({ problem: undefined });
     const response = await this.#fetch(input, init);
-    if (response.ok) this.#settle(this.#posted.answers);
-    return response;
+    if (!response.ok) return response;
+    this.#settle(this.#posted.answers);
+    const isOver = async (): Promise<boolean> => (await this.#read())?.status !== 'running';
+    return watchedResponse(response, { wait: this.#wait, isOver });
   }
 
   /* They are recorded, or the response says that they are not. */
