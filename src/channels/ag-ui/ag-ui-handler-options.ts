@@ -1,9 +1,11 @@
 import type { Agent } from '../../agent/agent.ts';
 import type { LookOptions } from '../../agent/look-until-idle.ts';
 import type { Authorize } from '../../http/authorize.ts';
+import type { OriginOptions } from '../../http/foreign-origin.ts';
 
 /** How an AG-UI client reaches an agent. */
-export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>> extends LookOptions {
+export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
+  extends LookOptions, OriginOptions {
   agent: Pick<Agent<RUNTIME_CONTEXT>, 'thread' | 'stream' | 'respond' | 'deliver'>;
   /**
    * Called before anything of the thread is read. `undefined`, or no principal, is 403; a `Response` is sent as it is; what it

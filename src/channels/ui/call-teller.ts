@@ -2,6 +2,7 @@ import type { UIMessageChunk } from 'ai';
 import type { PreliminaryResult } from '../../agent/execute-call.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
+import { askChunk } from './ask-chunk.ts';
 import { type TellingOptions, toolErrorText } from './telling-options.ts';
 
 /** Says what becomes of one call that the page has before it. */
@@ -25,15 +26,11 @@ export class CallTeller {
     return this.#request?.requestId;
   }
 
-  /** A person is asked; the page gets the whole request, with the call as it is stored. */
-  ask(request: UserInputRequest, { toolCallId, toolName, input }: ToolCall): UIMessageChunk[] {
+  /** A person is asked. */
+  ask(request: UserInputRequest, call: ToolCall): UIMessageChunk[] {
     this.#request = request;
     this.#approved = undefined;
-    const { requestId: approvalId } = request;
-    const approvalDescriptor = { ...request, toolCall: { toolCallId, toolName, input } };
-    const why =
-      'reason' in request && request.reason !== undefined ? { reason: request.reason } : {};
-    return [{ type: 'tool-approval-request', approvalId, toolCallId, approvalDescriptor, ...why }];
+    return [askChunk(request, call)];
   }
 
   /** An answer to a question shows in the outcome of its call, which comes with it. */

@@ -1,9 +1,8 @@
-import { z } from 'zod';
 import type { InputItem } from '../../agent/agent-options.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { approvalAnswers } from './approval-parts.ts';
-import { type ChatRequest, parseAnswers } from './chat-request.ts';
+import { type ChatRequest, headOf, parseAnswers } from './chat-request.ts';
 import type { RecordedMessage } from './said-before.ts';
 import type { PageStand } from './thread-telling.ts';
 import { type ConvertDataPart, type UserInput, userInput } from './user-input.ts';
@@ -16,17 +15,17 @@ export interface PageInput {
   replaces?: RecordedMessage;
 }
 
-const roleSchema = z.looseObject({ role: z.string() });
-
 /** What a page posted, for a run. Of messages that the model or a tool said, only the answers in them count. */
 export async function pageInput(
-  { message, answers, revision, isAgain }: ChatRequest,
+  { message, assistantMessage, answers, revision, isAgain }: ChatRequest,
   thread: AgentThread,
   convertDataPart: ConvertDataPart | undefined,
 ): Promise<PageInput> {
-  const role = message === undefined ? 'none' : roleSchema.safeParse(message).data?.role;
+  const role = message === undefined ? 'none' : headOf(message)?.role;
   if (role === 'user') {
-    return fromUser(answers, isAgain, await userInput(message, thread, convertDataPart));
+    const unsent = parseAnswers(approvalAnswers(assistantMessage));
+    const input = await userInput(message, thread, convertDataPart);
+    return fromUser([...answers, ...unsent], isAgain, input);
   }
   if (isAgain) return { items: answers, stand: { type: 'nothing', isAgain } };
   switch (role) {

@@ -1,12 +1,13 @@
 import type { Agent } from '../../agent/agent.ts';
 import type { LookOptions } from '../../agent/look-until-idle.ts';
 import type { Authorize } from '../../http/authorize.ts';
+import type { OriginOptions } from '../../http/foreign-origin.ts';
 import type { TellingOptions } from './telling-options.ts';
 import type { ConvertDataPart } from './user-input.ts';
 
 /** How a web page reaches an agent. */
 export interface UiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
-  extends TellingOptions, LookOptions {
+  extends TellingOptions, LookOptions, OriginOptions {
   agent: Pick<
     Agent<RUNTIME_CONTEXT>,
     'thread' | 'stream' | 'respond' | 'deliver' | 'stop' | 'retract'
