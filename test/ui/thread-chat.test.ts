@@ -6,6 +6,7 @@ import { createUiHandler, ThreadChat, toUIMessages, type UiHandlerOptions } from
 import { describe, expect, test, vi } from 'vitest';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
+import { streamedModel, type StreamPart } from '../support/streamed-model.ts';
 import { book, travelTools, travelWorld } from '../support/travel-world.ts';
 import { comparable, lastText, openApprovals, origin, toolParts, urlOf } from './chat-page.ts';
 
@@ -98,6 +99,11 @@ async function broken(
     },
   });
   return new Response(body, { status: response.status, headers: response.headers });
+}
+
+/* A provider that says nothing. */
+async function* endless(): AsyncGenerator<StreamPart> {
+  yield* await new Promise<StreamPart[]>(() => {});
 }
 
 type At = Awaited<ReturnType<ReturnType<typeof site>['page']>>;
@@ -375,6 +381,20 @@ describe('a run that fails', () => {
     await reloaded.thread.tryAgain();
     expect(lastText(reloaded.chat.messages)).toBe('Booked.');
     expect(at.world.ran).toHaveLength(1);
+  });
+
+  test('because its process has died is shown as not complete, and trying again completes it', async () => {
+    let time = 0;
+    const at = site([{ text: 'Hello.' }], { now: () => time, leaseMs: 60_000 });
+    const { model, heard } = streamedModel(endless());
+    const dying = at.world.agent({ model, now: () => time });
+    dying.stream('Hi', await dying.thread('t')).response.catch(() => {});
+    await vi.waitUntil(() => heard.requests === 1);
+    time = 3_600_000;
+    const page = await at.page();
+    expect(page.thread.state.problem?.text).toBe('The last reply is not complete.');
+    await page.thread.tryAgain();
+    expect(lastText(page.chat.messages)).toBe('Hello.');
   });
 
   test('does not keep a new message from being answered', async () => {

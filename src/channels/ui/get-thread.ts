@@ -29,10 +29,16 @@ export async function getThread<RUNTIME_CONTEXT>(
 }
 
 function failureOf(
-  { failure }: AgentThread,
+  { failure, status, resumeAt }: AgentThread,
   { onError }: Pick<UiHandlerOptions, 'onError'>,
 ): object {
-  if (failure === undefined) return {};
+  if (failure === undefined) {
+    /* A run is due: the one before has died with its process, or nobody has begun it. */
+    const isUnfinished = status === 'idle' && resumeAt !== undefined;
+    return isUnfinished
+      ? { failure: { text: 'The last reply is not complete.', failures: 0 } }
+      : {};
+  }
   const { failures, retryAt, error } = failure;
   const text = toldOf(new Error(error), onError);
   return { failure: { text, failures, ...(retryAt === undefined ? {} : { retryAt }) } };

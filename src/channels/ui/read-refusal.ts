@@ -42,8 +42,16 @@ export function readRefusal(error: unknown): Refusal | undefined {
   return { code: refused.code, text: refusalText(refused), refusedAnswers };
 }
 
-/** A refusal in words for a person. What has no words here is said as the server says it. */
-export function refusalText({ code, message }: { code: string; message: string }): string {
+/** The first of the answers that a part `data-refused-answers` lists. */
+export function refusedIn(data: unknown): Pick<Refusal, 'code' | 'text'> {
+  const [first = { code: 'unknown', message: 'An answer was refused.' }] = z
+    .array(refusedAnswerSchema)
+    .parse(data);
+  return { code: first.code, text: refusalText(first) };
+}
+
+/* What has no words here is said as the server says it. */
+function refusalText({ code, message }: { code: string; message: string }): string {
   return texts.get(code) ?? message;
 }
 

@@ -5,12 +5,10 @@ import {
   DefaultChatTransport,
   type UIMessage,
 } from 'ai';
-import { z } from 'zod';
 import { timer } from '../../content/timer.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
-import { patientFetch } from './patient-fetch.ts';
 import { prepareReconnectToStreamRequest, prepareSendMessagesRequest } from './prepare-requests.ts';
-import { readRefusal, refusalText } from './read-refusal.ts';
+import { readRefusal, refusedIn } from './read-refusal.ts';
 import { lastAssistantMessageHasApprovalResponses } from './send-automatically.ts';
 import { stopChat } from './stop-chat.ts';
 import {
@@ -21,45 +19,11 @@ import {
   type StoredThread,
   storedThread,
 } from './thread-on-page.ts';
+import type { ThreadChatOptions, ThreadChatState } from './thread-chat-state.ts';
+import { type Fetch, ThreadRoute } from './thread-route.ts';
 import { watchedResponse } from './watched-response.ts';
 
-type Fetch = typeof globalThis.fetch;
-
-/** Which thread a page shows, and how it reaches the server. */
-export interface ThreadChatOptions {
-  /** The thread's id. */
-  id: string;
-  /** The route that `createUiHandler` serves. Default `/api/chat`, as in the AI SDK. */
-  api?: string;
-  /** Sent with each request; a function is called for each. */
-  headers?: Record<string, string> | (() => Record<string, string>);
-  /** Default: the global one. */
-  fetch?: Fetch;
-  /** Waits between two attempts to reach the server; resolves early when the signal aborts. Default: a timer. */
-  wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
-}
-
-/** What a page has to say beside its messages. */
-export type ThreadProblem =
-  /** The server can't be reached. What was sent is sent again until it can. */
-  | { type: 'away'; text: string }
-  /** The server refused something; `unsaid` is the text that it did not take, for the input field. */
-  | { type: 'refused'; text: string; code: string; unsaid?: string }
-  /** The last run failed; `tryAgain` resumes it, and so does a new message. */
-  | { type: 'failed'; text: string };
-
-/** How a page stands beside its messages. */
-export interface ThreadChatState {
-  /** Whether the messages of the server are shown. */
-  isLoaded: boolean;
-  /** For the person at the page. Cleared by what is sent next. */
-  problem: ThreadProblem | undefined;
-  /** The requests whose answers are on their way: not recorded, as far as the page knows. */
-  sending: ReadonlySet<string>;
-}
-
 const retryMs = 1_000;
-const refusedAnswersSchema = z.array(z.object({ code: z.string(), message: z.string() }));
 
 /**
  * A chat of the AI SDK that shows a thread as the server has it: it loads the thread, sends answers until they are recorded, and reads the
@@ -72,8 +36,7 @@ const refusedAnswersSchema = z.array(z.object({ code: z.string(), message: z.str
  */
 export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   readonly chat: CHAT;
-  readonly #options: ThreadChatOptions;
-  readonly #fetch: Fetch;
+  readonly #route: ThreadRoute;
   readonly #wait: NonNullable<ThreadChatOptions['wait']>;
   readonly #listeners = new Set<() => void>();
   #state: ThreadChatState = { isLoaded: false, problem: undefined, sending: new Set() };
@@ -86,19 +49,18 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   /** `makeChat` makes the chat of your framework: `(init) => new Chat(init)`. */
   constructor(makeChat: (init: ChatInit<UIMessage>) => CHAT, options: ThreadChatOptions) {
     const { id, wait = timer } = options;
-    this.#options = options;
     this.#wait = wait;
-    this.#fetch = patientFetch({
-      fetch: options.fetch,
+    this.#route = new ThreadRoute(options, {
       wait,
       signal: () => this.#closing.signal,
       onReach: (isReached) => this.#reach(isReached),
     });
+    const { api, headers } = this.#route;
     this.chat = makeChat({
       id,
       transport: new DefaultChatTransport({
-        api: this.#api,
-        headers: () => this.#headers(),
+        api,
+        headers,
         fetch: async (input, init) => this.#send(input, init),
         prepareSendMessagesRequest,
         prepareReconnectToStreamRequest,
@@ -161,24 +123,17 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
       await this.chat.stop();
       return;
     }
-    const page = { id: this.#options.id, stop: this.chat.stop, resumeStream: this.refresh };
-    const route = { api: this.#api, headers: this.#headers(), fetch: this.#fetch };
-    await stopChat(page, route).catch((error: unknown) => this.#fail(error));
+    const { api, fetch, headers } = this.#route;
+    const page = { id: this.chat.id, stop: this.chat.stop, resumeStream: this.refresh };
+    await stopChat(page, { api, fetch, headers: headers() }).catch((error: unknown) =>
+      this.#fail(error),
+    );
   };
 
   /** Resumes a thread whose last run has failed. */
   tryAgain = async (): Promise<void> => {
     if (this.#isIdle && this.chat.messages.length > 0) await this.chat.regenerate();
   };
-
-  get #api(): string {
-    return this.#options.api ?? '/api/chat';
-  }
-
-  #headers(): Record<string, string> {
-    const { headers = {} } = this.#options;
-    return typeof headers === 'function' ? headers() : headers;
-  }
 
   get #isIdle(): boolean {
     return this.chat.status === 'ready' || this.chat.status === 'error';
@@ -196,13 +151,14 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     this.#set({ problem: isReached ? undefined : { type: 'away', text } });
   }
 
-  async #send(input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]): Promise<Response> {
+  async #send(...[input, init]: Parameters<Fetch>): Promise<Response> {
     const isPost = init?.method === 'POST';
     this.#posted = isPost ? postedIn(init.body) : { answers: [] };
     if (isPost) this.#set({ problem: undefined });
-    const response = await this.#fetch(input, init);
+    const response = await this.#route.fetch(input, init);
     if (!response.ok) return response;
     this.#settle(this.#posted.answers);
+    this.#posted = { answers: [] };
     const isOver = async (): Promise<boolean> => (await this.#read())?.status !== 'running';
     return watchedResponse(response, { wait: this.#wait, isOver });
   }
@@ -217,10 +173,8 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   #hear({ type, data }: { type: string; data: unknown }): void {
     if (type === 'data-stale') this.#isStale = true;
     if (type !== 'data-refused-answers') return;
-    const [first] = refusedAnswersSchema.parse(data);
     this.#isStale = true;
-    if (first === undefined) return;
-    this.#set({ problem: { type: 'refused', code: first.code, text: refusalText(first) } });
+    this.#set({ problem: { type: 'refused', ...refusedIn(data) } });
   }
 
   #fail(error: unknown): void {
@@ -231,9 +185,8 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
       this.#reach(false);
       void this.#refreshLater(retryMs);
     } else {
-      this.#set({
-        problem: { type: 'failed', text: error instanceof Error ? error.message : String(error) },
-      });
+      const text = error instanceof Error ? error.message : String(error);
+      this.#set({ problem: { type: 'failed', text } });
       if (this.#state.sending.size > 0) void this.#refreshLater(0);
     }
   }
@@ -280,9 +233,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   }
 
   async #read(): Promise<StoredThread | undefined> {
-    const api = this.#api;
-    const url = `${api}${api.includes('?') ? '&' : '?'}id=${encodeURIComponent(this.#options.id)}`;
-    const response = await this.#fetch(url, { headers: this.#headers() });
+    const response = await this.#route.get();
     if (response.ok) return storedThread(await response.json());
     this.#posted = { answers: [...this.#state.sending] };
     this.#refuse(response.status, await response.text());

@@ -1,9 +1,10 @@
 import { Chat, useChat, type UseChatHelpers } from '@ai-sdk/react';
 import type { UIMessage } from 'ai';
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
-import { ThreadChat, type ThreadChatOptions, type ThreadChatState } from './thread-chat.ts';
+import { ThreadChat } from './thread-chat.ts';
+import type { ThreadChatOptions, ThreadChatState } from './thread-chat-state.ts';
 
-export type { ThreadChatOptions, ThreadProblem } from './thread-chat.ts';
+export type { ThreadChatOptions, ThreadProblem } from './thread-chat-state.ts';
 
 /** The chat of a thread: what `useChat` gives, and what `ThreadChat` adds to it. */
 export interface ThreadChatHelpers
