@@ -25,7 +25,7 @@ const said = (messages: readonly { role: string; content: unknown }[]) =>
 
 describe('S13-10: a message that the provider refused', () => {
   test.each(['live', 'loaded', 'loaded, and then live'])(
-    'is edited by sending it anew under its id, and the thread goes on (%s)',
+    'is edited by sending it anew under its id, and the thread can be used again (%s)',
     async (how) => {
       const at = streamingSite([says('Hello.'), failing, failing, says('Better.'), says('Fine.')]);
       await at.chat.sendMessage({ text: 'Hi' });
@@ -148,5 +148,27 @@ test('S13-10: a message that is being answered is not edited: 409, and the page 
   expect(page.errors.at(-1)?.message).toContain('thread-busy');
   await at.agent.stop(await at.agent.thread('t'));
   await page.chat.sendMessage({ text: 'Hi there', messageId: page.chat.messages[0]?.id ?? '' });
+  expect(lastText(page.chat.messages)).toBe('Hello.');
+});
+
+test('S13-11: a message that is being answered after a stop is followed when its reply is wanted again', async () => {
+  const gate = Promise.withResolvers<void>();
+  async function* slow(): AsyncGenerator<StreamPart, void> {
+    yield { type: 'text-start', id: '0' };
+    await gate.promise;
+    yield* says('Hello.').slice(1);
+  }
+  const at = streamingSite([silent(), slow()]);
+  void at.chat.sendMessage({ text: 'Hi' });
+  await vi.waitUntil(() => at.heard.parts > 0);
+  await at.agent.stop(await at.agent.thread('t'));
+  await at.quiet();
+  const second = at.chat.sendMessage({ text: 'Still there?' });
+  await vi.waitUntil(() => at.heard.requests === 2);
+  const page = chatPage(at.handler, { messages: await at.reloaded() });
+  const again = page.chat.regenerate();
+  gate.resolve();
+  await Promise.all([second, again]);
+  expect(page.errors).toEqual([]);
   expect(lastText(page.chat.messages)).toBe('Hello.');
 });

@@ -137,7 +137,7 @@ describe('S13-11: a person who stops a reply', () => {
     expect(comparable(at.chat.messages)).toEqual(comparable(await at.reloaded()));
   });
 
-  test('hears why where that was refused, and the reply goes on', async () => {
+  test('reads why where the server refuses that, and the reply continues', async () => {
     const gate = Promise.withResolvers<void>();
     async function* slow(): AsyncGenerator<StreamPart, void> {
       yield* begun('Hello ');
@@ -171,7 +171,7 @@ describe('S13-11: a person who stops a reply', () => {
     expect(comparable(at.chat.messages)).toEqual(comparable(await at.reloaded()));
   });
 
-  test('is not whoever loses the connection: what was begun is brought to its end', async () => {
+  test('does more than to close the connection: that alone lets the reply be written to its end', async () => {
     const gate = Promise.withResolvers<void>();
     async function* slow(): AsyncGenerator<StreamPart, void> {
       yield* begun('Hello ');

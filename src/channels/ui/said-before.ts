@@ -9,7 +9,7 @@ import { userUIMessage } from './user-ui-message.ts';
 /** What a thread knows of a user's message, by the id that the page has for it. */
 export type SaidBefore =
   | { type: 'new' }
-  /** The thread took it at this revision. */
+  /** The thread took it at this revision; with `stopped`, its reply was stopped before the first word. */
   | { type: 'said-before'; revision: number; stopped?: RecordedMessage }
   /** It takes the place of a message that has no reply. */
   | { type: 'edit'; replaces: RecordedMessage };
@@ -30,10 +30,11 @@ export function saidBefore(
   const event = index === undefined ? undefined : events[index];
   if (index === undefined || (event !== undefined && retracted.has(event))) return { type: 'new' };
   const isMessage = event?.type === 'message-added' && event.place === undefined;
-  const hasReply = events.slice(index + 1).some((later) => !retracted.has(later) && isPast(later));
+  const later = events.slice(index + 1).filter((each) => !retracted.has(each));
+  const hasReply = later.some(makesPast);
   if (isMessage && wordsOf(event.message) === wordsOf(message)) {
     const said = { type: 'said-before' as const, revision: index + 1 };
-    return !hasReply && isStopped(events) ? { ...said, stopped: recorded(event) } : said;
+    return !hasReply && isStopped(later) ? { ...said, stopped: recorded(event) } : said;
   }
   if (isMessage && !hasReply) return { type: 'edit', replaces: recorded(event) };
   throw new HoldpointError(
@@ -61,8 +62,8 @@ function ownIndex(
   return index === -1 ? undefined : index;
 }
 
-/* Whatever comes after a message and makes it past. */
-function isPast(event: ThreadEvent): boolean {
+/* A message is edited while it is the last one, and has no reply. */
+function makesPast(event: ThreadEvent): boolean {
   return (
     event.type === 'step-finished' || (event.type === 'message-added' && event.place === undefined)
   );

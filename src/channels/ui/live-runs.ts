@@ -9,14 +9,14 @@ export type LiveNews =
   | { type: 'delta'; step: number; delta: Provisional }
   /** Events were recorded. */
   | { type: 'recorded' }
-  /** The run has ended; what it said and did not record never counts. */
+  /** The run has ended; what the model said and the run did not record never counts. */
   | { type: 'ended' };
 
 type Listener = (news: LiveNews) => void;
 
-/** A thread that pages of this process watch, or that is run in it. */
+/** A thread that is run in this process, or followed by pages. */
 interface LiveThread {
-  /** What the model has said of the step that is not recorded yet. */
+  /** What the model has said of the step that is not recorded yet, and what tools have so far. */
   said: Extract<LiveNews, { type: 'delta' }>[];
   listeners: Set<Listener>;
   /** How many runs and pages use this. */
@@ -27,14 +27,14 @@ type ThreadOpener = Pick<Agent, 'thread'>;
 
 const threadsOf = new WeakMap<ThreadOpener, Map<string, LiveThread>>();
 
-/** The events of a run, which the pages that listen get as well. */
-export async function* overheard(
+/** Passes the events of a run on, and emits them to the pages that listen. */
+export async function* broadcast(
   agent: ThreadOpener,
   thread: AgentThread,
   events: AsyncIterable<AgentStreamEvent>,
 ): AsyncGenerator<AgentStreamEvent, void> {
   const live = join(agent, thread.id);
-  const tell = (news: LiveNews): void => live.listeners.forEach((listener) => listener(news));
+  const emit = (news: LiveNews): void => live.listeners.forEach((listener) => listener(news));
   let step = nextStepOf(thread);
   let isSpeaking = false;
   try {
@@ -44,7 +44,7 @@ export async function* overheard(
           step = event.step + 1;
           live.said = [];
         }
-        tell({ type: 'recorded' });
+        emit({ type: 'recorded' });
       } else if (event.type !== 'finish' && event.type !== 'error') {
         isSpeaking = true;
         const news: LiveNews = { type: 'delta', step, delta: event };
@@ -52,15 +52,15 @@ export async function* overheard(
           live.said = live.said.filter(({ delta }) => !isReplaced(delta, event));
         }
         live.said.push(news);
-        tell(news);
+        emit(news);
       }
       yield event;
     }
   } finally {
-    /* A run that only brought an answer to another one has said nothing, and the other one goes on. */
+    /* A run that only records an answer for another run says nothing, and the other run continues. */
     if (isSpeaking) {
       live.said = [];
-      tell({ type: 'ended' });
+      emit({ type: 'ended' });
     }
     leave(agent, thread.id);
   }
@@ -77,7 +77,7 @@ export function listen(agent: ThreadOpener, threadId: string, listener: Listener
   };
 }
 
-/* Of what a tool has so far, the latest is all. */
+/* What a tool yields takes the place of what it yielded before. */
 function isReplaced(said: Provisional, by: Provisional): boolean {
   return (
     said.type === 'tool-result' && by.type === 'tool-result' && said.toolCallId === by.toolCallId
