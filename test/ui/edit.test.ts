@@ -57,6 +57,21 @@ describe('S13-10: a message that the provider refused', () => {
     },
   );
 
+  test('is edited also after a message that failed for it, which the page has dropped with the edit', async () => {
+    const at = streamingSite([failing, failing, says('Better.'), says('Fine.')]);
+    await at.chat.sendMessage({ text: 'See', files: [picture] });
+    const messageId = at.chat.messages[0]?.id ?? '';
+    await at.chat.sendMessage({ text: 'Never mind' });
+    expect(at.errors).toHaveLength(2);
+    await at.chat.sendMessage({ text: 'Hi', messageId });
+    expect(lastText(at.chat.messages)).toBe('Better.');
+    expect(said((await at.agent.thread('t')).messages)).toHaveLength(1);
+    expect(comparable(at.chat.messages)).toEqual(comparable(await at.reloaded()));
+    await at.chat.sendMessage({ text: 'And?' });
+    expect(lastText(at.chat.messages)).toBe('Fine.');
+    expect(at.errors).toHaveLength(2);
+  });
+
   test('is not said twice, where the response to its edit was lost', async () => {
     const at = streamingSite([failing, says('Better.')]);
     await at.chat.sendMessage({ text: 'See', files: [picture] });

@@ -11,8 +11,8 @@ import { type ConvertDataPart, type UserInput, userInput } from './user-input.ts
 export interface PageInput {
   items: InputItem[];
   stand: PageStand;
-  /** A message without a reply that this takes the place of. */
-  replaces?: RecordedMessage;
+  /** The messages without a reply that this takes the place of; the last one first. */
+  replaces?: RecordedMessage[];
 }
 
 /** What a page posted, for a run. Of messages that the model or a tool said, only the answers in them count. */
@@ -55,7 +55,7 @@ function fromUser(answers: readonly InputItem[], isAgain: boolean, input: UserIn
     case 'said-before':
       if (isAgain && input.stopped !== undefined) {
         const items = [...answers, input.message];
-        return { items, stand: { type: 'nothing' }, replaces: input.stopped };
+        return { items, stand: { type: 'nothing' }, replaces: [input.stopped] };
       }
       return { items: [...answers], stand: { type: 'nothing', turn: input.revision, isAgain } };
     case 'answers': {

@@ -11,8 +11,8 @@ export type SaidBefore =
   | { type: 'new' }
   /** The thread took it at this revision; with `stopped`, its reply was stopped before the first word. */
   | { type: 'said-before'; revision: number; stopped?: RecordedMessage }
-  /** It takes the place of a message that has no reply. */
-  | { type: 'edit'; replaces: RecordedMessage };
+  /** It takes the place of a message that has no reply, and of those after it; the last one first. */
+  | { type: 'edit'; replaces: RecordedMessage[] };
 
 /** A message of the thread that can be withdrawn; `messageId` is what the thread knows it by, if it has an id. */
 export interface RecordedMessage {
@@ -31,12 +31,18 @@ export function saidBefore(
   if (index === undefined || (event !== undefined && retracted.has(event))) return { type: 'new' };
   const isMessage = event?.type === 'message-added' && event.place === undefined;
   const later = events.slice(index + 1).filter((each) => !retracted.has(each));
-  const hasReply = later.some(makesPast);
+  const hasReply = later.some(({ type }) => type === 'step-finished');
+  const next = later
+    .filter((each) => each.type === 'message-added')
+    .filter(({ place }) => place === undefined);
   if (isMessage && wordsOf(event.message) === wordsOf(message)) {
     const said = { type: 'said-before' as const, revision: index + 1 };
-    return !hasReply && isStopped(later) ? { ...said, stopped: recorded(event) } : said;
+    const isUnsaid = !hasReply && next.length === 0 && isStopped(later);
+    return isUnsaid ? { ...said, stopped: recorded(event) } : said;
   }
-  if (isMessage && !hasReply) return { type: 'edit', replaces: recorded(event) };
+  if (isMessage && !hasReply) {
+    return { type: 'edit', replaces: [event, ...next].map(recorded).toReversed() };
+  }
   throw new HoldpointError(
     'invalid-input',
     "This message is part of the record and can't be edited; send a new message.",
@@ -60,13 +66,6 @@ function ownIndex(
       event.type === 'message-added' && messageIdOf(event.message) === id && !retracted.has(event),
   );
   return index === -1 ? undefined : index;
-}
-
-/* A message is edited while it is the last one, and has no reply. */
-function makesPast(event: ThreadEvent): boolean {
-  return (
-    event.type === 'step-finished' || (event.type === 'message-added' && event.place === undefined)
-  );
 }
 
 function isStopped(events: readonly ThreadEvent[]): boolean {

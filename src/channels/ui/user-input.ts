@@ -22,7 +22,7 @@ type UIPart = UIMessage['parts'][number];
 
 /** What a user's message brings: itself, for the model, if it is new or edited, or the answers that it holds. */
 export type UserInput =
-  | { type: 'message'; message: ModelMessage; replaces?: RecordedMessage }
+  | { type: 'message'; message: ModelMessage; replaces?: RecordedMessage[] }
   | (Extract<SaidBefore, { type: 'said-before' }> & { message: ModelMessage })
   | { type: 'answers'; answers: QuestionResponseContent[] };
 
