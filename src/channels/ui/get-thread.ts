@@ -28,13 +28,17 @@ export async function getThread<RUNTIME_CONTEXT>(
   return jsonResponse({ messages, revision, status, ...failureOf(thread, options) });
 }
 
-function failureOf(
-  { failure, status, resumeAt }: AgentThread,
-  { onError }: Pick<UiHandlerOptions, 'onError'>,
+/* What a worker takes up by itself, it takes up sooner. */
+const graceMs = 5_000;
+
+function failureOf<RUNTIME_CONTEXT>(
+  { failure, status, resumeAt, events }: AgentThread,
+  { agent, onError }: UiHandlerOptions<RUNTIME_CONTEXT>,
 ): object {
   if (failure === undefined) {
     /* A run is due: the one before has died with its process, or nobody has begun it. */
-    const isUnfinished = status === 'idle' && resumeAt !== undefined;
+    const isDue = status === 'idle' && resumeAt !== undefined;
+    const isUnfinished = isDue && agent.now() - (events.at(-1)?.at ?? 0) >= graceMs;
     return isUnfinished
       ? { failure: { text: 'The last reply is not complete.', failures: 0 } }
       : {};

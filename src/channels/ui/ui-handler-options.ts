@@ -10,7 +10,7 @@ export interface UiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   extends TellingOptions, LookOptions, OriginOptions {
   agent: Pick<
     Agent<RUNTIME_CONTEXT>,
-    'thread' | 'stream' | 'respond' | 'deliver' | 'stop' | 'retract'
+    'now' | 'thread' | 'stream' | 'respond' | 'deliver' | 'stop' | 'retract'
   >;
   /**
    * Called before anything of the thread is read. `undefined`, or no principal, is 403; a `Response` is sent as it is; what it
