@@ -11,6 +11,7 @@ import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
+import { inConversation } from '../thread/guarded-conversation.ts';
 import { inertTool } from './inert-tools.ts';
 import { proposingModel } from './proposing-model.ts';
 
@@ -75,9 +76,14 @@ export class GuardedCall {
 
   /** Runs the call, or gives what it came to when it ran before. */
   async result(): Promise<unknown> {
-    const { abortSignal: signal, toolCallId } = this.#options;
     this.#refuseInexact();
-    const threadId = await logOf(this.#guard.threadId, toolCallId);
+    const { threadId: conversationId } = this.#guard;
+    const threadId = await logOf(conversationId, this.#options.toolCallId);
+    return inConversation({ threadId, conversationId }, async () => this.#resultIn(threadId));
+  }
+
+  async #resultIn(threadId: string): Promise<unknown> {
+    const { abortSignal: signal } = this.#options;
     for (;;) {
       signal?.throwIfAborted();
       const thread = await this.#agent.thread(threadId);

@@ -79,7 +79,8 @@ class Play {
       await step();
       await setImmediate();
       /* Whoever waits for another process to stop looks again after a while. */
-      for (let nth = 0; nth < 50 && scheduler.count() === 0 && !isDone; nth += 1) {
+      for (let nth = 0; nth < 50 && scheduler.count() === 0; nth += 1) {
+        if (isDone) return;
         this.#world.pass(250);
         await setImmediate();
       }
