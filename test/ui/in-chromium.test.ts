@@ -1,12 +1,20 @@
 import { fileURLToPath } from 'node:url';
-import { createAgent } from 'holdpoint';
+import { tool } from 'ai';
+import { type AgentOptions, createAgent } from 'holdpoint';
 import { createUiHandler } from 'holdpoint/ui';
 import type { Browser, Page } from 'playwright-core';
 import { build, defaultClientConditions } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serveFetch } from '../../examples/serve-fetch.ts';
 import { findChromium, launchChromium } from '../support/chromium.ts';
-import { finishPart, streamedModel, type StreamPart } from '../support/streamed-model.ts';
+import {
+  type Answers,
+  finishPart,
+  streamedModel,
+  type StreamPart,
+} from '../support/streamed-model.ts';
+import { cityInput } from '../support/travel-world.ts';
+import { call, city } from './streaming-site.ts';
 
 const { whyNot } = await findChromium();
 
@@ -38,8 +46,8 @@ describe.skipIf(whyNot !== undefined)(`a page of useChat (${whyNot ?? 'in Chromi
   }, 60_000);
   afterAll(async () => browser.close());
 
-  /** The page of a thread whose model says a word when the test does. */
-  async function opened() {
+  /** The page of a thread whose model says a word when the test does, after it has failed or called as `before` says. */
+  async function opened(before: Answers = [], options: Partial<AgentOptions> = {}) {
     const writers = [0, 1].map(() => Promise.withResolvers<WritableStreamDefaultWriter<string>>());
     async function* answer(index: number): AsyncGenerator<StreamPart, void> {
       const { readable, writable } = new TransformStream<string, string>();
@@ -54,8 +62,8 @@ describe.skipIf(whyNot !== undefined)(`a page of useChat (${whyNot ?? 'in Chromi
     }
     const say = async (word: string, index = 0): Promise<void> =>
       (await writers[index]?.promise)?.write(word);
-    const { model } = streamedModel(answer(0), answer(1));
-    const agent = createAgent({ model });
+    const { model } = streamedModel(...before, answer(0), answer(1));
+    const agent = createAgent({ model, maxRetries: 0, ...options });
     const handleChat = createUiHandler({ agent, authorize: () => ({ principal: 'ann' }) });
     const html =
       '<!doctype html><div id="root"></div><script type="module" src="/page.js"></script>';
@@ -131,6 +139,59 @@ describe.skipIf(whyNot !== undefined)(`a page of useChat (${whyNot ?? 'in Chromi
     await at.say('two.');
     await at.page.goBack();
     await shows(at.page, 'One two.');
+  });
+
+  test('S13-10: a file that no provider takes is refused by name, and the next message is answered', async () => {
+    await using at = await opened();
+    const file = { name: 'notes.pdf', mimeType: 'application/pdf', buffer: Buffer.alloc(0) };
+    await at.page.getByLabel('Files').setInputFiles(file);
+    await ask(at.page, 'See');
+    const alert = at.page.getByRole('alert');
+    await alert.filter({ hasText: 'notes.pdf' }).filter({ hasText: 'is empty' }).waitFor();
+    expect((await at.agent.thread('t')).revision).toBe(0);
+    await at.page.reload();
+    await ask(at.page, 'Hi');
+    await at.say('Hello.');
+    await shows(at.page, 'Hello.');
+  });
+
+  test('S13-10: a message with a picture that the provider refuses is edited, and is answered', async () => {
+    await using at = await opened([new Error('unsupported picture')]);
+    const file = { name: 'scan.tiff', mimeType: 'image/tiff', buffer: Buffer.from('hi') };
+    await at.page.getByLabel('Files').setInputFiles(file);
+    await ask(at.page, 'See');
+    await at.page.getByRole('alert').waitFor();
+    await at.page.reload();
+    await at.page.locator('p.user').filter({ hasText: 'See' }).waitFor();
+    await at.page.getByLabel('Message').fill('Hi');
+    await at.page.getByRole('button', { name: 'Edit' }).click();
+    await at.say('Hello.');
+    await shows(at.page, 'Hello.');
+    await at.page.reload();
+    await shows(at.page, 'Hello.');
+    expect(await at.page.locator('p').allInnerTexts()).toEqual(['Hi', 'Hello.']);
+  });
+
+  test('S13-18: what a tool has so far is shown while it works, and its result afterwards', async () => {
+    const second = Promise.withResolvers<void>();
+    const look = tool({
+      inputSchema: cityInput,
+      async *execute() {
+        yield { found: ['AF1'] };
+        await second.promise;
+        yield { found: ['AF1', 'BA2'] };
+      },
+    });
+    await using at = await opened([[...call('c1', 'look', city), finishPart('tool-calls')]], {
+      tools: { look },
+    });
+    await ask(at.page, 'Look');
+    await shows(at.page, '{"found":\\["AF1"\\]}');
+    await at.page.reload();
+    await shows(at.page, '{"found":\\["AF1"\\]}');
+    second.resolve();
+    await at.say('Two.');
+    await shows(at.page, '{"found":\\["AF1","BA2"\\]}Two.');
   });
 });
 
