@@ -73,7 +73,7 @@ export class ReadmePageSite implements AsyncDisposable {
 
   /** Starts `serve.js`, and waits until it answers. */
   async startServer(): Promise<void> {
-    const world = join(root, 'test/fixtures/readme-page-world.ts');
+    const world = join(root, 'test/examples/readme-page-world-process.ts');
     this.#server = spawn(
       process.execPath,
       ['--conditions=holdpoint-source', '--import', world, 'serve.js'],

@@ -157,6 +157,20 @@ describe('an answer that the server is away for', () => {
     expect(comparable(page.chat.messages)).toEqual(await at.stored());
   });
 
+  test('is not sent any more once the person stops it, and its request is open again', async () => {
+    const at = site(one);
+    const page = await at.page();
+    await page.chat.sendMessage({ text: 'Book' });
+    const [id = ''] = openApprovals(page.chat.messages);
+    page.net.is = 'down';
+    await page.thread.answer(approval(id));
+    await shows(page, () => page.net.waits > 1);
+    await page.thread.stop();
+    page.net.is = 'up';
+    await shows(page, () => openApprovals(page.chat.messages).length === 1 && isQuiet(page));
+    expect(await at.answers()).toEqual([]);
+  });
+
   test('is no answer any more when somebody else answered meanwhile, and the page says so', async () => {
     const at = site(one);
     const page = await at.page();

@@ -61,7 +61,7 @@ export function Conversation(props: ConversationProps) {
             </div>
           </div>
         )}
-        {isBusy && <p className="thinking">At work …</p>}
+        {isBusy && problem?.type !== 'away' && <p className="thinking">At work …</p>}
       </div>
       <Composer
         canSend={isLoaded && isConnected && !isBusy && waiting === 0}

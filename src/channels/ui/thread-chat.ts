@@ -43,6 +43,8 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   #closing = new AbortController();
   #posted: Posted = { answers: [] };
   #reading: Promise<void> | undefined;
+  /** The requests whose answers a person has stopped sending. */
+  #withdrawn: readonly string[] = [];
   #isStale = false;
   #finished = Promise.withResolvers<void>();
 
@@ -117,9 +119,10 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     if (!signal.aborted) await this.chat.sendMessage(undefined, { body: { answers: [response] } });
   };
 
-  /** Stops the run: the server keeps what was said, and the next message is accepted. Where the server is away, the page stops sending. */
+  /** Stops the run: the server keeps what was said, and the next message is accepted. Where the server is away, nothing more is sent to it. */
   stop = async (): Promise<void> => {
     if (this.#state.problem?.type === 'away') {
+      this.#withdrawn = [...this.#state.sending];
       await this.chat.stop();
       return;
     }
@@ -241,6 +244,8 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   }
 
   #show({ messages, status, failure }: StoredThread): void {
+    this.#settle(this.#withdrawn);
+    this.#withdrawn = [];
     const { problem, sending } = this.#state;
     const unsent = givenApprovals(this.chat.messages, sending);
     this.chat.messages = messages;
