@@ -14,6 +14,8 @@ import { call, city, fetchFrom, reasoningParts, streamingSite } from './streamin
 
 const says = (text: string) => [...textParts('0', text), finishPart()];
 
+const authorize = () => ({ principal: 'ann' });
+
 /** An answer that begins, and is never finished. */
 async function* endless(...parts: StreamPart[]): AsyncGenerator<StreamPart, void> {
   yield* parts;
@@ -198,7 +200,6 @@ describe('S13-11: a person who stops a reply', () => {
     const store = memoryStore();
     const { model } = streamedModel(endless(...begun('Hello ')));
     const [here, elsewhere] = [createAgent({ model, store }), createAgent({ model, store })];
-    const authorize = () => ({ principal: 'ann' });
     const page = chatPage(createUiHandler({ agent: here, authorize }));
     const sent = page.chat.sendMessage({ text: 'Hi' });
     await vi.waitUntil(() => lastText(page.chat.messages) === 'Hello ');
