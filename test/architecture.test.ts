@@ -58,6 +58,8 @@ const packages: Record<string, readonly string[]> = {
   ],
   zod: [],
   'eventsource-encoder': ['channels/ag-ui/'],
+  '@ai-sdk/react': ['channels/ui/use-thread-chat.ts'],
+  react: ['channels/ui/use-thread-chat.ts'],
   eventemitter3: ['agent/agent-events.ts'],
   canonicalize: ['policy/digest.ts'],
   'p-retry': ['channels/rap/', 'channels/rap/tool-server/'],

@@ -3,6 +3,7 @@ import * as agUi from 'holdpoint/ag-ui';
 import * as middleware from 'holdpoint/middleware';
 import * as otel from 'holdpoint/otel';
 import * as rap from 'holdpoint/rap';
+import * as react from 'holdpoint/react';
 import * as postgres from 'holdpoint/stores/postgres';
 import * as sqlite from 'holdpoint/stores/sqlite';
 import * as terminal from 'holdpoint/terminal';
@@ -67,11 +68,15 @@ test('the public names are these, and a change of them is a decision', () => {
     'toUserQuestionAnswers',
     'userChoice',
   ]);
+  expect(Object.keys(react)).toEqual(['useThreadChat']);
   expect(Object.keys(ui).toSorted()).toEqual([
+    'ThreadChat',
     'createUiHandler',
     'lastAssistantMessageHasApprovalResponses',
     'prepareReconnectToStreamRequest',
     'prepareSendMessagesRequest',
+    'readRefusal',
+    'stopChat',
     'toUIMessageStream',
     'toUIMessages',
   ]);

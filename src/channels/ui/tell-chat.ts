@@ -3,6 +3,7 @@ import type { RunOptions } from '../../agent/agent-options.ts';
 import type { AgentStreamEvent } from '../../agent/agent-stream.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { follow } from './follow.ts';
+import { broadcast } from './live-runs.ts';
 import { tellRun } from './tell-run.ts';
 import { type PageStand, ThreadTelling } from './thread-telling.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
@@ -35,11 +36,15 @@ export async function* tellChat<RUNTIME_CONTEXT>({
   let { thread, events } = begun;
   try {
     yield* telling.begin(thread, stand, before);
-    while ((yield* tellRun(events, thread, telling)) === 'running' && !gone.aborted) {
+    while (
+      (yield* tellRun(broadcast(options.agent, thread, events), thread, telling)) === 'running' &&
+      !gone.aborted
+    ) {
       thread = yield* follow(options, telling, { thread, gone });
       if (!gone.aborted) events = options.agent.stream([], thread, runOptions);
     }
-    yield* telling.end(thread);
+    const isAgain = stand.type === 'nothing' && stand.isAgain === true;
+    yield* isAgain ? telling.endAgain(thread, before) : telling.end(thread);
   } catch (error) {
     yield* telling.fail(thread, error);
   }
