@@ -120,7 +120,8 @@ export async function lastOf(returned: unknown): Promise<unknown> {
   return last;
 }
 
-function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+/** Whether a value is several outputs. */
+export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 

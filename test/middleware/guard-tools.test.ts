@@ -16,7 +16,7 @@ import { book, cityInput, type Ran, travelTools } from '../support/travel-world.
 import { requestsIn } from './held-world.ts';
 
 const toolApproval = { book: 'user-approval' } as const;
-const options = { toolCallId: 'c1', messages: [], context: {} };
+const options = { toolCallId: 'c1', context: {} };
 
 /** A body that approves a call of `book`, as an app would send it to the AI SDK's own loop. */
 async function approvedBody(tools: ToolSet): Promise<ModelMessage[]> {
@@ -75,7 +75,19 @@ async function execute(
   input: unknown,
   more: Partial<ToolExecutionOptions<unknown>> = {},
 ): Promise<unknown> {
-  return run?.(input, { ...options, ...more });
+  /* The AI SDK makes an array for each step. */
+  const returned: unknown = run?.(input, { ...options, messages: [], ...more });
+  return isOutputs(returned) ? lastOf(returned) : returned;
+}
+
+function isOutputs(returned: unknown): returned is AsyncIterable<unknown> {
+  return returned instanceof Object && Symbol.asyncIterator in returned;
+}
+
+async function lastOf(outputs: AsyncIterable<unknown>): Promise<unknown> {
+  let last: unknown;
+  for await (const output of outputs) last = output;
+  return last;
 }
 
 /** A store on which nothing is recorded after a call's start. */
@@ -227,6 +239,7 @@ describe('a guarded tool', () => {
     const messages: ModelMessage[] = [{ role: 'user', content: 'When?' }];
     const more = { messages, abortSignal, context: { user: 'ada' } };
     expect(await execute(guarded.when, { day }, more)).toBe(day);
+    more.messages = [...messages];
     expect(given).toEqual([
       { day },
       { ...options, ...more, idempotencyKey: expect.stringMatching(/.{20}/) },
