@@ -8,7 +8,7 @@ import {
   type BroughtOption,
   type ProviderCall,
   type ProviderModel,
-  refuseOtherTools,
+  activeToolsOf,
   settingsOf,
   threadOptionsOf,
 } from './provider-call.ts';
@@ -43,7 +43,7 @@ export async function holdRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   { model, params, isStreamed }: HeldCall,
 ): Promise<HeldRun> {
   const { threadId, answers, messageId: id, ...runOptions } = threadOptionsOf(params);
-  refuseOtherTools(params, options.tools ?? {});
+  const activeTools = narrowed(options.activeTools, activeToolsOf(params, options.tools ?? {}));
   const prompt = readPrompt(params.prompt);
   const { instructions } = prompt;
   const messageId = prompt.messages.length === 0 ? undefined : id;
@@ -52,6 +52,7 @@ export async function holdRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   const agent = createAgent<TOOLS, RUNTIME_CONTEXT>({
     ...options,
     ...settingsOf(params),
+    ...(activeTools && { activeTools }),
     model: heard.model,
     ...(instructions.length > 0 && { instructions }),
   });
@@ -72,4 +73,12 @@ export async function holdRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   const input = inputOf(prompt, thread, { answers, messageId });
   const run = agent.stream(input, thread, { ...runOptions, messageId, signal });
   return { heard, told, parts: toldStream(run, tell) };
+}
+
+/* What holdPoint was made with can't be widened by a call. */
+function narrowed(
+  kept: readonly string[] | undefined,
+  ofCall: readonly string[] | undefined,
+): string[] | undefined {
+  return ofCall?.filter((name) => kept?.includes(name) ?? true);
 }
