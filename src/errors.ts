@@ -54,12 +54,19 @@ const brand = Symbol.for('holdpoint.error');
 export class HoldpointError extends Error {
   override readonly name = 'HoldpointError';
   readonly code: HoldpointErrorCode;
+  /** Of an answer that was refused: the request that it names. The answers beside it may be fine without it. */
+  readonly requestId: string | undefined;
   /** Recognised across duplicate installs of the package, where `instanceof` fails. */
   readonly [brand] = true;
 
-  constructor(code: HoldpointErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+  constructor(
+    code: HoldpointErrorCode,
+    message: string,
+    options: { cause?: unknown; requestId?: string | undefined } = {},
+  ) {
+    super(message, 'cause' in options ? { cause: options.cause } : {});
     this.code = code;
+    this.requestId = options.requestId;
   }
 
   /** Whether a value is a `HoldpointError`, of this or another copy of the package. */

@@ -2,6 +2,7 @@ export type { Agent } from './agent/agent.ts';
 export type { AgentEvent, AgentListener } from './agent/agent-events.ts';
 export type {
   AgentOptions,
+  AnswerMessage,
   AnswerOptions,
   DeliveredOutcome,
   InputItem,
@@ -16,6 +17,7 @@ export type { AgentStream, AgentStreamEvent } from './agent/agent-stream.ts';
 export { createAgent } from './agent/create-agent.ts';
 export type { ToolRunOptions } from './agent/execute-call.ts';
 export { type Later, later, laterWithin } from './agent/later.ts';
+export type { MayAnswer } from './agent/may-answer.ts';
 export type { Question } from './agent/question-call.ts';
 export {
   type ApprovalRequest,

@@ -38,7 +38,7 @@ export function acceptInput(
   { tools, now, whilePending }: AcceptOptions,
 ): void {
   const { state } = proposal;
-  const answers = newAnswers(state, input.answers, now);
+  const answers = newAnswers(state, input, now);
   const { head } = state;
   const recording = { tools, head, by: input.by, at: now };
   const answered = answers.flatMap(({ answer, open }) => answerEvents(answer, open, recording));

@@ -3,6 +3,7 @@ import type { ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import type { ToolApproval } from '../policy/tool-approval.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
+import type { MayAnswer } from './may-answer.ts';
 import type { ModelSettings } from './model-step.ts';
 
 /** What an agent is made of. What has a name in the AI SDK has its meaning here. */
@@ -32,6 +33,11 @@ export interface AgentOptions<
    * reach. The call will be found indeterminate; settle it with this.
    */
   onUnrecorded?: (unrecorded: UnrecordedOutcome) => unknown;
+  /**
+   * Who may answer what; asked before an answer is recorded, whichever way it comes. Where it says anything but `true`, the answer is
+   * refused with `not-allowed`, and nothing changes. Default: whoever the app lets answer.
+   */
+  mayAnswer?: MayAnswer;
   /** The context of each tool that has a `contextSchema`, for its `execute` and its rules. */
   toolsContext?: { readonly [NAME in keyof TOOLS]?: unknown };
   /** Where threads are kept. Default `memoryStore()`: gone with the process. */
@@ -102,10 +108,16 @@ export interface UnrecordedOutcome {
   error: unknown;
 }
 
-/** What a run may be given: text, messages, answers, or several of these. `[]` goes on where the thread stands. */
+/** What a run may be given: text, messages, answers, or several of these. `[]` resumes the thread where it stands. */
 export type RunInput = InputItem | readonly InputItem[];
 /** One item of a run's input. */
-export type InputItem = string | ModelMessage | UserInputResponseContent;
+export type InputItem = string | ModelMessage | AnswerMessage | UserInputResponseContent;
+
+/** A user message that carries answers: the same as the answers alone. */
+export interface AnswerMessage {
+  role: 'user';
+  content: readonly UserInputResponseContent[];
+}
 
 /** Who sends a message or an answer, and through what. */
 export interface AnswerOptions {

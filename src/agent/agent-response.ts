@@ -11,7 +11,7 @@ export interface AgentResponse {
   /**
    * `completed`: the model has spoken last. `waiting`: people are asked. `running`: another run is at work on the
    * thread; what was answered is recorded. `indeterminate`: a call was started and its outcome is unknown. `cancelled`: open
-   * requests were cancelled, or a person ended the turn. `max-steps`: the run took all its steps; `run([], thread)` goes on.
+   * requests were cancelled, or a person ended the turn (`agent.stop`, or an answer that does). `max-steps`: the run took all its steps; `run([], thread)` goes on.
    * `failing`: earlier runs failed and the next attempt is not due (`onlyWhenDue`). `stuck`: too many runs in a row have failed.
    */
   status: RunEnd['status'];

@@ -104,6 +104,16 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
     outcome: DeliveredOutcome,
     options?: AnswerOptions,
   ): Promise<void>;
+  /**
+   * Ends the run that is at work on the thread, in whichever process it is, and the turn with it: the model is not asked again before
+   * the next message or answer. What it has said so far is kept where the run streams; tools get the abort signal, and their results are
+   * recorded; approved calls that have not begun are cancelled; what people are asked stays open. The run resolves with `cancelled`.
+   * Where no run is at work, a turn that is due, after a failure say, ends likewise.
+   *
+   * Resolves when the run has ended: another process notices within a second. A tool that ignores its signal is waited for as long as
+   * `abortGraceMs` says.
+   */
+  stop(thread: AgentThread, options?: AnswerOptions): Promise<void>;
   /** Cancels open requests, deferred calls, and approved calls that have not begun; the model will be told. */
   cancel(thread: AgentThread, reason?: string): Promise<AgentResponse>;
   /**

@@ -98,7 +98,7 @@ function resultOf(make: () => QuestionResult, { requestId }: QuestionRequestCont
     throw new HoldpointError(
       'invalid-answer',
       `The tool that asked can't take this answer to question ${requestId}: ${messageOf(error)}`,
-      { cause: error },
+      { cause: error, requestId },
     );
   }
 }

@@ -5,6 +5,7 @@ import type { UserInputResponseContent } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
 import type { EndedRequest, OpenRequest, ThreadState } from '../thread/thread-state.ts';
+import type { ParsedInput } from './parse-input.ts';
 
 /** An answer that is news, and what it answers. */
 export interface NewAnswer {
@@ -15,7 +16,7 @@ export interface NewAnswer {
 /** The answers that are news; the same answer again is none. Throws for the first that can't stand. */
 export function newAnswers(
   state: Readonly<ThreadState>,
-  answers: readonly UserInputResponseContent[],
+  { answers, allowedRequests }: ParsedInput,
   now: number,
 ): NewAnswer[] {
   const fresh = new Map<string, NewAnswer>();
@@ -26,9 +27,14 @@ export function newAnswers(
       throw new HoldpointError(
         'invalid-answer',
         `The input answers request ${answer.requestId} in two ways; send one.`,
+        { requestId: answer.requestId },
       );
     }
     const open = requests.get(answer.requestId);
+    /* It opened after the app was asked who may answer what. */
+    if (open !== undefined && allowedRequests?.has(answer.requestId) === false) {
+      throw unknown(answer.requestId);
+    }
     if (open === undefined) {
       checkRepeated(state.endedRequests.get(answer.requestId), answer);
     } else {
@@ -41,17 +47,13 @@ export function newAnswers(
 
 function checkRepeated(ended: EndedRequest | undefined, answer: UserInputResponseContent): void {
   const { requestId } = answer;
-  if (ended === undefined) {
-    throw new HoldpointError(
-      'unknown-request',
-      `This thread has no request ${requestId}. What it waits for is in thread.activeRequests.`,
-    );
-  }
+  if (ended === undefined) throw unknown(requestId);
   if (ended.cause !== undefined) throw closed(requestId, ended.cause);
   if (ended.response === undefined || !sameDecision(ended.response, answer)) {
     throw new HoldpointError(
       'already-answered',
       `Request ${requestId} was answered otherwise before, and the first answer stands.`,
+      { requestId },
     );
   }
   if (answer.type === 'approval-response') refuseMismatch(ended, answer);
@@ -72,6 +74,7 @@ function checkAnswer(
     throw new HoldpointError(
       'invalid-answer',
       `Request ${requestId} is of type '${request.type}'; an answer of type '${answer.type}' can't answer it.`,
+      { requestId },
     );
   }
   refuseMismatch({ request }, answer);
@@ -88,6 +91,15 @@ function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseConten
     'answer-mismatch',
     `The answer to request ${requestId} is about another ${sameDigest ? 'call' : 'digest'} than the one stored. ` +
       'Show the stored request again; a call is never changed by its answer.',
+    { requestId },
+  );
+}
+
+function unknown(requestId: string): HoldpointError {
+  return new HoldpointError(
+    'unknown-request',
+    `This thread has no request ${requestId}. What it waits for is in thread.activeRequests.`,
+    { requestId },
   );
 }
 
@@ -95,6 +107,7 @@ function closed(requestId: string, cause: NonNullable<EndedRequest['cause']>): H
   return new HoldpointError(
     'request-closed',
     `Request ${requestId} is closed (${cause}). Go on with run([], thread) and see what is asked now.`,
+    { requestId },
   );
 }
 
@@ -120,5 +133,6 @@ function refuseNoAnswer(request: QuestionRequestContent, answer: QuestionRespons
   throw new HoldpointError(
     'invalid-answer',
     `This is no answer to question ${request.requestId}: ${fault}. It stays open.`,
+    { requestId: request.requestId },
   );
 }

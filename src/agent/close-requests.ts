@@ -36,14 +36,14 @@ export function overdueEvents(head: ThreadHead, now: number): ThreadEvent[] {
 
 /** The events that cancel every open request, every deferred call, and every approved call that has not begun. */
 export function cancelEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
-  return [
-    ...cancelOpenEvents(head, reason, now),
-    ...head.calls
-      .filter((call) => call.status === 'approved')
-      .flatMap((call) =>
-        closeEvents(call.requestId, call, { cause: 'cancelled', reason, at: now }),
-      ),
-  ];
+  return [...cancelOpenEvents(head, reason, now), ...cancelApprovedEvents(head, reason, now)];
+}
+
+/** The events that cancel every approved call that has not begun. */
+export function cancelApprovedEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
+  return head.calls
+    .filter(({ status }) => status === 'approved')
+    .flatMap((call) => closeEvents(call.requestId, call, { cause: 'cancelled', reason, at: now }));
 }
 
 /** The events that cancel what the step has open still; what the app asks by itself is not of the turn. */

@@ -27,11 +27,13 @@ import { deliverOutcome, type EndingInput, settleCall } from './end-call.ts';
 import type { Feed } from './feed.ts';
 import { abandonedEvents } from './lost-calls.ts';
 import { type Asked, makeRequest } from './make-request.ts';
-import { type ParsedInput, parseInput } from './parse-input.ts';
+import { withAllowedAnswers } from './may-answer.ts';
+import { parseAnswerer, type ParsedInput, parseInput } from './parse-input.ts';
 import type { Question } from './question-call.ts';
 import { type RecordedReply, recordedReply } from './recorded-reply.ts';
 import { Run } from './run.ts';
 import type { RunEnd } from './run-end.ts';
+import { stopRequest, untilEnded } from './stop-run.ts';
 import { ThreadHandles } from './thread-handles.ts';
 import { defineTools, type ToolDefinitions } from './tool-definitions.ts';
 
@@ -103,6 +105,7 @@ export class HoldpointAgent implements Agent<unknown> {
     options.signal?.throwIfAborted();
     const tools = await this.#definedTools();
     await this.#threads.update(log);
+    const allowed = await withAllowedAnswers(this.#context.options.mayAnswer, log.state, parsed);
     const { messageId } = parsed;
     const reply = messageId === undefined ? undefined : recordedReply(log.state, messageId);
     const messagesBefore = reply?.begin ?? log.state.messages.length;
@@ -111,7 +114,7 @@ export class HoldpointAgent implements Agent<unknown> {
     };
     const run = new Run(this.#context, { log, tools, options, listener: feed, onEvents });
     const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
-    const end = isRepeated ? nothingRun('completed', reply.step) : await run.play(parsed);
+    const end = isRepeated ? nothingRun('completed', reply.step) : await run.play(allowed);
     const { messages } = log.state;
     const scope = reply?.isOver === true ? messages.slice(0, reply.end) : messages;
     return makeResponse(thread, { messages: scope, messagesBefore, isPast: isRepeated }, end);
@@ -141,8 +144,9 @@ export class HoldpointAgent implements Agent<unknown> {
     }
     const tools = await this.#definedTools();
     await this.#threads.update(log);
+    const allowed = await withAllowedAnswers(this.#context.options.mayAnswer, log.state, parsed);
     await log.commit((proposal) => {
-      acceptInput(proposal, parsed, { tools, now: this.#context.now(), whilePending: 'refuse' });
+      acceptInput(proposal, allowed, { tools, now: this.#context.now(), whilePending: 'refuse' });
     });
   }
 
@@ -193,6 +197,14 @@ export class HoldpointAgent implements Agent<unknown> {
     const tools = await this.#definedTools();
     await this.#threads.update(log);
     return { log, tools, ...this.#context };
+  }
+
+  async stop(thread: AgentThread, options: AnswerOptions = {}): Promise<void> {
+    const log = this.#threads.logOf(thread);
+    const by = parseAnswerer(options);
+    await this.#threads.update(log);
+    await log.commit((proposal) => proposal.add(...stopRequest(this.#context, proposal.state, by)));
+    await untilEnded(this.#context, log);
   }
 
   async cancel(thread: AgentThread, reason = 'The request was cancelled.'): Promise<AgentResponse> {

@@ -1,9 +1,13 @@
+import type { AssistantModelMessage } from 'ai';
 import type { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
-import { owesRun, type ThreadState } from '../thread/thread-state.ts';
+import { modelSpeaks, owesRun, type ThreadState } from '../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
 import { faultEvents } from './lost-calls.ts';
+
+/** How often a run looks for what other processes appended to its thread, in milliseconds. */
+export const watchMs = 1_000;
 
 /** Another run took the thread over, as our lease had run out. */
 export class LeaseLost extends Error {}
@@ -39,6 +43,11 @@ export class Lease {
   get isOver(): boolean {
     const { run } = this.#log.state.head;
     return run?.runId !== this.#runId || this.#context.now() >= run.leaseUntil;
+  }
+
+  /** Whether somebody wants this run to end. */
+  get isStopping(): boolean {
+    return this.#holds(this.#log.state) && this.#log.state.head.run?.isStopping === true;
   }
 
   /** Appends what `decide` proposes, and takes the thread where it gives back what the run begins with. */
@@ -105,28 +114,52 @@ export class Lease {
     const timer = setInterval(() => {
       renewing ??= renew();
     }, leaseMs / 3);
-    const unsubscribe = events.on('request-answered', async ({ threadId }) => {
+    const watch = setInterval(() => {
+      const { revision } = this.#log;
+      const pulled = this.#log.pull().then(() => {
+        if (this.#log.revision > revision) onNews();
+      });
+      /* A failure is as good as no news. */
+      pulled.catch(() => {});
+    }, watchMs);
+    const onAppended = async ({ threadId }: { threadId: string }): Promise<void> => {
       if (threadId !== this.#log.state.threadId) return;
       await this.#log.pull();
       onNews();
-    });
+    };
+    const unsubscribe = [
+      events.on('request-answered', onAppended),
+      events.on('stop-requested', onAppended),
+    ];
     return () => {
       clearInterval(timer);
-      unsubscribe();
+      clearInterval(watch);
+      for (const end of unsubscribe) end();
     };
   }
 
-  /** Gives the thread back after a failure, or an abort. */
-  async letGo(error: string, isAborted: boolean): Promise<void> {
+  /** Gives the thread back after a failure, an abort, or a stop; `said` is what the model had said by then. */
+  async letGo(
+    error: string,
+    isAborted: boolean,
+    said: AssistantModelMessage | undefined,
+  ): Promise<readonly ThreadEvent[]> {
     try {
-      await this.#log.commit((proposal) => {
+      return await this.#log.commit((proposal) => {
         const { state } = proposal;
+        if (!this.#holds(state)) return;
         const at = this.#context.now();
         const fault = { error, isAborted, at, recoverAt: at + this.#context.leaseMs };
-        if (this.#holds(state)) proposal.add(...faultEvents(this.#context, state, fault));
+        if (state.head.run?.isStopping === true && said !== undefined && modelSpeaks(state.head)) {
+          const { steps: step } = state.head;
+          const finishReason = 'interrupted';
+          proposal.add({ type: 'step-finished', at, step, message: said, finishReason });
+        }
+        proposal.add(...faultEvents(this.#context, state, fault));
       });
     } catch {
       /* The store is out of reach, and the run fails for its own reason; the lease runs out by itself. */
+      return [];
     }
   }
 

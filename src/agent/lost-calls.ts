@@ -1,9 +1,15 @@
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
-import { isAbandoned, lastHash, type ThreadState } from '../thread/thread-state.ts';
+import {
+  isAbandoned,
+  lastHash,
+  type ThreadHead,
+  type ThreadState,
+} from '../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { ToolRecovery } from './agent-options.ts';
+import { cancelApprovedEvents } from './close-requests.ts';
 import { retryTime } from './retry-time.ts';
 
 /* How often a call of an idempotent tool may be started in all. */
@@ -53,20 +59,29 @@ export function faultEvents(
   const failures = (head.failure?.failures ?? 0) + 1;
   const retryAt = isAborted ? undefined : retryTime(context.retry, { failures, at, hash });
   const lost = head.calls.filter(({ status }) => status === 'started');
+  const ended: ThreadEvent = {
+    type: 'run-ended',
+    at,
+    error,
+    ...(isAborted ? { aborted: true } : {}),
+    ...(retryAt === undefined ? {} : { retryAt }),
+  };
   return [
-    {
-      type: 'run-ended',
-      at,
-      error,
-      ...(isAborted ? { aborted: true } : {}),
-      ...(retryAt === undefined ? {} : { retryAt }),
-    },
+    ...(head.run?.isStopping === true ? stopEvents(head, at) : [ended]),
     ...lost.map((call): ThreadEvent => {
       const { step, index } = call;
       const isRecoverable =
         recoveryOf(context, call).reconcile !== undefined || mayStartAgain(context, call);
       return { type: 'call-lost', at, step, index, ...(isRecoverable ? { recoverAt } : {}) };
     }),
+  ];
+}
+
+/** The end of a turn that a person stopped: what was approved and has not begun is not begun. */
+export function stopEvents(head: ThreadHead, at: number): ThreadEvent[] {
+  return [
+    ...cancelApprovedEvents(head, 'The run was stopped.', at),
+    { type: 'run-ended', at, stopped: true },
   ];
 }
 

@@ -28,13 +28,24 @@ export function missingTool(
   { threadId, requestId }: UserInputRequest,
   toolName: string,
 ): HoldpointError {
-  return missing(threadId, toolName, `The answer to request ${requestId} can't be passed on`);
+  return missing(
+    threadId,
+    toolName,
+    `The answer to request ${requestId} can't be passed on`,
+    requestId,
+  );
 }
 
-function missing(threadId: string, toolName: string, what: string): HoldpointError {
+function missing(
+  threadId: string,
+  toolName: string,
+  what: string,
+  requestId?: string,
+): HoldpointError {
   return new HoldpointError(
     'missing-tool',
     `${what}: this agent has no tool '${toolName}'. Thread ${threadId} waits; run it with an agent that has the tool, ` +
       'or give up with agent.cancel(thread).',
+    { requestId },
   );
 }

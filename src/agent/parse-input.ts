@@ -17,6 +17,8 @@ export interface ParsedInput {
   by: AnswerOptions;
   /** The caller's id for the message, which is the last of `messages`. */
   messageId?: string | undefined;
+  /** The open requests that the sender may answer; absent where the app does not decide that. */
+  allowedRequests?: ReadonlySet<string>;
 }
 
 /** The input of a run, item by item. Throws `invalid-input` or `invalid-answer`; nothing has happened then. */
@@ -28,7 +30,8 @@ export function parseInput(
   },
 ): ParsedInput {
   const parsed: ParsedInput = { messages: [], answers: [], by: parseAnswerer(options) };
-  for (const item of Array.isArray(input) ? input : [input]) {
+  const items = Array.isArray(input) ? input : [input];
+  for (const item of items.flatMap(unwrapAnswers)) {
     if (isAnswer(item)) parsed.answers.push(parseAnswer(item));
     else parsed.messages.push(parseMessage(item, options));
   }
@@ -60,6 +63,18 @@ const messageIdSchema = z
 function isAnswer(item: unknown): boolean {
   if (typeof item !== 'object' || item === null || !('type' in item)) return false;
   return item.type === 'approval-response' || item.type === 'question-response';
+}
+
+/** The answers that a user message carries as its content, and the message without them, where anything is left of it. */
+function unwrapAnswers(item: unknown): unknown[] {
+  if (typeof item !== 'object' || item === null || !('role' in item && 'content' in item)) {
+    return [item];
+  }
+  const { role, content } = item;
+  if (role !== 'user' || !Array.isArray(content) || !content.some(isAnswer)) return [item];
+  const rest: unknown[] = content.filter((part) => !isAnswer(part));
+  const answers: unknown[] = content.filter(isAnswer);
+  return rest.length === 0 ? answers : [...answers, { ...item, content: rest }];
 }
 
 function parseMessage(
@@ -95,15 +110,23 @@ function parseAnswer(item: unknown): UserInputResponseContent {
     throw new HoldpointError(
       'invalid-answer',
       `This is no answer to a request: ${z.prettifyError(parsed.error)}`,
+      { requestId: namedRequest(item) },
     );
   }
   const { data } = parsed;
   const carried = data.type === 'approval-response' ? data.toolCall?.input : data.metadata;
   const fault = carried === undefined ? undefined : whyNotStrictJson(carried);
   if (fault !== undefined) {
-    throw new HoldpointError('invalid-answer', `What the answer carries is not JSON: ${fault}.`);
+    throw new HoldpointError('invalid-answer', `What the answer carries is not JSON: ${fault}.`, {
+      requestId: data.requestId,
+    });
   }
   return jsonCopy(data);
+}
+
+function namedRequest(item: unknown): string | undefined {
+  const named = z.object({ requestId: z.string() }).safeParse(item);
+  return named.success ? named.data.requestId : undefined;
 }
 
 /** Whether a message holds more than blank text; providers refuse it otherwise. */

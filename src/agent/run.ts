@@ -29,6 +29,8 @@ import type { ParsedInput } from './parse-input.ts';
 import { failedRecoveries, reconcileCalls, restartsOf } from './recover-calls.ts';
 import { callOf, resultEvents } from './result-events.ts';
 import { endStatusOf, type RunEnd } from './run-end.ts';
+import { RunSignal } from './run-signal.ts';
+import { SaidSoFar } from './said-so-far.ts';
 import type { ModelListener } from './streaming-model.ts';
 import { startCalls } from './start-calls.ts';
 import { takeStep } from './take-step.ts';
@@ -64,8 +66,10 @@ export class Run {
   readonly #executions: Executions;
   readonly #deliveries: Deliveries;
   readonly #lease: Lease;
+  readonly #ending: RunSignal;
   #steps = 0;
   #usage: LanguageModelUsage | undefined;
+  #said: SaidSoFar | undefined;
   #finishReason: string | undefined;
   #metadata: StepMetadata | undefined;
 
@@ -76,12 +80,13 @@ export class Run {
     this.#options = options;
     this.#listener = listener;
     this.#onEvents = onEvents;
+    this.#ending = new RunSignal(options.signal);
     this.#executions = new Executions(context.abortGraceMs, (late) => {
       void recordLate(context, log, late);
     });
     this.#deliveries = new Deliveries({
       tools,
-      signal: options.signal,
+      signal: this.#ending.signal,
       pull: async () => log.pull(),
       ring: () => this.#executions.ring(),
     });
@@ -90,7 +95,7 @@ export class Run {
 
   /** Runs to the end. */
   async play(input: ParsedInput): Promise<RunEnd> {
-    const { signal } = this.#options;
+    const { signal } = this.#ending;
     signal?.throwIfAborted();
     if (isAbandoned(this.#log.state.head, this.#context.now())) {
       /* Bad input is refused before anything is recorded. */
@@ -101,31 +106,44 @@ export class Run {
     const reconciling = reconcileCalls(this.#context, this.#tools, this.#log);
     this.#onEvents((await unlessAborted(reconciling, signal)) ?? []);
     const opening = await this.#open(input);
-    const stopRenewing = this.#lease.isHeld
-      ? this.#lease.keep(() => this.#executions.ring())
-      : undefined;
-    let failure: unknown;
+    const stopRenewing = this.#lease.isHeld ? this.#lease.keep(() => this.#notice()) : undefined;
     try {
       this.#onEvents(opening);
       if (!this.#lease.isHeld) signal?.throwIfAborted();
       while (this.#lease.isHeld) await this.#goOn();
       return this.#lease.isTakenOver ? this.#end('running') : this.#end();
     } catch (error) {
-      failure = error;
-      throw error;
+      const isStop = this.#ending.isStop(error) && this.#lease.isHeld;
+      const events = await this.#letGo(error);
+      if (!isStop) throw error;
+      this.#onEvents(events);
+      this.#finishReason = events.find((event) => event.type === 'step-finished')?.finishReason;
+      return this.#end();
     } finally {
       stopRenewing?.();
       this.#deliveries.stop();
       this.#executions.leave();
-      if (this.#lease.isHeld) {
-        const isAborted = signal?.aborted === true && failure === signal.reason;
-        await this.#lease.letGo(messageOf(failure).slice(0, 500).toWellFormed(), isAborted);
-      }
     }
+  }
+
+  /** Others have appended. */
+  #notice(): void {
+    if (this.#lease.isStopping) this.#ending.stop();
+    this.#executions.ring();
+  }
+
+  /** Gives the thread back before the work is done. */
+  async #letGo(failure: unknown): Promise<readonly ThreadEvent[]> {
+    this.#deliveries.stop();
+    this.#executions.leave();
+    if (!this.#lease.isHeld) return [];
+    const error = messageOf(failure).slice(0, 500).toWellFormed();
+    return this.#lease.letGo(error, this.#ending.isAbort(failure), this.#said?.message);
   }
 
   /** One more step of the run. Where it has stalled past its lease, and nobody has run the thread since, it takes the thread again. */
   async #goOn(): Promise<void> {
+    if (this.#lease.isStopping) this.#ending.stop();
     try {
       this.#onEvents(await this.#advance());
     } catch (error) {
@@ -136,7 +154,7 @@ export class Run {
 
   /** Waits for the calls that still run here, which the log holds for lost, and takes the thread again. */
   async #takeAgain(): Promise<readonly ThreadEvent[]> {
-    const { signal } = this.#options;
+    const { signal } = this.#ending;
     while (!this.#lease.isTakenOver) {
       this.#executions.keep((attempt) => callOf(this.#log.state.head, attempt) !== undefined);
       const finished = this.#executions.take();
@@ -164,7 +182,7 @@ export class Run {
 
   /** Records the input, and takes the thread when there is something to do that nobody does. */
   async #open(input: ParsedInput): Promise<readonly ThreadEvent[]> {
-    const { signal } = this.#options;
+    const { signal } = this.#ending;
     const expected = new Proposal(this.#log.state);
     if (input.answers.length > 0) this.#accept(expected, input);
     /* Looked into before the append, as rules may take their time; what has changed by then is not begun, nor what is aborted. */
@@ -196,7 +214,7 @@ export class Run {
 
   /** One more step of the run, whichever is next: record, start, wait, or ask the model. */
   async #advance(): Promise<readonly ThreadEvent[]> {
-    const { signal } = this.#options;
+    const { signal } = this.#ending;
     this.#executions.keep((attempt) => callOf(this.#log.state.head, attempt) !== undefined);
     const finished = this.#executions.take();
     if (finished.length > 0) return this.#recordResults(finished);
@@ -228,13 +246,15 @@ export class Run {
     /* Nothing is begun on a lease that has run out: this renews it, or finds that another run has the thread. */
     if (this.#lease.isOver) return this.#commit(() => []);
     const { state } = this.#log;
+    this.#said = this.#listener && new SaidSoFar(this.#listener);
     const { events, usage, finishReason, metadata } = await takeStep({
       context: this.#context,
       decisions: this.#decisionInput(state.messages.length),
       state,
-      signal: this.#options.signal,
-      listener: this.#listener,
+      signal: this.#ending.signal,
+      listener: this.#said,
     });
+    this.#said = undefined;
     this.#steps += 1;
     this.#usage = addUsage(this.#usage, usage);
     this.#finishReason = finishReason;
@@ -273,7 +293,7 @@ export class Run {
         tools: this.#tools,
         lease: this.#lease,
         executions: this.#executions,
-        signal: this.#options.signal,
+        signal: this.#ending.signal,
       },
       events,
     );

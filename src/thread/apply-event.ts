@@ -8,6 +8,7 @@ import {
   endRun,
   failRecovery,
   finishStep,
+  holdThread,
   loseCall,
   startCall,
 } from './apply-step.ts';
@@ -103,8 +104,11 @@ function applyEvent(writing: Writing, event: ThreadEvent): void {
       break;
     case 'run-started':
     case 'run-renewed':
-      draft.run = { runId: event.runId, leaseUntil: event.leaseUntil };
-      draft.isOutOfSteps = false;
+      holdThread(writing, event);
+      break;
+    case 'stop-requested':
+      if (draft.run?.runId !== event.runId) throw tampered(event, 'no such run is at work');
+      draft.run = { ...draft.run, isStopping: true };
       break;
     case 'run-ended':
       endRun(writing, event);

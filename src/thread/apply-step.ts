@@ -21,11 +21,21 @@ export function addMessage(
   draft.failure = undefined;
 }
 
+/** A run takes the thread, or keeps it; a renewal does not undo that somebody wants the run to end. */
+export function holdThread(
+  { draft }: Writing,
+  { type, runId, leaseUntil }: ThreadEventOf<'run-started' | 'run-renewed'>,
+): void {
+  draft.run = { ...(type === 'run-renewed' ? draft.run : {}), runId, leaseUntil };
+  draft.isOutOfSteps = false;
+}
+
 export function endRun(
   { draft }: Writing,
-  { error, aborted, retryAt }: ThreadEventOf<'run-ended'>,
+  { error, aborted, stopped, retryAt }: ThreadEventOf<'run-ended'>,
 ): void {
   draft.run = undefined;
+  if (stopped === true) draft.modelIsNext = false;
   /* A run that nothing stopped, and that did not bring the model's turn to its end, had no step left. */
   draft.isOutOfSteps = error === undefined && modelSpeaks(draft);
   if (error === undefined) draft.failure = undefined;

@@ -88,20 +88,25 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     runId: z.string(),
     leaseUntil: z.number(),
   }),
+  /** Somebody wants the run to end, whichever process it is in. */
+  z.strictObject({ type: z.literal('stop-requested'), ...always, runId: z.string(), ...by }),
   /**
    * `error` says why, when something else than the end of the work ended it. With `aborted` that was the app's signal. Without, the run
-   * failed, and is tried again at `retryAt`; or, without that either, not before a person or the app runs it.
+   * failed, and is tried again at `retryAt`; or, without that either, not before a person or the app runs it. With `stopped`, a person
+   * ended the turn: the model is not asked before the next message or answer.
    */
   z.strictObject({
     type: z.literal('run-ended'),
     ...always,
     error: z.string().optional(),
     aborted: z.literal(true).optional(),
+    stopped: z.literal(true).optional(),
     retryAt: z.number().optional(),
   }),
   /**
    * The model answered. The calls it proposed are the tool-call parts of `message` that no provider ran, and those that a
-   * `tool-approval-request` part there is about, in order; their inputs stand there and nowhere else.
+   * `tool-approval-request` part there is about, in order; their inputs stand there and nowhere else. Of a step that a person stopped
+   * (`interrupted`), the message is the text that had been streamed.
    */
   z.strictObject({
     type: z.literal('step-finished'),

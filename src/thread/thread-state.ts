@@ -63,7 +63,8 @@ export interface ThreadHead {
   requestedBy: unknown;
   /** How many model steps there were. */
   steps: number;
-  run: { runId: string; leaseUntil: number } | undefined;
+  /** With `isStopping`, somebody wants it to end. */
+  run: { runId: string; leaseUntil: number; isStopping?: true } | undefined;
   /** Set while the latest run has failed and nothing has come in since. */
   failure: RunFailure | undefined;
   /** The calls of the latest step while one of them is open, in the model's order; else none. */

@@ -23,6 +23,7 @@ export function streamingAgent<RUNTIME_CONTEXT>(
     requestAnswer: (...input) => agent.requestAnswer(...input),
     settle: (...input) => agent.settle(...input),
     deliver: (...input) => agent.deliver(...input),
+    stop: (...input) => agent.stop(...input),
     cancel: (...input) => agent.cancel(...input),
     restore: (...input) => agent.restore(...input),
     adopt: (...input) => agent.adopt(...input),

@@ -1,0 +1,220 @@
+import { tool } from 'ai';
+import {
+  type Agent,
+  type AgentStreamEvent,
+  createAgent,
+  memoryStore,
+  type ThreadStore,
+} from 'holdpoint';
+import { scriptedModel } from 'holdpoint/testing';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import {
+  finishPart,
+  type StreamPart,
+  streamedModel,
+  textParts,
+} from '../support/streamed-model.ts';
+import { book, memoryWorld, travelTools } from '../support/travel-world.ts';
+
+/** An answer that says a few words and then nothing more. */
+async function* falteringAnswer(): AsyncGenerator<StreamPart> {
+  yield { type: 'text-start', id: '0' };
+  yield { type: 'text-delta', id: '0', delta: 'Once upon ' };
+  yield { type: 'text-delta', id: '0', delta: 'a time' };
+  await new Promise(() => {});
+}
+
+/** Reads a stream until `isReached`, does `then`, and reads on to the end. */
+async function readUntil(
+  stream: AsyncIterable<AgentStreamEvent>,
+  isReached: (event: AgentStreamEvent) => boolean,
+  then: () => Promise<unknown>,
+): Promise<AgentStreamEvent[]> {
+  const events: AgentStreamEvent[] = [];
+  let doing: Promise<unknown> | undefined;
+  for await (const event of stream) {
+    events.push(event);
+    if (doing === undefined && isReached(event)) doing = then();
+  }
+  await doing;
+  return events;
+}
+
+const saidTime = (event: AgentStreamEvent): boolean =>
+  event.type === 'text-delta' && event.text === 'a time';
+
+test('a stopped stream ends, keeps what was said, and the next message is accepted', async () => {
+  const again = [...textParts('0', 'They slept.'), finishPart()];
+  const { model, heard } = streamedModel(falteringAnswer(), again);
+  const agent = createAgent({ model, store: memoryStore() });
+  const thread = await agent.thread('t');
+  const events = await readUntil(agent.stream('Tell me a story', thread), saidTime, async () =>
+    agent.stop(thread, { principal: 'ann', channel: 'web' }),
+  );
+  expect(events.at(-1)).toMatchObject({
+    type: 'finish',
+    response: { status: 'cancelled', text: 'Once upon a time', finishReason: 'interrupted' },
+  });
+  expect(events.filter(({ type }) => type === 'step-finished')).toHaveLength(1);
+  expect(heard.cancelled).toBe(1);
+  expect(thread.status).toBe('idle');
+  expect(thread.resumeAt).toBeUndefined();
+  expect(thread.messages.at(-1)).toMatchObject({ role: 'assistant' });
+  expect(thread.events).toContainEqual(
+    expect.objectContaining({ type: 'stop-requested', principal: 'ann', channel: 'web' }),
+  );
+  expect(await agent.stream('And then?', thread).response).toMatchObject({ text: 'They slept.' });
+});
+
+test('a stop before the first word keeps nothing, and no worker asks the model again', async () => {
+  async function* silent(): AsyncGenerator<StreamPart> {
+    yield { type: 'text-start', id: '0' };
+    await new Promise(() => {});
+  }
+  const { model, heard } = streamedModel(silent());
+  const agent = createAgent({ model, store: memoryStore() });
+  const thread = await agent.thread('t');
+  const isBegun = ({ type }: AgentStreamEvent): boolean => type === 'text-start';
+  await readUntil(agent.stream('Hi', thread), isBegun, async () => agent.stop(thread));
+  expect(thread.messages).toHaveLength(1);
+  expect(thread).toMatchObject({ status: 'idle', resumeAt: undefined, failure: undefined });
+  expect(await agent.run([], thread)).toMatchObject({ status: 'cancelled', text: '' });
+  expect(heard.requests).toBe(1);
+});
+
+test('a run in another process ends too, within a second', async () => {
+  const store = memoryStore();
+  const { model } = streamedModel(falteringAnswer());
+  const running = createAgent({ model, store });
+  const other = createAgent({ model, store });
+  const thread = await running.thread('t');
+  const elsewhere = await other.thread('t');
+  const events = await readUntil(running.stream('Hi', thread), saidTime, async () => {
+    await other.stop(elsewhere);
+    expect(elsewhere.status).toBe('idle');
+  });
+  expect(events.at(-1)).toMatchObject({ response: { status: 'cancelled' } });
+});
+
+/** An agent whose tool says when it begins, and ends with its signal. */
+function slowLook(): { agent: Agent; begun: Promise<void>; ran: string[] } {
+  const begun = Promise.withResolvers<void>();
+  const ran: string[] = [];
+  const look = tool({
+    inputSchema: z.object({ city: z.string() }),
+    execute: async ({ city }, { abortSignal }) => {
+      ran.push(city);
+      begun.resolve();
+      return new Promise((_resolve, reject) => {
+        abortSignal?.addEventListener('abort', () => reject(new Error('No time for that.')));
+      });
+    },
+  });
+  const calls = [{ id: 'c1', name: 'look', input: { city: 'Paris' } }];
+  const { model } = scriptedModel([{ calls }, { text: 'Never said.' }]);
+  const agent = createAgent({ model, tools: { look }, store: memoryStore() });
+  return { agent, begun: begun.promise, ran };
+}
+
+test('a tool that is running gets the signal, its result is recorded, and the model is not asked again', async () => {
+  const { agent, begun } = slowLook();
+  const thread = await agent.thread('t');
+  const running = agent.run('Look', thread);
+  await begun;
+  await agent.stop(thread);
+  expect(await running).toMatchObject({ status: 'cancelled', text: '' });
+  expect(thread.calls).toMatchObject([
+    { status: 'failed', outcome: { error: 'No time for that.' } },
+  ]);
+  expect(thread.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+  expect(thread).toMatchObject({ status: 'idle', resumeAt: undefined });
+});
+
+test('what people are asked stays open, and an answer goes on as ever', async () => {
+  const begun = Promise.withResolvers<void>();
+  const world = memoryWorld([
+    { calls: [book('c1', 'Paris'), { id: 'c2', name: 'slow', input: {} }] },
+    { text: 'Booked.' },
+  ]);
+  const slow = tool({
+    inputSchema: z.object({}),
+    execute: async (_input, { abortSignal }) =>
+      new Promise((_resolve, reject) => {
+        begun.resolve();
+        abortSignal?.addEventListener('abort', () => reject(new Error('Stopped.')));
+      }),
+  });
+  const agent = world.agent({ tools: { ...travelTools(world.ran), slow } });
+  const thread = await agent.thread('t');
+  const running = agent.run('Book', thread);
+  await begun.promise;
+  await agent.stop(thread);
+  const { status, approvalRequests } = await running;
+  expect(status).toBe('waiting');
+  const done = await agent.run(
+    approvalRequests.map((request) => request.approve()),
+    thread,
+  );
+  expect(done).toMatchObject({ status: 'completed', text: 'Booked.' });
+  expect(world.ran).toHaveLength(1);
+});
+
+test('where no run is at work, a turn that is due ends, so that no worker takes it up', async () => {
+  const world = memoryWorld([{ fail: 'overloaded' }, { text: 'Late.' }]);
+  const agent = world.agent();
+  const thread = await agent.thread('t');
+  await expect(agent.run('Hi', thread)).rejects.toThrow('overloaded');
+  expect(thread.resumeAt).toBeDefined();
+  await agent.stop(thread);
+  expect(thread).toMatchObject({ status: 'idle', resumeAt: undefined, failure: undefined });
+  await agent.run([], thread);
+  expect(world.requests()).toBe(1);
+});
+
+test('an approved call that has not begun is cancelled, and never runs', async () => {
+  const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Never said.' }]);
+  const agent = world.agent();
+  const thread = await agent.thread('t');
+  const { approvalRequests } = await agent.run('Book', thread);
+  await agent.respond(
+    approvalRequests.map((request) => request.approve()),
+    thread,
+  );
+  await agent.stop(thread);
+  expect(thread.calls).toMatchObject([{ status: 'denied' }]);
+  expect(await agent.run([], thread)).toMatchObject({ status: 'cancelled' });
+  expect(world.ran).toEqual([]);
+});
+
+test('the wish outlives the process: a run that died before it could stop is not resumed', async () => {
+  const store = memoryStore();
+  let time = 0;
+  let isAlive = true;
+  const { model } = streamedModel(falteringAnswer());
+  const append: ThreadStore['append'] = async (...entry) =>
+    isAlive ? store.append(...entry) : Promise.reject(new Error('The process is gone.'));
+  const options = { model, now: () => time, leaseMs: 1_000 };
+  const dying = createAgent({ ...options, store: { ...store, append } });
+  const other = createAgent({ ...options, store });
+  other.on('stop-requested', () => {
+    isAlive = false;
+    time = 5_000;
+  });
+  const thread = await other.thread('t');
+  const stream = dying.stream('Hi', await dying.thread('t'));
+  await readUntil(stream, saidTime, async () => other.stop(thread));
+  const { status } = await other.run([], thread);
+  expect(status).toBe('cancelled');
+  expect(thread).toMatchObject({ status: 'idle', resumeAt: undefined });
+});
+
+test('nothing happens to a thread that nothing is due in', async () => {
+  const world = memoryWorld([{ text: 'Hello.' }]);
+  const agent = world.agent();
+  const thread = await agent.thread('t');
+  await agent.run('Hi', thread);
+  const { revision } = thread;
+  await agent.stop(thread);
+  expect(thread.revision).toBe(revision);
+});
