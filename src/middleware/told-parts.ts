@@ -15,7 +15,6 @@ import {
   textOfStep,
 } from './recorded-steps.ts';
 import { blockParts, resultOf } from './said-parts.ts';
-import { unretried } from './unretried.ts';
 
 /** What a caller is to be told of a run, and what they know before. */
 export interface Audience {
@@ -32,6 +31,8 @@ export interface Audience {
   messageId: string | undefined;
   /** The model's latest answer. */
   answer: () => ProviderAnswer | undefined;
+  /** An error of the run, as the caller gets it. */
+  failure: (error: unknown) => unknown;
 }
 
 type InputStart = Extract<AgentStreamEvent, { type: 'tool-input-start' }>;
@@ -46,6 +47,8 @@ export class ToldParts {
   readonly #requests = new Set<string>();
   readonly #inputs = new Set<string>();
   #steps = 0;
+  /** Whether nothing has been told yet. */
+  isSilent = true;
   /** What the model said last, where the end told of a reply of before. */
   recordedText: string | undefined;
 
@@ -56,6 +59,12 @@ export class ToldParts {
 
   /** The parts that tell of an event. */
   of(event: AgentStreamEvent): ProviderPart[] {
+    const parts = this.#partsOf(event);
+    if (parts.length > 0) this.isSilent = false;
+    return parts;
+  }
+
+  #partsOf(event: AgentStreamEvent): ProviderPart[] {
     switch (event.type) {
       case 'text-delta':
       case 'reasoning-delta': {
@@ -94,7 +103,7 @@ export class ToldParts {
       case 'finish':
         return this.#end(event.response);
       case 'error':
-        return [{ type: 'error', error: unretried(event.error) }];
+        return [{ type: 'error', error: this.#audience.failure(event.error) }];
       default:
         return [];
     }

@@ -64,6 +64,7 @@ export interface Asked {
   headers?: Record<string, string>;
   providerOptions?: Parameters<typeof generateText>[0]['providerOptions'];
   abortSignal?: AbortSignal;
+  maxRetries?: number;
 }
 
 /** What came of a call, whoever made it. */
@@ -95,14 +96,14 @@ async function streamed({ model, ...asked }: Asked): Promise<Got> {
   };
 }
 
-/** Every way the tests call it. */
+/** Every way the tests call it; without retries, unless they say so. */
 export const ways: Way[] = [
-  { name: 'generateText', ask: async (asked) => generateText(asked) },
-  { name: 'streamText', ask: streamed },
+  { name: 'generateText', ask: async (asked) => generateText({ maxRetries: 0, ...asked }) },
+  { name: 'streamText', ask: async (asked) => streamed({ maxRetries: 0, ...asked }) },
   {
     name: 'ToolLoopAgent',
     async ask({ messages, abortSignal, ...settings }) {
-      return new ToolLoopAgent(settings).generate({
+      return new ToolLoopAgent({ maxRetries: 0, ...settings }).generate({
         messages,
         ...(abortSignal && { abortSignal }),
       });
