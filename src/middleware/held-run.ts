@@ -3,6 +3,7 @@ import type { AgentOptions } from '../agent/agent-options.ts';
 import type { AgentStreamEvent } from '../agent/agent-stream.ts';
 import type { ProviderPart } from '../agent/collected-answer.ts';
 import { createAgent } from '../agent/create-agent.ts';
+import { messageIdOf } from '../thread/message-id.ts';
 import { HeardModel } from './heard-model.ts';
 import {
   type BroughtOption,
@@ -12,7 +13,7 @@ import {
   settingsOf,
   threadOptionsOf,
 } from './provider-call.ts';
-import { inputOf, isRejection, readPrompt } from './read-prompt.ts';
+import { broughtBy, inputOf, isRejection, readPrompt } from './read-prompt.ts';
 import { ToldParts } from './told-parts.ts';
 import { ToldStream } from './told-stream.ts';
 
@@ -57,7 +58,8 @@ export async function holdRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   const activeTools = narrowed(options.activeTools, activeToolsOf(params, options.tools ?? {}));
   const prompt = readPrompt(params.prompt);
   const { instructions } = prompt;
-  const messageId = prompt.messages.length === 0 ? undefined : id;
+  const newest = prompt.messages.at(-1);
+  const messageId = newest && (id ?? messageIdOf(newest));
   const heard = new HeardModel(model, { params, isStreamed, isSilent: () => told.isSilent });
   const agent = createAgent<TOOLS, RUNTIME_CONTEXT>({
     ...options,
@@ -70,26 +72,32 @@ export async function holdRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   const told = new ToldParts({
     thread,
     callerTools: new Set(params.tools?.map(({ name }) => name)),
-    answered: new Set([...prompt.answers, ...answers].map(({ requestId }) => requestId)),
+    ...broughtBy(prompt, thread, { answers, messageId }),
     rejected: new Set(prompt.answers.filter(isRejection).map(({ requestId }) => requestId)),
     shownCalls: isStreamed ? prompt.shownCalls : new Set(),
-    messageId,
     answer: () => heard.answer,
     failure: (error) => heard.failureOf(error),
   });
-  /* With this choice the AI SDK takes an answer with calls for the model's fault; what ran before is in the thread. */
-  const hidesCalls = params.toolChoice?.type === 'none';
-  const tell = (event: AgentStreamEvent): ProviderPart[] =>
-    told.of(event).filter(({ type }) => !hidesCalls || !type.startsWith('tool-'));
   const input = inputOf(prompt, thread, { answers, messageId });
   const unread = new AbortController();
-  const signal = AbortSignal.any([
-    unread.signal,
-    ...(params.abortSignal ? [params.abortSignal] : []),
-  ]);
+  const signal = AbortSignal.any([unread.signal, ...given(params.abortSignal)]);
   const run = agent.stream(input, thread, { ...runOptions, messageId, signal });
   const onUnread = (): void => unread.abort(unreadError(unreadTimeoutMs));
+  const tell = tellerOf(told, params);
   return { heard, told, stream: new ToldStream(run, { tell, unreadTimeoutMs, onUnread }) };
+}
+
+/* With this choice the AI SDK takes an answer with calls for the model's fault; what ran before is in the thread. */
+function tellerOf(
+  told: ToldParts,
+  { toolChoice }: ProviderCall,
+): (event: AgentStreamEvent) => ProviderPart[] {
+  if (toolChoice?.type !== 'none') return (event) => told.of(event);
+  return (event) => told.of(event).filter(({ type }) => !type.startsWith('tool-'));
+}
+
+function given<VALUE>(value: VALUE | undefined): VALUE[] {
+  return value === undefined ? [] : [value];
 }
 
 function unreadError(unreadTimeoutMs: number): DOMException {

@@ -6,6 +6,7 @@ import { messageIdOf } from '../thread/message-id.ts';
 import { toJson } from '../thread/tagged-json.ts';
 import { endsTurn } from '../thread/thread-state.ts';
 import type { ProviderCall } from './provider-call.ts';
+import type { Brought } from './recorded-steps.ts';
 
 type PromptMessage = ProviderCall['prompt'][number];
 type NewMessage = UserModelMessage | SystemModelMessage;
@@ -103,6 +104,21 @@ function newMessages(
 ): readonly NewMessage[] {
   const unnamed = messageId === undefined ? messages : messages.slice(0, -1);
   return messages.slice(overlap(messagesOfOpenTurn(thread), unnamed));
+}
+
+/** What a call brings that the thread may have from before: answers, where the prompt ends with them, or the last message. */
+export function broughtBy(
+  { messages, answers }: ReadPrompt,
+  thread: AgentThread,
+  { answers: others, messageId }: BesidePrompt,
+): Brought {
+  const newest = messages.length === 0 ? [...answers, ...others] : others;
+  return {
+    messageId,
+    answered: new Set(newest.map(({ requestId }) => requestId)),
+    isRepeated:
+      messages.length > 0 && overlap(messagesOfOpenTurn(thread), messages) === messages.length,
+  };
 }
 
 function isKnown({ events }: AgentThread, messageId: string | undefined): boolean {

@@ -1,9 +1,9 @@
 import type { AgentResponse } from '../agent/agent-response.ts';
 import type { AgentStreamEvent } from '../agent/agent-stream.ts';
-import type { ProviderAnswer, ProviderPart } from '../agent/collected-answer.ts';
+import type { ProviderPart } from '../agent/collected-answer.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { CallPlace, ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
-import type { AgentThread } from '../thread/agent-thread.ts';
+import type { Audience } from './audience.ts';
 import { finishParts } from './finish-parts.ts';
 import {
   type AnswerEnd,
@@ -14,26 +14,7 @@ import {
   stepsOfReply,
   textOfStep,
 } from './recorded-steps.ts';
-import { blockParts, resultOf } from './said-parts.ts';
-
-/** What a caller is to be told of a run, and what they know before. */
-export interface Audience {
-  thread: AgentThread;
-  /** The names of the tools that the caller has beside the model. */
-  callerTools: ReadonlySet<string>;
-  /** The requests that the prompt answered. */
-  answered: ReadonlySet<string>;
-  /** The ones among them that it rejected: the AI SDK says so to the caller itself. */
-  rejected: ReadonlySet<string>;
-  /** The calls that the caller has before their eyes, to which results may be told alone. */
-  shownCalls: ReadonlySet<string>;
-  /** The caller's id for the message of the call. */
-  messageId: string | undefined;
-  /** The model's latest answer. */
-  answer: () => ProviderAnswer | undefined;
-  /** An error of the run, as the caller gets it. */
-  failure: (error: unknown) => unknown;
-}
+import { resultOf } from './said-parts.ts';
 
 type InputStart = Extract<AgentStreamEvent, { type: 'tool-input-start' }>;
 
@@ -49,17 +30,23 @@ export class ToldParts {
   #steps = 0;
   /** Whether nothing has been told yet. */
   isSilent = true;
-  /** What the model said last, where the end told of a reply of before. */
+  /** What the model said last, where the run took no step and its reply is one of before. */
   recordedText: string | undefined;
+  /** What the caller may have lost, not told yet. */
+  #before: readonly RecordedStep[] | undefined;
+  readonly #toldSteps = new Set<number>();
 
   constructor(audience: Audience) {
     this.#audience = audience;
     this.#usedIds = new Set(audience.thread.calls.map(({ toolCallId }) => toolCallId));
+    this.#before = stepsOfReply(audience.thread, audience) ?? [];
   }
 
   /** The parts that tell of an event. */
   of(event: AgentStreamEvent): ProviderPart[] {
-    const parts = this.#partsOf(event);
+    const before = this.#before ? this.#lost(this.#before) : [];
+    this.#before = undefined;
+    const parts = [...before, ...this.#partsOf(event)];
     if (parts.length > 0) this.isSilent = false;
     return parts;
   }
@@ -195,27 +182,36 @@ export class ToldParts {
   }
 
   #end(response: AgentResponse): ProviderPart[] {
-    const { thread, answer, messageId } = this.#audience;
-    const reply =
-      messageId === undefined || this.#steps > 0 ? undefined : stepsOfReply(thread, messageId);
+    const { answer, thread } = this.#audience;
+    const reply = this.#steps > 0 ? undefined : stepsOfReply(thread, this.#audience);
     const last = reply?.at(-1);
-    const open = new Set(response.approvalRequests.map(({ requestId }) => requestId));
     this.recordedText = last && textOfStep(last);
     const recorded = last && endOfStep(last);
-    const end: AnswerEnd | undefined = this.#steps === 0 ? recorded : answer();
     return [
-      ...this.#outcomesOfAnswers(response, reply === undefined),
-      ...(reply ?? []).flatMap((step) => this.#recorded(step, open)),
+      ...this.#lost(reply ?? []),
       ...response.approvalRequests
         .filter((request) => reply === undefined || isAbout(request, reply))
         .flatMap((request) => this.#openRequest(request)),
-      ...finishParts(response, end),
+      ...finishParts(response, this.#steps === 0 ? recorded : answer()),
     ];
   }
 
-  /** A step of before, for a caller who has lost the reply that told of it. What people are still asked about comes with its request. */
-  #recorded(event: RecordedStep, open: ReadonlySet<string>): ProviderPart[] {
-    const { calls } = this.#audience.thread;
+  /** What was recorded before, for a caller who has lost the reply that told of it. */
+  #lost(steps: readonly RecordedStep[]): ProviderPart[] {
+    const { answered, thread } = this.#audience;
+    const calls = thread.calls.filter(({ requestId = '' }) => answered.has(requestId));
+    return [
+      ...calls.flatMap((call) => (call.outcome ? this.#result(call, call.outcome) : [])),
+      ...steps.flatMap((step) => this.#recorded(step)),
+    ];
+  }
+
+  /** A step of before. What people are still asked about comes with its request. */
+  #recorded(event: RecordedStep): ProviderPart[] {
+    if (this.#toldSteps.has(event.step)) return [];
+    this.#toldSteps.add(event.step);
+    const { calls, activeApprovalRequests } = this.#audience.thread;
+    const open = new Set(activeApprovalRequests.map(({ requestId }) => requestId));
     return [
       ...partsOfStep(event).flatMap((part) => this.#atProvider(part)),
       ...calls
@@ -235,16 +231,6 @@ export class ToldParts {
     return this.#audience.shownCalls.has(toolCall.toolCallId)
       ? []
       : this.#request(request, toolCall);
-  }
-
-  /** An answer that was recorded before gives what it came to, as the first reply may have been lost. */
-  #outcomesOfAnswers({ thread, status, text }: AgentResponse, withText: boolean): ProviderPart[] {
-    const { answered } = this.#audience;
-    if (answered.size === 0 || this.#steps > 0) return [];
-    const calls = thread.calls.filter(({ requestId = '' }) => answered.has(requestId));
-    const results = calls.flatMap((call) => (call.outcome ? this.#result(call, call.outcome) : []));
-    const isText = withText && status === 'completed' && text !== '';
-    return isText ? [...results, ...blockParts('text', 'recorded', text)] : results;
   }
 
   #isDynamic(toolName: string): boolean {

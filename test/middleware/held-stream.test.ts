@@ -151,19 +151,19 @@ test('who cancels the stream ends the run, tools are told, and the next call goe
   });
 });
 
+/** A held model that has begun to say something long. */
+function talking(options: Partial<HoldPointOptions> = {}) {
+  const words = Array.from({ length: 1_000 }, () => 'word ');
+  const { model: inner } = streamedModel(
+    [...textParts('0', ...words), finishPart()],
+    [...textParts('0', 'Again.'), finishPart()],
+  );
+  return heldWorld({ model: inner }, options);
+}
+
 describe('a stream that nobody reads', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
-
-  /** A held model that has begun to say something long. */
-  function talking(options: Partial<HoldPointOptions> = {}) {
-    const words = Array.from({ length: 1_000 }, () => 'word ');
-    const { model: inner } = streamedModel(
-      [...textParts('0', ...words), finishPart()],
-      [...textParts('0', 'Again.'), finishPart()],
-    );
-    return heldWorld({ model: inner }, options);
-  }
 
   test('gives its thread back after a minute, and the next message is taken', async () => {
     const { model, store } = talking();

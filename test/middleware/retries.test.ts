@@ -4,7 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { eventsIn } from '../support/events-in.ts';
 import { errorCode } from '../support/error-code.ts';
 import { overloaded } from '../support/overloaded.ts';
-import { finishPart, streamedModel, textParts } from '../support/streamed-model.ts';
+import {
+  finishPart,
+  type StreamPart,
+  streamedModel,
+  textParts,
+} from '../support/streamed-model.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import type { ScriptedStep } from '../support/script.ts';
 import { book, look } from '../support/travel-world.ts';
@@ -33,6 +38,11 @@ function flaky(script: ScriptedStep[], ...failing: number[]) {
     doStream: async (params) => answer(async () => played.doStream(params)),
   });
   return { model, heard };
+}
+
+function* brokenOff(): Generator<StreamPart> {
+  yield* textParts('0', 'One ').slice(0, 2);
+  throw overloaded();
 }
 
 const user = (content: string) => ({ role: 'user' as const, content });
@@ -116,13 +126,10 @@ test('maxRetries counts where nothing says how often: the AI SDK tries three tim
 });
 
 test('an answer that breaks off is not begun again by the AI SDK: what was read stands', async () => {
-  const { model: inner, heard } = streamedModel(
-    (function* broken() {
-      yield* textParts('0', 'One ').slice(0, 2);
-      throw overloaded();
-    })(),
-    [...textParts('0', 'Again.'), finishPart()],
-  );
+  const { model: inner, heard } = streamedModel(brokenOff(), [
+    ...textParts('0', 'Again.'),
+    finishPart(),
+  ]);
   const { model } = heldWorld({ model: inner });
   const errors: unknown[] = [];
   const result = streamText({

@@ -8,7 +8,7 @@ import {
   type ToolSet,
 } from 'ai';
 import { inertTools } from 'holdpoint/middleware';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { errorCode } from '../support/error-code.ts';
 import { book, look, travelTools } from '../support/travel-world.ts';
@@ -142,6 +142,8 @@ test('activeTools of a call narrow it, for generateText, streamText and prepareS
 });
 
 test('createAgentUIStreamResponse takes inert tools, and says what is wrong with others', async () => {
+  /* Where a test wants an error, the AI SDK would print it. */
+  vi.spyOn(console, 'error').mockImplementation(() => {});
   const { model, tools, ran } = scriptedWorld([{ text: 'Hello.' }]);
   const uiMessages = [
     { id: 'm1', role: 'user' as const, parts: [{ type: 'text' as const, text: 'Hi' }] },
