@@ -29,7 +29,7 @@ export {
   reject,
 } from './content/approval.ts';
 export type { ModelDelta } from './agent/streaming-model.ts';
-export { inertText } from './content/inert-text.ts';
+export { inertLine, inertText } from './content/inert-text.ts';
 export {
   type QuestionAnswer,
   type QuestionField,

@@ -20,6 +20,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'approve',
     'createAgent',
     'eventsOf',
+    'inertLine',
     'inertText',
     'later',
     'laterWithin',

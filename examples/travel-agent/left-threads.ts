@@ -1,4 +1,4 @@
-import { type Agent, type AgentThread, inertText, type ThreadStore } from 'holdpoint';
+import { type Agent, type AgentThread, inertLine, type ThreadStore } from 'holdpoint';
 import type { Person } from './person.ts';
 
 const anew = 'A new conversation';
@@ -56,5 +56,5 @@ async function leftIds(store: ThreadStore): Promise<string[]> {
 /** What the person said first. */
 function titleOf(thread: AgentThread): string {
   const said = thread.messages.find(({ role }) => role === 'user')?.content;
-  return inertText(typeof said === 'string' ? said : 'a conversation');
+  return inertLine(typeof said === 'string' ? said : 'a conversation');
 }

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createAgent, inertText } from 'holdpoint';
+import { createAgent, inertLine } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { userChoice } from 'holdpoint/tools';
 import { chat } from './conversation.ts';
@@ -44,7 +44,7 @@ const agent = createAgent({
 });
 
 person.hears(
-  `Travel agent, with ${inertText(modelId ?? 'the built-in demo model')}. Everything is kept in ${inertText(folder)}.`,
+  `Travel agent, with ${inertLine(modelId ?? 'the built-in demo model')}. Everything is kept in ${inertLine(folder)}.`,
   'Say for example: Book me a flight to Paris on Friday, under 300',
   '/new starts anew, /quit or Ctrl+C leaves; what waits for you is kept.',
 );

@@ -27,7 +27,7 @@ export class Person {
   /** Shows what somebody says: many lines perhaps, and nothing in them that a terminal would obey. */
   hearsFrom(who: string, text: string): void {
     if (text.trim() === '') return;
-    const [first = '', ...rest] = text.split('\n').map(inertText);
+    const [first = '', ...rest] = inertText(text).split('\n');
     this.hears('', `${styleText('bold', who)} ${first}`, ...rest);
   }
 

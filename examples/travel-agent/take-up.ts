@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { type AgentThread, inertText, type SettledOutcome, type ToolCallRecord } from 'holdpoint';
+import { type AgentThread, inertLine, type SettledOutcome, type ToolCallRecord } from 'holdpoint';
 import type { Conversation } from './conversation.ts';
 import { Left, type Person } from './person.ts';
 
@@ -27,8 +27,8 @@ async function howItEnded(call: ToolCallRecord, person: Person): Promise<Settled
   person.hears(
     '',
     'This call was cut off, and whether it happened is unknown:',
-    `  ${inertText(toolName)} ${inertText(JSON.stringify(input))}`,
-    `In bookings.jsonl its key would be ${inertText(idempotencyKey)}.`,
+    `  ${inertLine(toolName)} ${inertLine(JSON.stringify(input))}`,
+    `In bookings.jsonl its key would be ${inertLine(idempotencyKey)}.`,
   );
   for (;;) {
     switch (await person.picks('How did it end?', ['It happened', 'It did not', 'Try it again'])) {

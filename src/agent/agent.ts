@@ -105,6 +105,14 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
     options?: AnswerOptions,
   ): Promise<void>;
   /**
+   * Withdraws the last message from the app while it has no reply: one that the provider refuses, a typing error. It leaves the
+   * history; the log keeps it, and that it was withdrawn. With `messageId`, only the message of that id. Gives the thread back as it
+   * stood before the message.
+   *
+   * Rejects with `not-allowed` where the last message is another or has a reply, and with `thread-busy` while the thread is being run.
+   */
+  retract(thread: AgentThread, messageId?: string, options?: AnswerOptions): Promise<void>;
+  /**
    * Ends the run that is at work on the thread, in whichever process it is, and the turn with it: the model is not asked again before
    * the next message or answer. What it has said so far is kept where the run streams; tools get the abort signal, and their results are
    * recorded; approved calls that have not begun are cancelled; what people are asked stays open. The run resolves with `cancelled`.

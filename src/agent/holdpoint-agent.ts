@@ -33,6 +33,7 @@ import type { Question } from './question-call.ts';
 import { type RecordedReply, recordedReply } from './recorded-reply.ts';
 import { Run } from './run.ts';
 import type { RunEnd } from './run-end.ts';
+import { refuseRetraction } from './refuse-retraction.ts';
 import { stopRequest, untilEnded } from './stop-run.ts';
 import { ThreadHandles } from './thread-handles.ts';
 import { defineTools, type ToolDefinitions } from './tool-definitions.ts';
@@ -197,6 +198,23 @@ export class HoldpointAgent implements Agent<unknown> {
     const tools = await this.#definedTools();
     await this.#threads.update(log);
     return { log, tools, ...this.#context };
+  }
+
+  async retract(
+    thread: AgentThread,
+    messageId?: string,
+    options: AnswerOptions = {},
+  ): Promise<void> {
+    const log = this.#threads.logOf(thread);
+    const by = parseAnswerer(options);
+    await this.#threads.update(log);
+    await log.commit((proposal) => {
+      const at = this.#context.now();
+      refuseRunning(proposal.state, at);
+      refuseRetraction(proposal.state, messageId);
+      proposal.add(...abandonedEvents(this.#context, proposal.state));
+      proposal.add({ type: 'message-retracted', at, ...by });
+    });
   }
 
   async stop(thread: AgentThread, options: AnswerOptions = {}): Promise<void> {

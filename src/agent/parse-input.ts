@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { z } from 'zod';
+import { whyNotSendable } from '../content/file-url.ts';
 import { plainCopy } from '../content/plain-copy.ts';
 import { type UserInputResponseContent, userInputResponseSchema } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
@@ -35,7 +36,10 @@ export function parseInput(
     if (isAnswer(item)) parsed.answers.push(parseAnswer(item));
     else parsed.messages.push(parseMessage(item, options));
   }
-  for (const message of parsed.messages) refuseEmpty(message);
+  for (const message of parsed.messages) {
+    refuseEmpty(message);
+    refuseFiles(message);
+  }
   const { messageId } = options;
   const messages = parsed.messages.map((message) => jsonCopy(message));
   if (messageId === undefined) return { ...parsed, messages };
@@ -141,6 +145,22 @@ function refuseEmpty(message: ModelMessage): void {
     'invalid-input',
     'The message is empty; providers refuse such messages.',
   );
+}
+
+/* What no provider takes would fail every run from then on. */
+function refuseFiles({ content }: ModelMessage): void {
+  if (typeof content === 'string') return;
+  for (const part of content) {
+    if (part.type !== 'file' && part.type !== 'image') continue;
+    const data = part.type === 'image' ? part.image : part.data;
+    const fault = whyNotSendable(data, part.mediaType);
+    if (fault === undefined) continue;
+    const name = 'filename' in part && part.filename !== undefined ? ` '${part.filename}'` : '';
+    throw new HoldpointError(
+      'invalid-input',
+      `The file${name} can't be sent to a model: ${fault}.`,
+    );
+  }
 }
 
 /**

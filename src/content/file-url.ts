@@ -14,3 +14,40 @@ export function fileUrl(data: unknown, mediaType: string): string | undefined {
 function dataUrl(base64: string, mediaType: string): string {
   return `data:${mediaType};base64,${base64}`;
 }
+
+/* `gs:` and `s3:` are for the providers that read from their own buckets. */
+const sendable = ['https:', 'http:', 'data:', 'gs:', 's3:'];
+const mediaTypePattern = /^[\w!#$&^.+-]+(\/[\w!#$&^.+*-]+(\s*;.*)?)?$/;
+const base64Pattern = /^[\w+/\s-]*={0,2}\s*$/;
+
+/** Why no provider can be sent a file of a message; `undefined` for one that can. A provider may refuse it all the same. */
+export function whyNotSendable(data: unknown, mediaType: string | undefined): string | undefined {
+  if (mediaType !== undefined && !mediaTypePattern.test(mediaType)) {
+    return `'${mediaType.slice(0, 100)}' is not a media type`;
+  }
+  if (data instanceof URL) return whyNotUrl(data.href);
+  if (typeof data === 'string') {
+    if (URL.canParse(data)) return whyNotUrl(data);
+    return base64Pattern.test(data) ? undefined : 'it is neither a URL nor base64';
+  }
+  if (typeof data !== 'object' || data === null) return undefined;
+  if ('url' in data) return whyNotSendable(data.url, undefined);
+  return 'type' in data && data.type === 'data' && 'data' in data
+    ? whyNotSendable(data.data, undefined)
+    : undefined;
+}
+
+function whyNotUrl(url: string): string | undefined {
+  const { protocol } = new URL(url);
+  if (!sendable.includes(protocol)) {
+    return `its URL begins with '${protocol}'; a file is sent as a data: URL, or read from https:`;
+  }
+  if (protocol !== 'data:') return undefined;
+  const comma = url.indexOf(',');
+  const [mediaType = '', ...parameters] = url.slice('data:'.length, Math.max(comma, 0)).split(';');
+  const isData =
+    mediaTypePattern.test(mediaType) &&
+    parameters.at(-1)?.toLowerCase() === 'base64' &&
+    base64Pattern.test(url.slice(comma + 1));
+  return isData ? undefined : 'its data: URL is not of the form data:<media type>;base64,<base64>';
+}

@@ -10,6 +10,7 @@ import {
   finishStep,
   holdThread,
   loseCall,
+  retractMessage,
   startCall,
 } from './apply-step.ts';
 import type { EntryContent } from './log-entry.ts';
@@ -68,7 +69,8 @@ export function adopt(
   { events, hash, snapshot }: EntryContent,
   head: ThreadHead,
 ): void {
-  const { messages, calls, requests, toolCallIds } = head.settling;
+  const { messages, retracted, calls, requests, toolCallIds } = head.settling;
+  state.messages.length -= retracted;
   for (const message of messages) state.messages.push(message);
   for (const call of calls) state.settledCalls.push(call);
   for (const ended of requests) state.endedRequests.set(ended.request.requestId, ended);
@@ -101,6 +103,9 @@ function applyEvent(writing: Writing, event: ThreadEvent): void {
       break;
     case 'message-added':
       addMessage(writing, event);
+      break;
+    case 'message-retracted':
+      retractMessage(writing, event);
       break;
     case 'run-started':
     case 'run-renewed':

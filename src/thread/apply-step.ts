@@ -15,9 +15,28 @@ export function addMessage(
   const { calls, queuedMessages, settling } = draft;
   if (calls.length > 0) queuedMessages.push(message);
   else settling.messages.push(message);
+  if (calls.length === 0 && place === undefined) {
+    const { modelIsNext, requestedBy } = draft;
+    draft.unanswered = [...draft.unanswered, { modelIsNext, requestedBy }];
+  }
   draft.modelIsNext = true;
   if (place !== undefined) return;
   draft.requestedBy = principal;
+  draft.failure = undefined;
+}
+
+/** The last message leaves the history, and the thread stands where it stood before it. */
+export function retractMessage(
+  { draft }: Writing,
+  event: ThreadEventOf<'message-retracted'>,
+): void {
+  const { unanswered, settling } = draft;
+  const before = unanswered.at(-1);
+  if (before === undefined) throw tampered(event, 'no message is without a reply');
+  if (settling.messages.pop() === undefined) settling.retracted += 1;
+  draft.unanswered = unanswered.slice(0, -1);
+  draft.modelIsNext = before.modelIsNext;
+  draft.requestedBy = before.requestedBy;
   draft.failure = undefined;
 }
 
@@ -51,6 +70,7 @@ export function finishStep(writing: Writing, event: ThreadEventOf<'step-finished
     throw tampered(event, `step ${draft.steps} is next, and open calls must end before it`);
   }
   draft.steps += 1;
+  draft.unanswered = [];
   draft.modelIsNext = false;
   if (event.message === undefined) return;
   settling.messages.push(event.message);
@@ -147,5 +167,6 @@ function completeStep({ draft }: Writing): void {
   settling.calls.push(...calls);
   draft.calls = [];
   draft.queuedMessages = [];
+  draft.unanswered = [];
   draft.modelIsNext = !calls.some(endsTurn);
 }

@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { messageIdOf } from './message-id.ts';
+import { retractedMessages } from './retracted-messages.ts';
 import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
 
 /** What happened from a message of the app to its next one. */
@@ -15,13 +16,15 @@ export function turnOfMessage(
   events: readonly ThreadEvent[],
   messageId: string,
 ): MessageTurn | undefined {
+  const retracted = retractedMessages(events);
+  const isKept = (event: ThreadEvent): boolean => isSaid(event) && !retracted.has(event);
   const begin = events.findIndex(
-    (event) => isSaid(event) && messageIdOf(event.message) === messageId,
+    (event) => isSaid(event) && messageIdOf(event.message) === messageId && isKept(event),
   );
   const said = events[begin];
   if (said?.type !== 'message-added') return undefined;
   const later = events.slice(begin + 1);
-  const end = later.findIndex(isSaid);
+  const end = later.findIndex(isKept);
   const next = later[end];
   return {
     message: said.message,

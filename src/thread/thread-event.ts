@@ -75,6 +75,8 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     place: z.strictObject(place).optional(),
     ...by,
   }),
+  /** The last message from the app, which the model has not replied to, is withdrawn: it is not in the history. */
+  z.strictObject({ type: z.literal('message-retracted'), ...always, ...by }),
   /** A runner holds the thread until `leaseUntil`. */
   z.strictObject({
     type: z.literal('run-started'),

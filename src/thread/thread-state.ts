@@ -46,9 +46,14 @@ export interface OwedAnswer {
   replyTo?: unknown;
 }
 
+/** Where a thread stood before a message that has no reply, and stands again when it is withdrawn. */
+type BeforeMessage = Pick<ThreadHead, 'modelIsNext' | 'requestedBy'>;
+
 /** What has become past and can't change any more. */
 export interface Settled {
   messages: ModelMessage[];
+  /** How many of the thread's messages were withdrawn before these came. */
+  retracted: number;
   calls: ToolCallRecord[];
   requests: EndedRequest[];
   toolCallIds: string[];
@@ -74,6 +79,8 @@ export interface ThreadHead {
   owedAnswers: OwedAnswer[];
   /** Messages that came while calls were open. */
   queuedMessages: ModelMessage[];
+  /** For each message from the app that ends the history, where the thread stood before it. */
+  unanswered: readonly BeforeMessage[];
   /** Whether the model is to speak next. */
   modelIsNext: boolean;
   /** Whether the last run took all the steps that it may, and left the model's turn to whoever says so. */
@@ -93,7 +100,7 @@ interface EntryMark {
 export interface ThreadState {
   readonly threadId: string;
   head: ThreadHead;
-  /** These only grow. */
+  /** These only grow; a message that is withdrawn leaves `messages`. */
   readonly events: ThreadEvent[];
   /** Where each append of the log ends. */
   readonly entries: EntryMark[];
@@ -118,6 +125,7 @@ export function emptyThread(threadId: string): ThreadState {
       openRequests: [],
       owedAnswers: [],
       queuedMessages: [],
+      unanswered: [],
       modelIsNext: false,
       isOutOfSteps: false,
       settling: nothingSettled(),
@@ -138,7 +146,7 @@ export function lastHash({ entries }: Readonly<ThreadState>): string {
 
 /** An empty `Settled`. */
 export function nothingSettled(): Settled {
-  return { messages: [], calls: [], requests: [], toolCallIds: [] };
+  return { messages: [], retracted: 0, calls: [], requests: [], toolCallIds: [] };
 }
 
 /** Whether a runner holds the thread. */

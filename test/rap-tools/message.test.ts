@@ -96,6 +96,8 @@ describe('the message that asks', () => {
     ['S0-57 two labels that look the same', { choices: ['Yes', 'No ', 'No'] }],
     ['S0-57 two of other spaces', { choices: ['Yes', 'Not  now', 'Not now'] }],
     ['S0-57 two of other letters', { choices: ['Yes', 'caf\u00e9', 'cafe\u0301'] }],
+    ['S0-57 two that differ in a joiner', { choices: ['Yes', '👩‍👧', '👩👧'] }],
+    ['S0-57 an emoji joined by a backslash', { choices: ['Yes', '👩\\\u200D👧', 'No'] }],
     ['S0-56 a label that is no text', { choices: ['Yes', 7, 'No'] }],
   ])('%s is a TypeError at the call, and nobody is asked', async (_, wrong: object) => {
     const thrown: unknown[] = [];
@@ -127,8 +129,8 @@ describe('the message that asks', () => {
     expect((await runtime.next()).json.text).toBe('{"selected":0,"label":"Keep"}');
   });
 
-  test('S0-56 a label may have a backslash, and letters of any script', async () => {
-    const choices = ['C:\\temp', '削除する', 'Ja, löschen'];
+  test('S0-56 a label may have a backslash, letters of any script, and emoji', async () => {
+    const choices = ['C:\\temp', '削除する', 'Ja, löschen', 'می‌خواهم', '👍🏽 🏳️‍🌈 1️⃣'];
     const { invoke, runtime } = await worldOf(({ askUser }) =>
       askUser({ prompt: 'Which?', choices, default: 0 }),
     );

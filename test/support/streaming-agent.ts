@@ -24,6 +24,7 @@ export function streamingAgent<RUNTIME_CONTEXT>(
     settle: (...input) => agent.settle(...input),
     deliver: (...input) => agent.deliver(...input),
     stop: (...input) => agent.stop(...input),
+    retract: (...input) => agent.retract(...input),
     cancel: (...input) => agent.cancel(...input),
     restore: (...input) => agent.restore(...input),
     adopt: (...input) => agent.adopt(...input),

@@ -1,5 +1,5 @@
 import {
-  inertText,
+  inertLine,
   type QuestionField as Field,
   type QuestionOption,
   type QuestionRequestContent,
@@ -35,7 +35,7 @@ export function QuestionField({ field, id, isOnly, kind, fault }: QuestionFieldP
         <input
           className="text"
           name={inputNames.text(field)}
-          aria-label={text === 'alone' ? inertText(label) : 'In your own words'}
+          aria-label={text === 'alone' ? inertLine(label) : 'In your own words'}
           placeholder={text === 'alone' ? 'Your answer' : 'In your own words (optional)'}
           autoComplete="off"
         />

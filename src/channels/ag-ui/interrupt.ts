@@ -1,6 +1,7 @@
+import { inertText } from '../../content/inert-text.ts';
 import type { UserInputRequest, UserInputRequestContent } from '../../content/user-input.ts';
 import type { Interrupt } from './ag-ui-event.ts';
-import { questionSchema, shown } from './question-form.ts';
+import { questionSchema } from './question-form.ts';
 import { shownRequester } from './shown-requester.ts';
 
 /** A request, as the run that ends with it says it. */
@@ -25,11 +26,11 @@ export function toInterrupt(content: UserInputRequestContent): Interrupt {
 /* What an approval is about stands in the message too, and who asked for it: a client may show no more than that. */
 function promptOf(request: UserInputRequest): string {
   const { text, toolCall, type } = request;
-  if (type !== 'approval-request') return shown(text);
-  const call = toolCall && shown(`${toolCall.toolName} ${JSON.stringify(toolCall.input)}`);
+  if (type !== 'approval-request') return inertText(text);
+  const call = toolCall && inertText(`${toolCall.toolName} ${JSON.stringify(toolCall.input)}`);
   const requester = shownRequester(request);
   return [
-    shown(text),
+    inertText(text),
     ...(call === undefined ? [] : [call]),
     ...(requester === undefined ? [] : [`Asked for by: ${requester}`]),
   ].join('\n');

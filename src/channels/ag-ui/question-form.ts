@@ -89,7 +89,7 @@ function interactionSchema({ kind }: QuestionRequestContent, field: QuestionFiel
 }
 
 function fieldSchema(field: QuestionField): Schema {
-  const title = shown(field.label);
+  const title = inertText(field.label);
   if (field.freeText === 'only') return { title, type: 'string' };
   if (field.freeText === 'never') {
     return { ...(field.max > 1 ? listSchema(field) : optionSchema(field)), title };
@@ -104,8 +104,8 @@ function optionSchema({ options, preselected = [] }: QuestionField): Schema {
     type: 'string',
     oneOf: options.map(({ id, label, description }) => ({
       const: id,
-      title: shown(label),
-      ...(description === undefined ? {} : { description: shown(description) }),
+      title: inertText(label),
+      ...(description === undefined ? {} : { description: inertText(description) }),
     })),
     ...(first === undefined ? {} : { default: first }),
   };
@@ -121,11 +121,6 @@ function listSchema(field: QuestionField): Schema {
     maxItems: max,
     ...(preselected === undefined ? {} : { default: preselected }),
   };
-}
-
-/** Text of a model or a tool, line by line: nothing in it is obeyed, and nothing hidden. */
-export function shown(text: string): string {
-  return text.split('\n').map(inertText).join('\n');
 }
 
 function isRequired({ freeText, min }: QuestionField): boolean {

@@ -1,4 +1,4 @@
-import { inertText } from '../../content/inert-text.ts';
+import { inertLine } from '../../content/inert-text.ts';
 import { requesterText } from '../../content/requester-text.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 
@@ -7,5 +7,5 @@ export function shownRequester({
   requestedBy,
 }: Pick<UserInputRequest, 'requestedBy'>): string | undefined {
   const requester = requesterText(requestedBy);
-  return requester === undefined ? undefined : inertText(requester);
+  return requester === undefined ? undefined : inertLine(requester);
 }

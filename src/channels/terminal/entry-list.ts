@@ -1,4 +1,4 @@
-import { inertText } from '../../content/inert-text.ts';
+import { inertLine } from '../../content/inert-text.ts';
 import { firstUnits, oneLine, wrap } from './fit-text.ts';
 import type { Canvas, Entry } from './widget.ts';
 
@@ -117,7 +117,7 @@ function descriptionLines(
 function inFull(text: string, room: number, canvas: Canvas): string[] {
   const most = Math.max(1, Math.floor((canvas.rows - linesAround) / 3));
   const start = firstUnits(text, room * most * 2);
-  const lines = wrap(inertText(start), most === 1 ? room : room - 2);
+  const lines = wrap(inertLine(start), most === 1 ? room : room - 2);
   if (lines.length <= most && start === text) return lines;
   return most === 1
     ? [oneLine(text, room)]

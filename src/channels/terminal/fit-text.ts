@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { wrapTextWithPrefix } from '@clack/core';
-import { inertText } from '../../content/inert-text.ts';
+import { inertLine, inertText } from '../../content/inert-text.ts';
 
 /** Lines of at most so many columns as a terminal counts them: wide characters are two. */
 export function wrap(text: string, columns: number): string[] {
@@ -11,7 +11,7 @@ export function wrap(text: string, columns: number): string[] {
 /** Somebody's text made inert, on one line, cut with `…` where it doesn't fit. */
 export function oneLine(text: string, columns: number): string {
   const start = firstUnits(text, columns * 2);
-  const shown = inertText(start);
+  const shown = inertLine(start);
   const [line = '', ...more] = wrap(shown, columns);
   if (more.length === 0 && start === text) return line;
   return `${(wrap(shown, columns - 1)[0] ?? '').trimEnd()}…`;
@@ -22,12 +22,14 @@ export function oneLine(text: string, columns: number): string {
  * first has no mark unless `isBlock`. No line of ours begins so, and none of theirs begins otherwise.
  */
 export function textLines(text: string, columns: number, isBlock = false): string[] {
-  return text.split('\n').flatMap((line, row) =>
-    wrap(inertText(line), columns - 2).map((part, index) => {
-      if (index > 0) return `┊ ${part}`;
-      return row > 0 || isBlock ? `│ ${part}` : part;
-    }),
-  );
+  return inertText(text)
+    .split('\n')
+    .flatMap((line, row) =>
+      wrap(line, columns - 2).map((part, index) => {
+        if (index > 0) return `┊ ${part}`;
+        return row > 0 || isBlock ? `│ ${part}` : part;
+      }),
+    );
 }
 
 /** The first characters, by UTF-16 units, without half a character at the cut. */

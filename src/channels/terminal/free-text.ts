@@ -1,4 +1,4 @@
-import { inertText } from '../../content/inert-text.ts';
+import { inertLine } from '../../content/inert-text.ts';
 import { firstUnits, lastUnits } from './fit-text.ts';
 import type { Key } from './key.ts';
 import type { Canvas, Widget } from './widget.ts';
@@ -44,9 +44,9 @@ export class FreeText implements Widget<Typed> {
     return [
       prompt +
         (before.length < this.#before.length ? '…' : '') +
-        inertText(before) +
+        inertLine(before) +
         cursor +
-        inertText(after) +
+        inertLine(after) +
         (after.length < this.#after.length ? '…' : ''),
       '',
       canvas.paint.hint(`  ${notes.filter((note) => note !== '').join(' · ')}`),
@@ -61,7 +61,7 @@ export class FreeText implements Widget<Typed> {
 
   closingLines(typed: Typed, canvas: Canvas): string[] {
     if (typed.type === 'back') return [];
-    const shown = inertText(firstUnits(typed.text, canvas.columns * 2));
+    const shown = inertLine(firstUnits(typed.text, canvas.columns * 2));
     const isCut = typed.text.length > canvas.columns * 2;
     const note = `… ${typed.text.length.toLocaleString('en')} characters in all`;
     return [`${this.#asked.prompt}${shown}${isCut ? canvas.paint.faint(note) : ''}`];

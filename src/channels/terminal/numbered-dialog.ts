@@ -1,4 +1,4 @@
-import { inertText } from '../../content/inert-text.ts';
+import { inertLine } from '../../content/inert-text.ts';
 import type { CheckList } from './checklist.ts';
 import { Departure } from './departure.ts';
 import type { Choice, Choices, Dialog } from './dialog.ts';
@@ -75,8 +75,8 @@ export class NumberedDialog implements Dialog {
     const all = takesText ? [...entries, { label: escapeLabel }] : entries;
     for (const [index, { label, description = '', isPreselected }] of all.entries()) {
       const note = isPreselected === true ? ' (preselected)' : '';
-      await this.#user.print(`  ${index + 1}. ${inertText(label)}${note}`);
-      if (description !== '') await this.#user.print(`     ${inertText(description)}`);
+      await this.#user.print(`  ${index + 1}. ${inertLine(label)}${note}`);
+      if (description !== '') await this.#user.print(`     ${inertLine(description)}`);
     }
     await this.#user.print('');
   }

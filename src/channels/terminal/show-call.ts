@@ -1,4 +1,4 @@
-import { inertText } from '../../content/inert-text.ts';
+import { inertLine } from '../../content/inert-text.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
 import { firstUnits, lastUnits, textLines, wrap } from './fit-text.ts';
 import type { Page } from './page.ts';
@@ -12,7 +12,7 @@ export function showCall(
   page: Page,
   { toolName, input }: Pick<ToolCall, 'toolName' | 'input'>,
 ): void {
-  for (const [index, line] of wrap(inertText(toolName), page.columns - 4).entries()) {
+  for (const [index, line] of wrap(inertLine(toolName), page.columns - 4).entries()) {
     page.add(`${index === 0 ? '  ' : '  ┊ '}${page.paint.strong(line)}`);
   }
   if (isGroup(input)) showEntries(page, input, 4);
@@ -76,9 +76,9 @@ function compact(value: unknown): string {
   return `{${entries.join(', ')}}`;
 }
 
-/* A backslash of the text is doubled by `inertText`, so `\"` is a quotation mark of the text and nothing else. */
+/* A backslash of the text is doubled by `inertLine`, so `\"` is a quotation mark of the text and nothing else. */
 function quoted(text: string): string {
-  return `"${inertText(text).replaceAll('"', '\\"')}"`;
+  return `"${inertLine(text).replaceAll('"', '\\"')}"`;
 }
 
 /* A name that is no plain word is quoted, so that it can't hold what looks like a value. */

@@ -1,4 +1,4 @@
-import { inertText } from '../../content/inert-text.ts';
+import { inertLine } from '../../content/inert-text.ts';
 import { requesterText } from '../../content/requester-text.ts';
 import { oneLine, wrap } from './fit-text.ts';
 import type { Page } from './page.ts';
@@ -10,7 +10,7 @@ const shortest = 10;
 export function showRequester(page: Page, requestedBy: unknown): void {
   const requester = requesterText(requestedBy);
   if (requester === undefined) return;
-  const lines = wrap(label + inertText(requester), page.columns - 2);
+  const lines = wrap(label + inertLine(requester), page.columns - 2);
   if (lines.length > 1 && page.isFolding) {
     page.hasFolded = true;
     const room = Math.max(shortest, page.columns - 2 - label.length);

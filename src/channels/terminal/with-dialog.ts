@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { inertText } from '../../content/inert-text.ts';
+import { inertLine } from '../../content/inert-text.ts';
 import { Departure } from './departure.ts';
 import type { Dialog } from './dialog.ts';
 import { inTurn } from './in-turn.ts';
@@ -67,7 +67,7 @@ function lineDialog({ input, output }: TerminalStreams, ends: AbortSignal): Dial
         await setImmediate();
         const line = await readLine(input, ends);
         /* A terminal shows what is typed; a pipe does not. */
-        if (input.isTTY !== true || line === undefined) print(inertText(line ?? ''));
+        if (input.isTTY !== true || line === undefined) print(inertLine(line ?? ''));
         return line;
       },
     },

@@ -1,4 +1,4 @@
-import { inertText } from '../../../content/inert-text.ts';
+import { inertLine } from '../../../content/inert-text.ts';
 import { textAsSeen } from '../text-as-seen.ts';
 import type { UserChoice } from './tool-server-options.ts';
 
@@ -19,10 +19,11 @@ export function checkedChoice({ prompt, choices, default: preset }: UserChoice):
   return { prompt, choices: [...choices], default: preset };
 }
 
-/* A label that a screen could not show as it is would mislead. A backslash is shown doubled, and hides nothing. */
+/* A label that a screen could not show as it is would mislead. */
 function whyNotLabel(label: unknown): string | undefined {
   if (typeof label !== 'string') return 'is no text';
   if (label.trim() === '') return 'is empty';
-  const shown = label.replaceAll('\\', '');
-  return inertText(shown) === shown ? undefined : 'has control, bidi or invisible characters';
+  /* A backslash is shown doubled, and hides nothing. */
+  const isPlain = inertLine(label) === label.replaceAll('\\', '\\\\');
+  return isPlain ? undefined : 'has control, bidi or invisible characters';
 }
