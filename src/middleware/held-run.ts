@@ -10,6 +10,7 @@ import {
   type ProviderCall,
   type ProviderModel,
   activeToolsOf,
+  parseAnswer,
   settingsOf,
   threadOptionsOf,
 } from './provider-call.ts';
@@ -54,10 +55,11 @@ export async function holdRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   { options, unreadTimeoutMs }: Holding<TOOLS, RUNTIME_CONTEXT>,
   { model, params, isStreamed }: HeldCall,
 ): Promise<HeldRun> {
-  const { threadId, answers, messageId: id, ...runOptions } = threadOptionsOf(params);
+  const { threadId, answers: others, messageId: id, ...runOptions } = threadOptionsOf(params);
   const activeTools = narrowed(options.activeTools, activeToolsOf(params, options.tools ?? {}));
   const prompt = readPrompt(params.prompt);
   const { instructions } = prompt;
+  const answers = [...others, ...prompt.saidAnswers.map(parseAnswer)];
   const newest = prompt.messages.at(-1);
   const messageId = newest && (id ?? messageIdOf(newest));
   const heard = new HeardModel(model, { params, isStreamed, isSilent: () => told.isSilent });

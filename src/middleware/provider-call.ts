@@ -55,7 +55,8 @@ export function threadOptionsOf({ providerOptions }: ProviderCall): ThreadOption
   );
 }
 
-function parseAnswer(item: unknown): UserInputResponseContent {
+/** An answer as it came from outside. Throws `invalid-answer`. */
+export function parseAnswer(item: unknown): UserInputResponseContent {
   const parsed = userInputResponseSchema.safeParse(item);
   if (parsed.success) return parsed.data;
   throw new HoldpointError(

@@ -6,7 +6,6 @@ import type { CallPlace, ToolCall, ToolCallOutcome, ToolCallRecord } from '../co
 import type { Audience } from './audience.ts';
 import { finishParts } from './finish-parts.ts';
 import {
-  type AnswerEnd,
   endOfStep,
   isAbout,
   partsOfStep,

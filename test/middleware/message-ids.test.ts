@@ -36,6 +36,11 @@ function said({ content, text, finishReason }: Got): unknown {
   return { parts, text, finishReason };
 }
 
+/** The ids of the calls whose results are in a reply. */
+function results({ content }: Got): string[] {
+  return content.flatMap((part) => (part.type === 'tool-result' ? [part.toolCallId] : []));
+}
+
 /** The parts of a reply that say something, in no order: results come when they come. */
 function partsSaid(got: Got): string[] {
   return got.content
@@ -343,8 +348,6 @@ test.each(ways)(
     messages.push(...asked.responseMessages, answering(requestsIn(asked.content)));
     await expect(way.ask({ model, messages, ...ofThread() })).rejects.toThrow('The line is dead.');
     const got = await way.ask({ model, messages, ...ofThread() });
-    const results = ({ content }: Got): string[] =>
-      content.flatMap((part) => (part.type === 'tool-result' ? [part.toolCallId] : []));
     expect([got.text, results(got)]).toEqual(['Booked. Seen.', ['c1', 'c2']]);
     const later = await way.ask({ model, messages: [...messages, user('Thanks')], ...ofThread() });
     expect([later.text, results(later)]).toEqual(['Bye.', []]);
