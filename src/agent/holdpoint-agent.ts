@@ -20,11 +20,18 @@ import type {
   SettledOutcome,
 } from './agent-options.ts';
 import { type AgentResponse, makeResponse } from './agent-response.ts';
-import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
+import {
+  type AgentStream,
+  type AgentStreamEvent,
+  pushPreliminary,
+  RunStream,
+} from './agent-stream.ts';
 import { askBeside } from './ask-beside.ts';
 import { cancelEvents } from './close-requests.ts';
 import { deliverOutcome, type EndingInput, settleCall } from './end-call.ts';
+import type { PreliminaryResult } from './execute-call.ts';
 import type { Feed } from './feed.ts';
+import { refuseUnknownRunSettings } from './known-settings.ts';
 import { abandonedEvents } from './lost-calls.ts';
 import { type Asked, makeRequest } from './make-request.ts';
 import { withAllowedAnswers } from './may-answer.ts';
@@ -42,6 +49,17 @@ import { defineTools, type ToolDefinitions } from './tool-definitions.ts';
 function nothingRun(status: RunEnd['status'], step?: RecordedReply['step']): RunEnd {
   const { finishReason, metadata } = step ?? {};
   return { status, usage: undefined, finishReason, metadata };
+}
+
+/** Options that are known; the signal under the one name that is used from here on. */
+function checkedRunOptions(
+  method: 'run' | 'stream',
+  { signal, ...options }: RunOptions<unknown>,
+): Omit<RunOptions<unknown>, 'signal'> {
+  refuseUnknownRunSettings(method, options);
+  if (signal === undefined) return options;
+  if (options.abortSignal === undefined) return { ...options, abortSignal: signal };
+  throw new TypeError(`agent.${method} was given abortSignal and signal, which are the same.`);
 }
 
 function refuseRunning({ threadId, head }: Readonly<ThreadState>, now: number): void {
@@ -84,13 +102,14 @@ export class HoldpointAgent implements Agent<unknown> {
     thread: AgentThread,
     options: RunOptions<unknown> = {},
   ): Promise<AgentResponse> {
-    return this.#play(input, thread, options);
+    return this.#play(input, thread, checkedRunOptions('run', options));
   }
 
   stream(input: RunInput, thread: AgentThread, options: RunOptions<unknown> = {}): AgentStream {
+    const checked = checkedRunOptions('stream', options);
     return new RunStream(
-      async (feed, signal) => this.#play(input, thread, { ...options, signal }, feed),
-      options.signal,
+      async (feed, abortSignal) => this.#play(input, thread, { ...checked, abortSignal }, feed),
+      checked.abortSignal,
     );
   }
 
@@ -103,7 +122,7 @@ export class HoldpointAgent implements Agent<unknown> {
   ): Promise<AgentResponse> {
     const log = this.#threads.logOf(thread);
     const parsed = this.#parsed(input, options);
-    options.signal?.throwIfAborted();
+    options.abortSignal?.throwIfAborted();
     const tools = await this.#definedTools();
     await this.#threads.update(log);
     const allowed = await withAllowedAnswers(this.#context.options.mayAnswer, log.state, parsed);
@@ -113,7 +132,9 @@ export class HoldpointAgent implements Agent<unknown> {
     const onEvents = (events: readonly ThreadEvent[]): void => {
       if (feed !== undefined) for (const event of events) feed.push(deepFreeze(event));
     };
-    const run = new Run(this.#context, { log, tools, options, listener: feed, onEvents });
+    const onPreliminary = feed && ((result: PreliminaryResult) => pushPreliminary(feed, result));
+    const setting = { log, tools, options, listener: feed, onEvents, onPreliminary };
+    const run = new Run(this.#context, setting);
     const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
     const end = isRepeated ? nothingRun('completed', reply.step) : await run.play(allowed);
     const { messages } = log.state;

@@ -115,12 +115,7 @@ export class Lease {
       renewing ??= renew();
     }, leaseMs / 3);
     const watch = setInterval(() => {
-      const { revision } = this.#log;
-      const pulled = this.#log.pull().then(() => {
-        if (this.#log.revision > revision) onNews();
-      });
-      /* A failure is as good as no news. */
-      pulled.catch(() => {});
+      void this.#watch(onNews);
     }, watchMs);
     const onAppended = async ({ threadId }: { threadId: string }): Promise<void> => {
       if (threadId !== this.#log.state.threadId) return;
@@ -136,6 +131,14 @@ export class Lease {
       clearInterval(watch);
       for (const end of unsubscribe) end();
     };
+  }
+
+  /** Looks for what other processes appended: an answer, or the wish that the run ends. */
+  async #watch(onNews: () => void): Promise<void> {
+    const { revision } = this.#log;
+    /* A failure is as good as no news. */
+    await this.#log.pull().catch(() => {});
+    if (this.#log.revision > revision) onNews();
   }
 
   /** Gives the thread back after a failure, an abort, or a stop; `said` is what the model had said by then. */

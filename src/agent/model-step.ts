@@ -31,7 +31,6 @@ const settingNames = [
   'seed',
   'reasoning',
   'maxRetries',
-  'timeout',
   'headers',
   'providerOptions',
   'toolChoice',

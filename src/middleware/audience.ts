@@ -11,6 +11,8 @@ export interface Audience extends Brought {
   rejected: ReadonlySet<string>;
   /** The calls that the caller has before their eyes, whose results may come alone. */
   shownCalls: ReadonlySet<string>;
+  /** Whether the caller takes what is no part of the answer, too. */
+  takesRaw: boolean;
   /** The model's latest answer. */
   answer: () => ProviderAnswer | undefined;
   /** An error of the run, as the caller gets it. */

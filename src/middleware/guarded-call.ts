@@ -3,7 +3,7 @@ import type { Agent } from '../agent/agent.ts';
 import type { AgentOptions, ToolRecovery } from '../agent/agent-options.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
 import { createAgent } from '../agent/create-agent.ts';
-import { isAsyncIterable, lastOf, successOf, type ToolRunOptions } from '../agent/execute-call.ts';
+import { lastOf, successOf, type ToolRunOptions } from '../agent/execute-call.ts';
 import { Feed } from '../agent/feed.ts';
 import { messageOf } from '../agent/model-step.ts';
 import { sha256 } from '../content/sha256.ts';
@@ -66,8 +66,9 @@ export class GuardedCall {
     this.#call = { toolCallId: options.toolCallId, toolName: name, input: json };
     const execute = async (recorded: unknown, run: ToolRunOptions): Promise<unknown> =>
       this.#execute(recorded, run);
+    const { threadId: _threadId, wait: _wait, ...settings } = guard;
     this.#agent = createAgent({
-      ...guard,
+      ...settings,
       model: proposingModel(this.#call),
       /* Described as it is: a person's word to try the call again is bound to that. */
       tools: Object.fromEntries([[name, { ...inertTool(tool), execute }]]),
@@ -133,9 +134,9 @@ export class GuardedCall {
     const { toolCallId, toolName } = this.#call;
     const claim = `Run call ${toolCallId} of ${toolName}, once, for thread ${this.#guard.threadId}.`;
     try {
-      const { abortSignal: signal } = this.#options;
+      const { abortSignal } = this.#options;
       const input = thread.revision === 0 ? claim : [];
-      const { status } = await this.#agent.run(input, thread, { signal });
+      const { status } = await this.#agent.run(input, thread, { abortSignal });
       return status;
     } catch (error) {
       /* Somebody else was one line ahead with the claim. */
@@ -149,24 +150,14 @@ export class GuardedCall {
     const input = equalJson(recorded, this.#call.input) ? this.#input : recorded;
     const options = { ...this.#options, idempotencyKey } satisfies ToolRunOptions;
     try {
-      const output = await lastOf(this.#heard(this.#tool.execute?.(input, options)));
+      const output = await lastOf(this.#tool.execute?.(input, options), (preliminary) =>
+        this.#outputs.push({ type: 'preliminary', output: preliminary }),
+      );
       this.#ending = { type: 'returned', output };
       return output;
     } catch (error) {
       this.#ending = { type: 'threw', error };
       throw error;
-    }
-  }
-
-  /** What a tool returned; where that is several outputs, each is passed on. */
-  #heard(returned: unknown): unknown {
-    return isAsyncIterable(returned) ? this.#passOn(returned) : returned;
-  }
-
-  async *#passOn(outputs: AsyncIterable<unknown>): AsyncGenerator {
-    for await (const output of outputs) {
-      this.#outputs.push({ type: 'preliminary', output });
-      yield output;
     }
   }
 

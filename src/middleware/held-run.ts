@@ -77,13 +77,14 @@ export async function holdRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
     ...broughtBy(prompt, thread, { answers, messageId }),
     rejected: new Set(prompt.answers.filter(isRejection).map(({ requestId }) => requestId)),
     shownCalls: isStreamed ? prompt.shownCalls : new Set(),
+    takesRaw: params.includeRawChunks === true,
     answer: () => heard.answer,
     failure: (error) => heard.failureOf(error),
   });
   const input = inputOf(prompt, thread, { answers, messageId });
   const unread = new AbortController();
   const signal = AbortSignal.any([unread.signal, ...given(params.abortSignal)]);
-  const run = agent.stream(input, thread, { ...runOptions, messageId, signal });
+  const run = agent.stream(input, thread, { ...runOptions, messageId, abortSignal: signal });
   const onUnread = (): void => unread.abort(unreadError(unreadTimeoutMs));
   const tell = tellerOf(told, params);
   return { heard, told, stream: new ToldStream(run, { tell, unreadTimeoutMs, onUnread }) };

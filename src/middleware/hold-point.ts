@@ -28,6 +28,9 @@ const initialRetryDelayMs = 10_000;
  * it all of them, and so does an empty `activeTools`, which the AI SDK passes on as no tools (`toolChoice: 'none'` is the way to say
  * that). What was asked before and is approved now runs in any case.
  *
+ * What a tool's generator yields before its result is in the stream of a call with `include: { rawChunks: true }`, as `raw` parts that hold
+ * `{ type: 'tool-result', preliminary: true, toolCallId, toolName, input, output }`.
+ *
  * The call's `maxRetries` counts for a model that fails before anything has come out. After that the run itself tries each request
  * again, as often as `maxRetries` of `holdPoint` says (default 2). A failed thread is due for workers after `retry.initialDelayMs`, here 10,000
  * by default, so that the AI SDK tries first.

@@ -82,6 +82,9 @@ export class ToldParts {
         const call = this.#callAt(event);
         return call ? this.#call(call) : [];
       }
+      case 'tool-result':
+        /* As a result it would be taken for the last one: of what a provider runs, the AI SDK does not hear that it is preliminary. */
+        return this.#audience.takesRaw ? [{ type: 'raw', rawValue: event }] : [];
       case 'call-ended': {
         const call = this.#callAt(event);
         return call ? this.#result(call, event.outcome) : [];

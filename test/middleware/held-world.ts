@@ -42,8 +42,9 @@ export function heldWorld(
     store,
   };
   const held = wrapLanguageModel({ model: inner, middleware: holdPoint(kept) });
+  const { unreadTimeoutMs: _held, ...shared } = kept;
   /* What an inbox or a worker would use beside the wrapped model. */
-  const agent = createAgent({ ...kept, model: inner });
+  const agent = createAgent({ ...shared, model: inner });
   return { model: held, tools, store, ran, agent };
 }
 

@@ -86,6 +86,8 @@ async function hear<RUNTIME_CONTEXT>(
   let status: AgentResponse['status'] | undefined;
   for await (const event of stream) {
     if (event.type === 'error') throw event.error;
+    /* The protocol has results, and nothing before them. */
+    if (event.type === 'tool-result') continue;
     if (!telling.hasBegun) outbox.push(telling.begin(thread));
     if (event.type === 'finish') ({ status } = event.response);
     outbox.push(
