@@ -72,7 +72,7 @@ export class HeardModel {
 
   /* Not to be tried again here, and else as it was. */
   #keep(error: unknown): unknown {
-    if (!(error instanceof Error)) return error;
+    if (!(error instanceof Error) || Reflect.get(error, 'isRetryable') !== true) return error;
     const kept: unknown = Object.create(error, { isRetryable: { value: false } });
     this.#unanswered = { kept, error };
     return kept;

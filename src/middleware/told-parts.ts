@@ -1,6 +1,6 @@
 import type { AgentResponse } from '../agent/agent-response.ts';
 import type { AgentStreamEvent } from '../agent/agent-stream.ts';
-import type { ProviderPart } from '../agent/collected-answer.ts';
+import type { ProviderAnswer, ProviderPart } from '../agent/collected-answer.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { CallPlace, ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 import type { Audience } from './audience.ts';
@@ -14,6 +14,7 @@ import {
   textOfStep,
 } from './recorded-steps.ts';
 import { resultOf } from './said-parts.ts';
+import { ToldBlocks } from './told-blocks.ts';
 
 type InputStart = Extract<AgentStreamEvent, { type: 'tool-input-start' }>;
 
@@ -26,7 +27,9 @@ export class ToldParts {
   readonly #results = new Set<string>();
   readonly #requests = new Set<string>();
   readonly #inputs = new Set<string>();
+  readonly #blocks = new ToldBlocks();
   #steps = 0;
+  #toldAnswer: ProviderAnswer | undefined;
   /** Whether nothing has been told yet. */
   isSilent = true;
   /** What the model said last, where the run took no step and its reply is one of before. */
@@ -53,15 +56,12 @@ export class ToldParts {
   #partsOf(event: AgentStreamEvent): ProviderPart[] {
     switch (event.type) {
       case 'text-delta':
-      case 'reasoning-delta': {
-        const { type, text: delta, providerMetadata } = event;
-        return [{ type, id: this.#blockId(event.id), delta, providerMetadata }];
-      }
+      case 'reasoning-delta':
       case 'text-start':
       case 'text-end':
       case 'reasoning-start':
       case 'reasoning-end':
-        return [{ ...event, id: this.#blockId(event.id) }];
+        return [this.#blocks.of(event)];
       case 'tool-input-start':
         return this.#inputStart(event);
       case 'tool-input-delta':
@@ -71,7 +71,7 @@ export class ToldParts {
         return [event];
       case 'step-finished':
         this.#steps += 1;
-        return this.#restOfAnswer();
+        return [...this.#blocks.end(), ...this.#restOfAnswer()];
       case 'request-opened': {
         const call = event.place && this.#callAt(event.place);
         if (event.request.type !== 'approval-request') return call ? this.#call(call) : [];
@@ -98,11 +98,6 @@ export class ToldParts {
     }
   }
 
-  /* Providers begin to count anew at each step, and the caller sees one. */
-  #blockId(id: string): string {
-    return `${this.#steps}.${id}`;
-  }
-
   /** A call whose id was used before is recorded under another one: its input is not told before it is. */
   #inputStart(event: InputStart): ProviderPart[] {
     const { id, toolName } = event;
@@ -115,7 +110,10 @@ export class ToldParts {
 
   /** What the model said beside text and calls of ours: it is told when the step is recorded, as a step may be tried twice. */
   #restOfAnswer(): ProviderPart[] {
-    const { content = [] } = this.#audience.answer() ?? {};
+    const answer = this.#audience.answer();
+    /* A step that was stopped has no answer of its own. */
+    const { content = [] } = (answer === this.#toldAnswer ? undefined : answer) ?? {};
+    this.#toldAnswer = answer;
     const requests = content.filter((part) => part.type === 'tool-approval-request');
     const asked = new Set(requests.map(({ toolCallId }) => toolCallId));
     return content.flatMap((part): ProviderPart[] => {

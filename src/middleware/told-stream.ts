@@ -16,6 +16,7 @@ export class ToldStream {
   readonly #streaming: Streaming;
   readonly #parts: ProviderPart[] = [{ type: 'stream-start', warnings: [] }];
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #isOver = false;
 
   constructor(run: AgentStream, streaming: Streaming) {
     this.#events = run[Symbol.asyncIterator]();
@@ -57,12 +58,14 @@ export class ToldStream {
   async #hear(): Promise<boolean> {
     const { done, value } = await this.#events.next();
     if (done === true) return false;
+    this.#isOver = value.type === 'finish' || value.type === 'error';
     this.#parts.push(...this.#streaming.tell(value));
     return true;
   }
 
   /* A reader that has left without a word would hold the thread for ever. */
   #expectReader(): void {
+    if (this.#isOver) return;
     const { onUnread, unreadTimeoutMs } = this.#streaming;
     this.#timer = setTimeout(onUnread, unreadTimeoutMs);
   }
