@@ -14,7 +14,7 @@ const initialRetryDelayMs = 10_000;
  * The whole loop behind the model's own interface, for those who keep their `generateText`, `streamText`, `ToolLoopAgent` or
  * `useChat`: tools run here, approval requests come out as the model's own `tool-approval-request` parts, and answers come in
  * through the prompt. The thread, which each call names, is the authority. Of a prompt only what is newest is read: the messages
- * at its end, and answers by request id.
+ * at its end, and answers by request id, as the AI SDK's `tool-approval-response` parts or in messages of `answerMessage`.
  *
  * `providerOptions.holdpoint` is `{ threadId, principal?, channel?, whilePending?, messageId?, answers? }`: `answers` takes those to
  * questions, and any others. `providerMetadata.holdpoint` of the result is `{ threadId, status, requests }`. A `toolChoice` that forces
@@ -23,6 +23,8 @@ const initialRetryDelayMs = 10_000;
  * `messageId` is your id for the message that the prompt ends with, 1 to 256 characters; a prompt that ends otherwise has no use for
  * it. The same id again adds no message: the call goes on where the turn stands, and gives the recorded reply once there is one, with
  * its text, calls, results and sources, also when the conversation has gone on since. The usage is then that of this call alone: none.
+ * The id may be in the message, too (`providerOptions.holdpoint.messageId`). Without one, a message is known by its words while its turn
+ * is under way. An answer that comes again gets what followed it, without an id.
  *
  * The `tools` of a call, made by `inertTools`, and its `activeTools` are those that the model may use in it; a call without tools leaves
  * it all of them, and so does an empty `activeTools`, which the AI SDK passes on as no tools (`toolChoice: 'none'` is the way to say
@@ -44,11 +46,12 @@ const initialRetryDelayMs = 10_000;
  *
  * @example
  * const held = wrapLanguageModel({ model, middleware: holdPoint({ tools, toolApproval: { pay: 'user-approval' }, store }) });
- * const { text, content } = await generateText({
- *   model: held,
- *   prompt: 'Pay the rent.',
- *   providerOptions: { holdpoint: { threadId: 'trip-42' } },
- * });
+ * const call = { model: held, providerOptions: { holdpoint: { threadId: 'trip-42' } } };
+ * let result = await generateText({ ...call, prompt: 'Pay the rent.' });
+ * while (approvalRequestsOf(result).length > 0) {
+ *   const messages = approvalRequestsOf(result).map((request) => answerMessage(request.approve()));
+ *   result = await generateText({ ...call, messages });
+ * }
  */
 export function holdPoint<
   TOOLS extends ToolSet = ToolSet,
