@@ -12,6 +12,7 @@ import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
+import { inConversation } from '../thread/guarded-conversation.ts';
 import { inertTool } from './inert-tools.ts';
 import { proposingModel } from './proposing-model.ts';
 import { endedCalls } from './repeated-ids.ts';
@@ -100,13 +101,15 @@ export class GuardedCall {
 
   /** Runs the call, or gives what it came to when it ran before. */
   async result(): Promise<unknown> {
-    const { abortSignal: signal, messages, toolCallId } = this.#options;
     this.#refuseInexact();
-    const threadId = await logOf([
-      this.#guard.threadId,
-      toolCallId,
-      endedCalls(messages, toolCallId),
-    ]);
+    const { threadId: conversationId } = this.#guard;
+    const { messages, toolCallId } = this.#options;
+    const threadId = await logOf([conversationId, toolCallId, endedCalls(messages, toolCallId)]);
+    return inConversation({ threadId, conversationId }, async () => this.#resultIn(threadId));
+  }
+
+  async #resultIn(threadId: string): Promise<unknown> {
+    const { abortSignal: signal } = this.#options;
     for (;;) {
       signal?.throwIfAborted();
       const thread = await this.#agent.thread(threadId);

@@ -2,7 +2,6 @@ import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../errors.ts';
 import { partsOf } from '../thread/proposed-calls.ts';
 
-/* Whoever calls `execute` by hand may leave them out. */
 type Messages = readonly ModelMessage[] | undefined;
 
 /**
@@ -29,7 +28,8 @@ export class StepCalls {
 
   /** Throws `not-allowed` for the second call of an id in one answer of the model: nobody could tell the two apart. */
   refuseRepeated(messages: Messages, toolCallId: string): void {
-    if (messages === undefined) return;
+    /* No step of the AI SDK's is without messages: `execute` was called by hand. */
+    if (messages === undefined || messages.length === 0) return;
     /* A history that shows the call itself is resumed, and that may be done again. */
     if (proposedCalls(messages, toolCallId) > endedCalls(messages, toolCallId)) return;
     /* The AI SDK makes one array for the calls of a step, and another one for each step. */

@@ -16,7 +16,7 @@ import { book, cityInput, type Ran, travelTools } from '../support/travel-world.
 import { requestsIn } from './held-world.ts';
 
 const toolApproval = { book: 'user-approval' } as const;
-const options = { toolCallId: 'c1', context: {} };
+const options = { toolCallId: 'c1', messages: [], context: {} };
 
 /** A body that approves a call of `book`, as an app would send it to the AI SDK's own loop. */
 async function approvedBody(tools: ToolSet): Promise<ModelMessage[]> {
@@ -75,8 +75,7 @@ async function execute(
   input: unknown,
   more: Partial<ToolExecutionOptions<unknown>> = {},
 ): Promise<unknown> {
-  /* The AI SDK makes an array for each step. */
-  const returned: unknown = run?.(input, { ...options, messages: [], ...more });
+  const returned: unknown = run?.(input, { ...options, ...more });
   return isOutputs(returned) ? lastOf(returned) : returned;
 }
 
@@ -239,6 +238,7 @@ describe('a guarded tool', () => {
     const messages: ModelMessage[] = [{ role: 'user', content: 'When?' }];
     const more = { messages, abortSignal, context: { user: 'ada' } };
     expect(await execute(guarded.when, { day }, more)).toBe(day);
+    /* The AI SDK makes another array for another step. */
     more.messages = [...messages];
     expect(given).toEqual([
       { day },
