@@ -101,7 +101,7 @@ export function activeToolsOf({ tools }: ProviderCall, ours: object): string[] |
     'that holdPoint does not have: give them to holdPoint({ tools }), which runs them',
   );
   const live = (tools ?? []).filter((tool) => !isInert(tool));
-  refuse(live, 'that could run by themselves, past every approval');
+  refuse(live, 'that are not inert, so that the AI SDK could run them past every approval');
   return tools?.map(({ name }) => name);
 }
 

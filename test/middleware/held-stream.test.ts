@@ -212,6 +212,8 @@ describe('a stream that nobody reads', () => {
     const { model } = scriptedWorld([{ calls: [book('c1', 'Paris')] }]);
     const reader = await open(model);
     await until(reader, 'tool-approval-request');
+    await until(reader, 'response-metadata');
+    expect(vi.getTimerCount()).toBe(0);
     await vi.advanceTimersByTimeAsync(600_000);
     expect((await rest(reader)).at(-1)).toMatchObject({ type: 'finish' });
   });
