@@ -15,7 +15,7 @@ export type {
 export type { AgentResponse } from './agent/agent-response.ts';
 export type { AgentStream, AgentStreamEvent } from './agent/agent-stream.ts';
 export { createAgent } from './agent/create-agent.ts';
-export type { ToolRunOptions } from './agent/execute-call.ts';
+export type { PreliminaryResult, ToolRunOptions } from './agent/execute-call.ts';
 export { type Later, later, laterWithin } from './agent/later.ts';
 export type { MayAnswer } from './agent/may-answer.ts';
 export type { Question } from './agent/question-call.ts';

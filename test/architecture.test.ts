@@ -47,6 +47,7 @@ const packages: Record<string, readonly string[]> = {
     'agent/model-step.ts',
     'agent/streaming-model.ts',
     'agent/tool-definitions.ts',
+    'agent/traced-model.ts',
     'middleware/guarded-call.ts',
     'middleware/heard-model.ts',
     'middleware/inert-tools.ts',

@@ -38,6 +38,7 @@ test('the public names are these, and a change of them is a decision', () => {
   expect(Object.keys(middleware).toSorted()).toEqual(['guardTools', 'holdPoint', 'inertTools']);
   expect(Object.keys(otel)).toEqual(['traceHoldpoint']);
   expect(Object.keys(rap).toSorted()).toEqual([
+    'checkRemoteCalls',
     'createCallbackHandler',
     'createToolServer',
     'remoteTool',

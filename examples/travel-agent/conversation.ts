@@ -14,12 +14,12 @@ export interface Conversation {
  * process ends at a question, the thread waits in its store, and `converse([], …)` asks the same again.
  */
 async function converse(input: RunInput, { agent, thread, person }: Conversation): Promise<void> {
-  const { signal } = person;
-  let response = await agent.run(input, thread, { signal });
+  const { signal: abortSignal } = person;
+  let response = await agent.run(input, thread, { abortSignal });
   while (response.userInputRequests.length > 0) {
     person.hearsFrom('Agent:', response.text);
     const answers = await person.answers(response.userInputRequests);
-    response = await agent.run(answers, thread, { signal });
+    response = await agent.run(answers, thread, { abortSignal });
   }
   person.hearsFrom('Agent:', response.text);
 }
@@ -32,7 +32,7 @@ export async function chat(conversation: Conversation, wish: string): Promise<vo
     const call = thread.calls.find((each) => each.step === step && each.index === index);
     if (threadId === thread.id) person.hears(styleText('dim', `  ${call?.toolName} …`));
   });
-  for (let text = wish; text !== '/quit'; text = await person.types('You: ')) {
+  for (let text = wish; ; text = await person.types('You: ')) {
     if (text === '/new') {
       thread = await agent.thread();
       person.hears('', 'A new conversation.');

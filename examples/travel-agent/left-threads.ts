@@ -53,8 +53,8 @@ async function leftIds(store: ThreadStore): Promise<string[]> {
   return [...new Set(newestFirst.map(({ threadId }) => threadId))];
 }
 
-/** What the person said first. */
+/** What the person wished last. */
 function titleOf(thread: AgentThread): string {
-  const said = thread.messages.find(({ role }) => role === 'user')?.content;
+  const said = thread.messages.findLast(({ role }) => role === 'user')?.content;
   return inertLine(typeof said === 'string' ? said : 'a conversation');
 }

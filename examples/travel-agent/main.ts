@@ -1,11 +1,9 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { createAgent, inertLine } from 'holdpoint';
-import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { userChoice } from 'holdpoint/tools';
 import { chat } from './conversation.ts';
 import { demoModel } from './demo-model.ts';
 import { chooseBeginning, farewell } from './left-threads.ts';
+import { openFolder } from './open-folder.ts';
 import { Left, Person } from './person.ts';
 import { takeUp } from './take-up.ts';
 import { travelTools } from './tools.ts';
@@ -15,8 +13,8 @@ const { AI_GATEWAY_API_KEY, HOLDPOINT_MODEL, HOLDPOINT_DEMO_DIR, HOLDPOINT_DEMO_
 const folder = HOLDPOINT_DEMO_DIR || '.holdpoint-demo';
 const modelId = HOLDPOINT_MODEL || (AI_GATEWAY_API_KEY ? 'openai/gpt-5-mini' : undefined);
 
-await mkdir(folder, { recursive: true });
-using store = sqliteStore(join(folder, 'threads.sqlite'));
+const { store: opened, bookingsPath } = await openFolder(folder);
+using store = opened;
 const person = new Person();
 
 const agent = createAgent({
@@ -27,7 +25,7 @@ const agent = createAgent({
     'is rejected, search again for what the reason asks for, and let them pick again.',
   tools: {
     ...travelTools({
-      bookingsPath: join(folder, 'bookings.jsonl'),
+      bookingsPath,
       airlineMs: Number(HOLDPOINT_DEMO_AIRLINE_MS || 1_500),
     }),
     user_choice: userChoice(),
@@ -46,7 +44,7 @@ const agent = createAgent({
 person.hears(
   `Travel agent, with ${inertLine(modelId ?? 'the built-in demo model')}. Everything is kept in ${inertLine(folder)}.`,
   'Say for example: Book me a flight to Paris on Friday, under 300',
-  '/new starts anew, /quit or Ctrl+C leaves; what waits for you is kept.',
+  '/new starts a new conversation, /quit or Ctrl+C leaves; what waits for you is kept.',
 );
 try {
   const typed = process.argv.slice(2).join(' ');

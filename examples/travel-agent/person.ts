@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { inertText, type UserInputRequestContent, type UserInputResponseContent } from 'holdpoint';
 import { askInTerminal, terminalUserInterface } from 'holdpoint/terminal';
+import { wrapped } from './wrapped.ts';
 
 /** The person has left the program: Ctrl+C, `/quit`, or the end of a pipe. */
 export class Left extends Error {}
@@ -19,9 +20,9 @@ export class Person {
     return this.#leaving.signal;
   }
 
-  /** Shows lines of our own. What others wrote goes through `inertText` first. */
+  /** Shows lines of our own, wrapped between words. What others wrote goes through `inertText` first. */
   hears(...lines: string[]): void {
-    for (const line of lines) console.log(line);
+    for (const line of lines) console.log(wrapped(line, process.stdout));
   }
 
   /** Shows what somebody says: many lines perhaps, and nothing in them that a terminal would obey. */
@@ -39,12 +40,13 @@ export class Person {
     return answers;
   }
 
-  /** A line of text. */
+  /** A line of text; `/quit` leaves. */
   async types(prompt: string): Promise<string> {
     this.hears('');
     const line = await this.#terminal.readLine(prompt);
-    if (line === undefined) throw new Left();
-    return line.trim();
+    const text = line?.trim() ?? '/quit';
+    if (text === '/quit') throw new Left();
+    return text;
   }
 
   /** One of the options, or a text of their own. */

@@ -1,5 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
-import { type AgentThread, inertLine, type SettledOutcome, type ToolCallRecord } from 'holdpoint';
+import {
+  type AgentThread,
+  inertLine,
+  inertText,
+  type SettledOutcome,
+  type ToolCallRecord,
+} from 'holdpoint';
 import type { Conversation } from './conversation.ts';
 import { Left, type Person } from './person.ts';
 
@@ -27,20 +33,38 @@ async function howItEnded(call: ToolCallRecord, person: Person): Promise<Settled
   person.hears(
     '',
     'This call was cut off, and whether it happened is unknown:',
-    `  ${inertLine(toolName)} ${inertLine(JSON.stringify(input))}`,
-    `In bookings.jsonl its key would be ${inertLine(idempotencyKey)}.`,
+    `  ${inertLine(toolName)}: ${argumentsOf(input)}`,
+    'In bookings.jsonl its key would be',
+    `  ${inertLine(idempotencyKey)}`,
   );
   for (;;) {
-    switch (await person.picks('How did it end?', ['It happened', 'It did not', 'Try it again'])) {
+    switch (await person.picks('How did it end?', endings)) {
+      case 'I do not know yet':
+        throw new Left();
       case 'It happened':
-        return {
-          status: 'succeeded',
-          output: { confirmation: await person.types('Its confirmation: ') },
-        };
-      case 'It did not':
+        return { status: 'succeeded', output: { confirmation: await confirmation(person) } };
+      case 'It did not happen':
         return { status: 'failed', error: 'The booking was cut off, and nothing was booked.' };
       case 'Try it again':
         return { status: 'retry' };
     }
   }
+}
+
+/* The first is what Enter picks. */
+const endings = ['I do not know yet', 'It happened', 'It did not happen', 'Try it again'];
+
+async function confirmation(person: Person): Promise<string> {
+  for (;;) {
+    const text = await person.types('Its confirmation: ');
+    if (text !== '') return text;
+    person.hears('Type the confirmation that the airline gave, or /quit to find it first.');
+  }
+}
+
+function argumentsOf(input: unknown): string {
+  if (typeof input !== 'object' || input === null) return inertText(JSON.stringify(input));
+  return Object.entries(input)
+    .map(([name, value]) => `${inertLine(name)} ${inertText(JSON.stringify(value))}`)
+    .join(', ');
 }

@@ -1,6 +1,7 @@
 import type { AgentEvents } from './agent-events.ts';
 import type { AgentOptions, RetryOptions, ToolRecovery } from './agent-options.ts';
 import type { ModelSettings } from './model-step.ts';
+import type { TimeLimits } from './time-limits.ts';
 
 /** An agent's options, with their defaults. */
 export interface AgentContext {
@@ -13,6 +14,7 @@ export interface AgentContext {
   /** The agent's own name, which its threads are kept under. */
   name: string | undefined;
   settings: ModelSettings;
+  limits: TimeLimits;
   retry: Required<RetryOptions>;
   maxSteps: number;
   leaseMs: number;

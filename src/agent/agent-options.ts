@@ -1,4 +1,4 @@
-import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai';
+import type { Instructions, LanguageModel, ModelMessage, TimeoutConfiguration, ToolSet } from 'ai';
 import type { ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import type { ToolApproval } from '../policy/tool-approval.ts';
@@ -40,6 +40,14 @@ export interface AgentOptions<
   mayAnswer?: MayAnswer;
   /** The context of each tool that has a `contextSchema`, for its `execute` and its rules. */
   toolsContext?: { readonly [NAME in keyof TOOLS]?: unknown };
+  /**
+   * How long a run may take, in milliseconds, as in the AI SDK: the whole of it (a number, or `totalMs`), each step with its tools
+   * (`stepMs`), each call of a tool (`toolMs`, `tools: { lookUpMs }`). A run or a step that takes longer fails with a `TimeoutError`, and is
+   * tried again as `retry` says. A tool gets the abort signal and its failure is the result; one that ignores the signal for
+   * `abortGraceMs` leaves its call indeterminate. The time that people take to answer is in none of them. `firstChunkMs` and `chunkMs` do
+   * nothing here.
+   */
+  timeout?: TimeoutConfiguration<ToolSet>;
   /** Where threads are kept. Default `memoryStore()`: gone with the process. */
   store?: ThreadStore;
   /** How many model steps one run may take. Default 20. */
@@ -132,7 +140,9 @@ export interface AnswerOptions {
 
 /** How one run goes. */
 export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>> extends AnswerOptions {
-  /** Ends the run: tools get it as their `abortSignal`, `run` rejects with its reason, the thread can go on. */
+  /** Ends the run: tools get it as theirs, `run` rejects with its reason, and the thread can be run again. */
+  abortSignal?: AbortSignal;
+  /** @deprecated The same as `abortSignal`, by its old name. */
   signal?: AbortSignal;
   /** For the rules of `toolApproval`; and for the AI SDK's telemetry, of what `telemetry.includeRuntimeContext` names. */
   runtimeContext?: RUNTIME_CONTEXT;

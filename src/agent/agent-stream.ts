@@ -1,14 +1,17 @@
+import { deepFreeze } from '../thread/deep-freeze.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { AgentResponse } from './agent-response.ts';
+import type { PreliminaryResult } from './execute-call.ts';
 import { Feed } from './feed.ts';
 import type { ModelDelta } from './streaming-model.ts';
 
 /**
- * What a streamed run tells: what the model is saying, which is provisional; the thread's own events, once they are
- * durable; and at the end one `finish` or one `error`.
+ * What a streamed run emits: what the model is saying and what tools yield before their results, which is provisional; the thread's
+ * own events, once they are durable; and at the end one `finish` or one `error`.
  */
 export type AgentStreamEvent =
   | ModelDelta
+  | PreliminaryResult
   | ThreadEvent
   | { type: 'finish'; response: AgentResponse }
   | { type: 'error'; error: unknown };
@@ -23,6 +26,14 @@ export interface AgentStream extends AsyncIterable<AgentStreamEvent, undefined> 
    * dropped.
    */
   readonly response: Promise<AgentResponse>;
+}
+
+/** Emits what a tool has yielded; a reader that falls behind gets the latest of each call. */
+export function pushPreliminary(feed: Feed<AgentStreamEvent>, result: PreliminaryResult): void {
+  feed.pushLatest(
+    deepFreeze(result),
+    (kept) => kept.type === 'tool-result' && kept.toolCallId === result.toolCallId,
+  );
 }
 
 /** Does the run: tells the feed of it, and stops at the signal. */

@@ -35,7 +35,7 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
    * up. Everything is checked before anything is recorded; an approved call starts at most once.
    *
    * Rejects with a `HoldpointError` for bad input (see its codes), with the provider's error, or with the reason of an
-   * aborted `signal`; the thread can go on after each, with `run([], thread)`.
+   * aborted `abortSignal`; the thread can go on after each, with `run([], thread)`.
    */
   run(
     input: RunInput,

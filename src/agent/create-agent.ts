@@ -9,15 +9,17 @@ import { AgentEvents } from './agent-events.ts';
 import type { AgentOptions } from './agent-options.ts';
 import { checkRules } from './apply-rules.ts';
 import { HoldpointAgent } from './holdpoint-agent.ts';
+import { refuseUnknownAgentSettings } from './known-settings.ts';
 import { settingsOf } from './model-step.ts';
 import { checkRecovery } from './lost-calls.ts';
 import { checkedRetry } from './retry-time.ts';
 import { checkedName } from './thread-owner.ts';
+import { checkedTimeout } from './time-limits.ts';
 import { checkTools } from './tool-definitions.ts';
 
 /**
  * Wraps a language model with a loop that runs tools, asks people where a rule says so, and remembers.
- * Throws a `TypeError` for rules that no call would meet: that name no tool, or one that runs at the provider, or are no plain object; and
+ * Throws a `TypeError` for a setting that it does not know, naming the nearest one that it does; for rules that no call would meet: that name no tool, or one that runs at the provider, or are no plain object; and
  * for a `name`, `leaseMs`, `abortGraceMs`, `maxSteps` or `retry` that can't be used.
  *
  * @example
@@ -34,6 +36,7 @@ export function createAgent<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
 >(options: AgentOptions<TOOLS, RUNTIME_CONTEXT>): Agent<RUNTIME_CONTEXT> {
+  refuseUnknownAgentSettings(options);
   const { tools = {}, toolApproval, toolRecovery = {} } = options;
   const { maxSteps = 20, leaseMs = 60_000, abortGraceMs = 5_000 } = options;
   checkTools(tools);
@@ -47,6 +50,7 @@ export function createAgent<
     name: checkedName(options.name),
     retry: checkedRetry(options.retry),
     settings: settingsOf(options),
+    limits: checkedTimeout(options.timeout, tools),
     maxSteps,
     leaseMs: checkedMs(leaseMs, 'leaseMs'),
     abortGraceMs: checkedMs(abortGraceMs, 'abortGraceMs', 0),

@@ -37,13 +37,27 @@ const jsonSchema = z.custom<JSONValue>((value) => value !== undefined);
 /** What came of running a call: its one result, or that it goes on outside. */
 export type Execution =
   | { type: 'ended'; outcome: ToolCallOutcome }
-  | { type: 'deferred'; expiresAfterMs?: number };
+  | { type: 'deferred'; expiresAfterMs?: number }
+  /** It has ignored its time limit, and what it came to is not known. */
+  | { type: 'lost' };
+
+/**
+ * What a tool that is a generator has yielded so far, as the AI SDK's streams call it. Provisional: it is never recorded, and the next one,
+ * or the call's result, takes its place. `output` is JSON.
+ */
+export interface PreliminaryResult extends ToolCall {
+  type: 'tool-result';
+  output: JSONValue;
+  preliminary: true;
+}
 
 /** What a call is run with. */
 interface CallOptions {
   threadId: string;
   messages: () => readonly ModelMessage[];
   signal: AbortSignal | undefined;
+  /** Gets what the tool yields; without it, nobody is interested. */
+  onPreliminary: ((result: PreliminaryResult) => void) | undefined;
   /** Runs the tool's own work. */
   around: (work: () => Promise<unknown>) => Promise<unknown>;
 }
@@ -73,9 +87,12 @@ export async function executeCall(
     threadId: options.threadId,
     toolName,
   } satisfies ToolRunOptions;
+  const onOutput = options.onPreliminary && preliminary(call, options.onPreliminary);
   let output: unknown;
   try {
-    output = await options.around(async () => lastOf(tool.execute?.(input, executionOptions)));
+    output = await options.around(async () =>
+      lastOf(tool.execute?.(input, executionOptions), onOutput),
+    );
   } catch (error) {
     return failed(messageOf(error).slice(0, maximumErrorLength).toWellFormed());
   }
@@ -112,12 +129,29 @@ export async function successOf(
 }
 
 /** A tool may return an async iterable of preliminary outputs; the last is the output, as in the AI SDK. */
-export async function lastOf(returned: unknown): Promise<unknown> {
+export async function lastOf(
+  returned: unknown,
+  onOutput?: (output: unknown) => void,
+): Promise<unknown> {
   const settled = await returned;
   if (!isAsyncIterable(settled)) return settled;
   let last: unknown;
-  for await (const output of settled) last = output;
+  for await (const output of settled) {
+    last = output;
+    onOutput?.(output);
+  }
   return last;
+}
+
+function preliminary(
+  { toolCallId, toolName, input }: ToolCall,
+  onPreliminary: (result: PreliminaryResult) => void,
+): (output: unknown) => void {
+  return (output) => {
+    if (deferralOf(output) !== undefined) return;
+    const result = { type: 'tool-result' as const, toolCallId, toolName, input };
+    onPreliminary({ ...result, output: recordable(output), preliminary: true });
+  };
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

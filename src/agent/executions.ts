@@ -54,6 +54,13 @@ export class Executions {
     for (const attempt of this.#running) if (!isAwaited(attempt)) this.#running.delete(attempt);
   }
 
+  /** Stops waiting for a call that ignores its time limit: what it still returns is late. */
+  giveUp(attempt: Attempt): void {
+    if (!this.#running.delete(attempt)) return;
+    this.#finished.push({ attempt, execution: { type: 'lost' } });
+    this.#bell.ring();
+  }
+
   /** Wakes whoever waits, for news from elsewhere. */
   ring(): void {
     this.#bell.ring();

@@ -29,6 +29,13 @@ export class Feed<EVENT> {
     if (this.#isRead && !this.#isClosed) this.#give(event);
   }
 
+  /** Pushes an event in the place of one that it makes obsolete, where that was not read yet. */
+  pushLatest(event: EVENT, isObsolete: (kept: EVENT) => boolean): void {
+    const index = this.#kept.findIndex(isObsolete);
+    if (index === -1) this.push(event);
+    else this.#kept[index] = event;
+  }
+
   /** Resolves when a reader waits for what comes next, or when there is no reader. */
   async ready(): Promise<void> {
     if (!this.#isRead || this.#isClosed || this.#readers.length > 0) return;

@@ -7,6 +7,7 @@ import type { ThreadEvent, ThreadEventType } from '../thread/thread-event.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import { isRunning, type ThreadState } from '../thread/thread-state.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
+import { traceRun } from '../thread/tracing.ts';
 import { acceptInput } from './accept-input.ts';
 import type { Agent } from './agent.ts';
 import type { AgentContext } from './agent-context.ts';
@@ -20,11 +21,18 @@ import type {
   SettledOutcome,
 } from './agent-options.ts';
 import { type AgentResponse, makeResponse } from './agent-response.ts';
-import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
+import {
+  type AgentStream,
+  type AgentStreamEvent,
+  pushPreliminary,
+  RunStream,
+} from './agent-stream.ts';
 import { askBeside } from './ask-beside.ts';
 import { cancelEvents } from './close-requests.ts';
 import { deliverOutcome, type EndingInput, settleCall } from './end-call.ts';
+import type { PreliminaryResult } from './execute-call.ts';
 import type { Feed } from './feed.ts';
+import { refuseUnknownRunSettings } from './known-settings.ts';
 import { abandonedEvents } from './lost-calls.ts';
 import { type Asked, makeRequest } from './make-request.ts';
 import { withAllowedAnswers } from './may-answer.ts';
@@ -37,11 +45,31 @@ import { refuseRetraction } from './refuse-retraction.ts';
 import { stopRequest, untilEnded } from './stop-run.ts';
 import { ThreadHandles } from './thread-handles.ts';
 import { defineTools, type ToolDefinitions } from './tool-definitions.ts';
+import { nameOf } from './traced-model.ts';
 
 /** The end of what runs nothing now; of a recorded reply, with its last step. */
 function nothingRun(status: RunEnd['status'], step?: RecordedReply['step']): RunEnd {
   const { finishReason, metadata } = step ?? {};
   return { status, usage: undefined, finishReason, metadata };
+}
+
+/** Options that are known; the signal under the one name that is used from here on. */
+function checkedRunOptions(
+  method: 'run' | 'stream',
+  { signal, ...options }: RunOptions<unknown>,
+): Omit<RunOptions<unknown>, 'signal'> {
+  refuseUnknownRunSettings(method, options);
+  if (signal === undefined) return options;
+  if (options.abortSignal === undefined) return { ...options, abortSignal: signal };
+  throw new TypeError(`agent.${method} was given abortSignal and signal, which are the same.`);
+}
+
+/** What a run is played with. */
+interface Playing {
+  options: RunOptions<unknown>;
+  feed: Feed<AgentStreamEvent> | undefined;
+  /** Takes the events that the run appended. */
+  trace: (events: readonly ThreadEvent[]) => void;
 }
 
 function refuseRunning({ threadId, head }: Readonly<ThreadState>, now: number): void {
@@ -84,13 +112,14 @@ export class HoldpointAgent implements Agent<unknown> {
     thread: AgentThread,
     options: RunOptions<unknown> = {},
   ): Promise<AgentResponse> {
-    return this.#play(input, thread, options);
+    return this.#play(input, thread, checkedRunOptions('run', options));
   }
 
   stream(input: RunInput, thread: AgentThread, options: RunOptions<unknown> = {}): AgentStream {
+    const checked = checkedRunOptions('stream', options);
     return new RunStream(
-      async (feed, signal) => this.#play(input, thread, { ...options, signal }, feed),
-      options.signal,
+      async (feed, abortSignal) => this.#play(input, thread, { ...checked, abortSignal }, feed),
+      checked.abortSignal,
     );
   }
 
@@ -101,9 +130,19 @@ export class HoldpointAgent implements Agent<unknown> {
     options: RunOptions<unknown>,
     feed?: Feed<AgentStreamEvent>,
   ): Promise<AgentResponse> {
+    const { name: agentName, options: agentOptions } = this.#context;
+    const facts = { threadId: thread.id, agentName, ...nameOf(agentOptions.model) };
+    return traceRun(facts, async (trace) => this.#run(input, thread, { options, feed, trace }));
+  }
+
+  async #run(
+    input: RunInput,
+    thread: AgentThread,
+    { options, feed, trace }: Playing,
+  ): Promise<AgentResponse> {
     const log = this.#threads.logOf(thread);
     const parsed = this.#parsed(input, options);
-    options.signal?.throwIfAborted();
+    options.abortSignal?.throwIfAborted();
     const tools = await this.#definedTools();
     await this.#threads.update(log);
     const allowed = await withAllowedAnswers(this.#context.options.mayAnswer, log.state, parsed);
@@ -111,9 +150,12 @@ export class HoldpointAgent implements Agent<unknown> {
     const reply = messageId === undefined ? undefined : recordedReply(log.state, messageId);
     const messagesBefore = reply?.begin ?? log.state.messages.length;
     const onEvents = (events: readonly ThreadEvent[]): void => {
+      trace(events);
       if (feed !== undefined) for (const event of events) feed.push(deepFreeze(event));
     };
-    const run = new Run(this.#context, { log, tools, options, listener: feed, onEvents });
+    const onPreliminary = feed && ((result: PreliminaryResult) => pushPreliminary(feed, result));
+    const setting = { log, tools, options, listener: feed, onEvents, onPreliminary };
+    const run = new Run(this.#context, setting);
     const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
     const end = isRepeated ? nothingRun('completed', reply.step) : await run.play(allowed);
     const { messages } = log.state;

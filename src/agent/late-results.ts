@@ -14,7 +14,7 @@ export async function recordLate(
 ): Promise<void> {
   const record = async (): Promise<unknown> =>
     log.commitFact((proposal) => {
-      proposal.add(...resultEvents(proposal, [finished], context.now()));
+      proposal.add(...resultEvents(context, proposal, [finished]));
     });
   try {
     await withRetries(record, (error) => HoldpointError.isInstance(error));

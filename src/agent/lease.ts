@@ -6,8 +6,8 @@ import { modelSpeaks, owesRun, type ThreadState } from '../thread/thread-state.t
 import type { AgentContext } from './agent-context.ts';
 import { faultEvents } from './lost-calls.ts';
 
-/** How often a run looks for what other processes appended to its thread, in milliseconds. */
-export const watchMs = 1_000;
+/* How often a run looks for what other processes appended to its thread, in milliseconds. */
+const watchMs = 1_000;
 
 /** Another run took the thread over, as our lease had run out. */
 export class LeaseLost extends Error {}
@@ -70,7 +70,8 @@ export class Lease {
 
   /**
    * Appends what the run makes of the newest state, with its end when nothing is left to do. Throws `LeaseLost` when another
-   * run has taken the thread over; nothing is appended then, but for facts, which are recorded `evenWhenLost`.
+   * run has taken the thread over; nothing is appended then, but for facts, which are recorded `evenWhenLost`. Nor is anything but
+   * facts where somebody wants the run to end: `isStopping` says so afterwards.
    */
   async commit(
     make: (proposal: Proposal) => readonly ThreadEvent[],
@@ -79,7 +80,8 @@ export class Lease {
     let lost = false;
     const decide = (proposal: Proposal): void => {
       lost = !this.#holds(proposal.state);
-      if (lost && !evenWhenLost) return;
+      const mayDecide = !lost && proposal.state.head.run?.isStopping !== true;
+      if (!mayDecide && !evenWhenLost) return;
       if (!lost && this.isOver) proposal.add(this.#event('run-renewed'));
       proposal.add(...make(proposal));
       if (!lost) this.#endWhenDone(proposal);
@@ -115,12 +117,7 @@ export class Lease {
       renewing ??= renew();
     }, leaseMs / 3);
     const watch = setInterval(() => {
-      const { revision } = this.#log;
-      const pulled = this.#log.pull().then(() => {
-        if (this.#log.revision > revision) onNews();
-      });
-      /* A failure is as good as no news. */
-      pulled.catch(() => {});
+      void this.#watch(onNews);
     }, watchMs);
     const onAppended = async ({ threadId }: { threadId: string }): Promise<void> => {
       if (threadId !== this.#log.state.threadId) return;
@@ -136,6 +133,14 @@ export class Lease {
       clearInterval(watch);
       for (const end of unsubscribe) end();
     };
+  }
+
+  /** Looks for what other processes appended: an answer, or the wish that the run ends. */
+  async #watch(onNews: () => void): Promise<void> {
+    const { revision } = this.#log;
+    /* A failure is as good as no news. */
+    await this.#log.pull().catch(() => {});
+    if (this.#log.revision > revision) onNews();
   }
 
   /** Gives the thread back after a failure, an abort, or a stop; `said` is what the model had said by then. */

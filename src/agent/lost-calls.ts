@@ -68,13 +68,21 @@ export function faultEvents(
   };
   return [
     ...(head.run?.isStopping === true ? stopEvents(head, at) : [ended]),
-    ...lost.map((call): ThreadEvent => {
-      const { step, index } = call;
-      const isRecoverable =
-        recoveryOf(context, call).reconcile !== undefined || mayStartAgain(context, call);
-      return { type: 'call-lost', at, step, index, ...(isRecoverable ? { recoverAt } : {}) };
-    }),
+    ...lost.map((call) => lostEvent(context, call, at, recoverAt)),
   ];
+}
+
+/** A call whose outcome nobody knows: it may be looked into from `recoverAt` on, where its tool can tell. */
+export function lostEvent(
+  context: AgentContext,
+  call: ToolCallRecord,
+  at: number,
+  recoverAt: number,
+): ThreadEvent {
+  const { step, index } = call;
+  const isRecoverable =
+    recoveryOf(context, call).reconcile !== undefined || mayStartAgain(context, call);
+  return { type: 'call-lost', at, step, index, ...(isRecoverable ? { recoverAt } : {}) };
 }
 
 /** The end of a turn that a person stopped: what was approved and has not begun is not begun. */

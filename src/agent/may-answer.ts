@@ -43,7 +43,8 @@ export async function withAllowedAnswers(
       stored.type === 'approval-request' ? withAnswers(stored) : structuredClone(stored);
     const { principal, channel } = input.by;
     const asked = { principal: plainCopy(principal), channel, request };
-    const answer = await mayAnswer({ ...asked, response: structuredClone(response) });
+    /* Without types it may give anything. */
+    const answer: unknown = await mayAnswer({ ...asked, response: structuredClone(response) });
     if (answer !== true) throw refused(threadId, requestId);
     allowedRequests.add(requestId);
   }

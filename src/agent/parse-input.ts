@@ -129,8 +129,7 @@ function parseAnswer(item: unknown): UserInputResponseContent {
 }
 
 function namedRequest(item: unknown): string | undefined {
-  const named = z.object({ requestId: z.string() }).safeParse(item);
-  return named.success ? named.data.requestId : undefined;
+  return z.object({ requestId: z.string() }).safeParse(item).data?.requestId;
 }
 
 /** Whether a message holds more than blank text; providers refuse it otherwise. */

@@ -3,22 +3,28 @@ import { equalJson } from '../policy/digest.ts';
 import type { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { isSamePlace, isUnsettled, type ThreadHead } from '../thread/thread-state.ts';
+import type { AgentContext } from './agent-context.ts';
 import { endEvents } from './close-requests.ts';
 import type { Attempt, Finished } from './executions.ts';
+import { lostEvent } from './lost-calls.ts';
 
 /** The events that record results. A result of a call that has ended otherwise, or was begun again, is kept as a late one. */
 export function resultEvents(
+  context: AgentContext,
   proposal: Proposal,
   finished: readonly Finished[],
-  at: number,
 ): ThreadEvent[] {
   const { head } = proposal;
+  const at = context.now();
   return finished.flatMap(({ attempt, execution }): ThreadEvent[] => {
     const { step, index } = attempt;
     const call = callOf(head, attempt);
     if (call === undefined) return lateEvents(proposal, { attempt, execution }, at);
     if (execution.type === 'ended') {
       return endEvents(head, { type: 'call-ended', at, step, index, outcome: execution.outcome });
+    }
+    if (execution.type === 'lost') {
+      return call.status === 'started' ? [lostEvent(context, call, at, at + context.leaseMs)] : [];
     }
     if (call.status === 'deferred') return [];
     const { expiresAfterMs } = execution;

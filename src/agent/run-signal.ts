@@ -1,19 +1,45 @@
-/** What ends a run before its work is done: the app's own signal, or a person's stop. */
+import { type RunningLimit, startLimit, type TimeLimits } from './time-limits.ts';
+
+/** What ends a run before its work is done: the app's own signal, a person's stop, or a time limit. */
 export class RunSignal {
   /** Aborts when any of them does, with its reason. */
   readonly signal: AbortSignal;
   readonly #appSignal: AbortSignal | undefined;
-  readonly #stop = new AbortController();
+  readonly #limits: TimeLimits;
+  readonly #own = new AbortController();
+  #run: RunningLimit | undefined;
+  #step: RunningLimit | undefined;
+  #stopReason: unknown;
 
-  constructor(appSignal: AbortSignal | undefined) {
+  constructor(appSignal: AbortSignal | undefined, limits: TimeLimits) {
     this.#appSignal = appSignal;
-    const own = [this.#stop.signal];
-    this.signal = AbortSignal.any(appSignal === undefined ? own : [appSignal, ...own]);
+    this.#limits = limits;
+    const own = this.#own.signal;
+    this.signal = appSignal === undefined ? own : AbortSignal.any([appSignal, own]);
+  }
+
+  /** The time of the run begins. */
+  beginRun(): void {
+    this.#run = this.#started(this.#limits.run, 'The run');
+  }
+
+  /** The time of a step begins: of the model, and of the tools that it calls. */
+  beginStep(): void {
+    this.#step?.end();
+    this.#step = this.#started(this.#limits.step, 'The step');
+  }
+
+  /** Nothing is limited any more. */
+  end(): void {
+    this.#run?.end();
+    this.#step?.end();
   }
 
   /** A person wants the run to end. */
   stop(): void {
-    this.#stop.abort(new DOMException('The run was stopped.', 'AbortError'));
+    if (this.signal.aborted) return;
+    this.#stopReason = new DOMException('The run was stopped.', 'AbortError');
+    this.#own.abort(this.#stopReason);
   }
 
   /** Whether a run that failed with this was aborted by the app. */
@@ -23,6 +49,14 @@ export class RunSignal {
 
   /** Whether a run that failed with this was stopped by a person. */
   isStop(error: unknown): boolean {
-    return this.#stop.signal.aborted && error === this.#stop.signal.reason;
+    return this.#stopReason !== undefined && error === this.#stopReason;
+  }
+
+  #started(limit: number | undefined, what: string): RunningLimit | undefined {
+    if (limit === undefined) return undefined;
+    const running = startLimit(limit, what);
+    const { signal } = running;
+    signal.addEventListener('abort', () => this.#own.abort(signal.reason), { once: true });
+    return running;
   }
 }

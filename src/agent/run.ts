@@ -18,6 +18,7 @@ import type { RunOptions } from './agent-options.ts';
 import { type CheckedCalls, checkApprovedCalls, eventsOfApproved } from './approved-calls.ts';
 import { broughtEvents, Deliveries } from './deliveries.ts';
 import type { DecisionInput } from './decide-calls.ts';
+import type { PreliminaryResult } from './execute-call.ts';
 import { Executions, type Finished } from './executions.ts';
 import { firstMessages } from './first-messages.ts';
 import { handOver, recordLate } from './late-results.ts';
@@ -50,6 +51,8 @@ export interface RunSetting {
   listener?: ModelListener | undefined;
   /** Told of every event that the run appended. */
   onEvents: (events: readonly ThreadEvent[]) => void;
+  /** Gets what tools yield before their results. */
+  onPreliminary?: ((result: PreliminaryResult) => void) | undefined;
 }
 
 /**
@@ -63,6 +66,7 @@ export class Run {
   readonly #tools: ToolDefinitions;
   readonly #listener: ModelListener | undefined;
   readonly #onEvents: RunSetting['onEvents'];
+  readonly #onPreliminary: RunSetting['onPreliminary'];
   readonly #executions: Executions;
   readonly #deliveries: Deliveries;
   readonly #lease: Lease;
@@ -73,14 +77,16 @@ export class Run {
   #finishReason: string | undefined;
   #metadata: StepMetadata | undefined;
 
-  constructor(context: AgentContext, { log, tools, options, listener, onEvents }: RunSetting) {
+  constructor(context: AgentContext, setting: RunSetting) {
+    const { log, tools, options, listener, onEvents, onPreliminary } = setting;
     this.#context = context;
     this.#log = log;
     this.#tools = tools;
     this.#options = options;
     this.#listener = listener;
     this.#onEvents = onEvents;
-    this.#ending = new RunSignal(options.signal);
+    this.#onPreliminary = onPreliminary;
+    this.#ending = new RunSignal(options.abortSignal, context.limits);
     this.#executions = new Executions(context.abortGraceMs, (late) => {
       void recordLate(context, log, late);
     });
@@ -96,7 +102,7 @@ export class Run {
   /** Runs to the end. */
   async play(input: ParsedInput): Promise<RunEnd> {
     const { signal } = this.#ending;
-    signal?.throwIfAborted();
+    signal.throwIfAborted();
     if (isAbandoned(this.#log.state.head, this.#context.now())) {
       /* Bad input is refused before anything is recorded. */
       this.#accept(new Proposal(this.#log.state), input);
@@ -105,11 +111,11 @@ export class Run {
     if (this.#isTooEarly()) return this.#end();
     const reconciling = reconcileCalls(this.#context, this.#tools, this.#log);
     this.#onEvents((await unlessAborted(reconciling, signal)) ?? []);
-    const opening = await this.#open(input);
+    await this.#open(input);
+    this.#ending.beginRun();
     const stopRenewing = this.#lease.isHeld ? this.#lease.keep(() => this.#notice()) : undefined;
     try {
-      this.#onEvents(opening);
-      if (!this.#lease.isHeld) signal?.throwIfAborted();
+      if (!this.#lease.isHeld) signal.throwIfAborted();
       while (this.#lease.isHeld) await this.#goOn();
       return this.#lease.isTakenOver ? this.#end('running') : this.#end();
     } catch (error) {
@@ -121,6 +127,7 @@ export class Run {
       return this.#end();
     } finally {
       stopRenewing?.();
+      this.#ending.end();
       this.#deliveries.stop();
       this.#executions.leave();
     }
@@ -145,25 +152,24 @@ export class Run {
   async #goOn(): Promise<void> {
     if (this.#lease.isStopping) this.#ending.stop();
     try {
-      this.#onEvents(await this.#advance());
+      await this.#advance();
     } catch (error) {
       if (!(error instanceof LeaseLost)) throw error;
-      this.#onEvents(await this.#takeAgain());
+      await this.#takeAgain();
     }
   }
 
   /** Waits for the calls that still run here, which the log holds for lost, and takes the thread again. */
-  async #takeAgain(): Promise<readonly ThreadEvent[]> {
+  async #takeAgain(): Promise<void> {
     const { signal } = this.#ending;
     while (!this.#lease.isTakenOver) {
       this.#executions.keep((attempt) => callOf(this.#log.state.head, attempt) !== undefined);
       const finished = this.#executions.take();
       if (finished.length > 0) await this.#recordResults(finished).catch(unlessLost);
       else if (!this.#executions.pending) return this.#open(nothing);
-      else if (signal?.aborted === true && this.#executions.mayEnd) throw signal.reason;
+      else if (signal.aborted && this.#executions.mayEnd) throw signal.reason;
       else await this.#executions.wait(signal);
     }
-    return [];
   }
 
   #accept(proposal: Proposal, input: ParsedInput): void {
@@ -181,7 +187,7 @@ export class Run {
   }
 
   /** Records the input, and takes the thread when there is something to do that nobody does. */
-  async #open(input: ParsedInput): Promise<readonly ThreadEvent[]> {
+  async #open(input: ParsedInput): Promise<void> {
     const { signal } = this.#ending;
     const expected = new Proposal(this.#log.state);
     if (input.answers.length > 0) this.#accept(expected, input);
@@ -205,15 +211,15 @@ export class Run {
       if (!isRunning(head, now) && again.length === lost.length && isWanted) {
         return [...again, ...eventsOfApproved(head, starts)];
       }
-      if (signal?.aborted !== true && this.#log.revision === revision)
+      if (!signal.aborted && this.#log.revision === revision)
         proposal.add(...failedRecoveries(this.#context, head, { at: now, hash: lastHash(state) }));
       return undefined;
     });
-    return this.#begin(events);
+    await this.#begin(events);
   }
 
   /** One more step of the run, whichever is next: record, start, wait, or ask the model. */
-  async #advance(): Promise<readonly ThreadEvent[]> {
+  async #advance(): Promise<void> {
     const { signal } = this.#ending;
     this.#executions.keep((attempt) => callOf(this.#log.state.head, attempt) !== undefined);
     const finished = this.#executions.take();
@@ -224,28 +230,29 @@ export class Run {
         evenWhenLost: true,
       });
     }
-    if (signal?.aborted === true && this.#executions.mayEnd) throw signal.reason;
-    if (signal?.aborted !== true) {
+    if (signal.aborted && this.#executions.mayEnd) throw signal.reason;
+    if (!signal.aborted) {
       const { state } = this.#log;
       this.#deliveries.update(state);
       const looking = checkApprovedCalls(this.#decisionsOfStep(), state, state.head);
       const starts = await unlessAborted(looking, signal);
-      if (starts === undefined) return [];
+      if (starts === undefined) return;
       if (starts.size > 0) return this.#commit(({ head }) => eventsOfApproved(head, starts));
     }
     if (this.#executions.pending || this.#deliveries.pending) {
       await this.#executions.wait(signal);
-      return [];
+      return;
     }
     refuseMissingTools(this.#log.state, this.#tools);
     const speaks = modelSpeaks(this.#log.state.head) && this.#steps < this.#context.maxSteps;
     return speaks ? this.#askModel() : this.#commit(() => [this.#lease.ended()]);
   }
 
-  async #askModel(): Promise<readonly ThreadEvent[]> {
+  async #askModel(): Promise<void> {
     /* Nothing is begun on a lease that has run out: this renews it, or finds that another run has the thread. */
     if (this.#lease.isOver) return this.#commit(() => []);
     const { state } = this.#log;
+    this.#ending.beginStep();
     this.#said = this.#listener && new SaidSoFar(this.#listener);
     const { events, usage, finishReason, metadata } = await takeStep({
       context: this.#context,
@@ -254,18 +261,18 @@ export class Run {
       signal: this.#ending.signal,
       listener: this.#said,
     });
-    this.#said = undefined;
     this.#steps += 1;
     this.#usage = addUsage(this.#usage, usage);
     this.#finishReason = finishReason;
     this.#metadata = metadata;
-    return this.#commit(() => events);
+    await this.#commit(() => events);
+    if (!this.#lease.isStopping) this.#said = undefined;
   }
 
   /** Results are facts: they are recorded also when the lease was lost meanwhile, and not given up at the first fault. */
-  async #recordResults(finished: readonly Finished[]): Promise<readonly ThreadEvent[]> {
+  async #recordResults(finished: readonly Finished[]): Promise<void> {
     const make = (proposal: Proposal): ThreadEvent[] =>
-      resultEvents(proposal, finished, this.#context.now());
+      resultEvents(this.#context, proposal, finished);
     try {
       return await withRetries(
         async () => this.#commit(make, { evenWhenLost: true }),
@@ -281,12 +288,13 @@ export class Run {
   async #commit(
     make: (proposal: Proposal) => readonly ThreadEvent[],
     options: { evenWhenLost?: boolean } = {},
-  ): Promise<readonly ThreadEvent[]> {
-    return this.#begin(await this.#lease.commit(make, options));
+  ): Promise<void> {
+    await this.#begin(await this.#lease.commit(make, options));
   }
 
   /** After the append: the calls that are recorded as started do start. */
-  async #begin(events: readonly ThreadEvent[]): Promise<readonly ThreadEvent[]> {
+  async #begin(events: readonly ThreadEvent[]): Promise<void> {
+    this.#onEvents(events);
     await startCalls(
       {
         log: this.#log,
@@ -294,10 +302,12 @@ export class Run {
         lease: this.#lease,
         executions: this.#executions,
         signal: this.#ending.signal,
+        limitOf: this.#context.limits.tool,
+        graceMs: this.#context.abortGraceMs,
+        onPreliminary: this.#onPreliminary,
       },
       events,
     );
-    return events;
   }
 
   /** For the calls of the open step, whose assistant message is the last. */
@@ -333,7 +343,6 @@ export class Run {
   }
 }
 
-function unlessLost(error: unknown): readonly ThreadEvent[] {
-  if (error instanceof LeaseLost) return [];
-  throw error;
+function unlessLost(error: unknown): void {
+  if (!(error instanceof LeaseLost)) throw error;
 }

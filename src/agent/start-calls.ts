@@ -2,10 +2,11 @@ import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import { traceCall } from '../thread/tracing.ts';
-import { executeCall, notRun } from './execute-call.ts';
-import type { Executions } from './executions.ts';
+import { executeCall, type Execution, notRun, type PreliminaryResult } from './execute-call.ts';
+import type { Attempt, Executions } from './executions.ts';
 import { firstMessages } from './first-messages.ts';
 import type { Lease } from './lease.ts';
+import { startLimit } from './time-limits.ts';
 import type { ToolDefinition, ToolDefinitions } from './tool-definitions.ts';
 
 /** What calls are started with. */
@@ -14,14 +15,19 @@ interface Starting {
   tools: ToolDefinitions;
   lease: Lease;
   executions: Executions;
-  signal: AbortSignal | undefined;
+  signal: AbortSignal;
+  /** How long a tool may take, in milliseconds; and to settle once it was told that its time is over. */
+  limitOf: (toolName: string) => number | undefined;
+  graceMs: number;
+  onPreliminary: ((result: PreliminaryResult) => void) | undefined;
 }
 
 /** Right after an append: the calls that it records as started do start, unless the lease is over. */
 export async function startCalls(
-  { log, tools, lease, executions, signal }: Starting,
+  starting: Starting,
   events: readonly ThreadEvent[],
 ): Promise<void> {
+  const { log, tools, lease, executions } = starting;
   const { state } = log;
   const started = startedBy(events, state.head.calls, tools);
   if (started.length === 0) return;
@@ -30,12 +36,36 @@ export async function startCalls(
   if (isTooLate) await log.pull();
   const messages = firstMessages(state, state.messages.length - 1);
   for (const { call, definition } of started) {
-    const { step, index, attempts: attempt } = call;
-    const around = async (work: () => Promise<unknown>): Promise<unknown> =>
-      traceCall(state, call, work);
-    const options = { threadId: state.threadId, messages, signal, around };
-    const running = isTooLate ? notRun() : executeCall(definition, call, options);
-    executions.add({ step, index, attempt }, running);
+    const { step, index, attempts } = call;
+    const attempt = { step, index, attempt: attempts };
+    const start = (signal: AbortSignal): Promise<Execution> => {
+      const around = async (work: () => Promise<unknown>): Promise<unknown> =>
+        traceCall(state, { call, description: definition.tool.description }, work);
+      const { onPreliminary } = starting;
+      const options = { threadId: state.threadId, messages, signal, onPreliminary, around };
+      return executeCall(definition, call, options);
+    };
+    executions.add(attempt, isTooLate ? notRun() : withinLimit(starting, call, attempt, start));
+  }
+}
+
+/** Runs a call for as long as its tool may take. One that ignores the end of its time is given up: what it came to is not known. */
+async function withinLimit(
+  { limitOf, graceMs, executions, signal }: Starting,
+  { toolName }: ToolCallRecord,
+  attempt: Attempt,
+  start: (signal: AbortSignal) => Promise<Execution>,
+): Promise<Execution> {
+  const milliseconds = limitOf(toolName);
+  if (milliseconds === undefined) return start(signal);
+  const limit = startLimit(milliseconds, `Tool '${toolName}'`, {
+    graceMs,
+    onIgnored: () => executions.giveUp(attempt),
+  });
+  try {
+    return await start(AbortSignal.any([signal, limit.signal]));
+  } finally {
+    limit.end();
   }
 }
 

@@ -38,16 +38,17 @@ export interface GuardOptions<TOOLS extends ToolSet = ToolSet>
  */
 export function guardTools<TOOLS extends ToolSet>(
   tools: TOOLS,
-  { toolRecovery = {}, wait = pause, ...options }: GuardOptions<TOOLS>,
+  { toolRecovery = {}, wait = pause, threadId, ...agentOptions }: GuardOptions<TOOLS>,
 ): TOOLS {
   /* Without types a missing id is `undefined`, and all conversations would be one. */
-  if (typeof options.threadId !== 'string' || options.threadId === '') {
+  if (typeof threadId !== 'string' || threadId === '') {
     throw new HoldpointError('invalid-input', 'guardTools needs the id of the conversation.');
   }
   /* Made for its checks, as in holdPoint. */
-  createAgent({ ...options, model: 'none' });
+  createAgent({ ...agentOptions, model: 'none' });
   checkRecovery(toolRecovery, tools);
   const recoveries = new Map(Object.entries(toolRecovery));
+  const options = { ...agentOptions, threadId };
   const guarded = { ...tools };
   for (const [name, tool] of Object.entries(tools)) {
     if (tool.execute === undefined) continue;

@@ -11,6 +11,7 @@ import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
+import { inConversation } from '../thread/guarded-conversation.ts';
 import { inertTool } from './inert-tools.ts';
 import { proposingModel } from './proposing-model.ts';
 
@@ -60,8 +61,9 @@ export class GuardedCall {
     this.#call = { toolCallId: options.toolCallId, toolName: name, input: json };
     const execute = async (recorded: unknown, run: ToolRunOptions): Promise<unknown> =>
       this.#execute(recorded, run);
+    const { threadId: _threadId, wait: _wait, ...settings } = guard;
     this.#agent = createAgent({
-      ...guard,
+      ...settings,
       model: proposingModel(this.#call),
       /* Described as it is: a person's word to try the call again is bound to that. */
       tools: Object.fromEntries([[name, { ...inertTool(tool), execute }]]),
@@ -74,9 +76,14 @@ export class GuardedCall {
 
   /** Runs the call, or gives what it came to when it ran before. */
   async result(): Promise<unknown> {
-    const { abortSignal: signal, toolCallId } = this.#options;
     this.#refuseInexact();
-    const threadId = await logOf(this.#guard.threadId, toolCallId);
+    const { threadId: conversationId } = this.#guard;
+    const threadId = await logOf(conversationId, this.#options.toolCallId);
+    return inConversation({ threadId, conversationId }, async () => this.#resultIn(threadId));
+  }
+
+  async #resultIn(threadId: string): Promise<unknown> {
+    const { abortSignal: signal } = this.#options;
     for (;;) {
       signal?.throwIfAborted();
       const thread = await this.#agent.thread(threadId);

@@ -3,17 +3,18 @@ import { z } from 'zod';
 import type { QuestionField, QuestionRequestContent } from '../content/question.ts';
 import type { QuestionResponseContent } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
+import { textOf } from './input-text.ts';
 import { type Question, type QuestionResult, questionTool } from './question-tool.ts';
 
-const text = z.string().refine((value) => value.trim() !== '', 'must not be blank');
-
-/* Seed 001 counts characters and words: code points, and runs without white space. */
-const header = text
-  .refine((value) => Array.from(value).length <= 12, 'must have at most 12 characters')
-  .describe('A short label for the question, at most 12 characters.');
-const label = text
-  .refine((value) => value.trim().split(/\s+/).length <= 5, 'must have 1 to 5 words')
-  .describe('What the user sees: 1 to 5 words.');
+/* Seed 001 counts characters and words: code points, as JSON Schema does, and runs without white space. */
+const longestHeader = 12;
+const header = textOf('A short label for the question, at most 12 characters; not blank.')
+  .refine((value) => Array.from(value).length <= longestHeader, 'must have at most 12 characters')
+  .meta({ maxLength: longestHeader });
+const label = textOf('What the user sees: 1 to 5 words.').refine(
+  (value) => value.trim().split(/\s+/).length <= 5,
+  'must have 1 to 5 words',
+);
 const option = z.object({
   label,
   description: z.string().describe('What picking it means, or leads to.'),
@@ -21,10 +22,17 @@ const option = z.object({
 
 const questionSchema = z
   .object({
-    question: text.describe('The whole question.'),
+    question: textOf('The whole question; not blank.'),
     header,
-    options: z.array(option).min(2).max(4),
-    multiSelect: z.boolean().default(false).describe('Whether several options may be picked.'),
+    options: z
+      .array(option)
+      .min(2)
+      .max(4)
+      .meta({ description: 'No two have the same label.', uniqueItems: true }),
+    multiSelect: z
+      .boolean()
+      .default(false)
+      .describe('Whether several may be picked; then no label may hold a comma and a space.'),
   })
   .refine(({ options }) => differ(options.map((each) => each.label)), {
     message: 'two options have the same label',
@@ -39,7 +47,8 @@ const inputSchema = z.object({
     .max(4)
     .refine((questions) => differ(questions.map((each) => each.header)), {
       message: 'two questions have the same header',
-    }),
+    })
+    .meta({ description: 'No two have the same header.', uniqueItems: true }),
 });
 
 /** One question of seed 001 (`UserQuestion`), as its JSON has it. */
@@ -73,9 +82,9 @@ const responseSchema = z.union([
 export function askUserQuestion(): Tool {
   return questionTool({
     description:
-      'Asks the user up to four multiple-choice questions at once and gives their picks, by header. Use it when the next ' +
-      'step depends on a choice that is theirs. Offer two to four distinct options for each question and describe what each ' +
-      'means. They can only pick: for anything they would have to type, or that depends on another answer, ask otherwise.',
+      'Use this to ask up to four multiple-choice questions at once, when the next step depends on choices that are the ' +
+      "user's. Offer two to four distinct options for each question and describe what each means. Gives their picks, by " +
+      'header. They can only pick: for anything they would have to type, or that depends on another answer, ask otherwise.',
     inputSchema,
     toQuestion: ({ questions }): Question => ({
       kind: questions.length === 1 ? 'question' : 'form',

@@ -1,6 +1,6 @@
 import type { Tool } from 'ai';
 import { askUserQuestion } from './ask-user-question.ts';
-import { interactionTools } from './interaction-tools.ts';
+import { askQuestion } from './interaction-tools.ts';
 import { userChoice } from './user-choice.ts';
 
 export {
@@ -34,13 +34,14 @@ export {
 } from './question-tool.ts';
 export { choiceText, type UserChoice, userChoice, type UserChoiceOptions } from './user-choice.ts';
 
-/** Every question tool, under the name its seed gives it. */
-export function questionTools(): Record<
-  'ask_confirmation' | 'ask_question' | 'AskUserQuestion' | 'user_choice',
-  Tool
-> {
+/**
+ * The question tools for an agent whose calls ask by themselves, each under its usual name. `ask_confirmation` is not among them: it
+ * makes the model ask before every change, and the person would say yes twice for one act. For an agent without approvals add
+ * `ask_confirmation: askConfirmation()`.
+ */
+export function questionTools(): Record<'ask_question' | 'AskUserQuestion' | 'user_choice', Tool> {
   return {
-    ...interactionTools(),
+    ask_question: askQuestion(),
     AskUserQuestion: askUserQuestion(),
     user_choice: userChoice(),
   };

@@ -2,6 +2,7 @@ import type { Tool } from 'ai';
 import { z } from 'zod';
 import type { QuestionField, QuestionRequestContent } from '../content/question.ts';
 import type { QuestionResponseContent } from '../content/question.ts';
+import { textOf } from './input-text.ts';
 import { interactionIdOf, toInteractionResponse } from './interaction.ts';
 import { type Question, type QuestionResult, questionTool } from './question-tool.ts';
 
@@ -19,22 +20,24 @@ export interface InteractionOptions {
   metadata?: Record<string, unknown>;
 }
 
-const text = z.string().refine((value) => value.trim() !== '', 'must not be blank');
 const confirmationSchema = z.object({
-  question: text.describe('What the user is asked to approve.'),
+  question: textOf('What the user is asked to approve; not blank.'),
   target_tool: z
     .string()
     .optional()
     .describe('The name of the tool that will be called if they approve; for information.'),
 });
 const optionSchema = z.object({
-  id: text.describe('A stable name for the option, which the answer will carry.'),
-  label: text.describe('What its button says.'),
+  id: textOf('A stable name for the option, which the answer will carry; not blank.'),
+  label: textOf('What its button says; not blank.'),
   description: z.string().optional().describe('What it means, shown below the button.'),
 });
 const questionSchema = z.object({
-  question: text.describe('What the user is asked.'),
-  options: z.array(optionSchema).optional().describe('Suggestions that can be clicked.'),
+  question: textOf('What the user is asked; not blank.'),
+  options: z.array(optionSchema).optional().meta({
+    description: 'Suggestions that can be clicked. No two have the same id.',
+    uniqueItems: true,
+  }),
 });
 
 /* Seed 002, to the letter; the dash is U+2014. */
@@ -59,7 +62,7 @@ export function interactionTools(options: InteractionOptions = {}): {
 export function askConfirmation(options: InteractionOptions = {}): Tool {
   return questionTool({
     description:
-      'Mandatory safety gate: you must call this before any operation that creates, updates, deletes or deploys something, and ' +
+      'Use this for a yes or no to something that you are about to do. Mandatory safety gate: you must call this before any operation that creates, updates, deletes or deploys something, and ' +
       'go on only if the user says yes. Say exactly what will be done. End your turn after the call, with no other call beside it.',
     inputSchema: confirmationSchema,
     toQuestion: ({ question, target_tool }): Question => {
@@ -77,7 +80,7 @@ export function askConfirmation(options: InteractionOptions = {}): Tool {
 export function askQuestion(options: InteractionOptions = {}): Tool {
   return questionTool({
     description:
-      'Asks the user a question when you need to know something only they can say. You may suggest options; they can always ' +
+      'Use this to ask one thing that only the user can say, and may have to type. You may suggest options; they can always ' +
       'type an answer of their own, or leave the question. End your turn after the call.',
     inputSchema: questionSchema,
     toQuestion: ({ question, options: choices = [] }): Question => ({

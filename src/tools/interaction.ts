@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fromBase64url } from '../content/base64.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
 
@@ -51,14 +52,22 @@ const metadataSchema = z.looseObject({
   timeout_ms: z.number().optional(),
 });
 
-/** The id of a request in seed 002's form, a UUID: the 128 bits of our own id, written otherwise. Other ids stay as they are. */
+/**
+ * The id of a request in seed 002's form, a UUID of version 8 (RFC 9562): the bits of our own id, but for the six that say so.
+ * Always the same for a request. An id that the app's own `generateId` made in another form stays as it is.
+ */
 export function interactionIdOf({ requestId }: { requestId: string }): string {
-  if (!/^[\w-]{21}[AQgw]$/.test(requestId)) return requestId;
-  const bytes = atob(requestId.replaceAll('-', '+').replaceAll('_', '/'));
-  const hex = Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join(
-    '',
+  const bytes = fromBase64url(requestId);
+  if (bytes?.length !== 16) return requestId;
+  const hex = Array.from(bytes, (byte, index) =>
+    uuidByte(byte, index).toString(16).padStart(2, '0'),
   );
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return hex.join('').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+function uuidByte(byte: number, index: number): number {
+  if (index === 6) return 0x80 | (byte & 0x0f);
+  return index === 8 ? 0x80 | (byte & 0x3f) : byte;
 }
 
 /**

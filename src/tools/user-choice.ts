@@ -1,10 +1,11 @@
 import { jsonSchema, type Tool } from 'ai';
 import { z } from 'zod';
 import type { QuestionRequestContent, QuestionResponseContent } from '../content/question.ts';
+import { textOf } from './input-text.ts';
 import { type Question, type QuestionResult, questionTool } from './question-tool.ts';
 
 const inputSchema = z.object({
-  question: z.string().refine((text) => text.trim() !== '', 'must not be blank'),
+  question: textOf('What the user is asked; not blank.'),
   options: z.union([z.string(), z.array(z.string())]),
 });
 
@@ -30,9 +31,9 @@ export interface UserChoiceOptions {
 export function userChoice({ output = 'text' }: UserChoiceOptions = {}): Tool {
   const choice = questionTool({
     description:
-      'Lets the user pick one of several options, or say something else. Use it when there is a clear set of options, to ' +
-      'confirm before a significant step, where the way on branches on what they prefer, or where what they mean could be ' +
-      'read in several ways. Do not use it when a free answer is expected (ask in your text), for yes or no (ask directly), ' +
+      'Use this to let the user pick one of a clear set of options, or say something else. It serves to confirm before a ' +
+      'significant step that is no tool call (a call that needs a yes is asked about by itself), where the way on branches on ' +
+      'what they prefer, or where what they mean could be read in several ways. Give at least one option. Do not use it when a free answer is expected (ask in your text), for yes or no (ask directly), ' +
       'or with more than seven or eight options. Gives the exact text of the option, their own text, or "cancelled".',
     inputSchema,
     toQuestion,
@@ -55,7 +56,7 @@ const advertised = jsonSchema<z.infer<typeof inputSchema>>(
   {
     type: 'object',
     properties: {
-      question: { type: 'string', description: 'What the user is asked.' },
+      question: { type: 'string', description: 'What the user is asked; not blank.', minLength: 1 },
       options: { type: 'string', description: 'A JSON array of option strings.' },
     },
     required: ['question', 'options'],

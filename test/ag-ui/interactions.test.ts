@@ -16,7 +16,7 @@ import {
   user,
 } from './ag-ui-site.ts';
 
-const tools = { ...travelTools([]), ...questionTools() };
+const tools = { ...travelTools([]), ...questionTools(), ...interactionTools() };
 const confirm = { id: 'q1', name: 'ask_confirmation', input: deploy };
 const question = { id: 'q1', name: 'ask_question', input: source };
 

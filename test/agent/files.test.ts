@@ -13,11 +13,8 @@ async function sent(data: FilePart['data'], mediaType = 'image/png') {
     { type: 'text', text: 'Look' },
     { type: 'file', data, mediaType, filename: 'a.png' },
   ];
-  const { text } = await agent.run({ role: 'user', content }, thread).catch((error: unknown) => {
-    expect(thread.events).toEqual([]);
-    throw error;
-  });
-  return text;
+  const ran = agent.run({ role: 'user', content }, thread);
+  return { thread, text: ran.then(({ text }) => text) };
 }
 
 test.each<[string, FilePart['data'], string?]>([
@@ -32,7 +29,8 @@ test.each<[string, FilePart['data'], string?]>([
   ['tagged bytes', { type: 'data', data: new Uint8Array([1]) }],
   ['a top-level media type', png, 'image'],
 ])('%s goes to the model', async (_name, data, mediaType) => {
-  expect(await sent(data, mediaType)).toBe('Seen.');
+  const { text } = await sent(data, mediaType);
+  expect(await text).toBe('Seen.');
 });
 
 test.each<[string, FilePart['data'], string, string?]>([
@@ -48,6 +46,8 @@ test.each<[string, FilePart['data'], string, string?]>([
   ['a malformed media type', png, 'is not a media type', 'image/'],
 ])('%s is refused before anything is recorded', async (_name, data, why, mediaType) => {
   const refused = { code: 'invalid-input', message: expect.stringContaining("file 'a.png'") };
-  await expect(sent(data, mediaType)).rejects.toMatchObject(refused);
-  await expect(sent(data, mediaType)).rejects.toThrow(why);
+  const { thread, text } = await sent(data, mediaType);
+  await expect(text).rejects.toMatchObject(refused);
+  await expect(text).rejects.toThrow(why);
+  expect(thread.events).toEqual([]);
 });

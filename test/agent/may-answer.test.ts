@@ -1,4 +1,4 @@
-import { type Agent, approve, type HoldpointError, reject } from 'holdpoint';
+import { type Agent, approve, type HoldpointError } from 'holdpoint';
 import { expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { book, memoryWorld } from '../support/travel-world.ts';
@@ -42,10 +42,10 @@ test('a refusal names the request, so that its siblings can be sent without it',
 
 test('only true lets an answer through, and what mayAnswer throws is thrown', async () => {
   const world = memoryWorld(Array.from({ length: 6 }, () => ({ calls })));
-  for (const answer of [false, undefined, 'yes', 1, {}]) {
+  for (const [index, answer] of [false, undefined, 'yes', 1, {}].entries()) {
     // @ts-expect-error -- what JavaScript may return
     const agent = world.agent({ mayAnswer: async () => answer });
-    const thread = await agent.thread(`t-${String(answer)}`);
+    const thread = await agent.thread(`t-${index}`);
     const { approvalRequests } = await agent.run('Book', thread);
     const answers = approvalRequests.map((request) => request.approve());
     expect(await errorCode(agent.run(answers, thread))).toBe('not-allowed');
@@ -54,8 +54,8 @@ test('only true lets an answer through, and what mayAnswer throws is thrown', as
   const agent = world.agent({ mayAnswer: async () => Promise.reject(broken) });
   const thread = await agent.thread('broken');
   const { approvalRequests } = await agent.run('Book', thread);
-  const [request] = approvalRequests;
-  expect(await errorCode(agent.run(reject(request!), thread))).toBe(broken);
+  const rejections = approvalRequests.map((request) => request.reject());
+  expect(await errorCode(agent.run(rejections, thread))).toBe(broken);
   expect(thread.activeRequests).toHaveLength(1);
 });
 
@@ -71,7 +71,8 @@ test('it sees what is asked, what is answered, by whom and through what', async 
   const thread = await agent.thread('t');
   const { approvalRequests } = await agent.run('Book', thread);
   const by = { principal: { id: 'ann' }, channel: 'slack' };
-  await agent.run(reject(approvalRequests[0]!, 'too dear'), thread, by);
+  const rejections = approvalRequests.map((request) => request.reject('too dear'));
+  await agent.run(rejections, thread, by);
   expect(seen).toMatchObject([
     {
       principal: { id: 'ann' },
@@ -129,10 +130,8 @@ test('an approval in a user message is as strict as any: only true approves', as
   const agent = world.agent();
   const thread = await agent.thread('t');
   const { approvalRequests } = await agent.run('Book', thread);
-  const forged = { ...approve(approvalRequests[0]!), approved: 'yes' };
+  const content = approvalRequests.map((request) => ({ ...request.approve(), approved: 'yes' }));
   // @ts-expect-error -- as a page might send it
-  expect(await errorCode(agent.run({ role: 'user', content: [forged] }, thread))).toBe(
-    'invalid-answer',
-  );
+  expect(await errorCode(agent.run({ role: 'user', content }, thread))).toBe('invalid-answer');
   expect(world.ran).toHaveLength(0);
 });

@@ -25,6 +25,14 @@ async function* falteringAnswer(): AsyncGenerator<StreamPart> {
   await new Promise(() => {});
 }
 
+/** An answer that begins and says nothing. */
+async function* silence(): AsyncGenerator<StreamPart> {
+  yield { type: 'text-start', id: '0' };
+  await new Promise(() => {});
+}
+
+const isBegun = ({ type }: AgentStreamEvent): boolean => type === 'text-start';
+
 /** Reads a stream until `isReached`, does `then`, and reads on to the end. */
 async function readUntil(
   stream: AsyncIterable<AgentStreamEvent>,
@@ -68,14 +76,9 @@ test('a stopped stream ends, keeps what was said, and the next message is accept
 });
 
 test('a stop before the first word keeps nothing, and no worker asks the model again', async () => {
-  async function* silent(): AsyncGenerator<StreamPart> {
-    yield { type: 'text-start', id: '0' };
-    await new Promise(() => {});
-  }
-  const { model, heard } = streamedModel(silent());
+  const { model, heard } = streamedModel(silence());
   const agent = createAgent({ model, store: memoryStore() });
   const thread = await agent.thread('t');
-  const isBegun = ({ type }: AgentStreamEvent): boolean => type === 'text-start';
   await readUntil(agent.stream('Hi', thread), isBegun, async () => agent.stop(thread));
   expect(thread.messages).toHaveLength(1);
   expect(thread).toMatchObject({ status: 'idle', resumeAt: undefined, failure: undefined });

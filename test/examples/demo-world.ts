@@ -31,8 +31,12 @@ export class World implements AsyncDisposable {
     return new World(await mkdtemp(join(tmpdir(), 'holdpoint-demo-')));
   }
 
-  start({ wish = [], airlineMs = 0 }: { wish?: string[]; airlineMs?: number } = {}): Demo {
-    const demo = new Demo(this.folder, wish, airlineMs);
+  start({
+    wish = [],
+    airlineMs = 0,
+    folder = this.folder,
+  }: { wish?: string[]; airlineMs?: number; folder?: string } = {}): Demo {
+    const demo = new Demo(folder, wish, airlineMs);
     this.#demos.push(demo);
     return demo;
   }

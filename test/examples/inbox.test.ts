@@ -146,16 +146,19 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
   test('markup, and characters that hide or turn, are shown and do nothing', async () => {
     const nasty =
       '<img src=x onerror="document.title=`owned`"><script>document.title=`owned`</script> ' +
-      'pay \u202E001\u202C not\u200B \u0007[click](javascript:alert(1))';
+      'pay \u202E001\u202C not\u200B \u0007[click](javascript:alert(1)) 👩‍👧 \\u{202e} \\d';
     const { page } = await asking(`Write to Bob: ${nasty}`);
     const card = cardOf(page, 'May I send this mail');
     await card.waitFor();
-    const shown = 'pay \\u{202e}001\\u{202c} not\\u{200b} \\u{7}[click](javascript:alert(1))';
+    const shown =
+      'pay \\u{202e}001\\u{202c} not\\u{200b} \\u{7}[click](javascript:alert(1)) 👩‍👧 \\\\u{202e} \\d';
+    const marked = ['\\u{202e}', '\\u{202c}', '\\u{200b}', '\\u{7}'];
     for (const place of [card, chatOf(page).getByRole('article', { name: 'You' })]) {
       const text = (await place.textContent()) ?? '';
       expect(text).toContain('<img src=x onerror="document.title=`owned`"><script>');
       expect(text).toContain(shown);
-      expect(text).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+      expect(text.replaceAll('👩‍👧', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+      expect(new Set(await place.locator('mark').allTextContents())).toEqual(new Set(marked));
       expect(await place.locator('img, script, a').count()).toBe(0);
     }
     expect(await page.locator('body img, body a').count()).toBe(0);

@@ -93,4 +93,17 @@ describe.skipIf(!hasTmux)('the travel agent in a real terminal (skipped without 
     await tmux.shows(/Agent: I found [^]*after \d\d:\d\d/);
     expect(await world.bookings()).toEqual([]);
   });
+
+  test('its own lines break between words, however narrow the terminal is', async () => {
+    await using world = await World.make();
+    await using tmux = await Tmux.start({ columns: 40, rows: 60 });
+    await start(tmux, world);
+    const shown = await tmux.shows('You: ▏');
+    expect(shown).toContain('\nSay for example: Book me a flight to\nParis on Friday, under 300\n');
+    expect(shown).toContain(
+      '\n/new starts a new conversation, /quit or\nCtrl+C leaves; what waits for you is\nkept.\n',
+    );
+    await tmux.press('C-d');
+    await tmux.shows('Nothing waits for you. Start again with:\nnpm start\n$');
+  });
 });

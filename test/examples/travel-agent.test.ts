@@ -1,3 +1,5 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { eventsOf, type ThreadEvent, type ThreadStore } from 'holdpoint';
 import { describe, expect, it } from 'vitest';
 import { chained, endOf } from '../support/chained.ts';
@@ -209,6 +211,17 @@ describe('the travel agent', () => {
     expect(await world.bookings()).toMatchObject([{ to: 'Paris' }]);
   });
 
+  it('says what was left over by its last wish', async () => {
+    await using world = await World.make();
+    const before = world.start({ wish: ['To Rome tomorrow'] });
+    await before.shows(choice);
+    await before.types('never mind').shows('You: ');
+    await before.types('To Oslo on Monday').shows(choice);
+    await before.ends();
+    const after = await world.start().ends();
+    expect(after.shown).toContain('Left from before: To Oslo on Monday\n');
+  });
+
   it.each(['3', 'To Vienna on Monday'])('begins anew from the list by %j', async (picked) => {
     await using world = await World.make();
     for (const wish of ['To Rome tomorrow', 'To Paris tomorrow']) {
@@ -293,9 +306,9 @@ describe('a booking whose process was killed', () => {
     await after.shows('That was cut off at work. Taking it up …');
     const [booking] = await world.bookings();
     const asked = await after.shows(choice);
-    expect(asked).toContain(`its key would be ${booking?.idempotencyKey}.`);
-    expect(asked).toContain(`"flightId":"${booking?.flightId}"`);
-    await after.types('1').shows('Its confirmation: ');
+    expect(asked).toContain(`its key would be\n  ${booking?.idempotencyKey}\n`);
+    expect(asked).toContain(`flightId "${booking?.flightId}"`);
+    await after.types('2').shows('Its confirmation: ');
     await after.types('ABC123').shows('Your confirmation is ABC123.');
     expect((await after.ends()).shown).toContain('Nothing waits for you.');
     expect(await world.bookings()).toHaveLength(1);
@@ -309,7 +322,7 @@ describe('a booking whose process was killed', () => {
     const demo = world.start();
     await demo.shows(choice);
     await demo.types('no idea').shows(choice);
-    await demo.types('2').shows('That did not work: ');
+    await demo.types('3').shows('That did not work: ');
     await demo.shows('You: ');
     expect((await demo.ends()).shown).toContain('Nothing waits for you.');
     expect(await world.bookings()).toEqual([]);
@@ -319,8 +332,64 @@ describe('a booking whose process was killed', () => {
     await using world = await interrupted();
     const demo = world.start();
     await demo.shows(choice);
-    await demo.types('3').shows('Booked: ');
+    await demo.types('4').shows('Booked: ');
     expect(await world.bookings()).toHaveLength(1);
+  });
+
+  it('stays open, and books nothing, when the person picks what is picked at first', async () => {
+    await using world = await interrupted();
+    const demo = world.start();
+    expect(await demo.shows(choice)).toContain(
+      '  1. I do not know yet\n  2. It happened\n  3. It did not happen\n  4. Try it again\n',
+    );
+    expect((await demo.types('1').ends()).shown).toContain('A conversation waits for you.');
+    await world.start().shows('How did it end?');
+    expect(await world.bookings()).toEqual([]);
+  });
+
+  it('did not happen by an empty confirmation', async () => {
+    await using world = await interrupted();
+    const demo = world.start();
+    await demo.shows(choice);
+    await demo.types('2').shows('Its confirmation: ');
+    await demo.types('').shows('Its confirmation: ');
+    await demo.types('  ').shows('Its confirmation: ');
+    await demo.types('ABC123').shows('Your confirmation is ABC123.');
+  });
+});
+
+describe('a folder that cannot be used', () => {
+  it.each([
+    ['a file is in its place', (folder: string) => folder],
+    ['a file is on the way to it', (folder: string) => join(folder, 'inner')],
+  ])('is one line and an exit status when %s', async (_, path) => {
+    await using world = await World.make();
+    const file = join(world.folder, 'file');
+    await writeFile(file, '');
+    const { code, shown, errors } = await world.start({ folder: path(file) }).ends();
+    expect({ code, shown }).toEqual({ code: 1, shown: '' });
+    expect(errors).toBe(
+      `${path(file)} can't be used: a file is in the way. Set HOLDPOINT_DEMO_DIR to a folder that can be written to.\n`,
+    );
+  });
+
+  it.each(['threads.sqlite', 'bookings.jsonl'])(
+    'is one line and an exit status when %s is none of its files',
+    async (name) => {
+      await using world = await World.make();
+      await mkdir(join(world.folder, name));
+      const { code, shown, errors } = await world.start().ends();
+      expect({ code, shown }).toEqual({ code: 1, shown: '' });
+      expect(errors).toMatch(/^\S+ can't be used: [^\n]+\. Set HOLDPOINT_DEMO_DIR to [^\n]+\n$/);
+    },
+  );
+
+  it.skipIf(process.getuid?.() === 0)('is one line when nothing may be written', async () => {
+    await using world = await World.make();
+    await chmod(world.folder, 0o500);
+    const { code, errors } = await world.start().ends();
+    expect(code).toBe(1);
+    expect(errors).toContain(" can't be used: it can't be written to. Set HOLDPOINT_DEMO_DIR");
   });
 });
 

@@ -10,6 +10,7 @@ import type {
   UserInputRequestContent,
 } from 'holdpoint';
 import { HoldpointError } from 'holdpoint';
+import { interactionTools, questionTools } from 'holdpoint/tools';
 import { expect } from 'vitest';
 import type { ScriptedCall, ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -161,4 +162,9 @@ export function at<ITEM>(items: readonly ITEM[], index: number): ITEM {
   const item = items[index];
   if (item === undefined) throw new Error(`There is no item ${index}.`);
   return item;
+}
+
+/** The default set, and the confirmation that is added to it by name. */
+export function everyQuestionTool() {
+  return { ...questionTools(), ...interactionTools() };
 }

@@ -1,10 +1,9 @@
 import type { AgentThread, QuestionRequestContent, QuestionResponseContent } from 'holdpoint';
-import { questionTools } from 'holdpoint/tools';
 import { describe, expect, test } from 'vitest';
 import { eventsIn } from '../support/events-in.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { travelWorld } from '../support/travel-world.ts';
-import { dismissed, eventsOf, picked, questionsOf } from './asked.ts';
+import { dismissed, eventsOf, everyQuestionTool, picked, questionsOf } from './asked.ts';
 import { keptOn } from './asking-tools.ts';
 import { Died, dyingStore } from './dying-store.ts';
 
@@ -38,7 +37,7 @@ async function converse({ point, when, how }: Death) {
     const said = eventsOf(await eventsIn(shared, 't'), 'step-finished').length;
     const played = scriptedModel(script.slice(said));
     const store = mortal.isDead ? shared : mortal.store;
-    const options = { tools: questionTools(), toolApproval: {}, now: () => clock.now };
+    const options = { tools: everyQuestionTool(), toolApproval: {}, now: () => clock.now };
     const agent = travelWorld(played, () => store).agent(options);
     try {
       const thread = await agent.thread('t');

@@ -1,16 +1,25 @@
 import type { AgentOptions, QuestionRequestContent, QuestionResponseContent } from 'holdpoint';
-import { questionTools } from 'holdpoint/tools';
 import { describe, expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { book, look } from '../support/travel-world.ts';
-import { ask, at, dismissed, eventsOf, expectRefused, picked, resultOf, single } from './asked.ts';
+import {
+  ask,
+  at,
+  dismissed,
+  eventsOf,
+  everyQuestionTool,
+  expectRefused,
+  picked,
+  resultOf,
+  single,
+} from './asked.ts';
 import { asks, oneOf } from './asking-tools.ts';
 
 /** A step with questions of several kinds, a gated call and a safe one. */
 const mixed = async (options: Partial<AgentOptions> = {}) =>
   ask({
     ...options,
-    tools: { ...questionTools(), ask: asks(oneOf) },
+    tools: { ...everyQuestionTool(), ask: asks(oneOf) },
     calls: [
       { id: 'q1', name: 'ask', input: {} },
       book('c1', 'Paris'),
@@ -143,7 +152,7 @@ describe('rules', () => {
 /** A gated call beside questions about it, and another gated call after them. */
 const gated = async () =>
   ask({
-    tools: questionTools(),
+    tools: everyQuestionTool(),
     calls: [
       book('c1', 'Paris'),
       { id: 'q1', name: 'ask_confirmation', input: { question: 'Book?', target_tool: 'book' } },

@@ -1,4 +1,4 @@
-import { type Question, questionTools, userChoice } from 'holdpoint/tools';
+import { type Question, userChoice } from 'holdpoint/tools';
 import { describe, expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -9,6 +9,7 @@ import {
   at,
   dismissed,
   eventsOf,
+  everyQuestionTool,
   expectRefused,
   overTheWire,
   picked,
@@ -307,7 +308,7 @@ test.each(storeKits)(
 
 test('X-07: a thread with open questions goes through JSON, and is answered elsewhere', async () => {
   const { thread, inProcess } = await ask({
-    tools: questionTools(),
+    tools: everyQuestionTool(),
     calls: [
       {
         id: 'q1',

@@ -49,7 +49,6 @@ const json = (value: UserChoice) => ({ type: 'json', value });
 describe('the tool', () => {
   test('S4-01, S4-10, C-12: it is one of the question tools, under the name of the seed', () => {
     expect(Object.keys(questionTools())).toEqual([
-      'ask_confirmation',
       'ask_question',
       'AskUserQuestion',
       'user_choice',

@@ -1,0 +1,159 @@
+import { tool } from 'ai';
+import { createAgent, memoryStore } from 'holdpoint';
+import { scriptedModel } from 'holdpoint/testing';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { z } from 'zod';
+
+const { model } = scriptedModel([{ text: 'Hello.' }], { repeat: true });
+
+test.each([
+  ['system', "it is called 'instructions' here"],
+  ['stopWhen', "it is called 'maxSteps' here"],
+  ['experimental_telemetry', "it is called 'telemetry' here"],
+  ['abortSignal', 'give it to agent.run or agent.stream'],
+  ['toolAproval', "did you mean 'toolApproval'?"],
+  ['maxstep', "did you mean 'maxSteps'?"],
+  ['somethingElseEntirely', "has no setting 'somethingElseEntirely'"],
+])('createAgent refuses %s, and says: %s', (name, advice) => {
+  const options = { model, [name]: 'x' };
+  expect(() => createAgent(options)).toThrow(TypeError);
+  expect(() => createAgent(options)).toThrow(name);
+  expect(() => createAgent(options)).toThrow(advice);
+});
+
+test.each([
+  ['abortsignal', "did you mean 'abortSignal'?"],
+  ['context', "it is called 'runtimeContext' here"],
+  ['user', "it is called 'principal' here"],
+  ['maxSteps', 'give it to createAgent'],
+])('run and stream refuse %s, and say: %s', async (name, advice) => {
+  const agent = createAgent({ model });
+  const thread = await agent.thread('t');
+  const options = { [name]: 'x' };
+  await expect(agent.run('Hi', thread, options)).rejects.toThrow(TypeError);
+  await expect(agent.run('Hi', thread, options)).rejects.toThrow(advice);
+  expect(() => agent.stream('Hi', thread, options)).toThrow(advice);
+  expect(thread.events).toEqual([]);
+});
+
+test('a setting that is undefined is no setting', async () => {
+  const options = { model, system: undefined };
+  const agent = createAgent(options);
+  const thread = await agent.thread('t');
+  const none: object = { user: undefined };
+  expect(await agent.run('Hi', thread, none)).toMatchObject({ text: 'Hello.' });
+});
+
+test("run takes the AI SDK's abortSignal, and its old name as well, but not both", async () => {
+  const agent = createAgent({ model });
+  const thread = await agent.thread('t');
+  const reason = new Error('the user left');
+  const abortSignal = AbortSignal.abort(reason);
+  await expect(agent.run('Hi', thread, { abortSignal })).rejects.toBe(reason);
+  await expect(agent.run('Hi', thread, { signal: abortSignal })).rejects.toBe(reason);
+  await expect(agent.stream('Hi', thread, { abortSignal }).response).rejects.toBe(reason);
+  const both = { abortSignal, signal: abortSignal };
+  await expect(agent.run('Hi', thread, both)).rejects.toThrow('which are the same');
+});
+
+/** An agent with a tool that ends with its signal, or ignores it and ends when it is told. */
+function agentWithSlowTool(timeout: unknown, heedsSignal: boolean) {
+  const ending = Promise.withResolvers<string>();
+  const slow = tool({
+    inputSchema: z.object({}),
+    execute: async (_input, { abortSignal }) => {
+      if (heedsSignal)
+        abortSignal?.addEventListener('abort', () => ending.reject(abortSignal.reason));
+      return ending.promise;
+    },
+  });
+  const quick = tool({ inputSchema: z.object({}), execute: () => 'quick' });
+  const calls = [
+    { id: 'c1', name: 'slow', input: {} },
+    { id: 'c2', name: 'quick', input: {} },
+  ];
+  const scripted = scriptedModel([{ calls }, { text: 'It took too long.' }]);
+  // @ts-expect-error -- the timeouts are data of the test
+  const options: Pick<Parameters<typeof createAgent>[0], 'timeout'> = { timeout };
+  const agent = createAgent({
+    model: scripted.model,
+    tools: { slow, quick },
+    store: memoryStore(),
+    abortGraceMs: 10,
+    ...options,
+  });
+  return { agent, ending };
+}
+
+test.each([{ toolMs: 10 }, { tools: { slowMs: 10 } }, { toolMs: 60_000, tools: { slowMs: 10 } }])(
+  'a tool that takes too long is aborted, and the model is told: %o',
+  async (timeout) => {
+    const { agent } = agentWithSlowTool(timeout, true);
+    const thread = await agent.thread('t');
+    expect(await agent.run('Go', thread)).toMatchObject({ text: 'It took too long.' });
+    expect(thread.calls).toMatchObject([
+      { outcome: { status: 'failed', error: "Tool 'slow' did not end within 10 ms." } },
+      { outcome: { status: 'succeeded', output: 'quick' } },
+    ]);
+  },
+);
+
+test('a tool that ignores its time limit leaves the call indeterminate, and its late result settles it', async () => {
+  const { agent, ending } = agentWithSlowTool({ toolMs: 10 }, false);
+  const thread = await agent.thread('t');
+  expect(await agent.run('Go', thread)).toMatchObject({ status: 'indeterminate' });
+  expect(thread.calls).toMatchObject([{ status: 'indeterminate' }, { status: 'succeeded' }]);
+  const settled = Promise.withResolvers<void>();
+  agent.on('call-ended', () => settled.resolve());
+  ending.resolve('in the end');
+  await settled.promise;
+  expect(await agent.run([], thread)).toMatchObject({ text: 'It took too long.' });
+  expect(thread.calls).toMatchObject([{ outcome: { output: 'in the end' } }, {}]);
+});
+
+test.each([
+  [10, 'The run did not end within 10 ms.'],
+  [{ totalMs: 10 }, 'The run did not end within 10 ms.'],
+  [{ stepMs: 10 }, 'The step did not end within 10 ms.'],
+])(
+  'a run with timeout %o fails when its tools take longer, and is due again',
+  async (timeout, error) => {
+    const { agent } = agentWithSlowTool(timeout, true);
+    const thread = await agent.thread('t');
+    await expect(agent.run('Go', thread)).rejects.toMatchObject({
+      name: 'TimeoutError',
+      message: error,
+    });
+    expect(thread.failure).toMatchObject({ failures: 1, error });
+    expect(thread.resumeAt).toBeGreaterThan(0);
+  },
+);
+
+test.each([
+  [0, 'timeout is 0'],
+  [{ stepMs: NaN }, 'timeout.stepMs is NaN'],
+  [{ toolMs: -1 }, 'timeout.toolMs is -1'],
+  [{ tools: { slowerMs: 5 } }, "timeout.tools has 'slowerMs'"],
+  [{ tools: { slow: 5 } }, "timeout.tools has 'slow'"],
+])('a timeout of %o is refused', (timeout, why) => {
+  expect(() => agentWithSlowTool(timeout, true)).toThrow(why);
+});
+
+test('the time that people take to answer is in no limit', async () => {
+  const pay = tool({ inputSchema: z.object({}), execute: () => 'paid' });
+  const calls = [{ id: 'c1', name: 'pay', input: {} }];
+  const scripted = scriptedModel([{ calls }, { text: 'Paid.' }]);
+  const agent = createAgent({
+    model: scripted.model,
+    tools: { pay },
+    toolApproval: { pay: 'user-approval' },
+    timeout: { totalMs: 200, stepMs: 200, toolMs: 200 },
+  });
+  const thread = await agent.thread('t');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const asked = await agent.run('Pay', thread);
+  await vi.advanceTimersByTimeAsync(300);
+  const answers = asked.approvalRequests.map((request) => request.approve());
+  expect(await agent.run(answers, thread)).toMatchObject({ text: 'Paid.' });
+});
