@@ -37,7 +37,7 @@ describe('S13-11: a reply that a person wants written again', () => {
     expect(at.heard.requests).toBe(2);
   });
 
-  test('is gone on with where its run has failed', async () => {
+  test('is continued where its run has failed', async () => {
     const at = streamingSite([
       [...call('c1', 'look', city), finishPart('tool-calls')],
       failing,
@@ -73,7 +73,7 @@ describe('S13-11: a reply that a person wants written again', () => {
     expect(openApprovals(at.chat.messages)).toEqual(open);
   });
 
-  test('is told again with no word of refusal to a page that sends its message once more', async () => {
+  test('is shown again, without a refusal, to a page that sends its message once more', async () => {
     const at = streamingSite([says('One.')]);
     await at.chat.sendMessage({ text: 'Hi' });
     const page = chatPage(at.handler, { messages: at.chat.messages.slice(0, 1) });

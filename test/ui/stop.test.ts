@@ -3,8 +3,8 @@ import { createUiHandler, stopChat } from 'holdpoint/ui';
 import { describe, expect, test, vi } from 'vitest';
 import { finishPart, type StreamPart, textParts } from '../support/streamed-model.ts';
 import { cityInput, travelTools } from '../support/travel-world.ts';
-import { chatPage, comparable, lastText, openApprovals, origin, toolParts } from './chat-page.ts';
-import { call, city, reasoningParts, streamingSite } from './streaming-site.ts';
+import { chatPage, comparable, lastText, openApprovals, toolParts } from './chat-page.ts';
+import { call, city, fetchFrom, reasoningParts, streamingSite } from './streaming-site.ts';
 
 const says = (text: string) => [...textParts('0', text), finishPart()];
 
@@ -25,14 +25,13 @@ function stoppable(...[answers, options, page]: Parameters<typeof streamingSite>
   const onFinish = ({ finishReason }: { finishReason?: string }): void =>
     void ends.push(finishReason);
   const at = streamingSite(answers, { pollMs: 3_600_000, ...options }, { onFinish, ...page });
-  const sent: unknown[] = [];
-  const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const request = new Request(new URL(String(url), origin), init);
-    sent.push(await request.clone().json());
+  const stops: unknown[] = [];
+  const fetch = fetchFrom(async (request) => {
+    stops.push(await request.clone().json());
     return at.handler(request);
-  };
+  });
   const stop = async (chat = at.chat): Promise<void> => stopChat(chat, { api: '/chat', fetch });
-  return { ...at, ends, stop, stops: sent };
+  return { ...at, ends, stop, stops };
 }
 
 describe('S13-11: a person who stops a reply', () => {
@@ -138,7 +137,7 @@ describe('S13-11: a person who stops a reply', () => {
     expect(comparable(at.chat.messages)).toEqual(comparable(await at.reloaded()));
   });
 
-  test('hears why where that was refused, and the reply goes on', async () => {
+  test('reads why where the server refuses that, and the reply continues', async () => {
     const gate = Promise.withResolvers<void>();
     async function* slow(): AsyncGenerator<StreamPart, void> {
       yield* begun('Hello ');
@@ -149,10 +148,7 @@ describe('S13-11: a person who stops a reply', () => {
     const sent = at.chat.sendMessage({ text: 'Hi' });
     await vi.waitUntil(() => lastText(at.chat.messages) === 'Hello ');
     const stranger = createUiHandler({ agent: at.agent, authorize: () => undefined });
-    const stopping = stopChat(at.chat, {
-      api: '/chat',
-      fetch: async (url, init) => stranger(new Request(new URL(String(url), origin), init)),
-    });
+    const stopping = stopChat(at.chat, { api: '/chat', fetch: fetchFrom(stranger) });
     await expect(stopping).rejects.toMatchObject({
       statusCode: 403,
       responseBody: expect.stringContaining('not-allowed'),
@@ -175,7 +171,7 @@ describe('S13-11: a person who stops a reply', () => {
     expect(comparable(at.chat.messages)).toEqual(comparable(await at.reloaded()));
   });
 
-  test('is not whoever loses the connection: what was begun is brought to its end', async () => {
+  test('does more than to close the connection: that alone lets the reply be written to its end', async () => {
     const gate = Promise.withResolvers<void>();
     async function* slow(): AsyncGenerator<StreamPart, void> {
       yield* begun('Hello ');

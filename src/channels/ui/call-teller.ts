@@ -1,4 +1,5 @@
 import type { UIMessageChunk } from 'ai';
+import type { PreliminaryResult } from '../../agent/execute-call.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import { askChunk } from './ask-chunk.ts';
@@ -11,6 +12,7 @@ export class CallTeller {
   readonly #available: UIMessageChunk;
   #request: UserInputRequest | undefined;
   #approved: boolean | undefined;
+  #hasPreview = false;
   #isEnded = false;
 
   /** `available` is what showed the call. */
@@ -40,6 +42,13 @@ export class CallTeller {
   /** The call goes on outside; where that is the page, it is the page's turn now. */
   defer(): UIMessageChunk[] {
     return this.#isClientTool && this.#approved === true ? [this.#available] : [];
+  }
+
+  /** What the tool has so far, until its result takes the place of it. */
+  preview({ toolCallId, output }: PreliminaryResult): UIMessageChunk[] {
+    if (this.#isEnded) return [];
+    this.#hasPreview = true;
+    return [{ type: 'tool-output-available', toolCallId, output, preliminary: true }];
   }
 
   end({ toolCallId }: ToolCall, outcome: ToolCallOutcome): UIMessageChunk[] {
@@ -77,9 +86,10 @@ export class CallTeller {
     return [result];
   }
 
-  /** How the call stands, when it was approved and nothing more is told now. */
+  /** How the call stands, when nothing more is told now: what is not recorded goes, and one that was approved shows its status. */
   settle({ toolCallId, status }: ToolCallRecord): UIMessageChunk[] {
-    if (this.#isEnded || this.#approved === undefined) return [];
+    if (this.#isEnded) return [];
+    if (this.#approved === undefined) return this.#hasPreview ? [this.#available] : [];
     if (this.#isClientTool && status === 'deferred') return [];
     return [{ type: 'tool-output-available', toolCallId, output: { status }, preliminary: true }];
   }

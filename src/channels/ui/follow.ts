@@ -2,11 +2,11 @@ import type { UIMessageChunk } from 'ai';
 import { Feed } from '../../agent/feed.ts';
 import { timer } from '../../content/timer.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { listen, type LiveNews, nextStepOf } from './live-words.ts';
+import { listen, type LiveNews, nextStepOf } from './live-runs.ts';
 import type { ThreadTelling } from './thread-telling.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
 
-/** What makes a page that follows a run look: news of a run in this process, or the time to poll. */
+/** When a page that follows a run reads the thread: at news of a run in this process, and when it is time to poll. */
 type Signal = LiveNews | { type: 'poll' } | { type: 'failed'; error: unknown };
 
 /**
@@ -24,11 +24,7 @@ export async function* follow<RUNTIME_CONTEXT>(
   if (gone.aborted) drop();
   gone.addEventListener('abort', drop);
   const unlisten = listen(agent, opened.id, (news) => signals.push(news));
-  const poll = (): void =>
-    void wait(pollMs, gone).then(
-      () => signals.push({ type: 'poll' }),
-      (error: unknown) => signals.push({ type: 'failed', error }),
-    );
+  const poll = (): void => void pushAfter(wait(pollMs, gone), signals);
   let thread = opened;
   let step = nextStepOf(thread);
   try {
@@ -50,5 +46,14 @@ export async function* follow<RUNTIME_CONTEXT>(
   } finally {
     unlisten();
     gone.removeEventListener('abort', drop);
+  }
+}
+
+async function pushAfter(waiting: Promise<unknown>, signals: Feed<Signal>): Promise<void> {
+  try {
+    await waiting;
+    signals.push({ type: 'poll' });
+  } catch (error) {
+    signals.push({ type: 'failed', error });
   }
 }

@@ -3,6 +3,7 @@ import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { approvalAnswers } from './approval-parts.ts';
 import { type ChatRequest, headOf, parseAnswers } from './chat-request.ts';
+import type { RecordedMessage } from './said-before.ts';
 import type { PageStand } from './thread-telling.ts';
 import { type ConvertDataPart, type UserInput, userInput } from './user-input.ts';
 
@@ -10,6 +11,8 @@ import { type ConvertDataPart, type UserInput, userInput } from './user-input.ts
 export interface PageInput {
   items: InputItem[];
   stand: PageStand;
+  /** The messages without a reply that this takes the place of; the last one first. */
+  replaces?: RecordedMessage[];
 }
 
 /** What a page posted, for a run. Of messages that the model or a tool said, only the answers in them count. */
@@ -44,9 +47,16 @@ export async function pageInput(
 /* Of a message that is sent again, as its answer has not come, the turn is told; it is not said twice. */
 function fromUser(answers: readonly InputItem[], isAgain: boolean, input: UserInput): PageInput {
   switch (input.type) {
-    case 'message':
-      return { items: [...answers, input.message], stand: { type: 'nothing' } };
+    case 'message': {
+      const { message, replaces } = input;
+      const items = [...answers, message];
+      return { items, stand: { type: 'nothing' }, ...(replaces && { replaces }) };
+    }
     case 'said-before':
+      if (isAgain && input.stopped !== undefined) {
+        const items = [...answers, input.message];
+        return { items, stand: { type: 'nothing' }, replaces: [input.stopped] };
+      }
       return { items: [...answers], stand: { type: 'nothing', turn: input.revision, isAgain } };
     case 'answers': {
       const type = isAgain ? 'nothing' : 'new-message';

@@ -35,8 +35,9 @@ async function takeChat<RUNTIME_CONTEXT>(
   const { threadId, outputs = [], whilePending, revision: seen } = asked;
   const thread = await agent.thread(threadId);
   const before = thread.revision;
-  const { items, stand } = await pageInput(asked, thread, convertDataPart);
+  const { items, stand, replaces = [] } = await pageInput(asked, thread, convertDataPart);
   await deliverOutputs({ agent, thread, clientTools, by }, outputs);
+  for (const { messageId } of replaces) await agent.retract(thread, messageId, by);
   const runOptions = { ...by, ...(whilePending === undefined ? {} : { whilePending }) };
   const offered = await offerAnswers(
     items,

@@ -3,7 +3,7 @@ import type { RunOptions } from '../../agent/agent-options.ts';
 import type { AgentStreamEvent } from '../../agent/agent-stream.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { follow } from './follow.ts';
-import { overheard } from './live-words.ts';
+import { broadcast } from './live-runs.ts';
 import { tellRun } from './tell-run.ts';
 import { type PageStand, ThreadTelling } from './thread-telling.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
@@ -37,7 +37,7 @@ export async function* tellChat<RUNTIME_CONTEXT>({
   try {
     yield* telling.begin(thread, stand, before);
     while (
-      (yield* tellRun(overheard(options.agent, thread, events), thread, telling)) === 'running' &&
+      (yield* tellRun(broadcast(options.agent, thread, events), thread, telling)) === 'running' &&
       !gone.aborted
     ) {
       thread = yield* follow(options, telling, { thread, gone });

@@ -1,12 +1,11 @@
 import type { FinishReason, UIMessageChunk } from 'ai';
-import type { ModelDelta } from '../../agent/streaming-model.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { toldOf } from '../../http/error-response.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { TellingOptions } from './telling-options.ts';
 import { beginsTurn, messageIdOf, turnAt } from './turns.ts';
-import { TurnTeller } from './turn-teller.ts';
+import { type Provisional, TurnTeller } from './turn-teller.ts';
 
 /** What a page has before it, and so from where it is told. */
 export type PageStand =
@@ -89,9 +88,9 @@ export class ThreadTelling {
     }
   }
 
-  /** What the model is saying. */
-  hear(delta: ModelDelta): UIMessageChunk[] {
-    return this.#isOver ? [] : this.#teller.hear(delta);
+  /** What the model is saying, or what a tool has so far. */
+  hear(news: Provisional): UIMessageChunk[] {
+    return this.#isOver ? [] : this.#teller.hear(news);
   }
 
   /** What the model was saying will not be recorded: the page forgets it. */

@@ -8,7 +8,10 @@ import type { ConvertDataPart } from './user-input.ts';
 /** How a web page reaches an agent. */
 export interface UiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   extends TellingOptions, LookOptions, OriginOptions {
-  agent: Pick<Agent<RUNTIME_CONTEXT>, 'now' | 'thread' | 'stream' | 'respond' | 'deliver' | 'stop'>;
+  agent: Pick<
+    Agent<RUNTIME_CONTEXT>,
+    'now' | 'thread' | 'stream' | 'respond' | 'deliver' | 'stop' | 'retract'
+  >;
   /**
    * Called before anything of the thread is read. `undefined`, or no principal, is 403; a `Response` is sent as it is; what it
    * throws is 500.

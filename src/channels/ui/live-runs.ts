@@ -1,22 +1,22 @@
 import type { Agent } from '../../agent/agent.ts';
 import type { AgentStreamEvent } from '../../agent/agent-stream.ts';
-import type { ModelDelta } from '../../agent/streaming-model.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
+import type { Provisional } from './turn-teller.ts';
 
 /** What happens in a run of this process, for pages that follow it. */
 export type LiveNews =
-  /** The model says more of the step of this number. */
-  | { type: 'delta'; step: number; delta: ModelDelta }
+  /** The model says more of the step of this number, or a tool has more before that step. */
+  | { type: 'delta'; step: number; delta: Provisional }
   /** Events were recorded. */
   | { type: 'recorded' }
-  /** The run has ended; what it said and did not record never counts. */
+  /** The run has ended; what the model said and the run did not record never counts. */
   | { type: 'ended' };
 
 type Listener = (news: LiveNews) => void;
 
-/** A thread that pages of this process watch, or that is run in it. */
+/** A thread that is run in this process, or followed by pages. */
 interface LiveThread {
-  /** What the model has said of the step that is not recorded yet. */
+  /** What the model has said of the step that is not recorded yet, and what tools have so far. */
   said: Extract<LiveNews, { type: 'delta' }>[];
   listeners: Set<Listener>;
   /** How many runs and pages use this. */
@@ -27,14 +27,14 @@ type ThreadOpener = Pick<Agent, 'thread'>;
 
 const threadsOf = new WeakMap<ThreadOpener, Map<string, LiveThread>>();
 
-/** The events of a run, which the pages that listen get as well. */
-export async function* overheard(
+/** Passes the events of a run on, and emits them to the pages that listen. */
+export async function* broadcast(
   agent: ThreadOpener,
   thread: AgentThread,
   events: AsyncIterable<AgentStreamEvent>,
 ): AsyncGenerator<AgentStreamEvent, void> {
   const live = join(agent, thread.id);
-  const tell = (news: LiveNews): void => live.listeners.forEach((listener) => listener(news));
+  const emit = (news: LiveNews): void => live.listeners.forEach((listener) => listener(news));
   let step = nextStepOf(thread);
   let isSpeaking = false;
   try {
@@ -44,20 +44,23 @@ export async function* overheard(
           step = event.step + 1;
           live.said = [];
         }
-        tell({ type: 'recorded' });
+        emit({ type: 'recorded' });
       } else if (event.type !== 'finish' && event.type !== 'error') {
         isSpeaking = true;
         const news: LiveNews = { type: 'delta', step, delta: event };
+        if (event.type === 'tool-result') {
+          live.said = live.said.filter(({ delta }) => !isReplaced(delta, event));
+        }
         live.said.push(news);
-        tell(news);
+        emit(news);
       }
       yield event;
     }
   } finally {
-    /* A run that only brought an answer to another one has said nothing, and the other one goes on. */
+    /* A run that only records an answer for another run says nothing, and the other run continues. */
     if (isSpeaking) {
       live.said = [];
-      tell({ type: 'ended' });
+      emit({ type: 'ended' });
     }
     leave(agent, thread.id);
   }
@@ -72,6 +75,13 @@ export function listen(agent: ThreadOpener, threadId: string, listener: Listener
     live.listeners.delete(listener);
     leave(agent, threadId);
   };
+}
+
+/* What a tool yields takes the place of what it yielded before. */
+function isReplaced(said: Provisional, by: Provisional): boolean {
+  return (
+    said.type === 'tool-result' && by.type === 'tool-result' && said.toolCallId === by.toolCallId
+  );
 }
 
 /** The number of the step that the model takes next. */
