@@ -5,6 +5,24 @@ import { ReadmePageSite } from './readme-page-site.ts';
 
 const { whyNot } = await findChromium();
 
+async function secondTab(page: Page): Promise<Page> {
+  const tab = await page.context().newPage();
+  await tab.goto(page.url());
+  return tab;
+}
+
+async function says(page: Page, text: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Message' }).fill(text);
+  await button(page, 'Send').click();
+}
+
+const button = (page: Page, name: string): Locator =>
+  page.getByRole('button', { name, exact: true });
+const call = (page: Page): Locator => page.getByRole('region', { name: 'bookFlight' });
+const seen = async (place: Locator, text: string): Promise<void> =>
+  place.filter({ hasText: text }).first().waitFor();
+const reply = (page: Page): Locator => page.getByRole('article', { name: 'Assistant' }).last();
+
 describe.skipIf(whyNot !== undefined)(`README's page (${whyNot ?? 'in Chromium'})`, () => {
   let site: ReadmePageSite;
   const errors: string[] = [];
@@ -23,24 +41,6 @@ describe.skipIf(whyNot !== undefined)(`README's page (${whyNot ?? 'in Chromium'}
     await page.getByText('Where would you like to fly?').waitFor();
     return page;
   }
-
-  async function secondTab(page: Page): Promise<Page> {
-    const tab = await page.context().newPage();
-    await tab.goto(page.url());
-    return tab;
-  }
-
-  async function says(page: Page, text: string): Promise<void> {
-    await page.getByRole('textbox', { name: 'Message' }).fill(text);
-    await button(page, 'Send').click();
-  }
-
-  const button = (page: Page, name: string): Locator =>
-    page.getByRole('button', { name, exact: true });
-  const call = (page: Page): Locator => page.getByRole('region', { name: 'bookFlight' });
-  const seen = async (place: Locator, text: string): Promise<void> =>
-    place.filter({ hasText: text }).first().waitFor();
-  const reply = (page: Page): Locator => page.getByRole('article', { name: 'Assistant' }).last();
 
   test('takes a message, shows the whole call, and runs it after Approve alone', async () => {
     const page = await visit();
