@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { askInTerminal, type TerminalOptions, terminalUserInterface } from 'holdpoint/terminal';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { approval, field, question } from './requests.ts';
-import { keys, VirtualTerminal } from './virtual-terminal.ts';
+import { approving, keys, rejecting, VirtualTerminal } from './virtual-terminal.ts';
 
 const open = 'Reject with a reason';
 
@@ -36,7 +36,7 @@ describe('Z4-10, X-08: the terminal is given back', () => {
     async (_name, happen, dismisses) => {
       const terminal = new VirtualTerminal();
       const asking = askInTerminal(question(field(['A'])), terminal);
-      await terminal.ends('❯ A');
+      await terminal.ends('❯ 1. A');
       await happen(terminal);
       expect(await asking).toHaveLength(dismisses ? 1 : 0);
     },
@@ -48,7 +48,7 @@ describe('Z4-10, X-08: the terminal is given back', () => {
       const terminal = new VirtualTerminal();
       const two = [question(field(['A'])), question(field(['B']))];
       const asking = askInTerminal(two, { ...streams(terminal), onLeave: 'keep' });
-      await terminal.ends('❯ A');
+      await terminal.ends('❯ 1. A');
       await happen(terminal);
       expect(await asking).toEqual([]);
     },
@@ -70,7 +70,7 @@ describe('Z4-10, X-08: the terminal is given back', () => {
     terminal.input.setRawMode(true).on('data', () => {});
     const asking = askInTerminal(approval(), streams(terminal));
     await terminal.ends(open);
-    await terminal.types('1');
+    await terminal.types(...approving);
     expect(await asking).toHaveLength(1);
     expect(terminal.input.isRaw).toBe(true);
     expect(terminal.input.readableFlowing).toBe(true);
@@ -80,7 +80,7 @@ describe('Z4-10, X-08: the terminal is given back', () => {
     const terminal = new VirtualTerminal();
     const asking = askInTerminal(approval(), terminal);
     await terminal.ends(open);
-    await terminal.types('1');
+    await terminal.types(...approving);
     await asking;
     expect(terminal.input.isPaused()).toBe(true);
     expect(terminal.faults()).toEqual([]);
@@ -91,7 +91,7 @@ describe('Z4-10, X-08: the terminal is given back', () => {
     for (const approved of [true, false]) {
       const asking = askInTerminal(approval(), terminal);
       await terminal.ends(open);
-      await terminal.types(approved ? '1' : '2');
+      await terminal.types(...(approved ? approving : rejecting));
       expect(await asking).toMatchObject([{ approved }]);
       expect(terminal.faults()).toEqual([]);
     }
@@ -162,7 +162,7 @@ describe('Z4-10, X-08: the terminal is given back', () => {
     },
   );
 
-  test.each([0, 1, 2, 3])(
+  test.each([0, 1, 2])(
     'where the output throws at its frames, after %i writes (regression: it was asked for ever)',
     async (count) => {
       const terminal = new VirtualTerminal();
@@ -196,7 +196,7 @@ describe('Z4-10, X-08: the terminal is given back', () => {
       process.once(signal, heard);
       const terminal = new VirtualTerminal();
       const asking = askInTerminal(question(field(['A'])), terminal);
-      await terminal.ends('❯ A');
+      await terminal.ends('❯ 1. A');
       process.on(signal, heard);
       process.emit(signal, signal);
       expect(terminal.output.isCursorShown).toBe(true);

@@ -14,6 +14,9 @@ import type { Dialog } from './dialog.ts';
 import type { TerminalOptions } from './terminal-options.ts';
 import { withDialog } from './with-dialog.ts';
 
+const leftOpen = '  ✗ Left open: nothing was answered';
+const dismissed = '  ✗ Dismissed: no answer was given';
+
 type Request = UserInputRequestContent | UserInputRequest;
 
 /** How requests are asked. */
@@ -60,12 +63,8 @@ async function askAll(
 ): Promise<UserInputResponseContent[]> {
   const answers: UserInputResponseContent[] = [];
   for (const [index, request] of requests.entries()) {
-    if (requests.length > 1) {
-      await dialog.show((page) =>
-        page.add('', page.paint.faint(`${index + 1} of ${requests.length}`)),
-      );
-    }
-    const { answer, isLast } = await askOrLeave(request, dialog);
+    const place = requests.length > 1 ? `${index + 1} of ${requests.length}` : undefined;
+    const { answer, isLast } = await askOrLeave(request, dialog, place);
     if (answer !== undefined) answers.push(answer);
     if (isLast) break;
   }
@@ -78,12 +77,19 @@ interface Asked {
   isLast: boolean;
 }
 
-async function askOrLeave(request: UserInputRequest, dialog: Dialog): Promise<Asked> {
+async function askOrLeave(
+  request: UserInputRequest,
+  dialog: Dialog,
+  place: string | undefined,
+): Promise<Asked> {
   try {
-    return { answer: await ask(request, dialog), isLast: false };
+    const answer = await ask(request, dialog, place);
+    if (answer === undefined) await dialog.note(leftOpen);
+    return { answer, isLast: false };
   } catch (error) {
     if (!(error instanceof Departure)) throw error;
     const answer = dismissal(request, error);
+    if (error.how !== 'lost') await dialog.note(answer === undefined ? leftOpen : dismissed);
     return { answer, isLast: answer === undefined || error.how !== 'interrupted' };
   }
 }
@@ -91,10 +97,11 @@ async function askOrLeave(request: UserInputRequest, dialog: Dialog): Promise<As
 async function ask(
   request: UserInputRequest,
   dialog: Dialog,
+  place: string | undefined,
 ): Promise<UserInputResponseContent | undefined> {
   return request.type === 'approval-request'
-    ? askApproval(request, dialog)
-    : askQuestion(request, dialog);
+    ? askApproval(request, dialog, place)
+    : askQuestion(request, dialog, place);
 }
 
 /* A terminal that breaks says nothing in anybody's name. */

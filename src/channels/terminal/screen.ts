@@ -32,11 +32,10 @@ export class Screen {
     input.resume();
   }
 
-  /** Writes lines of our own above what is shown next. */
-  print(lines: readonly string[]): void {
+  /** Writes a line of our own below what was shown last. */
+  print(line: string): void {
     const { output } = this.#streams;
-    const text = lines.map((line) => `${line}\n`).join('');
-    if (this.#end === undefined) attemptOn(output, () => output.write(text));
+    if (output.writable) attemptOn(output, () => output.write(`${line}\n`));
   }
 
   /** Shows a widget until it has an answer. Rejects with a `Departure`, or with the reason of the signal. */
