@@ -119,6 +119,27 @@ describe.skipIf(!hasTmux)(
       await expectRestored(tmux);
     });
 
+    test('Ctrl+Z suspends; what is typed at the shell answers nothing, and fg shows the question again', async () => {
+      await using tmux = await ask('approval');
+      await tmux.shows('Reject with a reason');
+      await tmux.press('C-z');
+      expect(await tmux.shows(/Stopped|Suspended/i)).not.toContain('Approve');
+      await expectRestored(tmux);
+      await tmux.press('C-c');
+      await tmux.command('echo 1');
+      await tmux.press('Up', 'Enter');
+      await tmux.press('C-c');
+      await tmux.command('clear; fg');
+      const screen = await tmux.shows('Reject with a reason');
+      expect(screen.slice(screen.indexOf('May I'))).toBe(goldenFrames.approval);
+      expect(await tmux.isCursorShown()).toBe(false);
+      await tmux.press('Up');
+      await tmux.shows('❯ Approve');
+      await tmux.press('Enter');
+      await tmux.shows('answer: true');
+      await expectRestored(tmux);
+    });
+
     test('several are asked one after another', async () => {
       await using tmux = await ask('several');
       await tmux.shows('1 of 2');

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { askInTerminal, type TerminalOptions, terminalUserInterface } from 'holdpoint/terminal';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { approval, field, question } from './requests.ts';
@@ -206,6 +207,50 @@ describe('Z4-10, X-08: the terminal is given back', () => {
       expect(heard).toHaveBeenCalledTimes(2);
     },
   );
+});
+
+describe('Ctrl+Z', () => {
+  test.skipIf(process.platform === 'win32')(
+    'gives the terminal to the shell, and draws the question anew afterwards; what was typed at the shell answers nothing',
+    async () => {
+      const terminal = new VirtualTerminal();
+      const whenStopped: string[][] = [];
+      const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
+        whenStopped.push(terminal.faults().filter((fault) => !fault.startsWith('listeners')));
+        whenStopped.push([terminal.screen.trim()]);
+        terminal.output.write('$ fg\n');
+        terminal.input.write(`1\r${keys.up}\r`);
+        return true;
+      });
+      const asking = askInTerminal(approval(), terminal);
+      await terminal.ends(open);
+      const before = terminal.screen;
+      await terminal.types(keys.control('z'));
+      process.emit('SIGCONT', 'SIGCONT');
+      await terminal.ends(open);
+      expect(kill.mock.calls).toEqual([[0, 'SIGTSTP']]);
+      expect(whenStopped).toEqual([[], ['']]);
+      expect(terminal.screen).toBe(`$ fg\n${before}`);
+      for (let turn = 0; turn < 4; turn++) await setImmediate();
+      await terminal.types(keys.escape);
+      expect(await asking).toEqual([]);
+      expect(terminal.faults()).toEqual([]);
+    },
+  );
+
+  test('where no shell stops it, the question is there again', async () => {
+    const terminal = new VirtualTerminal();
+    vi.spyOn(process, 'kill').mockReturnValue(true);
+    const asking = askInTerminal(approval(), terminal);
+    await terminal.ends(open);
+    const before = terminal.screen;
+    await terminal.types(keys.control('z'));
+    await vi.waitUntil(() => terminal.screen === before);
+    for (let turn = 0; turn < 4; turn++) await setImmediate();
+    expect(terminal.input.isRaw).toBe(true);
+    await terminal.types(...rejecting);
+    expect(await asking).toMatchObject([{ approved: false }]);
+  });
 });
 
 function streams({ input, output }: VirtualTerminal, signal?: AbortSignal): TerminalOptions {

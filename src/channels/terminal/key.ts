@@ -40,6 +40,11 @@ export class KeyDecoder implements Disposable {
       this.#take(index === 0 ? key : { ...key, isTogether: true });
   }
 
+  /** Drops the beginning of a paste whose end has not come. */
+  forget(): void {
+    this.#paste = undefined;
+  }
+
   [Symbol.dispose](): void {
     this.#isClosed = true;
     /* Any byte ends the wait after a lone escape, and with it the timer. */

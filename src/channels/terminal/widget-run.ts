@@ -74,6 +74,7 @@ export class WidgetRun<ANSWER extends object> {
     this.#repaint();
     this.#easel.isMuted = false;
     this.#isHidden = false;
+    this.#easel.write('\u001B[?25l');
     this.#repaint();
   }
 
