@@ -72,7 +72,7 @@ describe('an approval', () => {
     await terminal.ends(ready);
     await terminal.types(...line.split(''), keys.enter);
     expect(terminal.screen).toContain('  ❯ Reject');
-    expect(terminal.screen).toContain('Text answers nothing here');
+    expect(terminal.screen).toContain('Text is no answer here');
     await terminal.types(keys.escape);
     expect(await asking).toEqual([]);
   });

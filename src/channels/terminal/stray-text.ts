@@ -24,7 +24,7 @@ export class StrayText {
 
   message({ columns }: Canvas): string[] {
     if (!this.#isTyping && !this.#wasDropped) return [];
-    const text = '  Text answers nothing here: use ↑/↓ and Enter.';
+    const text = '  Text is no answer here: use ↑/↓';
     return [text.slice(0, columns)];
   }
 }
