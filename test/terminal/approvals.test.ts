@@ -70,7 +70,7 @@ describe('an approval', () => {
     const terminal = new VirtualTerminal();
     const asking = askInTerminal(approval(), terminal);
     await terminal.ends(ready);
-    await terminal.types(...line.split(''), keys.enter);
+    await terminal.types(...line.split(''), keys.backspace, 'k', '1', keys.enter);
     expect(terminal.screen).toContain('  ❯ Reject');
     expect(terminal.screen).toContain('Text is no answer here');
     await terminal.types(keys.escape);

@@ -1,4 +1,5 @@
 import { askInTerminal } from 'holdpoint/terminal';
+import * as fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { approval, field, question } from './requests.ts';
 import { approving, keys, VirtualTerminal } from './virtual-terminal.ts';
@@ -129,6 +130,60 @@ describe('what is asked about has the rows that the screen has', () => {
       '  ❯ Reject',
       '    Reject with a reason',
     ]);
+  });
+});
+
+describe('whatever the call and however small the screen', () => {
+  test('the frame fits, has one highlight, and nothing is left out without a sign', async () => {
+    const size = fc.record({
+      columns: fc.integer({ min: 20, max: 100 }),
+      rows: fc.integer({ min: 4, max: 40 }),
+    });
+    const text = fc.string({ maxLength: 400 });
+    const lines = fc.array(fc.string({ maxLength: 60 }), { maxLength: 40 });
+    const value = fc.oneof(
+      fc.jsonValue(),
+      text,
+      lines.map((all) => all.join('\n')),
+    );
+    const input = fc.dictionary(fc.string({ maxLength: 12 }), value, { maxKeys: 12 });
+    await fc.assert(
+      fc.asyncProperty(input, size, async (call, { columns, rows }) => {
+        const terminal = new VirtualTerminal({ columns, rows });
+        const toolCall = { toolCallId: 'c', toolName: 'write', input: call };
+        const asking = askInTerminal(approval({ toolCall }), terminal);
+        await terminal.shows('❯');
+        const folded = terminal.visible;
+        expect(terminal.screen.split('\n').length).toBeLessThanOrEqual(rows);
+        expect(folded.match(/^ {2}❯ /gm)).toHaveLength(1);
+        const hidden = Array.from(folded.matchAll(/^ *… ([\d,]+) more/gm), ([, count = '']) =>
+          Number(count.replaceAll(',', '')),
+        ).reduce((sum, count) => sum + count, 0);
+        terminal.output.resize({ rows: 1_000 });
+        const nonBlank = (screen: string): number =>
+          screen.split('\n').filter((line) => line !== '').length;
+        const choices = /\n {4}Approve[^]*$/;
+        const hints = /^ {2}(?:Use ↑|↑\/↓, Enter)[^]*$/m;
+        const whole = terminal.visible.replace(choices, '').replace(hints, '');
+        const shown = folded.replace(choices, '').replace(hints, '');
+        const signs = shown.match(/^ *… [\d,]+ more/gm)?.length ?? 0;
+        expect(nonBlank(shown) - signs + hidden).toBeGreaterThanOrEqual(nonBlank(whole));
+        await terminal.types(keys.escape);
+        await asking;
+      }),
+      { numRuns: 60, endOnFailure: true },
+    );
+  }, 60_000);
+
+  test('a call nested five hundred times deep can be asked about', async () => {
+    let input: unknown = 'the core';
+    for (let depth = 0; depth < 500; depth++) input = { a: input };
+    const { terminal } = await Asked.about(input);
+    expect(terminal.visible).toContain('more lines');
+    await terminal.types('v');
+    await terminal.shows('Space for more');
+    await terminal.types(keys.end);
+    expect(terminal.visible).toContain('core"');
   });
 });
 

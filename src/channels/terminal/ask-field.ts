@@ -90,7 +90,7 @@ function pickList(turn: Turn): PickList {
     label,
     description,
     isPreselected: preselected.includes(id),
-    ...(decides ? { words: wordsOf(id), isYes: !id.startsWith('no') } : {}),
+    ...(decides ? { words: wordsOf(id), isYes: !isNo(id) } : {}),
     leadsOn: asksForNotes(turn, id),
   }));
   const canBeNone = min === 0 && max === 1 && freeText === 'never';
@@ -115,6 +115,10 @@ function enterOf({ request }: Turn): PickList['enter'] {
   return request.fields.length > 1 ? 'continue' : 'send';
 }
 
+function isNo(id: string): boolean {
+  return id === 'no' || id === 'no_with_feedback';
+}
+
 function wordsOf(id: string): string[] {
   if (id === 'yes') return ['y', 'yes'];
   return id === 'no' ? ['n', 'no'] : [];
@@ -124,8 +128,8 @@ function wordsOf(id: string): string[] {
 function startOf({ draft, field, request }: Turn): number {
   const [first] = placesOf(field, draft.answer?.optionIds ?? field.preselected ?? []);
   if (request.kind === 'confirmation') {
-    const no = field.options.findIndex(({ id }) => id === 'no');
-    return draft.answer === undefined ? Math.max(no, 0) : (first ?? 0);
+    const no = field.options.findIndex(({ id }) => isNo(id));
+    return draft.answer === undefined || first === undefined ? Math.max(no, 0) : first;
   }
   if (first !== undefined) return first;
   return draft.answer?.text === undefined ? 0 : field.options.length;

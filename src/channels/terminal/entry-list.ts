@@ -4,6 +4,8 @@ import type { Canvas, Entry } from './widget.ts';
 
 /* Two lines say how much more there is, where there is room for three entries beside them. */
 const roomForSigns = 5;
+/* Where a pointer and a few letters have no room beside it, nothing stands after a label. */
+const narrowest = 12;
 
 /** What stands around the label of an entry. */
 export interface Mark {
@@ -116,7 +118,8 @@ export class EntryList {
     const isHighlighted = index === this.highlighted && canvas.rows !== Infinity;
     const isOpen = isHighlighted || canvas.rows === Infinity;
     const { before, after: remark } = mark(index);
-    const after = `${entry.isPreselected === true ? ' (preselected)' : ''}${remark}`;
+    const remarks = `${entry.isPreselected === true ? ' (preselected)' : ''}${remark}`;
+    const after = canvas.columns - before.length - remarks.length < narrowest ? '' : remarks;
     const room = Math.max(8, canvas.columns - 4 - before.length - after.length);
     const label = isOpen ? inFull(entry.label, room, canvas.rows) : cut(entry.label, room);
     const lines = isOpen ? canvas.rows - label.lines.length : 1;

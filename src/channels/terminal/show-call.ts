@@ -6,6 +6,8 @@ import { groupPart, linesPart, type Part } from './fold-parts.ts';
 import type { Page } from './page.ts';
 
 const longestOnOneLine = 60;
+/* Half of it is for indentation; what is nested deeper stands on one line. */
+const widestPage = 80;
 
 /** The call that would run, and nothing else: its tool, and every argument as `name: value`. */
 export function showCall(
@@ -35,8 +37,9 @@ function valuePart(page: Page, label: string, value: unknown, indent: number): P
     return labelled(page, label, linesPart(lines, indent), indent);
   }
   const text = compact(value);
-  if (isGroup(value) && (text.length > longestOnOneLine || text.length > room)) {
-    const deeper = Math.min(indent + 2, Math.floor(page.columns / 2));
+  const deeper = indent + 2;
+  const isLong = text.length > longestOnOneLine || text.length > room;
+  if (isGroup(value) && isLong && deeper <= Math.min(page.columns, widestPage) / 2) {
     return labelled(page, label, groupPart(entryParts(page, value, deeper), deeper), indent);
   }
   return linesPart(continued(page, indent, `${label}${text}`), indent);
