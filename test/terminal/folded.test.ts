@@ -133,6 +133,9 @@ describe('what is asked about has the rows that the screen has', () => {
   });
 });
 
+const nonBlank = (screen: string): number =>
+  screen.split('\n').filter((line) => line !== '').length;
+
 describe('whatever the call and however small the screen', () => {
   test('the frame fits, has one highlight, and nothing is left out without a sign', async () => {
     const size = fc.record({
@@ -160,8 +163,6 @@ describe('whatever the call and however small the screen', () => {
           Number(count.replaceAll(',', '')),
         ).reduce((sum, count) => sum + count, 0);
         terminal.output.resize({ rows: 1_000 });
-        const nonBlank = (screen: string): number =>
-          screen.split('\n').filter((line) => line !== '').length;
         const choices = /\n {4}Approve[^]*$/;
         const hints = /^ {2}(?:Use ↑|↑\/↓, Enter)[^]*$/m;
         const whole = terminal.visible.replace(choices, '').replace(hints, '');

@@ -28,8 +28,10 @@ export interface AskOptions extends TerminalOptions {
 /**
  * Asks a person at the terminal, one request after another, and resolves to the answers, ready for `agent.run`.
  * Enter alone never approves, nor does a digit or a line of text; what has no room on the screen must be paged through (`v`)
- * before it can be approved. The answers of a form are shown once more before they are sent. Ctrl+Z suspends. Esc leaves an approval open and goes on to the next; Ctrl+C, Ctrl+D and the end of the
- * input leave it open and end the asking. A question that may be dismissed is dismissed by these, unless `onLeave`
+ * before it can be approved. The answers of a form are shown once more before they are sent. Ctrl+Z suspends.
+ *
+ * Esc leaves an approval open and goes on to the next; Ctrl+C, Ctrl+D and the end of the input leave it open and end the asking.
+ * A question that may be dismissed is dismissed by these, unless `onLeave`
  * says `keep`; only when Ctrl+C has dismissed it is the next one asked. What is left open has no answer here and can be asked again.
  * Who asks at an input that is in use waits for their turn.
  *
