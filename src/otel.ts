@@ -3,14 +3,17 @@ import {
   diag,
   type Meter,
   metrics,
+  ROOT_CONTEXT,
   type Span,
-  type SpanContext,
   SpanStatusCode,
   trace,
   type Tracer,
 } from '@opentelemetry/api';
 import { HoldpointError } from './errors.ts';
-import { isApproval, jsonOf, type Recording, spanOfMessage } from './otel/span-of-message.ts';
+import { attributesAtEnd, type EndOfRequest, waitOf } from './otel/end-of-span.ts';
+import { placeOf, traceparentOf } from './otel/place-in-trace.ts';
+import { isApproval, type Recording } from './otel/span-beginning.ts';
+import { spanOfMessage } from './otel/span-of-message.ts';
 import type { TraceMessage } from './thread/trace-message.ts';
 import { tracingChannel } from './thread/tracing.ts';
 
@@ -29,11 +32,18 @@ export interface TraceOptions {
 }
 
 /**
- * Makes OpenTelemetry spans of what all agents of this process do: `approval_request {tool}`, `approval_decision {tool}`,
- * `question_request {tool}`, `question_answer {tool}`, `execute_tool {tool}`, `answer_delivery {tool}` and `indeterminate_call {tool}`.
- * Each is short. None is open while a person is waited for: what follows is linked to what it follows, in another process too, as the
- * thread keeps their `traceparent`. How long people took is in the histogram `holdpoint.approval.wait`, in seconds. Texts, reasons, answers and the messages of errors are never
- * recorded. Gives back what ends it; spans that are open then are not exported.
+ * Makes OpenTelemetry spans for all agents of this process. Each run is an `invoke_agent {agent}` span, which contains `chat {model}`,
+ * `execute_tool {tool}`, `approval_request {tool}`, `approval_decision {tool}`, `approval_closed {tool}`, `question_request {tool}`,
+ * `question_answer {tool}`, `question_closed {tool}`, `answer_delivery {tool}` and `indeterminate_call {tool}`. With the AI SDK's own
+ * OpenTelemetry integration registered, its model spans replace `chat`. Nesting needs a context manager, which every OpenTelemetry SDK
+ * sets up.
+ *
+ * No span stays open while a person is asked. A decision is linked to its request and an execution to its decision, across processes:
+ * the thread stores their `traceparent`. When a request ends, `approval_wait {tool}` or `question_wait {tool}` is exported, which lasts
+ * from its opening to its end and has the outcome. The histogram `holdpoint.approval.wait` has the time to each decision, in seconds.
+ * Texts, reasons, answers and error messages are never recorded.
+ *
+ * Returns a function that stops tracing; spans that are open then are not exported.
  *
  * @example
  * const stop = traceHoldpoint({ recordInputs: true });
@@ -76,7 +86,7 @@ class Tracing {
   readonly #recording: Recording;
   readonly #wait;
   readonly #spans = new WeakMap<TraceMessage, Span>();
-  readonly #leave = new WeakMap<TraceMessage, () => void>();
+  readonly #runs = new WeakSet<Span>();
 
   constructor(options: TraceOptions) {
     const { recordInputs = false, recordOutputs = false, recordPrincipals = false } = options;
@@ -91,19 +101,29 @@ class Tracing {
   }
 
   start(message: TraceMessage): void {
+    if (message.type === 'prompted' && !this.#isOurs(trace.getActiveSpan())) return;
     const beginning = spanOfMessage(message, this.#recording);
     if (beginning === undefined) return;
-    const { name, attributes, links } = beginning;
-    const span = this.#tracer.startSpan(name, { attributes, links });
+    const span = this.#tracer.startSpan(beginning.name, beginning);
     this.#spans.set(message, span);
-    if (message.type === 'started') this.#enter(message, span);
-    if (message.type !== 'requested' && message.type !== 'answered') return;
-    message.traceparent = traceparentOf(span.spanContext());
+    if (message.type === 'invoked') this.#runs.add(span);
+    switch (message.type) {
+      case 'requested':
+      case 'answered':
+        message.traceparent = traceparentOf(span.spanContext());
+        break;
+      case 'invoked':
+      case 'prompted':
+      case 'started':
+      case 'delivered':
+        message.within = withinOf(span);
+        break;
+      default:
+    }
   }
 
-  /** The synchronous part is over: whatever the tool goes on with has its context by now. */
+  /** `indeterminate` has no `asyncEnd`. */
   end(message: TraceMessage): void {
-    this.#leave.get(message)?.();
     const span = this.#spans.get(message);
     if (message.type !== 'indeterminate' || span === undefined) return;
     endAfter(span, () => span.setStatus({ code: SpanStatusCode.ERROR }));
@@ -115,36 +135,46 @@ class Tracing {
   }
 
   #conclude(message: TraceMessage, span: Span): void {
+    span.setAttributes(attributesAtEnd(message, this.#recording));
     if ('error' in message) {
       span.setAttribute('error.type', typeOf(message.error));
       span.setStatus({ code: SpanStatusCode.ERROR });
-    } else if (message.type === 'started' && this.#recording.recordOutputs) {
-      const result = jsonOf(message.result);
-      if (result !== undefined) span.setAttribute('gen_ai.tool.call.result', result);
-    } else if (message.type === 'answered' && isApproval(message)) {
-      const { waitedMs, decision, toolName } = message;
-      this.#wait.record(waitedMs / 1000, {
-        'holdpoint.decision': decision,
-        ...(toolName === undefined ? {} : { 'gen_ai.tool.name': toolName }),
-      });
+    } else if (message.type === 'answered' || (message.type === 'closed' && !message.wasAnswered)) {
+      this.#recordWait(message, span);
     }
   }
 
-  /** Makes a span the active one until the message's `end`. A tool can't be wrapped from here, so `context.with` would not do. */
-  #enter(message: TraceMessage, span: Span): void {
-    /* The API has it from 1.10 on; before, the tool's spans stand beside this one. */
-    if (!('attach' in context)) return;
-    const token = context.attach(trace.setSpan(context.active(), span));
-    this.#leave.set(message, () => token.dispose());
+  /** Exports the span of the time in which the request was open, which began in the past, perhaps in another process. */
+  #recordWait(message: EndOfRequest, end: Span): void {
+    const { request, follows, waitedMs } = message;
+    /* Dates: OpenTelemetry reads a number from before the process began as milliseconds since then. */
+    const startTime = new Date(request.createdAt);
+    const endTime = new Date(request.createdAt + waitedMs);
+    const links = [{ context: end.spanContext() }];
+    const place =
+      follows === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, placeOf(follows));
+    const wait = waitOf(message, this.#recording);
+    this.#tracer.startSpan(wait.name, { ...wait, startTime, links }, place).end(endTime);
+    if (message.type !== 'answered' || !isApproval(message)) return;
+    this.#wait.record(waitedMs / 1000, {
+      'holdpoint.decision': message.decision,
+      ...(message.toolName === undefined ? {} : { 'gen_ai.tool.name': message.toolName }),
+    });
+  }
+
+  /** Whether a run's span is the innermost: the AI SDK's own integration makes a span around its model requests. */
+  #isOurs(active: Span | undefined): boolean {
+    return active !== undefined && this.#runs.has(active);
   }
 }
 
 /* Seconds, from a glance to a week. */
 const waitBoundaries = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400, 604_800];
 
-/* Without an SDK it is all zeros, which the thread does not keep. */
-function traceparentOf({ traceId, spanId, traceFlags }: SpanContext): string {
-  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+/** Begins work with a span as the active one. */
+function withinOf(span: Span): (begin: () => void) => void {
+  const active = trace.setSpan(context.active(), span);
+  return (begin) => context.with(active, begin);
 }
 
 /* What is said of it last may fail, in a meter say; the span ends all the same, and is exported. */

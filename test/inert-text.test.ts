@@ -130,9 +130,8 @@ describe('of any text', () => {
   test('inertText can be read back, but for tabs and Windows line ends', () => {
     fc.assert(
       fc.property(text, (one) => {
-        const declared = one.replaceAll('\r\n', '\n').replaceAll('\t', '');
-        expect(readBack(inertText(declared))).toBe(declared);
-        expect(inertText(one)).toBe(inertText(one.replaceAll('\r\n', '\n')));
+        const plain = one.replaceAll('\t', '');
+        expect(readBack(inertText(plain))).toBe(plain.replaceAll('\r\n', '\n'));
       }),
       { numRuns: 3_000 },
     );

@@ -3,6 +3,7 @@ import * as agUi from 'holdpoint/ag-ui';
 import * as middleware from 'holdpoint/middleware';
 import * as otel from 'holdpoint/otel';
 import * as rap from 'holdpoint/rap';
+import * as react from 'holdpoint/react';
 import * as postgres from 'holdpoint/stores/postgres';
 import * as sqlite from 'holdpoint/stores/sqlite';
 import * as terminal from 'holdpoint/terminal';
@@ -34,9 +35,17 @@ test('the public names are these, and a change of them is a decision', () => {
     'toolCallSchema',
   ]);
   expect(Object.keys(agUi)).toEqual(['createAgUiHandler']);
-  expect(Object.keys(middleware).toSorted()).toEqual(['guardTools', 'holdPoint', 'inertTools']);
+  expect(Object.keys(middleware).toSorted()).toEqual([
+    'answerMessage',
+    'approvalRequestsOf',
+    'guardTools',
+    'holdPoint',
+    'inertTools',
+    'userInputRequestsOf',
+  ]);
   expect(Object.keys(otel)).toEqual(['traceHoldpoint']);
   expect(Object.keys(rap).toSorted()).toEqual([
+    'checkRemoteCalls',
     'createCallbackHandler',
     'createToolServer',
     'remoteTool',
@@ -66,11 +75,15 @@ test('the public names are these, and a change of them is a decision', () => {
     'toUserQuestionAnswers',
     'userChoice',
   ]);
+  expect(Object.keys(react)).toEqual(['useThreadChat']);
   expect(Object.keys(ui).toSorted()).toEqual([
+    'ThreadChat',
     'createUiHandler',
     'lastAssistantMessageHasApprovalResponses',
     'prepareReconnectToStreamRequest',
     'prepareSendMessagesRequest',
+    'readRefusal',
+    'stopChat',
     'toUIMessageStream',
     'toUIMessages',
   ]);

@@ -47,6 +47,8 @@ async function answer(request: Request, person: Person, agent: Agent): Promise<R
 
 function statusOf(code: HoldpointErrorCode): number {
   switch (code) {
+    case 'not-allowed':
+      return 403;
     case 'unknown-request':
       return 404;
     case 'invalid-answer':

@@ -7,6 +7,7 @@ import type { ThreadEvent, ThreadEventType } from '../thread/thread-event.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import { isRunning, type ThreadState } from '../thread/thread-state.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
+import { traceRun } from '../thread/tracing.ts';
 import { acceptInput } from './accept-input.ts';
 import type { Agent } from './agent.ts';
 import type { AgentContext } from './agent-context.ts';
@@ -44,6 +45,7 @@ import { refuseRetraction } from './refuse-retraction.ts';
 import { stopRequest, untilEnded } from './stop-run.ts';
 import { ThreadHandles } from './thread-handles.ts';
 import { defineTools, type ToolDefinitions } from './tool-definitions.ts';
+import { nameOf } from './traced-model.ts';
 
 /** The end of what runs nothing now; of a recorded reply, with its last step. */
 function nothingRun(status: RunEnd['status'], step?: RecordedReply['step']): RunEnd {
@@ -60,6 +62,14 @@ function checkedRunOptions(
   if (signal === undefined) return options;
   if (options.abortSignal === undefined) return { ...options, abortSignal: signal };
   throw new TypeError(`agent.${method} was given abortSignal and signal, which are the same.`);
+}
+
+/** What a run is played with. */
+interface Playing {
+  options: RunOptions<unknown>;
+  feed: Feed<AgentStreamEvent> | undefined;
+  /** Takes the events that the run appended. */
+  trace: (events: readonly ThreadEvent[]) => void;
 }
 
 function refuseRunning({ threadId, head }: Readonly<ThreadState>, now: number): void {
@@ -120,6 +130,16 @@ export class HoldpointAgent implements Agent<unknown> {
     options: RunOptions<unknown>,
     feed?: Feed<AgentStreamEvent>,
   ): Promise<AgentResponse> {
+    const { name: agentName, options: agentOptions } = this.#context;
+    const facts = { threadId: thread.id, agentName, ...nameOf(agentOptions.model) };
+    return traceRun(facts, async (trace) => this.#run(input, thread, { options, feed, trace }));
+  }
+
+  async #run(
+    input: RunInput,
+    thread: AgentThread,
+    { options, feed, trace }: Playing,
+  ): Promise<AgentResponse> {
     const log = this.#threads.logOf(thread);
     const parsed = this.#parsed(input, options);
     options.abortSignal?.throwIfAborted();
@@ -130,6 +150,7 @@ export class HoldpointAgent implements Agent<unknown> {
     const reply = messageId === undefined ? undefined : recordedReply(log.state, messageId);
     const messagesBefore = reply?.begin ?? log.state.messages.length;
     const onEvents = (events: readonly ThreadEvent[]): void => {
+      trace(events);
       if (feed !== undefined) for (const event of events) feed.push(deepFreeze(event));
     };
     const onPreliminary = feed && ((result: PreliminaryResult) => pushPreliminary(feed, result));

@@ -6,8 +6,8 @@ import { modelSpeaks, owesRun, type ThreadState } from '../thread/thread-state.t
 import type { AgentContext } from './agent-context.ts';
 import { faultEvents } from './lost-calls.ts';
 
-/** How often a run looks for what other processes appended to its thread, in milliseconds. */
-export const watchMs = 1_000;
+/* How often a run looks for what other processes appended to its thread, in milliseconds. */
+const watchMs = 1_000;
 
 /** Another run took the thread over, as our lease had run out. */
 export class LeaseLost extends Error {}
@@ -70,7 +70,8 @@ export class Lease {
 
   /**
    * Appends what the run makes of the newest state, with its end when nothing is left to do. Throws `LeaseLost` when another
-   * run has taken the thread over; nothing is appended then, but for facts, which are recorded `evenWhenLost`.
+   * run has taken the thread over; nothing is appended then, but for facts, which are recorded `evenWhenLost`. Nor is anything but
+   * facts where somebody wants the run to end: `isStopping` says so afterwards.
    */
   async commit(
     make: (proposal: Proposal) => readonly ThreadEvent[],
@@ -79,7 +80,8 @@ export class Lease {
     let lost = false;
     const decide = (proposal: Proposal): void => {
       lost = !this.#holds(proposal.state);
-      if (lost && !evenWhenLost) return;
+      const mayDecide = !lost && proposal.state.head.run?.isStopping !== true;
+      if (!mayDecide && !evenWhenLost) return;
       if (!lost && this.isOver) proposal.add(this.#event('run-renewed'));
       proposal.add(...make(proposal));
       if (!lost) this.#endWhenDone(proposal);

@@ -13,6 +13,7 @@ import type { StepMetadata } from '../thread/thread-event.ts';
 import { endsHere, partsOf, type ProviderRequest } from '../thread/proposed-calls.ts';
 import { answerableRequests, tellsYes } from './provider-requests.ts';
 import { type ModelListener, originalError, streamingModel } from './streaming-model.ts';
+import { type ModelPlace, tracedModel } from './traced-model.ts';
 
 /** What may come in from outside, as the AI SDK defines it. */
 export const inputMessageSchemas = {
@@ -54,6 +55,8 @@ export function settingsOf(options: ModelSettings): ModelSettings {
 /** What one model step is made of. */
 export interface ModelStepInput {
   model: LanguageModel;
+  /** For tracing. */
+  place: ModelPlace;
   instructions?: Instructions | undefined;
   settings: ModelSettings;
   tools: ToolSet;
@@ -124,12 +127,13 @@ type GenerateResult = Awaited<ReturnType<typeof generateText>>;
 async function generate(stepInput: ModelStepInput): Promise<GenerateResult> {
   const { model, instructions, settings, tools, messages, runtimeContext, signal, listener } =
     stepInput;
+  const heard = listener === undefined ? model : streamingModel(model, listener);
   try {
     return await generateText({
       ...settings,
       ...(tellsYes(messages) ? { maxRetries: 0 } : {}),
       repairToolCall: repairOwn(settings.repairToolCall),
-      model: listener === undefined ? model : streamingModel(model, listener),
+      model: tracedModel(heard, stepInput.place),
       messages,
       tools,
       ...(instructions === undefined ? {} : { instructions }),

@@ -261,12 +261,12 @@ export class Run {
       signal: this.#ending.signal,
       listener: this.#said,
     });
-    this.#said = undefined;
     this.#steps += 1;
     this.#usage = addUsage(this.#usage, usage);
     this.#finishReason = finishReason;
     this.#metadata = metadata;
-    return this.#commit(() => events);
+    await this.#commit(() => events);
+    if (!this.#lease.isStopping) this.#said = undefined;
   }
 
   /** Results are facts: they are recorded also when the lease was lost meanwhile, and not given up at the first fault. */

@@ -40,7 +40,7 @@ export async function startCalls(
     const attempt = { step, index, attempt: attempts };
     const start = (signal: AbortSignal): Promise<Execution> => {
       const around = async (work: () => Promise<unknown>): Promise<unknown> =>
-        traceCall(state, call, work);
+        traceCall(state, { call, description: definition.tool.description }, work);
       const { onPreliminary } = starting;
       const options = { threadId: state.threadId, messages, signal, onPreliminary, around };
       return executeCall(definition, call, options);

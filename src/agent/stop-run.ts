@@ -4,9 +4,10 @@ import type { ThreadLog } from '../thread/thread-log.ts';
 import { isRunning, owesRun, type ThreadState } from '../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { AnswerOptions } from './agent-options.ts';
-import { watchMs } from './lease.ts';
 import { abandonedEvents, stopEvents } from './lost-calls.ts';
 
+/* How often another process is asked whether it has ended, in milliseconds. */
+const pollMs = 250;
 /* How much longer than its tools a run may take to end, in milliseconds: another process has to notice, and to append. */
 const marginMs = 5_000;
 
@@ -28,16 +29,14 @@ export function stopRequest(
 /** Resolves when no run is at work on the thread; or when one that does not notice has been waited for long enough. */
 export async function untilEnded({ now, events, abortGraceMs }: AgentContext, log: ThreadLog) {
   const { threadId } = log.state;
-  const patience = AbortSignal.timeout(Math.min(abortGraceMs + marginMs, 2 ** 31 - 1));
-  while (isRunning(log.state.head, now()) && !patience.aborted) {
+  const patience = abortGraceMs + marginMs;
+  for (let waited = 0; isRunning(log.state.head, now()) && waited < patience; waited += pollMs) {
     const news = new AbortController();
     const stopListening = events.on('run-ended', (event) => {
       if (event.threadId === threadId) news.abort();
     });
     await log.pull();
-    if (isRunning(log.state.head, now())) {
-      await timer(watchMs / 4, AbortSignal.any([news.signal, patience]));
-    }
+    if (isRunning(log.state.head, now())) await timer(pollMs, news.signal);
     stopListening();
   }
 }

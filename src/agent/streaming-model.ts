@@ -48,15 +48,20 @@ export interface ModelListener {
  * listener is told what it says.
  */
 export function streamingModel(model: LanguageModel, listener: ModelListener): LanguageModel {
-  const provider = globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway;
   return wrapLanguageModel({
-    model: typeof model === 'string' ? provider.languageModel(model) : model,
+    model: modelOf(model),
     middleware: {
       specificationVersion: 'v4',
       wrapGenerate: async ({ doStream, params: { abortSignal: signal } }) =>
         untilAborted(readAnswer({ doStream, listener, signal }), signal),
     },
   });
+}
+
+/** The model itself, where it may be given by its id. */
+export function modelOf(model: LanguageModel): Exclude<LanguageModel, string> {
+  const provider = globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway;
+  return typeof model === 'string' ? provider.languageModel(model) : model;
 }
 
 /** The provider's own error, of a generation that failed with `error`. */
@@ -66,7 +71,13 @@ export function originalError(error: unknown): unknown {
 }
 
 /* Not to be tried again, whatever the cause says of itself: the listener has heard the beginning of this answer. */
-class BrokenOff extends Error {}
+class BrokenOff extends Error {
+  constructor(cause: unknown) {
+    super('The answer broke off.', { cause });
+    /* Telemetry, the AI SDK's included, classifies errors by name. */
+    if (cause instanceof Error) this.name = cause.name;
+  }
+}
 
 interface Reading {
   doStream: () => PromiseLike<ProviderStream>;
@@ -97,7 +108,7 @@ async function readAnswer({ doStream, listener, signal }: Reading): Promise<Prov
       listener.push(delta);
     }
   } catch (error) {
-    throw isHeard ? new BrokenOff('The answer broke off.', { cause: error }) : error;
+    throw isHeard ? new BrokenOff(error) : error;
   } finally {
     signal?.removeEventListener('abort', cancel);
     cancel();

@@ -45,7 +45,9 @@ export async function takeStep({
   } = decisions;
   const { model, instructions } = options;
   const messages = state.messages.slice();
-  const asked = { model, instructions, settings, tools: modelTools(tools), messages };
+  const { steps: step } = state.head;
+  const place = { threadId: state.threadId, step };
+  const asked = { model, place, instructions, settings, tools: modelTools(tools), messages };
   const modelStep = await untilAborted(
     generateStep({ ...asked, runtimeContext, signal, listener }),
     signal,
@@ -57,7 +59,6 @@ export async function takeStep({
     tools,
     generateId,
   });
-  const { steps: step } = state.head;
   const verdicts = await untilAborted(decideCalls(decisions, calls, step), signal);
   const at = now();
   const finished: ThreadEventOf<'step-finished'> = {

@@ -4,6 +4,7 @@ export type {
   DiscardedCallback,
   DiscardReason,
 } from './rap/callback-handler-options.ts';
+export { checkRemoteCalls, type RemoteCallCheck } from './rap/check-remote-calls.ts';
 export { createCallbackHandler } from './rap/create-callback-handler.ts';
 export { remoteTool, type RemoteToolOptions } from './rap/remote-tool.ts';
 export type { SigningOptions } from './rap/webhook-signatures.ts';

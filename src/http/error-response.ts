@@ -15,16 +15,30 @@ const statuses: Partial<Record<HoldpointErrorCode, number>> = {
   'revision-conflict': 409,
 };
 
+/** An answer that was not recorded, and why. */
+export interface RefusedAnswer {
+  requestId: string;
+  code: HoldpointErrorCode;
+  message: string;
+}
+
 /**
  * What a caller over HTTP is told of a failure: what it can act on, with its code. Of all else it is told what `onError` makes of it,
- * which is nothing unless the app says so.
+ * which is nothing unless the app says so. `refusedAnswers` are those that were refused one by one.
  */
-export function errorResponse(error: unknown, onError?: (error: unknown) => string): Response {
+export function errorResponse(
+  error: unknown,
+  onError?: (error: unknown) => string,
+  refusedAnswers: readonly RefusedAnswer[] = [],
+): Response {
   const known = HoldpointError.isInstance(error) ? error : undefined;
-  const status = known && statuses[known.code];
-  return known === undefined || status === undefined
-    ? refusal(500, 'internal-error', toldOf(error, onError))
-    : refusal(status, known.code, known.message);
+  const status = (known && statuses[known.code]) ?? 500;
+  const { code, message } =
+    known !== undefined && status !== 500
+      ? known
+      : { code: 'internal-error', message: toldOf(error, onError) };
+  const more = refusedAnswers.length === 0 ? {} : { refusedAnswers };
+  return jsonResponse({ error: { code, message }, ...more }, { status });
 }
 
 /** What is told of an error that a caller can't act on. An `onError` that throws has nothing to say, and holds up no response. */

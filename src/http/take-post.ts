@@ -1,8 +1,9 @@
 import { allowed, type Authorized, type Gate } from './authorize.ts';
+import { foreignOrigin, type OriginOptions } from './foreign-origin.ts';
 import { readJsonBody } from './read-json-body.ts';
 
 /** What an app says of a route that runs threads. */
-interface PostOptions<RUNTIME_CONTEXT> extends Gate<RUNTIME_CONTEXT> {
+interface PostOptions<RUNTIME_CONTEXT> extends Gate<RUNTIME_CONTEXT>, OriginOptions {
   maximumBodyBytes?: number;
   abortOnDisconnect?: boolean;
 }
@@ -29,6 +30,8 @@ export async function takePost<ASKED extends { threadId: string }, RUNTIME_CONTE
   request: Request,
   reading: PostReading<ASKED>,
 ): Promise<Posted<ASKED, RUNTIME_CONTEXT> | Response> {
+  const foreign = foreignOrigin(request, options);
+  if (foreign !== undefined) return foreign;
   const { maximumBodyBytes = reading.maximumBodyBytes, abortOnDisconnect = false } = options;
   const body = await readJsonBody(request, maximumBodyBytes);
   if (body instanceof Response) return body;

@@ -1,50 +1,47 @@
-import type { Attributes, Link } from '@opentelemetry/api';
-import type { CallFacts, RequestFacts, TraceMessage } from '../thread/trace-message.ts';
+import { type Attributes, SpanKind } from '@opentelemetry/api';
+import type {
+  InvokedMessage,
+  ModelName,
+  PromptedMessage,
+  TraceMessage,
+} from '../thread/trace-message.ts';
+import { providerName } from './provider-name.ts';
+import {
+  isApproval,
+  jsonOf,
+  type Recording,
+  spanAbout,
+  type SpanBeginning,
+  spanNamed,
+} from './span-beginning.ts';
 
-/** What is recorded beside the facts. */
-export interface Recording {
-  recordInputs: boolean;
-  recordOutputs: boolean;
-  recordPrincipals: boolean;
-}
+type MessageOf<TYPE extends TraceMessage['type']> = Extract<TraceMessage, { type: TYPE }>;
 
-/** What a span begins with. */
-export interface SpanBeginning {
-  name: string;
-  attributes: Attributes;
-  links: Link[];
-}
-
-/** The span of a message; `finished` has none, as nothing happens in it. What people, models and tools wrote is there when asked for. */
+/** The span of a message; `finished` has none, as it takes no time. Content is recorded only if `recording` says so. */
 export function spanOfMessage(
   message: TraceMessage,
-  { recordInputs, recordPrincipals }: Recording,
+  recording: Recording,
 ): SpanBeginning | undefined {
   switch (message.type) {
-    case 'requested': {
-      const kind = isApproval(message) ? 'approval_request' : 'question_request';
-      const input = recordInputs ? message.request.toolCall?.input : undefined;
-      return spanNamed(kind, message, { 'gen_ai.tool.call.arguments': jsonOf(input) });
-    }
-    case 'answered': {
-      const kind = isApproval(message) ? 'approval_decision' : 'question_answer';
-      return spanNamed(kind, message, {
-        'holdpoint.decision': message.decision,
+    case 'invoked':
+      return spanOfRun(message);
+    case 'prompted':
+      return spanOfModel(message);
+    case 'requested':
+      return spanOfRequest(message, recording);
+    case 'answered':
+      return spanOfAnswer(message, recording);
+    case 'closed':
+      return spanAbout(isApproval(message) ? 'approval_closed' : 'question_closed', message, {
+        'holdpoint.outcome': message.cause,
         'holdpoint.wait': message.waitedMs / 1000,
-        'holdpoint.channel': message.channel,
-        'holdpoint.principal': recordPrincipals ? jsonOf(message.principal) : undefined,
       });
-    }
     case 'started':
-      return spanNamed('execute_tool', message, {
-        'gen_ai.operation.name': 'execute_tool',
-        'gen_ai.tool.call.arguments': recordInputs ? jsonOf(message.input) : undefined,
-        'holdpoint.attempt': message.attempt,
-      });
+      return spanOfTool(message, recording);
     case 'delivered':
-      return spanNamed('answer_delivery', message, {});
+      return spanAbout('answer_delivery', message, {});
     case 'indeterminate':
-      return spanNamed('indeterminate_call', message, {
+      return spanAbout('indeterminate_call', message, {
         'error.type': 'indeterminate',
         'holdpoint.attempt': message.attempt,
       });
@@ -53,41 +50,64 @@ export function spanOfMessage(
   }
 }
 
-/** Whether a message is about an approval, and not about a question. */
-export function isApproval({ requestType }: RequestFacts): boolean {
-  return requestType === 'approval-request';
+function spanOfRun(message: InvokedMessage): SpanBeginning {
+  return spanNamed('invoke_agent', message.agentName, {
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.name': message.agentName,
+    ...attributesOfModel(message),
+  });
 }
 
-/** The JSON of a value; nothing for what has none. */
-export function jsonOf(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return undefined;
-  }
+function spanOfModel(message: PromptedMessage): SpanBeginning {
+  const beginning = spanNamed('chat', message.modelId, {
+    'gen_ai.operation.name': 'chat',
+    ...attributesOfModel(message),
+    'holdpoint.step': message.step,
+  });
+  return { ...beginning, kind: SpanKind.CLIENT };
 }
 
-type Facts = (RequestFacts | CallFacts) & { follows?: string | undefined };
-
-function spanNamed(kind: string, facts: Facts, attributes: Attributes): SpanBeginning {
-  const { threadId, toolName, toolCallId, requestId, follows } = facts;
-  const all = {
-    'gen_ai.conversation.id': threadId,
-    'gen_ai.tool.name': toolName,
-    'gen_ai.tool.call.id': toolCallId,
-    'holdpoint.request.id': requestId,
-    ...attributes,
-  };
-  const known = Object.entries(all).filter(([, value]) => value !== undefined);
+function attributesOfModel({
+  threadId,
+  provider,
+  modelId,
+}: ModelName & { threadId: string }): Attributes {
   return {
-    name: toolName === undefined ? kind : `${kind} ${toolName}`,
-    attributes: Object.fromEntries(known),
-    links: follows === undefined ? [] : [linkTo(follows)],
+    'gen_ai.conversation.id': threadId,
+    'gen_ai.provider.name': provider === undefined ? undefined : providerName(provider),
+    'gen_ai.request.model': modelId,
   };
 }
 
-/* The log has checked its form. */
-function linkTo(traceparent: string): Link {
-  const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-');
-  return { context: { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true } };
+function spanOfRequest(
+  message: MessageOf<'requested'>,
+  { recordInputs }: Recording,
+): SpanBeginning {
+  const input = recordInputs ? message.request.toolCall?.input : undefined;
+  return spanAbout(isApproval(message) ? 'approval_request' : 'question_request', message, {
+    'gen_ai.tool.call.arguments': jsonOf(input),
+  });
+}
+
+function spanOfAnswer(
+  message: MessageOf<'answered'>,
+  { recordPrincipals }: Recording,
+): SpanBeginning {
+  return spanAbout(isApproval(message) ? 'approval_decision' : 'question_answer', message, {
+    'holdpoint.decision': message.decision,
+    'holdpoint.wait': message.waitedMs / 1000,
+    'holdpoint.channel': message.channel,
+    'holdpoint.principal': recordPrincipals ? jsonOf(message.principal) : undefined,
+  });
+}
+
+/* What runs here is a `function` to the conventions, and no `extension` of the provider's. */
+function spanOfTool(message: MessageOf<'started'>, { recordInputs }: Recording): SpanBeginning {
+  return spanAbout('execute_tool', message, {
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.type': 'function',
+    'gen_ai.tool.description': message.description,
+    'gen_ai.tool.call.arguments': recordInputs ? jsonOf(message.input) : undefined,
+    'holdpoint.attempt': message.attempt,
+  });
 }

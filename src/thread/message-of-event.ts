@@ -1,6 +1,7 @@
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
 import { deepFreeze } from './deep-freeze.ts';
+import { conversationOf } from './guarded-conversation.ts';
 import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
 import type { ThreadHead } from './thread-state.ts';
 import type { AnsweredMessage, CallFacts, RequestFacts, TraceMessage } from './trace-message.ts';
@@ -38,6 +39,21 @@ export function messageOf(event: ThreadEvent, context: EventContext): TraceMessa
         }
       );
     }
+    case 'request-closed': {
+      const { at, requestId, cause } = event;
+      const facts = requestFacts(head, requestId);
+      const answered = traceparentOf('request-answered', requestId, log);
+      return (
+        facts && {
+          type: 'closed',
+          ...facts,
+          cause,
+          wasAnswered: isAnswered(head, requestId),
+          waitedMs: Math.max(0, at - facts.request.createdAt),
+          follows: answered ?? traceparentOf('request-opened', requestId, log),
+        }
+      );
+    }
     case 'call-ended': {
       const { outcome, source, channel, principal } = event;
       const call = callAt(head, event);
@@ -68,7 +84,9 @@ export function callFacts(
   threadId: string,
   { toolCallId, toolName, requestId, attempts: attempt, input }: ToolCallRecord,
 ): CallFacts {
-  return { threadId, toolCallId, toolName, requestId, attempt, input: deepFreeze(input) };
+  const conversationId = conversationOf(threadId);
+  const call = { toolCallId, toolName, requestId, attempt, input: deepFreeze(input) };
+  return { threadId, conversationId, ...call };
 }
 
 /** The `traceparent` that is stored with a request, or with its answer. */
@@ -109,12 +127,19 @@ function requestFacts(
   return factsOf(found.request);
 }
 
+/* Of one that is closed by now. */
+function isAnswered({ settling }: ThreadHead, requestId: string): boolean {
+  const closed = settling.requests.findLast(({ request }) => request.requestId === requestId);
+  return closed?.response !== undefined;
+}
+
 /** What is told of a request that is at hand. */
 export function factsOf(found: UserInputRequest): RequestFacts {
   const request = deepFreeze(found);
   const { threadId, requestId, type: requestType, toolCall } = request;
   const { toolCallId, toolName } = toolCall ?? {};
-  return { threadId, requestId, requestType, toolCallId, toolName, request };
+  const conversationId = conversationOf(threadId);
+  return { threadId, conversationId, requestId, requestType, toolCallId, toolName, request };
 }
 
 function callAt(

@@ -1,10 +1,17 @@
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
+import { conversationOf } from './guarded-conversation.ts';
 import { callFacts, factsOf, messageOf, traceparentOf } from './message-of-event.ts';
 import type { Proposal } from './proposal.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import type { OwedAnswer, ThreadState } from './thread-state.ts';
-import type { TraceMessage } from './trace-message.ts';
+import type {
+  InvokedMessage,
+  ModelAnswer,
+  ModelName,
+  PromptedMessage,
+  TraceMessage,
+} from './trace-message.ts';
 import { traceparentSchema } from './traceparent.ts';
 
 /** The tracing channel `holdpoint`; none where the platform has no `node:diagnostics_channel`. */
@@ -17,7 +24,7 @@ type Append = (events: readonly ThreadEvent[]) => Promise<readonly ThreadEvent[]
 
 /** Appends a proposal's events, and tells of them: that it is tried, and what came of it. What is decided anew is told anew. */
 export function traceAppend(proposal: Proposal, append: Append): ReturnType<Append> {
-  return tracingChannel?.hasSubscribers ? appendTraced(proposal, append) : append(proposal.events);
+  return isHeard() ? appendTraced(proposal, append) : append(proposal.events);
 }
 
 async function appendTraced(proposal: Proposal, append: Append): ReturnType<Append> {
@@ -33,28 +40,107 @@ async function appendTraced(proposal: Proposal, append: Append): ReturnType<Appe
   }
 }
 
-/** Runs a call that is recorded as started, and tells of it. */
-export function traceCall<RESULT>(
-  { threadId, events }: Readonly<ThreadState>,
-  call: ToolCallRecord,
-  run: () => Promise<RESULT>,
+/** The part of a run's result that is traced. */
+type RunResult = Pick<InvokedMessage, 'finishReason' | 'usage'> & { status: string };
+/** Takes the events that a run appended. */
+type OnEvents = (events: readonly ThreadEvent[]) => void;
+
+/** Traces a run. That of a guarded call is left out: its agent is only the way in which the call is recorded. */
+export function traceRun<RESULT extends RunResult>(
+  facts: Pick<InvokedMessage, 'threadId' | 'agentName'> & ModelName,
+  run: (onEvents: OnEvents) => Promise<RESULT>,
 ): Promise<RESULT> {
-  if (!tracingChannel?.hasSubscribers) return run();
-  const follows = traceparentOf('request-answered', call.requestId, [events]);
-  const message: TraceMessage = { type: 'started', ...callFacts(threadId, call), follows };
-  return tracingChannel.tracePromise(run, message);
+  if (!isHeard() || conversationOf(facts.threadId) !== undefined) return run(() => {});
+  const message: InvokedMessage = { type: 'invoked', ...facts };
+  const onEvents: OnEvents = (events) => {
+    const started = events.findLast(({ type }) => type === 'run-started');
+    if (started?.type === 'run-started') message.runId = started.runId;
+  };
+  return traceWork(message, async () => {
+    const result = await run(onEvents);
+    const { status, finishReason, usage } = result;
+    Object.assign(message, { status, finishReason, usage });
+    return result;
+  });
 }
 
-/** Brings an answer to the tool that asked, and tells of it. */
+/** Whether the model requests of a thread are traced. */
+export function tracesModel(threadId: string): boolean {
+  return isHeard() && conversationOf(threadId) === undefined;
+}
+
+/** Traces one request to a model. */
+export function traceModel<RESULT>(
+  facts: Pick<PromptedMessage, 'threadId' | 'step'> & ModelName,
+  ask: () => PromiseLike<RESULT>,
+  describe: (result: RESULT) => ModelAnswer,
+): Promise<RESULT> {
+  const message: PromptedMessage = { type: 'prompted', ...facts };
+  return traceWork(message, async () => {
+    const result = await ask();
+    message.answer = describe(result);
+    return result;
+  });
+}
+
+/** Traces a tool that runs. */
+export function traceCall<RESULT>(
+  { threadId, events }: Readonly<ThreadState>,
+  { call, description }: { call: ToolCallRecord; description: unknown },
+  run: () => Promise<RESULT>,
+): Promise<RESULT> {
+  if (!isHeard()) return run();
+  return traceWork(
+    {
+      type: 'started',
+      ...callFacts(threadId, call),
+      description: typeof description === 'string' ? description : undefined,
+      follows: traceparentOf('request-answered', call.requestId, [events]),
+    },
+    run,
+  );
+}
+
+/** Traces the delivery of an answer to the tool that asked. */
 export function traceDelivery<RESULT>(
   { events }: Readonly<ThreadState>,
   { request }: OwedAnswer,
   deliver: () => Promise<RESULT>,
 ): Promise<RESULT> {
-  if (!tracingChannel?.hasSubscribers) return deliver();
+  if (!isHeard()) return deliver();
   const follows = traceparentOf('request-answered', request.requestId, [events]);
-  const message: TraceMessage = { type: 'delivered', ...factsOf(request), follows };
-  return tracingChannel.tracePromise(deliver, message);
+  return traceWork({ type: 'delivered', ...factsOf(request), follows }, deliver);
+}
+
+function isHeard(): boolean {
+  return tracingChannel?.hasSubscribers ?? false;
+}
+
+/** Traces work as one operation. */
+function traceWork<RESULT>(message: TraceMessage, work: () => Promise<RESULT>): Promise<RESULT> {
+  const enter = (): Promise<RESULT> => {
+    const within = 'within' in message ? message.within : undefined;
+    return within === undefined ? work() : beginWithin(within, work);
+  };
+  return tracingChannel === undefined ? work() : tracingChannel.tracePromise(enter, message);
+}
+
+/* A tool must run once, however faulty the subscriber. */
+function beginWithin<RESULT>(
+  within: (begin: () => void) => void,
+  work: () => Promise<RESULT>,
+): Promise<RESULT> {
+  let begun: Promise<RESULT> | undefined;
+  const beginOnce = (): Promise<RESULT> => (begun ??= work());
+  try {
+    within(() => void beginOnce());
+  } catch (error) {
+    /* Node, too, makes an uncaught exception of what a subscriber throws. */
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+  return beginOnce();
 }
 
 /** Tells what is about to be appended. The events are those of the proposal, with the spans that subscribers gave them. */

@@ -73,9 +73,10 @@ export function post(body: unknown, headers: Record<string, string> = {}): Reque
   });
 }
 
-/** The input of a run of thread `t`. */
+/** The input of a run of thread `t`, as a client of AG-UI 1.0 sends it. */
 export function runInput(more: object = {}): object {
-  return { threadId: 't', runId: 'r', messages: [], tools: [], context: [], ...more };
+  const own = { threadId: 't', runId: 'r', protocolVersion: '1.0' };
+  return { ...own, messages: [], tools: [], context: [], ...more };
 }
 
 /** A message of a user. */

@@ -37,14 +37,14 @@ test('a question of a tool far away is an interrupt, which says nothing of how t
     interrupts: [{ reason: 'input_required', message: 'Which seat?', toolCallId: 'c1' }],
   });
   expect(at.agent.pendingInterrupts[0]?.responseSchema).toMatchObject({
-    properties: { choice: { oneOf: [{ const: '0' }, { const: '1', title: 'Aisle' }] } },
+    properties: { selectedOptionId: { oneOf: [{ const: '0' }, { const: '1', title: 'Aisle' }] } },
   });
   expect(JSON.stringify(at.events)).not.toContain('SECRET');
 });
 
 test('its answer is brought to the tool, whose call goes on; the result comes in a later run', async () => {
   const at = await asking();
-  const answered = await at.answer({ choice: '1' });
+  const answered = await at.answer({ selectedOptionId: '1' });
   expect(endOf(answered)).toEqual({ type: 'success', pendingToolCallIds: ['c1'] });
   expect(ofType(answered, 'TOOL_CALL_RESULT')).toEqual([]);
   expect(at.told).toMatchObject([{ answers: [{ key: 'choice', optionIds: ['1'] }] }]);
@@ -70,10 +70,10 @@ test('it may be left: the tool is told so, and nothing is picked', async () => {
 test('an answer to a question that the tool has replaced is refused; the new one is asked', async () => {
   const at = await asking();
   await at.server.requestAnswer(at.thread, 'c1', { ...seat, text: 'Which row?' }, { replyTo });
-  expect(endOf(await at.answer({ choice: '1' }))).toBe('request-closed');
+  expect(endOf(await at.answer({ selectedOptionId: '1' }))).toBe('request-closed');
   expect(at.told).toEqual([]);
   const events = await at.answer(undefined);
   expect(endOf(events)).toMatchObject({ interrupts: [{ message: 'Which row?' }] });
-  await at.answer({ choice: '0' });
+  await at.answer({ selectedOptionId: '0' });
   expect(at.told).toMatchObject([{ answers: [{ optionIds: ['0'] }] }]);
 });

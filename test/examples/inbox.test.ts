@@ -207,7 +207,7 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
       expect((await refused).status()).toBe(409);
       expect((await refused).url()).toContain(`/api/${channel}`);
       await tab.unrouteAll();
-      await seen(tab.getByRole('alert'), 'the first answer stands');
+      await seen(tab.getByRole('alert'), 'The first answer counts.');
       expect(await world.done(`through the ${channel}`)).toHaveLength(1);
     },
   );
@@ -246,17 +246,19 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
     await seen(chatOf(page), 'The mail is sent');
   });
 
-  test('what did not reach the server is not shown as if it had', async () => {
+  test('what did not reach the server is not shown as if it had, and goes out by itself', async () => {
     const visitor = await asking('Write to Bob: no net.');
     const { page } = visitor;
     const card = cardOf(page, 'May I send this mail');
     await untilIdle(page);
     await page.route('**/api/chat', (route) => route.abort());
     await card.getByRole('button', { name: 'Approve', exact: true }).click();
-    await seen(page.getByRole('alert'), 'The connection broke.');
-    await seen(chatOf(page), 'waits for you');
+    await seen(page.getByRole('alert'), 'The server is away.');
+    await seen(chatOf(page), 'sending your answer');
+    expect(await chatOf(page).textContent()).not.toContain('approved');
+    await statusSays(page, '1 waits for you');
+    expect(await world.done('no net')).toEqual([]);
     await page.unrouteAll();
-    await card.getByRole('button', { name: 'Approve', exact: true }).click();
     await seen(chatOf(page), 'The mail is sent');
     expect(await world.done('no net')).toHaveLength(1);
   });

@@ -12,6 +12,7 @@ export function fleetFaults(evidence: Evidence, calls: readonly CallHistory[]): 
     ...[...new Set([...effects, ...runs])].flatMap((run) => leaseFaults(run, evidence, calls)),
     ...repeatedMessages(evidence.events),
     ...ownerFaults(evidence),
+    ...stoppedFaults(evidence.events),
   ];
 }
 
@@ -72,13 +73,32 @@ function leaseFaults(run: Effect, { events }: Evidence, calls: readonly CallHist
   return [`Attempt ${begun.attempt} of call ${call.label} began when its lease was over.`];
 }
 
-/** The ids that clients gave their messages, in the order of the log. */
+/** The ids that clients gave their messages, in the order of the log; those of messages that were withdrawn are free again. */
 export function messageIdsIn(events: readonly ThreadEvent[]): string[] {
+  const said: unknown[] = [];
+  for (const event of events) {
+    if (event.type === 'message-added')
+      said.push(event.message.providerOptions?.['holdpoint']?.['messageId']);
+    else if (event.type === 'message-retracted') said.pop();
+  }
+  return said.filter((messageId) => typeof messageId === 'string');
+}
+
+/** Once somebody wants a run to end, the log has it decide and begin nothing any more. */
+function stoppedFaults(events: readonly ThreadEvent[]): string[] {
+  let stopping: string | undefined;
   return events.flatMap((event) => {
-    if (event.type !== 'message-added') return [];
-    const messageId = event.message.providerOptions?.['holdpoint']?.['messageId'];
-    return typeof messageId === 'string' ? [messageId] : [];
+    if (event.type === 'stop-requested') stopping = event.runId;
+    else if (event.type === 'run-ended' || event.type === 'run-started') stopping = undefined;
+    else if (stopping !== undefined && isDecision(event))
+      return [`Run ${stopping} was to end, and then there is ${event.type}.`];
+    return [];
   });
+}
+
+function isDecision(event: ThreadEvent): boolean {
+  if (event.type === 'step-finished') return event.finishReason !== 'interrupted';
+  return event.type === 'call-started';
 }
 
 function repeatedMessages(events: readonly ThreadEvent[]): string[] {

@@ -8,6 +8,8 @@ export type FleetMove =
   | { type: 'adopt' }
   | { type: 'resend'; messageId: string }
   | { type: 'due' }
+  | { type: 'stop' }
+  | { type: 'retract' }
   | { type: 'delete' };
 
 /** Moves of a fleet; few delete. */
@@ -22,6 +24,8 @@ export const fleetMoves: fc.Arbitrary<FleetMove> = fc.oneof(
       messageId: fc.constantFrom('m0', 'm1'),
     }),
   },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('stop') }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('retract') }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('delete') }) },
 );
 
@@ -45,11 +49,25 @@ export async function makeFleetMove(
     }
     case 'due':
       return runWhenDue(world, process);
+    case 'stop':
+      return { end: await stop(process), faults: [] };
+    case 'retract':
+      await agent.retract(thread);
+      return { end: 'retracted', faults: [] };
     case 'delete':
       await agent.delete(thread);
       await world.open(process);
       return { end: 'deleted', faults: [] };
   }
+}
+
+/** Asks the run to end; whether it does, and when, is up to the others. */
+async function stop({ agent, thread }: ScheduledProcess): Promise<string> {
+  const recorded = Promise.withResolvers<void>();
+  const stopListening = agent.on('stop-requested', () => recorded.resolve());
+  await Promise.race([agent.stop(thread), recorded.promise]);
+  stopListening();
+  return 'stopped';
 }
 
 /** Whoever opens a thread of theirs whose run is gone leaves no call in it that is neither running nor lost. */

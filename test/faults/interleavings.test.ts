@@ -47,6 +47,10 @@ describe('however the steps of two to four processes interleave,', () => {
       'look: indeterminate',
       'resend: completed',
       'resend: running',
+      'stop: stopped',
+      'retract: retracted',
+      'retract: not-allowed',
+      'retract: thread-busy',
     ]) {
       expect(seen).toHaveProperty(end);
     }

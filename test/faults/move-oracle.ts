@@ -109,7 +109,10 @@ function ownCodes({ move, knownIds }: MadeMove): readonly HoldpointErrorCode[] {
     case 'adopt':
     case 'delete':
       return ['thread-busy'];
+    case 'retract':
+      return ['thread-busy', 'not-allowed'];
     case 'cancel':
+    case 'stop':
     case 'due':
     case 'look':
     case 'resume':

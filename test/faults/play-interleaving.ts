@@ -78,6 +78,12 @@ class Play {
     const settled = async (step: () => Promise<void>): Promise<void> => {
       await step();
       await setImmediate();
+      /* Whoever waits for another process to stop looks again after a while. */
+      for (let nth = 0; nth < 50 && scheduler.count() === 0; nth += 1) {
+        if (isDone) return;
+        this.#world.pass(250);
+        await setImmediate();
+      }
       if (scheduler.count() === 0 && !isDone) stuck.reject(new Error('Nobody can go on.'));
     };
     await scheduler.waitFor(Promise.race([done, stuck.promise]), settled);
@@ -128,7 +134,7 @@ class Play {
         .map((request) => request.approve());
       const { status } = await agent.run(answers, thread);
       await this.#look(process);
-      if (status === 'completed' && thread.status === 'idle') return;
+      if ((status === 'completed' || status === 'cancelled') && thread.status === 'idle') return;
     }
     this.#faults.push('The thread never came to its end.');
   }

@@ -37,8 +37,8 @@ const loopMutants: readonly SourceMutant[] = [
   {
     promise: 'a start is recorded before it is done',
     file: 'agent/run.ts',
-    from: 'return this.#begin(await this.#lease.commit(make, options));',
-    to: 'return this.#lease.commit((proposal) => { const made = make(proposal); void this.#begin(made); return made; }, options);',
+    from: 'await this.#begin(await this.#lease.commit(make, options));',
+    to: 'await this.#lease.commit((proposal) => { const made = make(proposal); void this.#begin(made); return made; }, options);',
     suite: schedules,
     sentence: anyFault,
   },
@@ -160,5 +160,45 @@ const fleetMutants: readonly SourceMutant[] = [
   },
 ];
 
+/** What holds of those who may stop, answer and withdraw. */
+const peopleMutants: readonly SourceMutant[] = [
+  {
+    promise: 'a run that is to end begins nothing more',
+    file: 'agent/lease.ts',
+    from: 'proposal.state.head.run?.isStopping !== true',
+    to: 'true',
+    suite: schedules,
+    sentence: /was to end, and then there is|to deeply equal \[\]/,
+  },
+  {
+    promise: 'a stop outlives the process that it was meant for',
+    file: 'agent/lost-calls.ts',
+    from: 'head.run?.isStopping === true ? stopEvents(head, at) : [ended]',
+    to: '[ended]',
+    suite: ['agent/stop', 'the wish outlives the process'],
+    sentence: /Not implemented/,
+  },
+  {
+    promise: 'a request that nobody was asked about is not answered',
+    file: 'agent/check-answers.ts',
+    from: 'allowedRequests?.has(answer.requestId) === false',
+    to: 'false',
+    suite: ['agent/may-answer', 'an answer to a request that opened after'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'a message that was withdrawn is not replied to',
+    file: 'thread/apply-step.ts',
+    from: 'draft.modelIsNext = before.modelIsNext;',
+    to: '',
+    suite: ['agent/retract', 'nothing of it is left for the model'],
+    sentence: /messages must not be empty/,
+  },
+];
+
 /** Promises of the source that the tests of faults must miss when they are broken. */
-export const sourceMutants: readonly SourceMutant[] = [...loopMutants, ...fleetMutants];
+export const sourceMutants: readonly SourceMutant[] = [
+  ...loopMutants,
+  ...fleetMutants,
+  ...peopleMutants,
+];

@@ -105,6 +105,8 @@ async function perform(
     case 'adopt':
     case 'resend':
     case 'due':
+    case 'stop':
+    case 'retract':
     case 'delete':
       return makeFleetMove(world, made.process, made.move);
     default:

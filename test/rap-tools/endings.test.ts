@@ -168,7 +168,7 @@ describe('S0-47 every call ends in exactly one result', () => {
     expect(runtime.types.at(-1)).toBe('tool_result');
     expect(clock.waits).toEqual([]);
     for (const asked of came.filter(({ json }) => json.response_url !== undefined)) {
-      expect((await selects(asked, { selected: 0 })).status).toBe(200);
+      expect((await selects(asked, { selected: 0 })).status).toBe(404);
     }
   });
 
@@ -228,7 +228,7 @@ describe('a call that is not wanted any more', () => {
     const asked = await runtime.next();
     expect((await posts(path, body)).status).toBe(200);
     expect((await runtime.next()).json).toMatchObject({ id: 'call_abc123', text });
-    expect((await selects(asked, { selected: 0 })).status).toBe(200);
+    expect((await selects(asked, { selected: 0 })).status).toBe(404);
     expect((await posts(path, body)).status).toBe(200);
     await server.close();
     expect(runtime.types).toEqual(['user_choice', 'tool_result']);

@@ -127,19 +127,22 @@ describe('a choice that fails', () => {
   );
 
   test.each([
-    ['no JSON', '{"selected":', 'application/json'],
-    ['empty', '', 'application/json'],
-    ['no application/json', '{"id":"call_abc123","selected":0}', 'text/plain'],
-    ['too long', `{"id":"call_abc123","selected":0${' '.repeat(3_000)}}`, 'application/json'],
-  ])('S0-51 a selection that is %s ends the call with the exact error', async (_, body, type) => {
-    const { deleted, invoke, posts, runtime } = await deletingWorld({ maximumBodyBytes: 2_000 });
-    await invoke();
-    const { pathname } = new URL((await runtime.next()).json.response_url);
-    const path = pathname.replace('/tools', '');
-    expect((await posts(path, body, { 'content-type': type })).status).toBe(200);
-    expect((await runtime.next()).text).toBe(failed);
-    expect(deleted).toEqual([]);
-  });
+    ['no JSON', 400, '{"selected":', 'application/json'],
+    ['empty', 400, '', 'application/json'],
+    ['no application/json', 415, '{"id":"call_abc123","selected":0}', 'text/plain'],
+    ['too long', 413, `{"id":"call_abc123","selected":0${' '.repeat(3_000)}}`, 'application/json'],
+  ])(
+    'S0-51 a selection that is %s is %i, and ends the call with the exact error',
+    async (_, status, body, type) => {
+      const { deleted, invoke, posts, runtime } = await deletingWorld({ maximumBodyBytes: 2_000 });
+      await invoke();
+      const { pathname } = new URL((await runtime.next()).json.response_url);
+      const path = pathname.replace('/tools', '');
+      expect((await posts(path, body, { 'content-type': type })).status).toBe(status);
+      expect((await runtime.next()).text).toBe(failed);
+      expect(deleted).toEqual([]);
+    },
+  );
 
   test('S0-46 S0-50 S0-52 Z0-1 a selection that never comes ends the call at the deadline with the exact error', async () => {
     const { clock, deleted, invoke, runtime, selects } = await deletingWorld({
@@ -149,7 +152,7 @@ describe('a choice that fails', () => {
     const asked = await runtime.next();
     await clock.pass(777_000);
     expect((await runtime.next()).text).toBe(failed);
-    expect((await selects(asked, { selected: 0 })).status).toBe(200);
+    expect((await selects(asked, { selected: 0 })).status).toBe(404);
     expect(deleted).toEqual([]);
   });
 
@@ -195,14 +198,14 @@ describe('a choice that fails', () => {
   });
 
   test.each(['nobody-knows-this-one', '', '__proto__', 'constructor', '%00'])(
-    'O0-12 a selection for the prompt "%s", which there is not, is 200 and changes nothing',
+    'Z0-2 a selection for the prompt "%s", which there is not, is not acknowledged, and changes nothing',
     async (secret) => {
       const { deleted, invoke, posts, runtime, selects } = await deletingWorld();
       await invoke();
       const asked = await runtime.next();
       const body = { id: 'call_abc123', selected: 0 };
-      expect((await posts(`/user_choice_response/${secret}`, body)).status).toBe(200);
-      expect((await posts('/user_choice_response', body)).status).toBe(200);
+      expect((await posts(`/user_choice_response/${secret}`, body)).status).toBe(404);
+      expect((await posts('/user_choice_response', body)).status).toBe(400);
       await selects(asked, { selected: 1 });
       expect((await runtime.next()).json.text).toBe('Error: The user said no.');
       expect(deleted).toEqual([]);

@@ -37,11 +37,15 @@ describe('where callbacks go', () => {
     ['a URL with credentials', 'http://user:word@127.0.0.1/'],
     ['no text', 7],
   ])(
-    'not to %s: the invocation is 200, runs nothing, and the app is told',
+    'not to %s: the invocation is refused with the reason, runs nothing, and the app is told',
     async (_, callback_url) => {
       const ran: unknown[] = [];
       const { errors, invoke, runtime, server } = await worldOf((call) => ran.push(call));
-      expect((await invoke({ callback_url })).status).toBe(200);
+      const refused = await invoke({ callback_url });
+      expect(refused.status).toBe(400);
+      expect(await refused.json()).toMatchObject({
+        error: { code: 'invalid-input', message: expect.stringContaining('callback_url') },
+      });
       await server.close();
       expect([ran, runtime.callbacks]).toEqual([[], []]);
       expect(errors).toEqual([expect.objectContaining({ code: 'invalid-input' })]);
@@ -71,11 +75,19 @@ describe('where callbacks go', () => {
       'http://localhost:4000/x',
     ];
     for (const [id, callback_url] of urls.entries()) {
-      expect((await invoke({ id: String(id), callback_url })).status).toBe(200);
+      const status = id < 2 ? 200 : callback_url.includes('@') ? 400 : 403;
+      expect([callback_url, (await invoke({ id: String(id), callback_url })).status]).toEqual([
+        callback_url,
+        status,
+      ]);
     }
+    const refused = await invoke({ callback_url: 'https://evil.example/x?capability=s3cret' });
+    expect(await refused.json()).toEqual({
+      error: { code: 'not-allowed', message: 'Callbacks may not go to https://evil.example.' },
+    });
     await server.close();
     expect(sent.toSorted()).toEqual(urls.slice(0, 2).toSorted());
-    expect(errors).toHaveLength(urls.length - 2);
+    expect(errors).toHaveLength(urls.length - 1);
   });
 
   test('an app that is told of trouble, and throws, costs no call its result', async () => {
@@ -84,7 +96,7 @@ describe('where callbacks go', () => {
         throw new Error('The log is full.');
       },
     });
-    expect((await invoke({ callback_url: 'nowhere' })).status).toBe(200);
+    expect((await invoke({ callback_url: 'nowhere' })).status).toBe(400);
     await invoke();
     expect((await runtime.next()).json.text).toBe('Done.');
   });
@@ -97,27 +109,36 @@ describe('what is no invocation', () => {
     ['an id of 1,001 characters', { id: 'x'.repeat(1_001) }],
     ['no group_id', { group_id: null }],
     ['a call_id that is a number', { call_id: 1 }],
-  ])('O0-03 %s is 200, and runs nothing', async (_, more) => {
+  ])('%s can not be answered: it is 400 with the reason, and runs nothing', async (_, more) => {
     const { errors, invoke, runtime, server } = await worldOf(() => 'Done.');
-    expect((await invoke(more)).status).toBe(200);
+    const refused = await invoke(more);
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({
+      error: { message: expect.stringContaining(Object.keys(more)[0] ?? '') },
+    });
     await server.close();
     expect(runtime.callbacks).toEqual([]);
     expect(errors).toHaveLength(1);
   });
 
   test.each([
-    ['no JSON', '{', {}],
-    ['empty', '', {}],
-    ['a list', '[]', {}],
-    ['a form of another site', '{}', { 'content-type': 'text/plain' }],
-    ['too long', `"${'x'.repeat(1_048_576)}"`, {}],
-    ['said to be too long', '{}', { 'content-length': '1048577' }],
-  ])('O0-03 a body that is %s is 200, and runs nothing', async (_, body, headers) => {
-    const { posts, runtime, server } = await worldOf(() => 'Done.');
-    expect((await posts('', body, headers)).status).toBe(200);
-    await server.close();
-    expect(runtime.callbacks).toEqual([]);
-  });
+    ['no JSON', 400, '{', {}],
+    ['empty', 400, '', {}],
+    ['a list', 400, '[]', {}],
+    ['a form of another site', 415, '{}', { 'content-type': 'text/plain' }],
+    ['too long', 413, `"${'x'.repeat(1_048_576)}"`, {}],
+    ['said to be too long', 413, '{}', { 'content-length': '1048577' }],
+  ])(
+    'a body that is %s is %i with a reason, and runs nothing',
+    async (_, status, body, headers) => {
+      const { posts, runtime, server } = await worldOf(() => 'Done.');
+      const refused = await posts('', body, headers);
+      expect(refused.status).toBe(status);
+      expect(await refused.json()).toMatchObject({ error: { message: expect.any(String) } });
+      await server.close();
+      expect(runtime.callbacks).toEqual([]);
+    },
+  );
 
   test.each(['https://evil.example', 'http://tools.internal:8080', 'null'])(
     '106: a page of a browser, of the origin %s, is 403, and runs nothing',

@@ -39,6 +39,12 @@ export function status(code: number): Behaviour {
   return (_received, response) => response.writeHead(code).end();
 }
 
+/** Answers with JSON. */
+export function json(body: unknown, code = 200): Behaviour {
+  return (_received, response) =>
+    response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
 /** Breaks the connection without an answer. */
 export const hangUp: Behaviour = (_received, _response, request) => request.socket.destroy();
 
@@ -49,11 +55,14 @@ export class ToolServer implements AsyncDisposable {
   readonly answers: unknown[] = [];
   /** What was posted to its `/cancel_tool_call`. */
   readonly cancellations: unknown[] = [];
+  /** What was posted to its `/tool_call_status`. */
+  readonly questions: unknown[] = [];
   readonly received: Received[] = [];
   /** Of each next request there; afterwards 200. */
   readonly invokeBehaviours: Behaviour[] = [];
   readonly answerBehaviours: Behaviour[] = [];
   readonly cancelBehaviours: Behaviour[] = [];
+  readonly statusBehaviours: Behaviour[] = [];
   readonly #server = createServer((request, response) => void this.#serve(request, response));
   readonly #waiting: { isSo: () => boolean; resolve: () => void }[] = [];
 
@@ -135,16 +144,20 @@ export class ToolServer implements AsyncDisposable {
   }
 
   /** Notes what came in, and gives what the server does with such. */
-  #take(path: string, json: unknown): Behaviour[] {
+  #take(path: string, body: unknown): Behaviour[] {
     if (path.startsWith('/user_choice_response')) {
-      this.answers.push(json);
+      this.answers.push(body);
       return this.answerBehaviours;
     }
     if (path === '/cancel_tool_call') {
-      this.cancellations.push(json);
+      this.cancellations.push(body);
       return this.cancelBehaviours;
     }
-    this.invocations.push(invocationSchema.parse(json));
+    if (path === '/tool_call_status') {
+      this.questions.push(body);
+      return this.statusBehaviours;
+    }
+    this.invocations.push(invocationSchema.parse(body));
     return this.invokeBehaviours;
   }
 }

@@ -344,6 +344,7 @@ describe('Z0-1: an answer that the server does not take', () => {
     expect(world.server.received.map(({ path }) => path)).toEqual([
       '/invoke',
       '/user_choice_response',
+      '/tool_call_status',
     ]);
     expect(thread.events.at(-2)).toMatchObject({ error: expect.stringContaining('307') });
   });

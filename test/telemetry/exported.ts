@@ -4,7 +4,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { ReadableSpan, Sampler } from '@opentelemetry/sdk-trace';
-import type { Tracer } from '@opentelemetry/api';
+import type { HrTime, Tracer } from '@opentelemetry/api';
 
 /** A span as a test looks at it. */
 export interface ExportedSpan {
@@ -15,6 +15,9 @@ export interface ExportedSpan {
   links: { traceId: string; spanId: string }[];
   attributes: Record<string, unknown>;
   status: number;
+  /** In milliseconds since 1970. */
+  startedAt: number;
+  endedAt: number;
 }
 
 /** A tracer of its own, and the spans that it has exported. */
@@ -22,6 +25,8 @@ export function exporting(sampler?: Sampler): {
   tracer: Tracer;
   spans: () => ExportedSpan[];
   raw: () => ReadableSpan[];
+  /** Forgets what was exported. */
+  reset: () => void;
 } {
   const exporter = new InMemorySpanExporter();
   const provider = new TracerProvider({
@@ -29,7 +34,12 @@ export function exporting(sampler?: Sampler): {
     ...(sampler === undefined ? {} : { sampler }),
   });
   const raw = () => exporter.getFinishedSpans();
-  return { tracer: provider.getTracer('test'), raw, spans: () => raw().map(seen) };
+  return {
+    tracer: provider.getTracer('test'),
+    raw,
+    reset: () => exporter.reset(),
+    spans: () => raw().map(seen),
+  };
 }
 
 function seen(span: ReadableSpan): ExportedSpan {
@@ -42,5 +52,11 @@ function seen(span: ReadableSpan): ExportedSpan {
     links: span.links.map(({ context }) => ({ traceId: context.traceId, spanId: context.spanId })),
     attributes: span.attributes,
     status: span.status.code,
+    startedAt: milliseconds(span.startTime),
+    endedAt: milliseconds(span.endTime),
   };
+}
+
+function milliseconds([seconds, nanoseconds]: HrTime): number {
+  return seconds * 1_000 + nanoseconds / 1_000_000;
 }

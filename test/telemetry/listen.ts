@@ -9,15 +9,28 @@ export interface Heard extends Disposable {
   readonly messages: TraceMessage[];
 }
 
-/** Listens to the tracing channel; `onStart` hears of each message first. */
+/** Listens to all that the tracing channel tells; `onStart` hears of each message first. */
+export function listenToAll(onStart: (message: TraceMessage) => void = () => {}): Heard {
+  return listenTo(() => true, onStart);
+}
+
+/** Listens to what the tracing channel tells of requests and calls, and not to the runs and model steps around them. */
 export function listen(onStart: (message: TraceMessage) => void = () => {}): Heard {
+  return listenTo(({ type }) => type !== 'invoked' && type !== 'prompted', onStart);
+}
+
+function listenTo(
+  isWanted: (message: TraceMessage) => boolean,
+  onStart: (message: TraceMessage) => void,
+): Heard {
   const moments: string[] = [];
   const messages: TraceMessage[] = [];
   const at = (moment: string) => (message: TraceMessage) => {
-    moments.push(`${moment} ${message.type}`);
+    if (isWanted(message)) moments.push(`${moment} ${message.type}`);
   };
   const subscribers = {
     start(message: TraceMessage) {
+      if (!isWanted(message)) return;
       at('start')(message);
       messages.push(message);
       onStart(message);

@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { context, createNoopMeter, diag, SpanStatusCode, trace } from '@opentelemetry/api';
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { createNoopMeter, diag, SpanStatusCode, trace } from '@opentelemetry/api';
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace';
 import { tool } from 'ai';
 import {
@@ -15,10 +14,10 @@ import {
   type UserInputRequestContent,
   type UserInputResponseContent,
 } from 'holdpoint';
-import { traceHoldpoint, type TraceOptions } from 'holdpoint/otel';
+import type { TraceOptions } from 'holdpoint/otel';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { askConfirmation } from 'holdpoint/tools';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { scriptedModel } from '../support/scripted-model.ts';
 import {
   book,
@@ -30,32 +29,13 @@ import {
 } from '../support/travel-world.ts';
 import { type ExportedSpan, exporting } from './exported.ts';
 import { lostCall } from './lost-call.ts';
+import { spanOf, traces } from './traces.ts';
+import { traced, tracingTests } from './tracing.ts';
 
 const script = [{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }];
 
-beforeAll(() => {
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
-});
-
-const stops: (() => void)[] = [];
-afterEach(() => {
-  for (const stop of stops.splice(0)) stop();
-});
-
-/** Traces until the end of the test, or until `stop`. */
-function traced(options: TraceOptions = {}) {
-  const exported = exporting();
-  const stop = traceHoldpoint({ tracer: exported.tracer, ...options });
-  stops.push(stop);
-  return { ...exported, stop };
-}
-
-/** The one span of a name. */
-function spanOf(spans: readonly ExportedSpan[], name: string): ExportedSpan {
-  const [span, ...others] = spans.filter((other) => other.name === name);
-  if (span === undefined || others.length > 0) throw new Error(`Not one span '${name}'.`);
-  return span;
-}
+tracingTests();
+afterEach(() => diag.disable());
 
 /** Asks, answers yes, and runs to the end. */
 async function approveAll(options: Partial<AgentOptions> = {}) {
@@ -102,8 +82,9 @@ test('a request is linked to by its decision and the decision by the execution, 
     const agent = travelWorld(scriptedModel(script), () => store).agent();
     await agent.run('Book', await agent.thread('t'));
     /* All that is open here is over before anybody has answered. */
-    expect(here.spans().map(({ name }) => name)).toEqual(['approval_request book']);
-    const [request] = here.spans();
+    const run = ['invoke_agent', '  chat scripted', '  approval_request book'];
+    expect(traces(here.spans())).toEqual([run]);
+    const request = spanOf(here.spans(), 'approval_request book');
 
     const program = join(import.meta.dirname, 'traced-process.ts');
     const printed = execFileSync(process.execPath, [
@@ -115,12 +96,23 @@ test('a request is linked to by its decision and the decision by the execution, 
     const decision = spanOf(there, 'approval_decision book');
     const execution = spanOf(there, 'execute_tool book');
     const airline = spanOf(there, 'airline');
-    expect(there).toHaveLength(3);
-    expect(decision.links).toEqual([{ traceId: request?.traceId, spanId: request?.spanId }]);
+    const wait = spanOf(there, 'approval_wait book');
+    expect(traces(there)).toEqual([
+      ['approval_wait book'],
+      [
+        'invoke_agent',
+        '  approval_decision book',
+        '  execute_tool book',
+        '    airline',
+        '  chat scripted',
+      ],
+    ]);
+    expect(decision.links).toEqual([{ traceId: request.traceId, spanId: request.spanId }]);
+    /* It joins the trace of the run that asked. */
+    expect([wait.traceId, wait.parentSpanId]).toEqual([request.traceId, request.spanId]);
     expect(execution.links).toEqual([{ traceId: decision.traceId, spanId: decision.spanId }]);
-    expect(airline.parentSpanId).toBe(execution.spanId);
-    expect(airline.traceId).toBe(execution.traceId);
-    expect(decision.traceId).not.toBe(request?.traceId);
+    expect(airline.traceId).toBe(decision.traceId);
+    expect(decision.traceId).not.toBe(request.traceId);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -136,8 +128,10 @@ test('spans say what happened to which call in the GenAI words, and what those h
     'gen_ai.tool.call.id': 'c1',
     'holdpoint.request.id': opened?.request.requestId,
   };
-  expect(spans().map(({ name, attributes }) => [name, attributes])).toEqual([
+  const ofCall = spans().filter(({ attributes }) => 'gen_ai.tool.name' in attributes);
+  expect(ofCall.map(({ name, attributes }) => [name, attributes])).toEqual([
     ['approval_request book', ids],
+    ['approval_wait book', { ...ids, 'holdpoint.outcome': 'approved', 'holdpoint.channel': 'web' }],
     [
       'approval_decision book',
       {
@@ -149,10 +143,16 @@ test('spans say what happened to which call in the GenAI words, and what those h
     ],
     [
       'execute_tool book',
-      { ...ids, 'gen_ai.operation.name': 'execute_tool', 'holdpoint.attempt': 1 },
+      {
+        ...ids,
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.type': 'function',
+        'gen_ai.tool.description': 'book a flight',
+        'holdpoint.attempt': 1,
+      },
     ],
   ]);
-  expect(spans().map(({ status }) => status)).toEqual([0, 0, 0]);
+  expect(new Set(spans().map(({ status }) => status))).toEqual(new Set([0]));
 });
 
 test('spans are within what the app traces, and a tool that returns at once leaves nothing active behind', async () => {
@@ -176,12 +176,10 @@ test('spans are within what the app traces, and a tool that returns at once leav
     expect(trace.getActiveSpan()).toBe(handle);
     handle.end();
   });
-  const handled = spanOf(spans(), 'handle');
+  const run = spanOf(spans(), 'invoke_agent');
   const executions = spans().filter(({ name }) => name === 'execute_tool look');
-  expect(executions.map(({ parentSpanId }) => parentSpanId)).toEqual([
-    handled.spanId,
-    handled.spanId,
-  ]);
+  expect(run.parentSpanId).toBe(spanOf(spans(), 'handle').spanId);
+  expect(executions.map(({ parentSpanId }) => parentSpanId)).toEqual([run.spanId, run.spanId]);
   expect(active).toEqual(executions.map(({ spanId }) => spanId));
   expect(trace.getActiveSpan()).toBeUndefined();
 });
@@ -232,10 +230,19 @@ describe('what people, models and tools wrote', () => {
       'approval_request book',
       'approval_request broken',
       'approval_request pay',
+      'approval_wait',
+      'approval_wait book',
+      'approval_wait broken',
+      'approval_wait pay',
+      'chat scripted',
+      'chat scripted',
       'execute_tool broken',
       'execute_tool pay',
+      'invoke_agent',
+      'invoke_agent',
       'question_answer confirm',
       'question_request confirm',
+      'question_wait confirm',
     ]);
     return spans;
   }
@@ -274,14 +281,11 @@ test('a call that nobody can tell of is a span with an error, linked to its appr
   first.stop();
   const { spans } = traced();
   await lost.agent.run([], await lost.open());
-  expect(spans()).toMatchObject([
-    {
-      name: 'indeterminate_call book',
-      status: SpanStatusCode.ERROR,
-      attributes: { 'error.type': 'indeterminate', 'gen_ai.tool.call.id': 'c1' },
-      links: [{ spanId: decision.spanId }],
-    },
-  ]);
+  expect(spanOf(spans(), 'indeterminate_call book')).toMatchObject({
+    status: SpanStatusCode.ERROR,
+    attributes: { 'error.type': 'indeterminate', 'gen_ai.tool.call.id': 'c1' },
+    links: [{ spanId: decision.spanId }],
+  });
 });
 
 test('a request that the store refused is a span with an error', async () => {
@@ -352,7 +356,6 @@ test('a tracer that throws stops nothing, nor does a logger that throws when it 
     told.push(text);
     throw new Error('broken logger');
   };
-  stops.push(() => diag.disable());
   diag.setLogger({ error, warn: quiet, info: quiet, debug: quiet, verbose: quiet });
   const broken = Object.assign(exporting().tracer, {
     startSpan() {

@@ -13,7 +13,7 @@ import {
   travelTools,
   travelWorld,
 } from '../support/travel-world.ts';
-import { listen, ofType } from './listen.ts';
+import { listen, listenToAll, ofType } from './listen.ts';
 import { lostCall } from './lost-call.ts';
 
 const script = [{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }];
@@ -52,6 +52,43 @@ describe('the channel tells, as operations of one message each,', () => {
       },
       { ...call, requestId, attempt: 1, input, result: { booked: 'Paris' } },
       { ...call, requestId, attempt: 1, status: 'succeeded', outcome: { status: 'succeeded' } },
+    ]);
+  });
+
+  test('of a run and its model steps, around all that the run does', async () => {
+    using heard = listenToAll();
+    const agent = memoryWorld(script).agent({ name: 'travel' });
+    const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
+    const asking = heard.moments.splice(0);
+    expect(asking).toEqual([
+      'start invoked',
+      'start prompted',
+      'asyncEnd prompted',
+      'start requested',
+      'asyncEnd requested',
+      'asyncEnd invoked',
+    ]);
+    const answers = approvalRequests.map((request) => request.approve());
+    const response = await agent.run(answers, thread);
+    expect(heard.moments.slice(0, 3)).toEqual([
+      'start invoked',
+      'start answered',
+      'asyncEnd answered',
+    ]);
+    expect(heard.moments.slice(-3)).toEqual([
+      'start prompted',
+      'asyncEnd prompted',
+      'asyncEnd invoked',
+    ]);
+    const model = { provider: 'scripted', modelId: 'scripted' };
+    const usage = { inputTokens: 3, outputTokens: 10 };
+    expect(ofType(heard, 'invoked')).toMatchObject([
+      { ...model, threadId: 't', agentName: 'travel', status: 'waiting', usage },
+      { status: 'completed', finishReason: 'stop', runId: expect.any(String), result: response },
+    ]);
+    expect(ofType(heard, 'prompted')).toMatchObject([
+      { ...model, threadId: 't', step: 0, answer: { finishReason: 'tool-calls', usage } },
+      { step: 1, answer: { finishReason: 'stop' } },
     ]);
   });
 
@@ -120,6 +157,9 @@ describe('the channel tells, as operations of one message each,', () => {
     clock.now += 4_000;
     await agent.run([], thread);
     expect(ofType(heard, 'answered')).toMatchObject([{ decision: 'rejected', waitedMs: 4_000 }]);
+    expect(ofType(heard, 'closed')).toMatchObject([
+      { toolCallId: 'c2', cause: 'expired', wasAnswered: false, waitedMs: 8_000 },
+    ]);
     expect(ofType(heard, 'started')).toEqual([]);
     expect(ofType(heard, 'finished')).toMatchObject([
       { toolCallId: 'c1', status: 'denied', attempt: 0 },
@@ -276,20 +316,40 @@ test('a subscriber that throws does not stop a run: Node makes an uncaught excep
   process.removeAllListeners('uncaughtException');
   process.on('uncaughtException', (error) => uncaught.push(error.message));
   try {
-    using heard = listen(({ type }) => {
+    using heard = listenToAll(({ type }) => {
       throw new Error(`broken at ${type}`);
     });
     const agent = memoryWorld(script).agent();
     const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
     const answers = approvalRequests.map((request) => request.approve());
     expect(await agent.run(answers, thread)).toMatchObject({ status: 'completed', text: 'Done.' });
-    await vi.waitFor(() => expect(uncaught).toHaveLength(4));
-    expect(uncaught[0]).toBe('broken at requested');
-    expect(heard.moments).toHaveLength(8);
+    await vi.waitFor(() => expect(uncaught).toHaveLength(8));
+    expect(uncaught[0]).toBe('broken at invoked');
+    expect(heard.moments).toHaveLength(16);
   } finally {
     process.removeAllListeners('uncaughtException');
     for (const listener of others) process.on('uncaughtException', listener);
   }
+});
+
+test.each([
+  ['twice', (begin: () => void) => [begin(), begin()]],
+  ['never', () => []],
+  ['later', (begin: () => void) => void setImmediate(begin)],
+])('a subscriber that begins work %s does not: it is done once', async (_how, within) => {
+  const world = memoryWorld(script);
+  using heard = listenToAll((message) => {
+    if (message.type === 'invoked' || message.type === 'prompted' || message.type === 'started')
+      message.within = within;
+  });
+  const agent = world.agent();
+  const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
+  const answers = approvalRequests.map((request) => request.approve());
+  expect(await agent.run(answers, thread)).toMatchObject({ status: 'completed', text: 'Done.' });
+  await new Promise(setImmediate);
+  expect(world.ran).toHaveLength(1);
+  expect(world.requests()).toBe(2);
+  expect(ofType(heard, 'invoked')).toHaveLength(2);
 });
 
 test('a subscriber that would change what was asked, runs or came out can not', async () => {

@@ -78,7 +78,8 @@ export function chatPage(handler: Handler, { sendsHistory = false, ...init }: Pa
   return { chat, sent, errors, quiet, respond };
 }
 
-function urlOf(url: string | URL | Request): string {
+/** What a request goes to. */
+export function urlOf(url: string | URL | Request): string {
   if (typeof url === 'string') return url;
   return url instanceof URL ? url.href : url.url;
 }

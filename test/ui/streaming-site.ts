@@ -2,7 +2,7 @@ import { createAgent, memoryStore } from 'holdpoint';
 import { createUiHandler, toUIMessages, type UiHandlerOptions } from 'holdpoint/ui';
 import { streamedModel, type StreamPart } from '../support/streamed-model.ts';
 import { travelTools } from '../support/travel-world.ts';
-import { chatPage, type PageOptions } from './chat-page.ts';
+import { chatPage, type Handler, origin, type PageOptions } from './chat-page.ts';
 
 /** A page of a thread whose model streams these answers. */
 export function streamingSite(
@@ -22,6 +22,12 @@ export function streamingSite(
   });
   const reloaded = async () => toUIMessages(await agent.thread('t'), options);
   return { agent, handler, heard, reloaded, ...chatPage(handler, page) };
+}
+
+/** A `fetch` whose requests go straight to the handler. */
+export function fetchFrom(handler: Handler): typeof globalThis.fetch {
+  return async (url, init) =>
+    handler(new Request(new URL(url instanceof Request ? url.url : url, origin), init));
 }
 
 /** A call as providers stream it. */

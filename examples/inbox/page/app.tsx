@@ -1,11 +1,11 @@
 import { useMemo, useState } from 'react';
 import { flushSync } from 'react-dom';
 import type { Answer, BoardEntry } from '../board.ts';
-import { answerInChat } from './answer-in-chat.ts';
 import { cardId } from './card-frame.tsx';
 import { Conversation } from './conversation.tsx';
 import { ConversationList } from './conversation-list.tsx';
 import { Inbox } from './inbox.tsx';
+import { Notices } from './notices.tsx';
 import { noticeOf } from './notice-of.ts';
 import { OfficeClient } from './office-client.ts';
 import { Tabs, type View } from './tabs.tsx';
@@ -26,18 +26,19 @@ export function App({ name }: { name: string }) {
     setSent(new Set());
     refresh();
   };
-  const { chat, messages, isLoaded, isBusy } = useOfficeChat({
-    client,
-    threadId,
-    changes,
-    onError: failed,
-  });
+  const chat = useOfficeChat({ client, threadId, changes });
   const waiting = board.entries.filter((entry) => entry.status === 'waiting');
 
   const answer = (entry: BoardEntry, given: Answer): void => {
     setNotice('');
-    setSent((before) => new Set([...before, given.requestId]));
-    if (!answerInChat(chat, given)) client.answer(entry.request.threadId, given).catch(failed);
+    const { threadId: asking, requestId } = entry.request;
+    /* Through the open chat what follows streams in. */
+    if (asking === threadId && chat.isLoaded) {
+      void chat.answer(given);
+      return;
+    }
+    setSent((before) => new Set([...before, requestId]));
+    client.answer(asking, given).catch(failed);
   };
   const open = (id?: string): void => {
     setNotice('');
@@ -57,23 +58,21 @@ export function App({ name }: { name: string }) {
           {name} <small>(demo sign-in)</small>
         </p>
       </header>
-      <div className="notices" role="alert">
-        {notice !== '' && <p>{notice}</p>}
-        {!isConnected && <p>The server is away. Trying again …</p>}
-      </div>
+      <Notices notice={notice} chat={chat} isConnected={isConnected} />
       <main>
         <ConversationList conversations={board.conversations} threadId={threadId} onOpen={open} />
         <Conversation
           key={threadId}
-          messages={messages}
-          isLoaded={isLoaded}
-          isBusy={isBusy}
+          chat={chat}
           isConnected={isConnected}
           waiting={waiting.filter(({ request }) => request.threadId === threadId).length}
-          onSend={(text) => void chat.sendMessage({ text })}
           onReview={review}
         />
-        <Inbox entries={board.entries} sent={sent} onAnswer={answer} />
+        <Inbox
+          entries={board.entries}
+          sent={new Set([...sent, ...chat.sending])}
+          onAnswer={answer}
+        />
       </main>
       <Tabs view={view} waiting={waiting.length} onView={setView} />
     </div>

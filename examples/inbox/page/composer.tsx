@@ -3,15 +3,20 @@ import { type KeyboardEvent, type SubmitEvent, useEffect, useRef, useState } fro
 interface ComposerProps {
   canSend: boolean;
   waiting: number;
+  /** The text that the server did not take: it comes back into the field. */
+  unsaid: string | undefined;
   onSend: (text: string) => void;
+  /** Absent while the assistant is not at work. */
+  onStop: (() => void) | undefined;
 }
 
 /** A field for the next message. While requests wait, the answers come first: a message would be refused. */
-export function Composer({ canSend, waiting, onSend }: ComposerProps) {
+export function Composer({ canSend, waiting, unsaid, onSend, onStop }: ComposerProps) {
   const [text, setText] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);
   const isReady = canSend && text.trim() !== '';
 
+  useEffect(() => setText((typed) => typed || (unsaid ?? '')), [unsaid]);
   useEffect(() => field.current?.focus({ preventScroll: true }), []);
   const send = (event: SubmitEvent | KeyboardEvent): void => {
     event.preventDefault();
@@ -43,9 +48,15 @@ export function Composer({ canSend, waiting, onSend }: ComposerProps) {
             send(event);
         }}
       />
-      <button type="submit" className="yes" aria-disabled={!isReady}>
-        Send
-      </button>
+      {onStop ? (
+        <button type="button" onClick={onStop}>
+          Stop
+        </button>
+      ) : (
+        <button type="submit" className="yes" aria-disabled={!isReady}>
+          Send
+        </button>
+      )}
     </form>
   );
 }

@@ -1,18 +1,14 @@
-import type { UIMessage } from 'ai';
 import { useEffect, useRef } from 'react';
 import { Composer } from './composer.tsx';
 import { Message } from './message.tsx';
+import type { useOfficeChat } from './use-office-chat.ts';
 
 interface ConversationProps {
-  messages: readonly UIMessage[];
-  isLoaded: boolean;
-  /** Whether the assistant is at work. */
-  isBusy: boolean;
+  chat: ReturnType<typeof useOfficeChat>;
   /** Whether the server can be reached. */
   isConnected: boolean;
   /** How many requests wait in this conversation. */
   waiting: number;
-  onSend: (text: string) => void;
   onReview: (requestId: string) => void;
 }
 
@@ -25,7 +21,10 @@ const suggestions = [
 
 /** The chat: what was said, what the assistant did or wants to do, and a field to say more. */
 export function Conversation(props: ConversationProps) {
-  const { messages, isLoaded, isBusy, isConnected, waiting, onSend, onReview } = props;
+  const { chat, isConnected, waiting, onReview } = props;
+  const { messages, isLoaded, status, sending, problem } = chat;
+  const isBusy = status === 'submitted' || status === 'streaming';
+  const send = (text: string): void => void chat.sendMessage({ text });
   const log = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
   /* Who has scrolled up to read stays there. */
@@ -47,7 +46,7 @@ export function Conversation(props: ConversationProps) {
       >
         {messages.map((message, index) => (
           /* Not the id: what the page has sent has another one when it is read from the server. */
-          <Message key={index} message={message} onReview={onReview} />
+          <Message key={index} message={message} sending={sending} onReview={onReview} />
         ))}
         {isLoaded && messages.length === 0 && (
           <div className="welcome">
@@ -55,19 +54,21 @@ export function Conversation(props: ConversationProps) {
             <p>I look things up on my own. Before I pay, delete or send anything, I ask you.</p>
             <div className="suggestions">
               {suggestions.map((text) => (
-                <button key={text} type="button" onClick={() => onSend(text)}>
+                <button key={text} type="button" onClick={() => send(text)}>
                   {text}
                 </button>
               ))}
             </div>
           </div>
         )}
-        {isBusy && <p className="thinking">At work …</p>}
+        {isBusy && problem?.type !== 'away' && <p className="thinking">At work …</p>}
       </div>
       <Composer
-        canSend={isConnected && !isBusy && waiting === 0}
+        canSend={isLoaded && isConnected && !isBusy && waiting === 0}
         waiting={waiting}
-        onSend={onSend}
+        unsaid={problem?.type === 'refused' ? problem.unsaid : undefined}
+        onSend={send}
+        onStop={isBusy ? () => void chat.stop() : undefined}
       />
     </section>
   );

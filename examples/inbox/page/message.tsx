@@ -4,11 +4,13 @@ import { ToolCard } from './tool-card.tsx';
 
 interface MessageProps {
   message: UIMessage;
+  /** The requests whose answers are on their way. */
+  sending: ReadonlySet<string>;
   onReview: (requestId: string) => void;
 }
 
 /** A message of the chat: plain text, and cards for the calls in it. */
-export function Message({ message: { role, parts }, onReview }: MessageProps) {
+export function Message({ message: { role, parts }, sending, onReview }: MessageProps) {
   return (
     <article className={`message ${role}`} aria-label={role === 'user' ? 'You' : 'Assistant'}>
       {parts.map((part, index) => {
@@ -20,7 +22,12 @@ export function Message({ message: { role, parts }, onReview }: MessageProps) {
           );
         }
         return isToolUIPart(part) ? (
-          <ToolCard key={index} part={part} onReview={onReview} />
+          <ToolCard
+            key={index}
+            part={part}
+            isSending={part.approval !== undefined && sending.has(part.approval.id)}
+            onReview={onReview}
+          />
         ) : undefined;
       })}
     </article>

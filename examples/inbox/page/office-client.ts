@@ -1,30 +1,12 @@
-import type { UIMessage } from 'ai';
-import { z } from 'zod';
+import { readRefusal } from 'holdpoint/ui';
 import { type Answer, type Board, boardSchema } from '../board.ts';
 
-const messageSchema = z.custom<UIMessage>(
-  (value) => typeof value === 'object' && value !== null && 'parts' in value,
-);
-const threadSchema = z.object({ messages: z.array(messageSchema), status: z.string() });
-const refusalSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
-
-/** The server said no; `code` says why. */
+/** The server said no; the message says why. */
 export class Refusal extends Error {
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-
-  /** Reads the body of a response that says no. */
-  static read(status: number, body: string): Refusal {
-    try {
-      const { code, message } = refusalSchema.parse(JSON.parse(body)).error;
-      return new Refusal(code, message);
-    } catch {
-      return new Refusal('unknown', `The server answered ${status}.`);
-    }
+  /** Reads a response that says no. */
+  static async read(response: Response): Promise<Refusal> {
+    const refusal = readRefusal(await response.text());
+    return new Refusal(refusal?.text ?? `The server answered ${response.status}.`);
   }
 }
 
@@ -51,13 +33,7 @@ export class OfficeClient {
       headers: { ...this.headers, 'content-type': 'application/json' },
       body: JSON.stringify({ threadId, answer }),
     });
-    if (!response.ok) throw Refusal.read(response.status, await response.text());
-  }
-
-  /** The messages of a thread as `useChat` has them, and whether somebody runs it. */
-  async thread(threadId: string): Promise<z.infer<typeof threadSchema>> {
-    const thread = await this.#get(`/api/chat?id=${encodeURIComponent(threadId)}`);
-    return threadSchema.parse(thread);
+    if (!response.ok) throw await Refusal.read(response);
   }
 
   /** Calls `onChange` when anything has changed, and once it is connected again; `onLost` when it is not. */
@@ -70,7 +46,7 @@ export class OfficeClient {
 
   async #get(path: string): Promise<unknown> {
     const response = await fetch(path, { headers: this.headers });
-    if (!response.ok) throw Refusal.read(response.status, await response.text());
+    if (!response.ok) throw await Refusal.read(response);
     return response.json();
   }
 }

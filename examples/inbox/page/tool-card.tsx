@@ -8,6 +8,8 @@ type ToolPart = ToolUIPart | DynamicToolUIPart;
 
 interface ToolCardProps {
   part: ToolPart;
+  /** Whether the answer about it is on its way, and not recorded. */
+  isSending: boolean;
   onReview: (requestId: string) => void;
 }
 
@@ -18,7 +20,7 @@ const requestSchema = z.object({
 });
 
 /** A call in the chat: its tool, what was asked about it, how far it is, and its arguments for who wants to see them. */
-export function ToolCard({ part, onReview }: ToolCardProps) {
+export function ToolCard({ part, isSending, onReview }: ToolCardProps) {
   const { state, input, approval } = part;
   const toolName = getToolName(part);
   const request = requestSchema.safeParse(approval?.descriptor).data;
@@ -29,9 +31,11 @@ export function ToolCard({ part, onReview }: ToolCardProps) {
           <Inert text={toolName} />
         </span>
         <span className="tool-state">
-          {sayState(part, request?.type === 'question-request' ? 'answered' : 'approved')}
+          {isSending
+            ? 'sending your answer …'
+            : sayState(part, request?.type === 'question-request' ? 'answered' : 'approved')}
         </span>
-        {state === 'approval-requested' && (
+        {state === 'approval-requested' && !isSending && (
           <button type="button" className="review" onClick={() => onReview(part.approval.id)}>
             Review
           </button>

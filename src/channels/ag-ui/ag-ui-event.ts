@@ -47,15 +47,28 @@ export interface Interrupt {
 }
 
 /** How a run ended that did not fail. */
-export type RunOutcome =
+type RunOutcome =
   | { type: 'success'; pendingToolCallIds?: string[] }
   | { type: 'interrupt'; interrupts: Interrupt[] }
   | { type: 'cancelled' };
 
+/** The end of a run that did not fail. */
+export interface RunFinished {
+  type: 'RUN_FINISHED';
+  threadId: string;
+  runId: string;
+  /** For clients before 1.0, no more than `success` without ids, and `interrupt`: they reject the whole run for any other. */
+  outcome?: RunOutcome;
+  /** For clients before 1.0: what their outcome can't say. */
+  result?:
+    | { status: 'cancelled' | 'max-steps' }
+    | { status: 'waiting'; pendingToolCallIds: string[] };
+}
+
 /** The events of AG-UI 1.0 that are told here. */
 export type AgUiEvent =
   | { type: 'RUN_STARTED'; threadId: string; runId: string; protocolVersion: '1.0' }
-  | { type: 'RUN_FINISHED'; threadId: string; runId: string; outcome: RunOutcome }
+  | RunFinished
   | { type: 'RUN_ERROR'; message: string; code: string }
   | { type: 'TEXT_MESSAGE_START'; messageId: string; role: 'assistant' | 'user' }
   | { type: 'REASONING_MESSAGE_START'; messageId: string; role: 'reasoning' }

@@ -1,9 +1,11 @@
 import type { Agent } from '../../agent/agent.ts';
-import type { LookOptions } from '../../agent/look-until-idle.ts';
+import type { HoldOptions } from '../../agent/held-stream.ts';
 import type { Authorize } from '../../http/authorize.ts';
+import type { OriginOptions } from '../../http/foreign-origin.ts';
 
 /** How an AG-UI client reaches an agent. */
-export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>> extends LookOptions {
+export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
+  extends HoldOptions, OriginOptions {
   agent: Pick<Agent<RUNTIME_CONTEXT>, 'thread' | 'stream' | 'respond' | 'deliver'>;
   /**
    * Called before anything of the thread is read. `undefined`, or no principal, is 403; a `Response` is sent as it is; what it
@@ -25,7 +27,7 @@ export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>> e
    */
   keepAliveMs?: number;
   /** Waits between the looks, and while a stream is quiet; resolves early when the signal aborts. Default: a timer. */
-  wait?: NonNullable<LookOptions['wait']>;
+  wait?: NonNullable<HoldOptions['wait']>;
   /** For every streamed response. */
   headers?: Record<string, string>;
   /** How long a body may be; clients send all of their history. Default 4 MiB. */

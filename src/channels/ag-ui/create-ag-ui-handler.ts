@@ -1,7 +1,9 @@
+import { checkHold } from '../../agent/held-stream.ts';
 import { checkLooks } from '../../agent/look-until-idle.ts';
 import { checkedMs } from '../../content/checked-number.ts';
 import { timer } from '../../content/timer.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';
+import { checkOrigins } from '../../http/foreign-origin.ts';
 import { takePost } from '../../http/take-post.ts';
 import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
 import { eventStreamResponse, type KeepAlive } from './event-stream-response.ts';
@@ -13,15 +15,20 @@ import { parseRunAgentInput } from './run-agent-input.ts';
 const maximumBacklog = 262_144;
 
 /**
- * The route of AG-UI 1.0 clients: a fetch-style handler for Next, Hono, Bun, Deno, Workers. It takes a `RunAgentInput` and streams the
- * run as server-sent events. The thread on the server is the history: of a client's messages only the user's newest count.
+ * The route of AG-UI clients, 1.0 and (from 0.0.46) before: a fetch-style handler for Next, Hono, Bun, Deno, Workers. It takes a
+ * `RunAgentInput` and streams the run as server-sent events. The thread on the server is the history: of a client's messages only the
+ * user's newest count.
  *
- * A run that needs people ends with an interrupt outcome; `resume` answers, all at once, or seed 002's
- * `forwardedProps.interactionResponse`. What the thread refuses ends the run with `RUN_ERROR`, and changes nothing: `unknown-request`,
- * `already-answered`, `request-closed`, `invalid-answer`, `NO_RESPONSE_FOR_PENDING` … What is no request at all is a status, with
- * `{ error: { code, message } }`: 400, 403, 405, 413, 415, 500.
+ * A run that needs people ends with an interrupt outcome; `resume` answers, all at once, or `forwardedProps.interactionResponse`. A
+ * question with one pick takes `{ selectedOptionId }`, or `{ selected }`. A message while something waits is refused, unless
+ * `forwardedProps.whilePending` is `'cancel'`. A client that sends no `protocolVersion` gets `outcome` in the form before 1.0, and
+ * `result: { status, pendingToolCallIds? }` for what that can't say.
  *
- * Throws a `TypeError` for a `keepAliveMs` or a `pollMs` that no timer can keep.
+ * What the thread refuses ends the run with `RUN_ERROR`, and changes nothing: `unknown-request`, `already-answered`, `request-closed`,
+ * `invalid-answer`, `NO_RESPONSE_FOR_PENDING` … What is no request at all is a status, with `{ error: { code, message } }`: 400, 403
+ * (also `foreign-origin`, a page of another site), 405, 413, 415, 500.
+ *
+ * Throws a `TypeError` for a time that no timer can keep, and for an origin that is none.
  *
  * @example
  * const handler = createAgUiHandler({
@@ -37,6 +44,8 @@ export function createAgUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   options: AgUiHandlerOptions<RUNTIME_CONTEXT>,
 ): (request: Request) => Promise<Response> {
   checkLooks(options);
+  checkHold(options);
+  checkOrigins(options);
   const keepAlive = keepAliveOf(options);
   return async (request) => {
     try {

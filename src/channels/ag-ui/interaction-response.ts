@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { QuestionResponseContent } from '../../content/question.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { fromInteractionResponse, interactionIdOf } from '../../tools/interaction.ts';
+import { inFull } from './single-answer.ts';
 
 /** Why seed 002's origin does not take an answer, in its words. */
 export interface InteractionRefusal {
@@ -33,7 +34,9 @@ export function interactionAnswer(
   const request = events
     .flatMap((event) => (event.type === 'request-opened' ? [event.request] : []))
     .findLast((each) => isNamed(each, interaction_id));
-  if (request?.type === 'question-request') return fromInteractionResponse(request, response);
+  if (request?.type === 'question-request') {
+    return fromInteractionResponse(request, inFull(response));
+  }
   return activeRequests.some(({ type }) => type === 'question-request')
     ? {
         code: 'INTERACTION_MISMATCH',

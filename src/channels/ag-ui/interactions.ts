@@ -9,7 +9,7 @@ import {
 import type { AgUiEvent } from './ag-ui-event.ts';
 
 /** A request in seed 002's shape; `undefined` where that can't say it: an approval, a form, several picks, picks alone. */
-export function asInteraction(request: UserInputRequest): InteractionRequest | undefined {
+function asInteraction(request: UserInputRequest): InteractionRequest | undefined {
   if (request.type !== 'question-request') return undefined;
   try {
     return toInteractionRequest(request);

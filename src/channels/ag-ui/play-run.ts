@@ -1,6 +1,7 @@
 import type { RunOptions } from '../../agent/agent-options.ts';
 import type { AgentResponse } from '../../agent/agent-response.ts';
 import type { AgentStream } from '../../agent/agent-stream.ts';
+import { HeldStream } from '../../agent/held-stream.ts';
 import { lookUntilIdle } from '../../agent/look-until-idle.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
@@ -11,6 +12,7 @@ import type { RunAgentInput } from './run-agent-input.ts';
 import { runError } from './run-error.ts';
 import { runItems } from './run-items.ts';
 import { RunTelling } from './run-telling.ts';
+import { forPeople } from './waiting-text.ts';
 
 /** A run that a client has asked for. */
 export interface AskedRun<RUNTIME_CONTEXT> {
@@ -58,23 +60,43 @@ async function recordResults<RUNTIME_CONTEXT>({
   }
 }
 
-/** Where another worker runs the thread, that is followed; where that worker is lost, the run is taken up here. */
+/** Where another worker runs the thread, or a call elsewhere may ask yet, that is followed, and the run taken up again after it. */
 async function hearToTheEnd<RUNTIME_CONTEXT>(
   run: AskedRun<RUNTIME_CONTEXT>,
   telling: RunTelling,
   first: AgentStream,
 ): Promise<AgentResponse['status'] | undefined> {
-  const { options, runOptions, outbox, gone } = run;
-  const { agent } = options;
-  let status = await hear(run, telling, first);
-  while (status === 'running') {
-    for await (run.thread of lookUntilIdle(agent, run.thread.id, { ...options, signal: gone })) {
+  const { options, runOptions, gone } = run;
+  const held = new HeldStream(options.agent, options, gone);
+  try {
+    let status = await hear(run, telling, first);
+    while ((await follow(run, telling, { status, held })) && !gone.aborted) {
+      status = await hear(run, telling, options.agent.stream([], run.thread, runOptions));
+    }
+    return status;
+  } finally {
+    held.end();
+  }
+}
+
+/** Whether the run can be taken up again. */
+async function follow<RUNTIME_CONTEXT>(
+  run: AskedRun<RUNTIME_CONTEXT>,
+  telling: RunTelling,
+  { status, held }: { status: AgentResponse['status'] | undefined; held: HeldStream },
+): Promise<boolean> {
+  const { options, outbox, gone } = run;
+  if (status === 'running') {
+    for await (run.thread of lookUntilIdle(options.agent, run.thread.id, {
+      ...options,
+      signal: gone,
+    })) {
       outbox.push(telling.news(run.thread));
     }
-    if (gone.aborted) break;
-    status = await hear(run, telling, agent.stream([], run.thread, runOptions));
+    return true;
   }
-  return status;
+  for await (run.thread of held.follow(run.thread)) outbox.push(telling.news(run.thread));
+  return held.hasResult(run.thread);
 }
 
 /* Read as fast as it comes: a run goes at the pace of who reads it, and no client may hold it. */
@@ -85,7 +107,7 @@ async function hear<RUNTIME_CONTEXT>(
 ): Promise<AgentResponse['status'] | undefined> {
   let status: AgentResponse['status'] | undefined;
   for await (const event of stream) {
-    if (event.type === 'error') throw event.error;
+    if (event.type === 'error') throw forPeople(event.error, thread);
     /* The protocol has results, and nothing before them. */
     if (event.type === 'tool-result') continue;
     if (!telling.hasBegun) outbox.push(telling.begin(thread));

@@ -8,15 +8,15 @@ import type {
 } from '../../content/question.ts';
 import { HoldpointError } from '../../errors.ts';
 import { fromInteractionResponse } from '../../tools/interaction.ts';
-import { asInteraction } from './interactions.ts';
 import { shownRequester } from './shown-requester.ts';
+import { inFull, singleAnswerSchema, singleField, singleProperties } from './single-answer.ts';
 
 type Schema = Record<string, unknown>;
 
 /**
- * The JSON Schema of the answer to a question. A question of seed 002's shape takes `{ selectedOptionId?, freeText? }`, and a
- * confirmation `{ approved }` as well; any other an object with a property for each field: an option's id, a list of ids, a text, or
- * `{ selectedOptionIds?, freeText? }` where both may be. Its description says who asked.
+ * The JSON Schema of the answer to a question. One field with one pick takes `{ selectedOptionId?, freeText? }`, whichever tool asked, and
+ * a confirmation `{ approved }` as well; any other question takes an object with a property for each field: an option's id, a list of
+ * ids, a text, or `{ selectedOptionIds?, freeText? }` where both may be. Its description says who asked.
  */
 export function questionSchema(request: QuestionRequestContent): Schema {
   const requester = shownRequester(request);
@@ -25,10 +25,8 @@ export function questionSchema(request: QuestionRequestContent): Schema {
 }
 
 function answerSchema(request: QuestionRequestContent): Schema {
-  const [field] = request.fields;
-  if (asInteraction(request) !== undefined && field !== undefined) {
-    return interactionSchema(request, field);
-  }
+  const single = singleField(request);
+  if (single !== undefined) return singleSchema(request, single);
   const required = request.fields.filter(isRequired).map(({ key }) => key);
   return {
     type: 'object',
@@ -44,8 +42,8 @@ export function questionAnswer(
   payload: unknown,
 ): QuestionResponseContent {
   const { requestId } = request;
-  if (asInteraction(request) !== undefined) {
-    const { approved, ...said } = parsed(interactionPayloadSchema, payload, requestId);
+  if (singleField(request) !== undefined) {
+    const { approved, ...said } = parsed(singleAnswerSchema, inFull(payload), requestId);
     const confirmed = approved === undefined ? {} : { confirmed: approved };
     return fromInteractionResponse(request, { ...said, ...confirmed, interactionId: requestId });
   }
@@ -62,11 +60,6 @@ export function questionAnswer(
   return { type: 'question-response', requestId, status: 'answered', answers };
 }
 
-const interactionPayloadSchema = z.strictObject({
-  selectedOptionId: z.string().optional(),
-  freeText: z.string().optional(),
-  approved: z.boolean().optional(),
-});
 const objectSchema = z.custom<object>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 );
@@ -76,14 +69,14 @@ const mixedSchema = z.strictObject({
   freeText: z.string().optional(),
 });
 
-function interactionSchema({ kind }: QuestionRequestContent, field: QuestionField): Schema {
-  const picks = field.options.length === 0 ? {} : { selectedOptionId: optionSchema(field) };
-  const approved = kind === 'confirmation' ? { approved: { type: 'boolean' } } : {};
-  const properties = { ...approved, ...picks, freeText: { type: 'string' } };
+function singleSchema(request: QuestionRequestContent, field: QuestionField): Schema {
+  const properties = singleProperties(request, field, optionSchema(field));
+  const says = Object.keys(properties).map((name) => ({ required: [name] }));
+  const mayBeEmpty = field.freeText === 'never' && field.min === 0;
   return {
     type: 'object',
     properties,
-    anyOf: Object.keys(properties).map((name) => ({ required: [name] })),
+    ...(mayBeEmpty ? {} : { anyOf: says }),
     additionalProperties: false,
   };
 }

@@ -16,7 +16,7 @@ const resumeEntrySchema = z.object({
   status: z.enum(['resolved', 'cancelled']),
   payload: z.unknown().optional(),
 });
-/* What else a newer client sends is not looked at, as the protocol has it; nor are its tools, its context, its version. */
+/* What else a newer client sends is not looked at, as the protocol has it; nor are its tools and its context. */
 const inputSchema = z.object({
   threadId: z.string(),
   runId: id,
@@ -24,10 +24,13 @@ const inputSchema = z.object({
   state: z.unknown().optional(),
   forwardedProps: z.unknown().optional(),
   resume: z.array(resumeEntrySchema).max(1_000).optional(),
+  /* Clients before 1.0 send none. */
+  protocolVersion: z.string().optional(),
 });
 const forwardedSchema = z.object({
   interactionResponse: z.unknown().optional(),
   interaction_response: z.unknown().optional(),
+  whilePending: z.enum(['refuse', 'cancel']).optional().catch(undefined),
 });
 
 /** A message as a client has it. It is what the client shows, and no authority on anything. */
@@ -43,6 +46,8 @@ export interface RunAgentInput extends Omit<
   resume: ResumeEntry[];
   /** Seed 002's answer, in either spelling. */
   interactionResponse: unknown;
+  /** Whether a new message cancels what waits, calls elsewhere included, or is refused while anything does. */
+  whilePending: 'refuse' | 'cancel';
 }
 
 /** What a client posted. Throws `invalid-input`. */
@@ -55,8 +60,11 @@ export function parseRunAgentInput(json: unknown): RunAgentInput {
     );
   }
   const { forwardedProps, resume = [], ...input } = parsed.data;
-  const { interactionResponse, interaction_response } =
-    forwardedSchema.safeParse(forwardedProps).data ?? {};
+  const {
+    interactionResponse,
+    interaction_response,
+    whilePending = 'refuse',
+  } = forwardedSchema.safeParse(forwardedProps).data ?? {};
   const responses = [interactionResponse, interaction_response].filter(
     (each) => each !== undefined && each !== null,
   );
@@ -66,5 +74,5 @@ export function parseRunAgentInput(json: unknown): RunAgentInput {
       'forwardedProps has an interactionResponse and an interaction_response; send one.',
     );
   }
-  return { ...input, resume, interactionResponse: responses[0] };
+  return { ...input, resume, interactionResponse: responses[0], whilePending };
 }

@@ -1,6 +1,6 @@
 import type { AgentResponse } from '../../agent/agent-response.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import type { AgUiEvent, RunOutcome } from './ag-ui-event.ts';
+import type { AgUiEvent, RunFinished } from './ag-ui-event.ts';
 import { interactionRequested } from './interactions.ts';
 import { toInterrupt } from './interrupt.ts';
 import type { RunAgentInput } from './run-agent-input.ts';
@@ -13,7 +13,7 @@ interface End {
 
 /** The last events of a run that did not fail; one whose thread nobody can go on with ends as an error. */
 export function runEnd(
-  { threadId, runId, state }: RunAgentInput,
+  { threadId, runId, state, protocolVersion }: RunAgentInput,
   thread: AgentThread,
   { status, snapshot }: End,
 ): AgUiEvent[] {
@@ -32,9 +32,8 @@ export function runEnd(
     const message = 'A call was started, and its outcome is unknown. It must be settled first.';
     return [{ type: 'RUN_ERROR', message, code: 'thread-indeterminate' }];
   }
-  const outcome = outcomeOf(thread, status);
-  const isWaiting = outcome.type === 'success' && outcome.pendingToolCallIds !== undefined;
-  if ((status === 'failing' || status === 'stuck') && !isWaiting) {
+  const pending = thread.calls.filter((call) => call.status === 'deferred');
+  if ((status === 'failing' || status === 'stuck') && pending.length === 0) {
     return [
       {
         type: 'RUN_ERROR',
@@ -43,13 +42,27 @@ export function runEnd(
       },
     ];
   }
-  return [{ type: 'RUN_FINISHED', threadId, runId, outcome }];
+  const pendingToolCallIds = pending.map(({ toolCallId }) => toolCallId);
+  const isOlder = protocolVersion === undefined;
+  return [
+    { type: 'RUN_FINISHED', threadId, runId, ...ending(status, pendingToolCallIds, isOlder) },
+  ];
 }
 
-function outcomeOf({ calls }: AgentThread, status: End['status']): RunOutcome {
-  if (status === 'cancelled' || status === 'max-steps') return { type: 'cancelled' };
-  const pending = calls.filter((call) => call.status === 'deferred').map((call) => call.toolCallId);
-  return { type: 'success', ...(pending.length === 0 ? {} : { pendingToolCallIds: pending }) };
+/* A client before 1.0 rejects the run for an outcome that it does not know, and reads a run without one as ended. */
+function ending(
+  status: End['status'],
+  pendingToolCallIds: string[],
+  isOlder: boolean,
+): Pick<RunFinished, 'outcome' | 'result'> {
+  if (status === 'cancelled' || status === 'max-steps') {
+    return isOlder ? { result: { status } } : { outcome: { type: 'cancelled' } };
+  }
+  const outcome = { type: 'success' } as const;
+  if (pendingToolCallIds.length === 0) return { outcome };
+  return isOlder
+    ? { outcome, result: { status: 'waiting', pendingToolCallIds } }
+    : { outcome: { ...outcome, pendingToolCallIds } };
 }
 
 /* The client's own state stays as it is, with ours beside it. */

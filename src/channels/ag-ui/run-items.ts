@@ -23,8 +23,13 @@ export function runItems(input: RunAgentInput, thread: AgentThread): RunItems | 
     answers.push(answer);
     named.add(answer.requestId);
   }
+  const items = [...answers, ...messages];
+  /* The message cancels what is left out. */
+  if (input.whilePending === 'cancel' && messages.length > 0) {
+    return { items, whilePending: 'cancel' };
+  }
   refuseIncomplete(named, thread);
-  return { items: [...answers, ...messages], whilePending: whilePending(named, thread) };
+  return { items, whilePending: whilePending(named, thread) };
 }
 
 /* Whoever gives up on all that is open, or answers it, and says something else, goes on without the rest. */

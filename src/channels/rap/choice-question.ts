@@ -4,7 +4,7 @@ import type { RemoteServer } from './remote-server.ts';
 
 /**
  * The question of a `user_choice`: one pick of the labels, in their order, whatever they say. Nothing is picked before the person
- * picks; the default is the answer that closing gives, where the app lets it be one.
+ * picks; the default is the answer that closing gives, where the app lets it be one, and its index stands in the metadata in any case.
  */
 export function choiceQuestion(
   { prompt, choices, default: index }: UserChoiceMessage,
@@ -17,6 +17,7 @@ export function choiceQuestion(
     text: prompt,
     fields: [{ key, label: prompt, options, min: 1, max: 1, freeText: 'never' }],
     allowDismiss: true,
+    metadata: { default: index },
     ...(onDismiss === 'default' ? { dismissAnswer: [{ key, optionIds: [String(index)] }] } : {}),
   };
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { ToolRunOptions } from '../../agent/execute-call.ts';
 import { postJson } from './post-json.ts';
 import type { RemoteServer } from './remote-server.ts';
@@ -33,12 +34,15 @@ export async function invoke(
     url: server.endpoint,
     body,
     signal: abortSignal,
+    readBytes: 4_096,
   });
   switch (posted.status) {
     case 'taken':
       return;
     case 'refused':
-      throw new Error(`Not run: the tool server refused the call (${posted.why}).`);
+      throw new Error(
+        `Not run: the tool server refused the call (${posted.why})${reasonIn(posted.text)}.`,
+      );
     case 'unreached':
       throw new Error(`Not run: the tool server can't be reached (${posted.why}).`);
     case 'unknown':
@@ -47,5 +51,18 @@ export async function invoke(
         `Whether the tool server got the call is not known (${posted.why}). It was sent once, and is not sent again; ` +
           'it may have been done, or be done yet.',
       );
+  }
+}
+
+const refusalSchema = z.object({ error: z.object({ message: z.string() }) });
+const maximumReasonLength = 500;
+
+/* As `createToolServer` says it. Of what another server sends, the status must do. */
+function reasonIn(text: string): string {
+  try {
+    const { error } = refusalSchema.parse(JSON.parse(text));
+    return `: ${error.message.slice(0, maximumReasonLength).toWellFormed().replace(/\.$/, '')}`;
+  } catch {
+    return '';
   }
 }

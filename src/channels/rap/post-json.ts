@@ -16,28 +16,35 @@ export interface Post {
   url: URL | string;
   body: object;
   signal: AbortSignal | undefined;
+  /** How much of the response is read, in bytes. Default: nothing. */
+  readBytes?: number;
 }
 
 /** What came of a POST. */
 export type Posted =
-  | { status: 'taken' }
+  | { status: 'taken'; text: string }
   /** The other side said no. */
-  | { status: 'refused'; why: string }
+  | { status: 'refused'; why: string; text: string }
   /** There was no connection to it. */
   | { status: 'unreached'; why: string; cause: unknown }
   /** Whether it was taken is not known. */
   | { status: 'unknown'; why: string; cause?: unknown };
 
-/** Posts once. Redirects are not followed, and of the response no more than the status is read. Never rejects. */
+/** Posts once. Redirects are not followed, and of the response no more than the status and `readBytes` is read. Never rejects. */
 export async function postJson(poster: Poster, post: Post): Promise<Posted> {
   const over = new AbortController();
+  const late = new AbortController();
+  void poster
+    .timer(poster.timeoutMs, over.signal)
+    .then(() => late.abort(new DOMException('', 'TimeoutError')));
+  const signals = [late.signal, ...(post.signal === undefined ? [] : [post.signal])];
+  const signal = AbortSignal.any(signals);
   try {
-    const response = await send(poster, post, over.signal);
-    /* Nobody reads it, however long it is. */
-    void response.body?.cancel().catch(() => {});
+    const response = await send(poster, post, signal);
+    const text = await beginningOf(response, post.readBytes ?? 0, signal);
     const why = `HTTP ${response.status}`;
-    if (response.ok) return { status: 'taken' };
-    return { status: response.status >= 500 ? 'unknown' : 'refused', why };
+    if (response.ok) return { status: 'taken', text };
+    return response.status >= 500 ? { status: 'unknown', why } : { status: 'refused', why, text };
   } catch (error) {
     const code = codeOf(error);
     const isUnsent = code !== undefined && unsent.has(code);
@@ -49,20 +56,43 @@ export async function postJson(poster: Poster, post: Post): Promise<Posted> {
 }
 
 async function send(
-  { fetch: sendRequest, signatures, timeoutMs, timer: wait }: Poster,
-  { id, url, body, signal }: Post,
-  over: AbortSignal,
+  { fetch: sendRequest, signatures }: Poster,
+  { id, url, body }: Post,
+  signal: AbortSignal,
 ): Promise<Response> {
   const text = JSON.stringify(body);
-  const late = new AbortController();
-  void wait(timeoutMs, over).then(() => late.abort(new DOMException('', 'TimeoutError')));
   return sendRequest(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...signatures?.headersFor(id, text) },
     body: text,
     redirect: 'manual',
-    signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
+    signal,
   });
+}
+
+/* What the other side says beside its status changes nothing about it: a body that breaks off, or never ends, is as one that is short. */
+async function beginningOf(
+  { body }: Response,
+  readBytes: number,
+  signal: AbortSignal,
+): Promise<string> {
+  const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = body?.getReader();
+  const leave = (): void => void reader?.cancel().catch(() => {});
+  signal.addEventListener('abort', leave, { once: true });
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for (let length = 0; length < readBytes;) {
+      const read = await reader?.read();
+      if (read?.value === undefined) break;
+      text += decoder.decode(read.value.subarray(0, readBytes - length), { stream: true });
+      length += read.value.byteLength;
+    }
+  } catch {
+    /* As far as it came. */
+  }
+  leave();
+  return text;
 }
 
 /* With these there never was a connection. */

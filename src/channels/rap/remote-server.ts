@@ -7,6 +7,8 @@ export interface RemoteServer extends Poster {
   endpoint: URL;
   /** Where it hears that a call is not wanted any more. */
   cancelUrl: URL;
+  /** Where it says whether it still has a call. */
+  statusUrl: URL;
   keys: CallbackKeys;
   /** Where it may want answers sent. */
   origins: ReadonlySet<string>;

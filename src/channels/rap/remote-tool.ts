@@ -10,7 +10,7 @@ import { remote, type RemoteServer } from './remote-server.ts';
 import { resultForModel } from './result-outcome.ts';
 import { sendAnswer } from './send-answer.ts';
 import { sendCancel } from './send-cancel.ts';
-import { allowedOrigins, cancelUrlOf, serverUrl } from './server-url.ts';
+import { allowedOrigins, routeUrl, serverUrl } from './server-url.ts';
 import { type SigningOptions, WebhookSignatures } from './webhook-signatures.ts';
 
 /** A tool that a server elsewhere runs. */
@@ -20,8 +20,8 @@ export interface RemoteToolOptions<INPUT> {
   description: string;
   inputSchema: FlexibleSchema<INPUT>;
   /**
-   * Where the server is, for what it hears beside calls: that one is not wanted any more (`/cancel_tool_call` below this). Default: the
-   * endpoint without the last part of its path.
+   * Where the server is, for what is not a call: that one is not wanted any more (`/cancel_tool_call` below this), and whether it still
+   * has one (`/tool_call_status`). Default: the endpoint without the last part of its path.
    */
   baseUrl?: string | URL;
   /** What the server calls it. Default: the tool's name in the agent. */
@@ -112,7 +112,8 @@ function serverFor(
   const endpoint = serverUrl(options.endpoint, 'endpoint');
   return {
     endpoint,
-    cancelUrl: cancelUrlOf(endpoint, options.baseUrl),
+    cancelUrl: routeUrl('cancel_tool_call', endpoint, options.baseUrl),
+    statusUrl: routeUrl('tool_call_status', endpoint, options.baseUrl),
     keys: new CallbackKeys(secret),
     origins: allowedOrigins(endpoint, options.allowedOrigins),
     signatures: signing && new WebhookSignatures(signing),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AskedAnswer, GivenUp, TellOptions } from '../../agent/answering.ts';
+import { isLost, lost } from './lost-call.ts';
 import { postUntilTaken } from './post-until-taken.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { allowedUrl } from './server-url.ts';
@@ -32,12 +33,19 @@ export async function sendAnswer(
   if (url === undefined) throw new Error('Answers may not be sent to this response_url.');
   const body = { id: call.toolCallId, selected };
   const post = { id: request.requestId, url, body, signal };
-  await postUntilTaken(server, post, {
-    retries,
-    pauseMs: (retried) => firstPauseMs * 2 ** retried,
-    wait: server.wait,
-    beforeRetry: lookAgain,
-    fault: 'The tool server did not take the answer',
-  });
-  return undefined;
+  try {
+    await postUntilTaken(server, post, {
+      retries,
+      pauseMs: (retried) => firstPauseMs * 2 ** retried,
+      wait: server.wait,
+      beforeRetry: lookAgain,
+      fault: 'The tool server did not take the answer',
+    });
+    return undefined;
+  } catch (error) {
+    /* A server that was started again knows neither the question nor the call. */
+    const { threadId } = request;
+    if (await isLost(server, { threadId, toolCallId: call.toolCallId }, signal)) return lost;
+    throw error;
+  }
 }

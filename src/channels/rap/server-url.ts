@@ -5,11 +5,11 @@ export function serverUrl(url: string | URL, what: string): URL {
   throw new TypeError(`${what} must be an http(s) URL without a name and password.`);
 }
 
-/** Where a server hears that a call is not wanted any more: below its base URL, which is where its endpoint is. */
-export function cancelUrlOf(endpoint: URL, baseUrl: string | URL | undefined): URL {
+/** Where a server takes what is not a call: below its base URL, which is where its endpoint is. */
+export function routeUrl(route: string, endpoint: URL, baseUrl: string | URL | undefined): URL {
   const url = new URL(baseUrl === undefined ? endpoint : serverUrl(baseUrl, 'baseUrl'));
   const base = baseUrl === undefined ? url.pathname.replace(/[^/]*$/, '') : url.pathname;
-  url.pathname = `${base.replace(/\/+$/, '')}/cancel_tool_call`;
+  url.pathname = `${base.replace(/\/+$/, '')}/${route}`;
   return url;
 }
 

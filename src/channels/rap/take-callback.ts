@@ -96,7 +96,7 @@ function questionsOf({ events }: AgentThread, { step, index }: ToolCallRecord): 
 }
 
 /** Whether somebody was faster: the call has ended meanwhile. */
-function isOver(error: unknown): boolean {
+export function isOver(error: unknown): boolean {
   return (
     HoldpointError.isInstance(error) &&
     (error.code === 'already-answered' || error.code === 'not-allowed')

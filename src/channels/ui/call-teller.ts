@@ -1,34 +1,36 @@
 import type { UIMessageChunk } from 'ai';
+import type { PreliminaryResult } from '../../agent/execute-call.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
+import { askChunk } from './ask-chunk.ts';
+import { type TellingOptions, toolErrorText } from './telling-options.ts';
 
 /** Says what becomes of one call that the page has before it. */
 export class CallTeller {
+  readonly #options: TellingOptions;
   readonly #isClientTool: boolean;
   readonly #available: UIMessageChunk;
   #request: UserInputRequest | undefined;
   #approved: boolean | undefined;
+  #hasPreview = false;
   #isEnded = false;
 
-  /** `available` is what showed the call; a client tool is one that the page runs. */
-  constructor(available: UIMessageChunk, isClientTool: boolean) {
+  /** `available` is what showed the call. */
+  constructor(available: UIMessageChunk, toolName: string, options: TellingOptions) {
+    this.#options = options;
     this.#available = available;
-    this.#isClientTool = isClientTool;
+    this.#isClientTool = options.clientTools?.includes(toolName) === true;
   }
 
   get requestId(): string | undefined {
     return this.#request?.requestId;
   }
 
-  /** A person is asked; the page gets the whole request, with the call as it is stored. */
-  ask(request: UserInputRequest, { toolCallId, toolName, input }: ToolCall): UIMessageChunk[] {
+  /** A person is asked. */
+  ask(request: UserInputRequest, call: ToolCall): UIMessageChunk[] {
     this.#request = request;
     this.#approved = undefined;
-    const { requestId: approvalId } = request;
-    const approvalDescriptor = { ...request, toolCall: { toolCallId, toolName, input } };
-    const why =
-      'reason' in request && request.reason !== undefined ? { reason: request.reason } : {};
-    return [{ type: 'tool-approval-request', approvalId, toolCallId, approvalDescriptor, ...why }];
+    return [askChunk(request, call)];
   }
 
   /** An answer to a question shows in the outcome of its call, which comes with it. */
@@ -42,6 +44,13 @@ export class CallTeller {
     return this.#isClientTool && this.#approved === true ? [this.#available] : [];
   }
 
+  /** What the tool has so far, until its result takes the place of it. */
+  preview({ toolCallId, output }: PreliminaryResult): UIMessageChunk[] {
+    if (this.#isEnded) return [];
+    this.#hasPreview = true;
+    return [{ type: 'tool-output-available', toolCallId, output, preliminary: true }];
+  }
+
   end({ toolCallId }: ToolCall, outcome: ToolCallOutcome): UIMessageChunk[] {
     this.#isEnded = true;
     /* What the page was to bring is here: the mark goes. */
@@ -52,7 +61,10 @@ export class CallTeller {
         return [...this.#pass(), { type: 'tool-output-available', toolCallId, output, ...mark }];
       }
       case 'failed': {
-        const { error: errorText } = outcome;
+        /* What a page ran, failed there: it is the page's own text. */
+        const errorText = this.#isClientTool
+          ? outcome.error
+          : toolErrorText(this.#options, outcome.error);
         return [...this.#pass(), { type: 'tool-output-error', toolCallId, errorText, ...mark }];
       }
       case 'denied':
@@ -74,9 +86,10 @@ export class CallTeller {
     return [result];
   }
 
-  /** How the call stands, when it was approved and nothing more is told now. */
+  /** How the call stands, when nothing more is told now: what is not recorded goes, and one that was approved shows its status. */
   settle({ toolCallId, status }: ToolCallRecord): UIMessageChunk[] {
-    if (this.#isEnded || this.#approved === undefined) return [];
+    if (this.#isEnded) return [];
+    if (this.#approved === undefined) return this.#hasPreview ? [this.#available] : [];
     if (this.#isClientTool && status === 'deferred') return [];
     return [{ type: 'tool-output-available', toolCallId, output: { status }, preliminary: true }];
   }

@@ -15,11 +15,13 @@ const requestSchema = z.object({
   id: z.string(),
   message: z.unknown().optional(),
   messages: z.array(z.unknown()).optional(),
+  messageId: z.string().optional(),
   trigger: z.string().optional(),
   answers: z.array(z.unknown()).max(1_000).optional(),
   outputs: z.array(outputSchema).max(1_000).optional(),
   revision: z.int().min(0).optional(),
   whilePending: z.enum(['refuse', 'cancel']).optional(),
+  stop: z.literal(true).optional(),
 });
 
 /** The result of a call that the page ran. */
@@ -28,12 +30,14 @@ export type ClientOutput = z.infer<typeof outputSchema>;
 /** What a page posts. */
 export interface ChatRequest extends Omit<
   z.infer<typeof requestSchema>,
-  'id' | 'answers' | 'message' | 'messages' | 'trigger'
+  'id' | 'answers' | 'message' | 'messages' | 'messageId' | 'trigger'
 > {
   threadId: string;
-  /** The last message that the page has; the others are never looked at. */
+  /** The message that the page sends: the one that it names, or else its last. */
   message: unknown;
-  /** Whether the page has dropped its last message, and wants it told again. */
+  /** The assistant's last message, which may hold answers that have not been sent. Other messages are ignored. */
+  assistantMessage: unknown;
+  /** Whether the page has dropped the assistant's last message, and needs the whole of it. */
   isAgain: boolean;
   answers: UserInputResponseContent[];
 }
@@ -47,10 +51,23 @@ export function parseChatRequest(json: unknown): ChatRequest {
       `This is no request of a chat: ${z.prettifyError(parsed.error)}`,
     );
   }
-  const { id: threadId, message, messages, trigger, answers = [], ...rest } = parsed.data;
-  const last = message ?? messages?.at(-1);
-  const isAgain = trigger === 'regenerate-message';
-  return { ...rest, threadId, message: last, isAgain, answers: parseAnswers(answers) };
+  const { id, message, messages = [], messageId, trigger, answers = [], ...rest } = parsed.data;
+  const named = messages.find((each) => messageId !== undefined && headOf(each)?.id === messageId);
+  return {
+    ...rest,
+    threadId: id,
+    message: message ?? named ?? messages.at(-1),
+    assistantMessage: messages.findLast((each) => headOf(each)?.role === 'assistant'),
+    isAgain: trigger === 'regenerate-message',
+    answers: parseAnswers(answers),
+  };
+}
+
+const headSchema = z.looseObject({ id: z.string().optional(), role: z.string() });
+
+/** The id and the role of what a page sent as a message. */
+export function headOf(message: unknown): z.infer<typeof headSchema> | undefined {
+  return headSchema.safeParse(message).data;
 }
 
 /** Answers as their schema has them: strict, so that nothing but `approved: true` approves. Throws `invalid-answer`. */

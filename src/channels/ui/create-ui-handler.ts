@@ -1,5 +1,7 @@
+import { checkHold } from '../../agent/held-stream.ts';
 import { checkLooks } from '../../agent/look-until-idle.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';
+import { checkOrigins } from '../../http/foreign-origin.ts';
 import { getThread } from './get-thread.ts';
 import { postChat } from './post-chat.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
@@ -9,10 +11,14 @@ import type { UiHandlerOptions } from './ui-handler-options.ts';
  * is the history; a page brings its newest message, or answers to requests, and nothing else of what it sends counts.
  *
  * `POST` takes `{ id, message?, messages?, answers?, outputs?, revision?, whilePending? }` and streams what happens; `GET ?id=` gives
- * `{ messages, revision, status }` for a page that loads; `GET …/<id>/stream`, and `GET ?id=…&stream`, tell the last turn again.
- * The metadata of an assistant message is `{ threadId, revision, status }`: how far the page has seen, and where the thread stands.
- * Refusals are JSON, `{ error: { code, message } }`: 400, 403, 404, 405, 409 (`already-answered`, `request-closed`, `thread-busy` …),
- * 413, 415, 500.
+ * `{ messages, revision, status, failure? }` for a page that loads, `failure` being `{ text, failures, retryAt? }` where the last run
+ * failed; `GET …/<id>/stream`, and `GET ?id=…&stream`, stream the last turn again. The metadata of an assistant message is
+ * `{ threadId, revision, status }`: how far the page has seen, and where the thread stands.
+ *
+ * Answers are taken or refused one by one. Those that are refused beside others come as a transient part, `data-refused-answers`, with a
+ * list of `{ requestId, code, message }`. `data-stale`, transient too, says that the thread has more than the page shows.
+ * Refusals are JSON, `{ error: { code, message }, refusedAnswers? }`: 400, 403, 404, 405, 409 (`already-answered`, `request-closed`,
+ * `thread-busy` …), 413, 415, 500. `ThreadChat` and `useThreadChat` are the other end of all this.
  *
  * @example
  * const handler = createUiHandler({
@@ -28,6 +34,8 @@ export function createUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
 ): (request: Request) => Promise<Response> {
   checkLooks(options);
+  checkHold(options);
+  checkOrigins(options);
   return async (request) => {
     try {
       if (request.method === 'POST') return await postChat(options, request);

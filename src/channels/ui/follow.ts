@@ -1,18 +1,59 @@
 import type { UIMessageChunk } from 'ai';
-import { lookUntilIdle } from '../../agent/look-until-idle.ts';
+import { Feed } from '../../agent/feed.ts';
+import { timer } from '../../content/timer.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
+import { listen, type LiveNews, nextStepOf } from './live-runs.ts';
 import type { ThreadTelling } from './thread-telling.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
 
-/** Tells what another run appends, until the thread is not running, or the page has gone. Gives the thread as it is then. */
+/** When a page that follows a run reads the thread: at news of a run in this process, and when it is time to poll. */
+type Signal = LiveNews | { type: 'poll' } | { type: 'failed'; error: unknown };
+
+/**
+ * Streams what another run records, until the thread is not running, or the page has gone; of a run in this process also what the model
+ * is saying. Returns the thread as it is then.
+ */
 export async function* follow<RUNTIME_CONTEXT>(
-  { agent, ...options }: UiHandlerOptions<RUNTIME_CONTEXT>,
+  { agent, pollMs = 500, wait = timer }: UiHandlerOptions<RUNTIME_CONTEXT>,
   telling: ThreadTelling,
   { thread: opened, gone }: { thread: AgentThread; gone: AbortSignal },
 ): AsyncGenerator<UIMessageChunk, AgentThread> {
+  const signals = new Feed<Signal>();
+  signals.open();
+  const drop = (): void => signals.drop();
+  if (gone.aborted) drop();
+  gone.addEventListener('abort', drop);
+  const unlisten = listen(agent, opened.id, (news) => signals.push(news));
+  const poll = (): void => void pushAfter(wait(pollMs, gone), signals);
   let thread = opened;
-  for await (thread of lookUntilIdle(agent, opened.id, { ...options, signal: gone })) {
-    yield* telling.news(thread);
+  let step = nextStepOf(thread);
+  try {
+    poll();
+    for (;;) {
+      const { value: signal } = await signals.next();
+      if (signal === undefined) return thread;
+      if (signal.type === 'failed') throw signal.error;
+      if (signal.type !== 'delta' || signal.step > step) {
+        thread = await agent.thread(opened.id);
+        step = nextStepOf(thread);
+        yield* telling.news(thread);
+      }
+      if (signal.type === 'delta' && signal.step === step) yield* telling.hear(signal.delta);
+      if (signal.type === 'ended' || thread.status !== 'running') yield* telling.halt();
+      if (thread.status !== 'running') return thread;
+      if (signal.type === 'poll') poll();
+    }
+  } finally {
+    unlisten();
+    gone.removeEventListener('abort', drop);
   }
-  return thread;
+}
+
+async function pushAfter(waiting: Promise<unknown>, signals: Feed<Signal>): Promise<void> {
+  try {
+    await waiting;
+    signals.push({ type: 'poll' });
+  } catch (error) {
+    signals.push({ type: 'failed', error });
+  }
 }

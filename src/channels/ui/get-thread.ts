@@ -1,7 +1,8 @@
 import type { UIMessageChunk } from 'ai';
 import { HoldpointError } from '../../errors.ts';
 import { allowed } from '../../http/authorize.ts';
-import { jsonResponse } from '../../http/error-response.ts';
+import { jsonResponse, toldOf } from '../../http/error-response.ts';
+import { foreignOrigin } from '../../http/foreign-origin.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { follow } from './follow.ts';
 import { streamedResponse } from './streamed-response.ts';
@@ -15,13 +16,36 @@ export async function getThread<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
 ): Promise<Response> {
+  const foreign = foreignOrigin(request, options);
+  if (foreign !== undefined) return foreign;
   const { threadId, isStream } = askedFor(request);
   const caller = await allowed(options, request, threadId);
   if (caller instanceof Response) return caller;
   const thread = await options.agent.thread(threadId);
   if (isStream) return lastTurn(options, request, thread);
   const messages = await toUIMessages(thread, options);
-  return jsonResponse({ messages, revision: thread.revision, status: thread.status });
+  const { revision, status } = thread;
+  return jsonResponse({ messages, revision, status, ...failureOf(thread, options) });
+}
+
+/* What a worker takes up by itself, it takes up sooner. */
+const graceMs = 5_000;
+
+function failureOf<RUNTIME_CONTEXT>(
+  { failure, status, resumeAt, events }: AgentThread,
+  { agent, onError }: UiHandlerOptions<RUNTIME_CONTEXT>,
+): object {
+  if (failure === undefined) {
+    /* A run is due: the one before has died with its process, or nobody has begun it. */
+    const isDue = status === 'idle' && resumeAt !== undefined;
+    const isUnfinished = isDue && agent.now() - (events.at(-1)?.at ?? 0) >= graceMs;
+    return isUnfinished
+      ? { failure: { text: 'The last reply is not complete.', failures: 0 } }
+      : {};
+  }
+  const { failures, retryAt, error } = failure;
+  const text = toldOf(new Error(error), onError);
+  return { failure: { text, failures, ...(retryAt === undefined ? {} : { retryAt }) } };
 }
 
 /** `?id=…`, `?id=…&stream`, or a path that ends with `/<id>/stream`, which is where `useChat` reconnects by itself. */

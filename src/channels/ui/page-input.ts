@@ -1,9 +1,9 @@
-import { z } from 'zod';
 import type { InputItem } from '../../agent/agent-options.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { approvalAnswers } from './approval-parts.ts';
-import { type ChatRequest, parseAnswers } from './chat-request.ts';
+import { type ChatRequest, headOf, parseAnswers } from './chat-request.ts';
+import type { RecordedMessage } from './said-before.ts';
 import type { PageStand } from './thread-telling.ts';
 import { type ConvertDataPart, type UserInput, userInput } from './user-input.ts';
 
@@ -11,21 +11,23 @@ import { type ConvertDataPart, type UserInput, userInput } from './user-input.ts
 export interface PageInput {
   items: InputItem[];
   stand: PageStand;
+  /** The messages without a reply that this takes the place of; the last one first. */
+  replaces?: RecordedMessage[];
 }
-
-const roleSchema = z.looseObject({ role: z.string() });
 
 /** What a page posted, for a run. Of messages that the model or a tool said, only the answers in them count. */
 export async function pageInput(
-  { message, answers, revision, isAgain }: ChatRequest,
+  { message, assistantMessage, answers, revision, isAgain }: ChatRequest,
   thread: AgentThread,
   convertDataPart: ConvertDataPart | undefined,
 ): Promise<PageInput> {
-  const role = message === undefined ? 'none' : roleSchema.safeParse(message).data?.role;
+  const role = message === undefined ? 'none' : headOf(message)?.role;
   if (role === 'user') {
-    return fromUser(answers, isAgain, await userInput(message, thread, convertDataPart));
+    const unsent = parseAnswers(approvalAnswers(assistantMessage));
+    const input = await userInput(message, thread, convertDataPart);
+    return fromUser([...answers, ...unsent], isAgain, input);
   }
-  if (isAgain) return { items: answers, stand: { type: 'nothing' } };
+  if (isAgain) return { items: answers, stand: { type: 'nothing', isAgain } };
   switch (role) {
     case 'assistant':
     case 'none': {
@@ -45,10 +47,17 @@ export async function pageInput(
 /* Of a message that is sent again, as its answer has not come, the turn is told; it is not said twice. */
 function fromUser(answers: readonly InputItem[], isAgain: boolean, input: UserInput): PageInput {
   switch (input.type) {
-    case 'message':
-      return { items: [...answers, input.message], stand: { type: 'nothing' } };
+    case 'message': {
+      const { message, replaces } = input;
+      const items = [...answers, message];
+      return { items, stand: { type: 'nothing' }, ...(replaces && { replaces }) };
+    }
     case 'said-before':
-      return { items: [...answers], stand: { type: 'nothing', turn: input.revision } };
+      if (isAgain && input.stopped !== undefined) {
+        const items = [...answers, input.message];
+        return { items, stand: { type: 'nothing' }, replaces: [input.stopped] };
+      }
+      return { items: [...answers], stand: { type: 'nothing', turn: input.revision, isAgain } };
     case 'answers': {
       const type = isAgain ? 'nothing' : 'new-message';
       return { items: [...answers, ...input.answers], stand: { type } };

@@ -1,12 +1,13 @@
-import { HoldpointError } from '../../errors.ts';
 import { errorResponse } from '../../http/error-response.ts';
 import { type Posted, takePost } from '../../http/take-post.ts';
 import { type ChatRequest, parseChatRequest } from './chat-request.ts';
 import { deliverOutputs } from './client-outputs.ts';
+import { offerAnswers } from './offer-answers.ts';
 import { pageInput } from './page-input.ts';
+import { withSigns } from './page-signs.ts';
+import { stopRun } from './stop-run.ts';
 import { streamedResponse } from './streamed-response.ts';
 import { tellChat } from './tell-chat.ts';
-import { putBack } from './tell-run.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
 
 /** Takes what a page brings, and tells it what comes of that. */
@@ -19,37 +20,40 @@ export async function postChat<RUNTIME_CONTEXT>(
     maximumBodyBytes: 1_048_576,
     channel: 'ui',
   });
-  return posted instanceof Response ? posted : takeChat(options, request, posted);
+  if (posted instanceof Response) return posted;
+  if (posted.asked.stop === true) return stopRun(options, posted);
+  return takeChat(options, request, posted);
 }
 
-/* The first event is awaited before the response begins: what is refused is refused with a status. */
+/* What is refused is refused with a status: the response begins after the first event. */
 async function takeChat<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
   { asked, runOptions: by, gone }: Posted<ChatRequest, RUNTIME_CONTEXT>,
 ): Promise<Response> {
   const { agent, convertDataPart, clientTools = [], headers, onError } = options;
-  const { threadId, outputs = [], whilePending } = asked;
+  const { threadId, outputs = [], whilePending, revision: seen } = asked;
   const thread = await agent.thread(threadId);
   const before = thread.revision;
-  const { items, stand } = await pageInput(asked, thread, convertDataPart);
+  const { items, stand, replaces = [] } = await pageInput(asked, thread, convertDataPart);
   await deliverOutputs({ agent, thread, clientTools, by }, outputs);
+  for (const { messageId } of replaces) await agent.retract(thread, messageId, by);
   const runOptions = { ...by, ...(whilePending === undefined ? {} : { whilePending }) };
-  const events = agent.stream(items, thread, runOptions)[Symbol.asyncIterator]();
-  const first = await events.next();
-  if (first.value?.type === 'error') {
-    const { error } = first.value;
+  const offered = await offerAnswers(
+    items,
+    (left) => agent.stream(left, thread, runOptions),
+    outputs.length > 0,
+  );
+  const { refused } = offered;
+  if (offered.type === 'refused') {
     /* What has expired is over, and recorded so: a page that loads anew must not show it as open. */
-    if (HoldpointError.isInstance(error) && error.code === 'request-closed') {
-      await agent.respond([], thread);
-    }
-    return errorResponse(error, onError);
+    if (refused.some(({ code }) => code === 'request-closed')) await agent.respond([], thread);
+    return errorResponse(offered.error, onError, refused);
   }
-  const run = { options, runOptions, thread, events: putBack(first, events), stand, before };
-  return streamedResponse({
-    request,
-    chunks: tellChat({ ...run, gone: gone.signal }),
-    gone,
-    headers,
-  });
+  const { events } = offered;
+  const run = { options, runOptions, thread, events, stand, before, gone: gone.signal };
+  const isSplit = stand.type !== 'message' && items.length > refused.length + 1;
+  const signs = { thread, stand, before, seen, refused, isSplit };
+  const chunks = withSigns(tellChat(run), signs);
+  return streamedResponse({ request, chunks, gone, headers });
 }

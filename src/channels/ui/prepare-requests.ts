@@ -10,8 +10,9 @@ const bodySchema = z.looseObject({
 const metadataSchema = z.looseObject({ revision: z.number() });
 
 /**
- * What a page sends, for `DefaultChatTransport`: the user's last message, or the answers and results that the last message holds, and never
- * the history. What `sendMessage` is given as `body` goes with it: `{ answers: [response] }` answers questions.
+ * What a page sends, for `DefaultChatTransport`: the user's message, and the answers and results that the assistant's last message holds
+ * and that have not been sent; never the history. What `sendMessage` is given as `body` goes with it: `{ answers: [response] }` answers
+ * questions.
  *
  * @example
  * const transport = new DefaultChatTransport({ api: '/chat', prepareSendMessagesRequest, prepareReconnectToStreamRequest });
@@ -24,27 +25,36 @@ export const prepareSendMessagesRequest: PrepareSendMessagesRequest<UIMessage> =
   body,
 }) => {
   const { answers = [], outputs = [], ...rest } = bodySchema.parse(body ?? {});
-  const message = messages.find((each) => each.id === messageId) ?? messages.at(-1);
-  const isAgain = trigger === 'regenerate-message';
-  if (isAgain || message?.role === 'user') {
-    const said = message?.role === 'user' ? { message } : {};
-    return {
-      body: {
-        ...rest,
-        id,
-        ...(isAgain ? { trigger } : {}),
-        ...said,
-        ...given({ answers, outputs }),
-      },
-    };
-  }
-  const { revision } = metadataSchema.safeParse(message?.metadata).data ?? {};
+  const named = messages.find((each) => each.id === messageId);
+  const message = named ?? messages.at(-1);
+  const spoken = messages.findLast(({ role }) => role === 'assistant');
+  const holder = message?.role === 'assistant' ? message : spoken;
   const brought = given({
-    answers: [...approvalAnswers(message), ...answers],
-    outputs: [...clientOutputs(message), ...outputs],
+    answers: [...approvalAnswers(holder), ...answers],
+    outputs: [...clientOutputs(holder), ...outputs],
   });
-  return { body: { ...rest, id, ...brought, ...(revision === undefined ? {} : { revision }) } };
+  const isUser = message?.role === 'user';
+  /* Named, it is not new: `sendMessage(undefined, …)` brings answers past a message that was refused. */
+  const isPassedOver = isUser && named !== undefined && answers.length + outputs.length > 0;
+  const isAgain = trigger === 'regenerate-message' || isPassedOver;
+  return {
+    body: {
+      ...rest,
+      id,
+      ...(isAgain ? { trigger: 'regenerate-message' } : {}),
+      ...(isUser && !isPassedOver ? { message } : {}),
+      ...brought,
+      ...seen(holder, isUser),
+    },
+  };
 };
+
+/* A page that shows nothing of the assistant has seen nothing. */
+function seen(message: UIMessage | undefined, isUser: boolean): { revision?: number } {
+  const { revision } = metadataSchema.safeParse(message?.metadata).data ?? {};
+  if (revision !== undefined) return { revision };
+  return isUser && message === undefined ? { revision: 0 } : {};
+}
 
 /** Where a page asks for the running turn after it was reloaded, or lost its connection: the same route, `?id=…&stream`. */
 export const prepareReconnectToStreamRequest: PrepareReconnectToStreamRequest = ({ id, api }) => ({

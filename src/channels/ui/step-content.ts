@@ -2,7 +2,7 @@ import type { ProviderMetadata, ToolCallPart, ToolResultPart, UIMessageChunk } f
 import { fileUrl } from '../../content/file-url.ts';
 import { type AssistantPart, partsOf } from '../../thread/proposed-calls.ts';
 import type { Source, ThreadEventOf } from '../../thread/thread-event.ts';
-import { type TellingOptions, toolLook } from './telling-options.ts';
+import { type TellingOptions, toolErrorText, toolLook } from './telling-options.ts';
 
 /** A part of a recorded step that is a part of its own on the page. */
 export type StepPiece =
@@ -30,7 +30,7 @@ export function stepContent(
   const results: StepContent['results'] = [];
   for (const part of partsOf(message)) {
     if (part.type === 'tool-result') {
-      results.push({ toolCallId: part.toolCallId, chunk: resultChunk(part) });
+      results.push({ toolCallId: part.toolCallId, chunk: resultChunk(part, options) });
     } else pieces.push(...piecesOf(part, options));
   }
   const sources = sendSources ? (metadata?.sources ?? []) : [];
@@ -117,22 +117,22 @@ function notes(providerMetadata: ProviderMetadata | undefined): {
   return providerMetadata === undefined ? {} : { providerMetadata };
 }
 
-function resultChunk({ toolCallId, output }: ToolResultPart): UIMessageChunk {
+function resultChunk(
+  { toolCallId, output }: ToolResultPart,
+  options: TellingOptions,
+): UIMessageChunk {
   const providerExecuted = true;
+  const failed = (error: string): UIMessageChunk => {
+    const errorText = toolErrorText(options, error);
+    return { type: 'tool-output-error', toolCallId, errorText, providerExecuted };
+  };
   switch (output.type) {
     case 'execution-denied':
       return { type: 'tool-output-denied', toolCallId };
     case 'error-text':
-      return {
-        type: 'tool-output-error',
-        toolCallId,
-        errorText: output.value,
-        providerExecuted,
-      };
-    case 'error-json': {
-      const errorText = JSON.stringify(output.value);
-      return { type: 'tool-output-error', toolCallId, errorText, providerExecuted };
-    }
+      return failed(output.value);
+    case 'error-json':
+      return failed(JSON.stringify(output.value));
     default:
       return { type: 'tool-output-available', toolCallId, output: output.value, providerExecuted };
   }

@@ -12,7 +12,6 @@ export async function* tellRun(
 ): AsyncGenerator<UIMessageChunk, AgentResponse['status'] | undefined> {
   let status: AgentResponse['status'] | undefined;
   for await (const event of events) {
-    if (event.type === 'tool-result') continue;
     if ('at' in event) yield* telling.news(thread);
     else if (event.type === 'finish') ({ status } = event.response);
     else if (event.type === 'error') throw event.error;

@@ -1,4 +1,5 @@
 import type { ToolSet } from 'ai';
+import { toldOf } from '../../http/error-response.ts';
 
 /** How a thread is told to a page; what has a name in the AI SDK has its meaning here. */
 export interface TellingOptions {
@@ -10,8 +11,16 @@ export interface TellingOptions {
   sendSources?: boolean;
   /** The tools whose calls the page itself runs: those without `execute`. Default none. */
   clientTools?: readonly string[];
-  /** What the page is told of an error. Default: `An error occurred.` */
+  /**
+   * The text that the page shows for an error, a tool's included; it is called again for each load of a page. Default: `An error
+   * occurred.`
+   */
   onError?: (error: unknown) => string;
+  /**
+   * Whether a failed call shows what `onError` makes of its error, which may hold secrets, instead of the text that the model got.
+   * Default `true`.
+   */
+  redactToolErrors?: boolean;
 }
 
 /** What a tool part shows of its tool. */
@@ -19,6 +28,14 @@ export interface ToolLook {
   dynamic?: true;
   title?: string;
   toolMetadata?: { clientTool: true };
+}
+
+/** The text that a page shows for a call that failed with `error`: the same live and after a reload. */
+export function toolErrorText(
+  { redactToolErrors = true, onError }: TellingOptions,
+  error: string,
+): string {
+  return redactToolErrors ? toldOf(new Error(error), onError) : error;
 }
 
 /** How a tool's calls look. */

@@ -1,17 +1,16 @@
-import type { UIMessageChunk } from 'ai';
-import type { ModelDelta } from '../../agent/streaming-model.ts';
+import type { FinishReason, UIMessageChunk } from 'ai';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { toldOf } from '../../http/error-response.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { TellingOptions } from './telling-options.ts';
 import { beginsTurn, messageIdOf, turnAt } from './turns.ts';
-import { TurnTeller } from './turn-teller.ts';
+import { type Provisional, TurnTeller } from './turn-teller.ts';
 
 /** What a page has before it, and so from where it is told. */
 export type PageStand =
-  /** Nothing of the turn, the last one unless it says which: it is told whole. */
-  | { type: 'nothing'; turn?: number }
+  /** Nothing of the turn, the last one unless it says which: it is told whole. `isAgain`: a person wants its reply written again. */
+  | { type: 'nothing'; turn?: number; isAgain?: boolean }
   /** The turn as it was at a revision, or else at the moment; also the outcomes of the requests that it answers are told. */
   | {
       type: 'message';
@@ -23,6 +22,19 @@ export type PageStand =
   /** A new message, below the one that the turn has been told in until now. */
   | { type: 'new-message' };
 
+const recorded = "This reply is part of the record and can't be written again; send a new message.";
+
+/* Those that the AI SDK's pages know. */
+const finishReasons: readonly FinishReason[] = [
+  'stop',
+  'length',
+  'content-filter',
+  'tool-calls',
+  'error',
+  'interrupted',
+  'other',
+];
+
 /** Tells a page what happens in a thread, from what it has before it to the end of that turn. */
 export class ThreadTelling {
   readonly #options: TellingOptions;
@@ -32,6 +44,9 @@ export class ThreadTelling {
   #turn = 1;
   /** Of the last event that the page knows. */
   #revision = 0;
+  /** Of the last step of the turn. */
+  #finishReason: string | undefined;
+  #isStopped = false;
   #isOver = false;
 
   constructor(options: TellingOptions) {
@@ -67,26 +82,47 @@ export class ThreadTelling {
       }
       this.#revision += 1;
       if (this.#revision === this.#turn) continue;
-      yield* this.#teller.tell(event);
+      yield* this.#tell(event);
       if (event.type !== 'step-finished') continue;
       yield { type: 'message-metadata', messageMetadata: this.#metadata(thread) };
     }
   }
 
-  /** What the model is saying. */
-  hear(delta: ModelDelta): UIMessageChunk[] {
-    return this.#isOver ? [] : this.#teller.hear(delta);
+  /** What the model is saying, or what a tool has so far. */
+  hear(news: Provisional): UIMessageChunk[] {
+    return this.#isOver ? [] : this.#teller.hear(news);
+  }
+
+  /** What the model was saying will not be recorded: the page forgets it. */
+  halt(): UIMessageChunk[] {
+    return this.#teller.halt();
   }
 
   *end(thread: AgentThread): Generator<UIMessageChunk, void> {
     yield* this.#settled(thread);
-    yield { type: 'finish', messageMetadata: this.#lastMetadata(thread) };
+    yield {
+      type: 'finish',
+      ...this.#whyEnded(thread),
+      messageMetadata: this.#lastMetadata(thread),
+    };
   }
 
   *fail(thread: AgentThread, error: unknown): Generator<UIMessageChunk, void> {
+    yield* this.#break(thread, toldOf(error, this.#options.onError));
+  }
+
+  /** The end for a page that wants a reply written again; an error where the reply is complete, and so stays as it is. */
+  *endAgain(thread: AgentThread, before: number): Generator<UIMessageChunk, void> {
+    yield* this.news(thread);
+    const isComplete = this.#finishReason !== undefined && this.#statusOf(thread) === 'idle';
+    if (!isComplete || this.#revision > before) yield* this.end(thread);
+    else yield* this.#break(thread, recorded);
+  }
+
+  *#break(thread: AgentThread, errorText: string): Generator<UIMessageChunk, void> {
     yield* this.#settled(thread);
     yield { type: 'message-metadata', messageMetadata: this.#lastMetadata(thread) };
-    yield { type: 'error', errorText: toldOf(error, this.#options.onError) };
+    yield { type: 'error', errorText };
   }
 
   *#settled(thread: AgentThread): Generator<UIMessageChunk, void> {
@@ -103,11 +139,25 @@ export class ThreadTelling {
   ): Generator<UIMessageChunk, void> {
     const answers = stand.type === 'message' ? stand.answers : [];
     for (const event of events.slice(this.#turn, Math.max(known, this.#turn))) {
-      const chunks = this.#teller.tell(event);
+      const chunks = this.#tell(event);
       if (answers.includes(this.#requestOf(event) ?? '')) yield* chunks;
     }
     this.#revision = known;
     if (stand.type === 'new-message') this.#teller.forget();
+  }
+
+  #tell(event: ThreadEvent): UIMessageChunk[] {
+    if (event.type === 'step-finished') this.#finishReason = event.finishReason;
+    if (event.type === 'run-ended') this.#isStopped = event.stopped === true;
+    return this.#teller.tell(event);
+  }
+
+  /* A page sends no answers by itself for a message that was interrupted: where it asks something, it ended for that. */
+  #whyEnded(thread: AgentThread): { finishReason?: FinishReason } {
+    const isInterrupted = this.#isStopped && this.#statusOf(thread) === 'idle';
+    const last = isInterrupted ? 'interrupted' : this.#finishReason;
+    const finishReason = finishReasons.find((reason) => reason === last);
+    return finishReason === undefined ? {} : { finishReason };
   }
 
   #requestOf(event: ThreadEvent): string | undefined {
@@ -128,7 +178,11 @@ export class ThreadTelling {
   }
 
   #lastMetadata(thread: AgentThread): object {
-    return { ...this.#metadata(thread), status: this.#isOver ? 'idle' : thread.status };
+    return { ...this.#metadata(thread), status: this.#statusOf(thread) };
+  }
+
+  #statusOf({ status }: AgentThread): AgentThread['status'] {
+    return this.#isOver ? 'idle' : status;
   }
 
   /* Only calls of the open step change; those before it are looked at once. */

@@ -1,5 +1,6 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import type { AgentThread } from '../../thread/agent-thread.ts';
+import { retractedMessages } from '../../thread/retracted-messages.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { chunkStream } from './chunk-stream.ts';
 import type { TellingOptions } from './telling-options.ts';
@@ -24,9 +25,11 @@ export async function toUIMessages(
   for await (const message of readUIMessageStream({ stream, terminateOnError: true })) {
     told.set(message.id, message);
   }
+  const retracted = retractedMessages(thread.events);
   return turns.flatMap(({ revision, events: [first] }) => {
     const id = messageIdOf(thread.id, revision);
-    const user = first?.type === 'message-added' && userUIMessage(first.message, `${id}:user`);
+    const isSaid = first?.type === 'message-added' && !retracted.has(first);
+    const user = isSaid && userUIMessage(first.message, `${id}:user`);
     return [user, told.get(id)].filter((message) => typeof message === 'object');
   });
 }

@@ -1,4 +1,5 @@
 import type { UIMessageChunk } from 'ai';
+import type { PreliminaryResult } from '../../agent/execute-call.ts';
 import type { ModelDelta } from '../../agent/streaming-model.ts';
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
@@ -8,6 +9,9 @@ import { RequestTeller } from './request-teller.ts';
 import { stepContent } from './step-content.ts';
 import { StepTeller } from './step-teller.ts';
 import type { TellingOptions } from './telling-options.ts';
+
+/** What a run streams and does not record. */
+export type Provisional = ModelDelta | PreliminaryResult;
 
 /** Finds a call of the thread. */
 export type CallLookup = (place: CallPlace) => ToolCallRecord | undefined;
@@ -34,9 +38,10 @@ export class TurnTeller {
     return [...this.#requests.values()].some(({ isOpen }) => isOpen);
   }
 
-  /** What the model is saying. */
-  hear(delta: ModelDelta): UIMessageChunk[] {
-    return this.#steps.hear(delta);
+  /** What the model is saying, or what a tool has so far. */
+  hear(news: Provisional): UIMessageChunk[] {
+    if (news.type !== 'tool-result') return this.#steps.hear(news);
+    return this.#calls.get(news.toolCallId)?.preview(news) ?? [];
   }
 
   /** What happened. The message that begins the turn is not told here: it is not the assistant's. */
@@ -82,12 +87,11 @@ export class TurnTeller {
   }
 
   #finishStep(event: ThreadEventOf<'step-finished'>): UIMessageChunk[] {
-    const { clientTools = [] } = this.#options;
     const content = stepContent(event, this.#options);
     for (const piece of content.pieces) {
       if (piece.type !== 'tool') continue;
       const { toolCallId, toolName, available } = piece;
-      this.#calls.set(toolCallId, new CallTeller(available, clientTools.includes(toolName)));
+      this.#calls.set(toolCallId, new CallTeller(available, toolName, this.#options));
     }
     const results = content.results.flatMap(
       ({ toolCallId, chunk }) => this.#calls.get(toolCallId)?.endWith(chunk) ?? [],

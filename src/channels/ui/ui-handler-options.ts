@@ -1,13 +1,17 @@
 import type { Agent } from '../../agent/agent.ts';
-import type { LookOptions } from '../../agent/look-until-idle.ts';
+import type { HoldOptions } from '../../agent/held-stream.ts';
 import type { Authorize } from '../../http/authorize.ts';
+import type { OriginOptions } from '../../http/foreign-origin.ts';
 import type { TellingOptions } from './telling-options.ts';
 import type { ConvertDataPart } from './user-input.ts';
 
 /** How a web page reaches an agent. */
 export interface UiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
-  extends TellingOptions, LookOptions {
-  agent: Pick<Agent<RUNTIME_CONTEXT>, 'thread' | 'stream' | 'respond' | 'deliver'>;
+  extends TellingOptions, HoldOptions, OriginOptions {
+  agent: Pick<
+    Agent<RUNTIME_CONTEXT>,
+    'now' | 'thread' | 'stream' | 'respond' | 'deliver' | 'stop' | 'retract'
+  >;
   /**
    * Called before anything of the thread is read. `undefined`, or no principal, is 403; a `Response` is sent as it is; what it
    * throws is 500.

@@ -10,7 +10,8 @@ import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { named } from '../../thread/message-id.ts';
 import { fromInteractionResponse, interactionIdOf } from '../../tools/interaction.ts';
-import { saidBefore } from './said-before.ts';
+import { checkedAttachment } from './attachment.ts';
+import { type RecordedMessage, type SaidBefore, saidBefore } from './said-before.ts';
 
 /** Makes text or a file for the model of a data part that a user sent; the AI SDK's option of this name. */
 export type ConvertDataPart = NonNullable<
@@ -19,10 +20,10 @@ export type ConvertDataPart = NonNullable<
 
 type UIPart = UIMessage['parts'][number];
 
-/** What a user's message brings: itself, for the model, if it is new, or the answers that it holds. */
+/** What a user's message brings: itself, for the model, if it is new or edited, or the answers that it holds. */
 export type UserInput =
-  | { type: 'message'; message: ModelMessage }
-  | { type: 'said-before'; revision: number }
+  | { type: 'message'; message: ModelMessage; replaces?: RecordedMessage[] }
+  | (Extract<SaidBefore, { type: 'said-before' }> & { message: ModelMessage })
   | { type: 'answers'; answers: QuestionResponseContent[] };
 
 /** What a user's message brings. Throws `invalid-input` for what is no user's message. */
@@ -33,12 +34,7 @@ export async function userInput(
 ): Promise<UserInput> {
   const { id, parts } = await validMessage(message);
   const responses = parts.filter(isInteractionResponse);
-  if (responses.length === 0) {
-    const said = await modelMessage(parts, convertDataPart);
-    const revision = saidBefore(thread, id, said);
-    if (revision !== undefined) return { type: 'said-before', revision };
-    return { type: 'message', message: id === '' ? said : named(said, id) };
-  }
+  if (responses.length === 0) return spoken(id, await modelMessage(parts, convertDataPart), thread);
   if (responses.length < parts.length) {
     throw new HoldpointError(
       'invalid-input',
@@ -50,6 +46,19 @@ export async function userInput(
     interactionAnswer('data' in part ? part.data : undefined, questions),
   );
   return { type: 'answers', answers };
+}
+
+function spoken(id: string, words: ModelMessage, thread: AgentThread): UserInput {
+  const message = id === '' ? words : named(words, id);
+  const said = saidBefore(thread, id, words);
+  switch (said.type) {
+    case 'new':
+      return { type: 'message', message };
+    case 'edit':
+      return { type: 'message', message, replaces: said.replaces };
+    case 'said-before':
+      return { ...said, message };
+  }
 }
 
 async function validMessage(message: unknown): Promise<UIMessage> {
@@ -64,7 +73,7 @@ async function modelMessage(
   convertDataPart: ConvertDataPart | undefined,
 ): Promise<ModelMessage> {
   const options = convertDataPart === undefined ? {} : { convertDataPart };
-  const user = { role: 'user' as const, parts: parts.flatMap(taken) };
+  const user = { role: 'user' as const, parts: takenParts(parts) };
   const [message = { role: 'user', content: [] }] = await convertToModelMessages([user], options);
   return message;
 }
@@ -74,14 +83,14 @@ function isInteractionResponse({ type }: UIPart): boolean {
 }
 
 /* A page says what, not how: what is meant for a provider, or names its files, is not taken from it. */
-function taken(part: UIPart): UIPart[] {
-  if (part.type === 'text') return [{ type: 'text', text: part.text }];
-  if (part.type !== 'file') return 'data' in part ? [part] : [];
-  const { type, mediaType, filename, url } = part;
-  if (URL.canParse(url)) {
-    return [{ type, mediaType, url, ...(filename === undefined ? {} : { filename }) }];
-  }
-  throw new HoldpointError('invalid-input', 'A file of the message has no valid URL.');
+function takenParts(parts: readonly UIPart[]): UIPart[] {
+  let files = 0;
+  return parts.flatMap((part): UIPart[] => {
+    if (part.type === 'text') return [{ type: 'text', text: part.text }];
+    if (part.type !== 'file') return 'data' in part ? [part] : [];
+    files += 1;
+    return [checkedAttachment(part, files)];
+  });
 }
 
 /* Also those that are answered by now: the same answer again is harmless, and another is refused as such. */

@@ -1,14 +1,11 @@
 import { isPlainHttp } from '../server-url.ts';
 
-/** Whether callbacks may go to a URL. Throws a `TypeError` for what is no origin. */
+/** Whether callbacks may go to a URL of the web. Throws a `TypeError` for what is no origin. */
 export function callbackOrigins(
   allowedOrigins: readonly string[] | undefined,
 ): (url: string) => boolean {
   const origins = allowedOrigins && new Set(allowedOrigins.map(originOf));
-  return (text) => {
-    const url = URL.parse(text);
-    return url !== null && isPlainHttp(url) && (origins === undefined || origins.has(url.origin));
-  };
+  return (url) => origins === undefined || origins.has(new URL(url).origin);
 }
 
 function originOf(text: string): string {

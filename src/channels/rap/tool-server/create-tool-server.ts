@@ -15,8 +15,9 @@ import type { ToolServerOptions } from './tool-server-options.ts';
 export interface ToolServer {
   /**
    * Takes what a runtime posts: invocations at any path, selections, and `…/cancel_tool_call`, `…/close_thread` and `…/tool_call_status`
-   * below that path. It answers 200 at once and tells nothing, but for the status whether the result of a call is still to come. What a
-   * browser sends is 403, what is not signed as it must be 401, and an invocation that it has no room for 429: none of these was run.
+   * below that path. What it takes is 200 at once. What it drops is not, and was not run; the reason is in the body, as
+   * `{ error: { code, message } }`: 400 (no invocation), 401 (signatures), 403 (a callback to another origin, a page of a browser), 404 (a
+   * selection that nothing waits for), 413, 415, and 429 (no room). Cancelling and closing are 200 whatever is known of them.
    */
   handler: (request: Request) => Promise<Response>;
   /** Stops what runs, and takes no more calls; resolves when the result of every one was delivered, or given up. */

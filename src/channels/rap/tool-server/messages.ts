@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isPlainHttp } from '../server-url.ts';
 
 const idSchema = z.string().min(1).max(1_000);
 
@@ -7,8 +8,16 @@ export const addressSchema = z.object({
   group_id: idSchema,
   id: idSchema,
   call_id: idSchema.nullish(),
-  callback_url: z.string().max(8_000),
+  callback_url: z
+    .string()
+    .max(8_000)
+    .refine(isOfTheWeb, 'must be an http(s) URL without a name and password'),
 });
+
+function isOfTheWeb(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && isPlainHttp(url);
+}
 
 /** Where the result of a call goes. */
 export type Address = z.infer<typeof addressSchema>;

@@ -112,6 +112,6 @@ export interface ToolServerOptions<INPUTS = Record<string, unknown>> {
   fetch?: typeof globalThis.fetch;
   /** Waits; ends early, resolved or rejected, when the signal aborts. Default: a timer. */
   wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
-  /** Hears of what nobody else is told: a result that could not be delivered, an invocation that can't be answered. */
+  /** Called with a result that could not be delivered, and with an invocation that was refused because it can't be answered. */
   onError?: (error: unknown) => void;
 }

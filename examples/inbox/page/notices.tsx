@@ -1,0 +1,28 @@
+import type { useOfficeChat } from './use-office-chat.ts';
+
+interface NoticesProps {
+  /** Why an answer of the inbox was not taken. */
+  notice: string;
+  chat: ReturnType<typeof useOfficeChat>;
+  isConnected: boolean;
+}
+
+/** What went wrong, in words for the person, and how to go on. */
+export function Notices({ notice, chat: { problem, tryAgain }, isConnected }: NoticesProps) {
+  const isAway = problem?.type === 'away' || !isConnected;
+  return (
+    <div className="notices" role="alert">
+      {notice !== '' && <p>{notice}</p>}
+      {isAway && <p>The server is away. Trying again …</p>}
+      {problem?.type === 'refused' && <p>{problem.text}</p>}
+      {problem?.type === 'failed' && (
+        <p>
+          {problem.text}{' '}
+          <button type="button" className="quiet" onClick={() => void tryAgain()}>
+            Try again
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+import { checkedMs } from '../content/checked-number.ts';
+import { timer } from '../content/timer.ts';
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { AgentThread } from '../thread/agent-thread.ts';
+import type { Agent } from './agent.ts';
+import type { LookOptions } from './look-until-idle.ts';
+
+/** How long the stream of a run is held open for calls that are done elsewhere. */
+export interface HoldOptions extends LookOptions {
+  /**
+   * How long a run that waits for calls elsewhere, and for nothing else, holds its stream open, in milliseconds, below 2^31, for all its
+   * waits together: what they ask or come to in that time is streamed. Default 0: the stream ends, and the next run streams it.
+   */
+  holdOpenMs?: number;
+  /** The tools whose calls the client runs: they wait for the client, and hold no stream open. */
+  clientTools?: readonly string[];
+}
+
+/** Throws a `TypeError` for a `holdOpenMs` that no timer can keep. */
+export function checkHold({ holdOpenMs = 0 }: HoldOptions): void {
+  checkedMs(holdOpenMs, 'holdOpenMs', 0);
+}
+
+/** A stream that may be held open; its time begins with the first wait. */
+export class HeldStream {
+  readonly #agent: Pick<Agent, 'thread' | 'respond'>;
+  readonly #options: HoldOptions;
+  readonly #gone: AbortSignal;
+  readonly #ended = new AbortController();
+  #until: AbortSignal | undefined;
+  /** How many calls were waited for when it was last followed. */
+  #before = 0;
+
+  constructor(agent: Pick<Agent, 'thread' | 'respond'>, options: HoldOptions, gone: AbortSignal) {
+    this.#agent = agent;
+    this.#options = options;
+    this.#gone = gone;
+  }
+
+  /**
+   * Yields a thread that waits for calls elsewhere after each poll: until one of them has ended or asks, the time is over, or the reader
+   * has gone. Yields nothing for a thread that waits for anything else.
+   */
+  async *follow(thread: AgentThread): AsyncGenerator<AgentThread, void> {
+    const { holdOpenMs = 0, pollMs = 500, wait = timer } = this.#options;
+    this.#before = this.#awaited(thread);
+    if (holdOpenMs === 0 || this.#before === 0) return;
+    this.#until ??= this.#end(holdOpenMs, wait);
+    while (!this.#until.aborted) {
+      await wait(pollMs, this.#until);
+      const next = await this.#agent.thread(thread.id);
+      /* Records that a call was not ended in time: there may be no worker that does. */
+      if (next.calls.some(expires)) await this.#agent.respond([], next);
+      yield next;
+      if (this.#awaited(next) !== this.#before) return;
+    }
+  }
+
+  /** Whether a call has ended while the thread was followed, so that a run can take it up with the result. */
+  hasResult(thread: AgentThread): boolean {
+    return thread.activeRequests.length === 0 && this.#awaited(thread) < this.#before;
+  }
+
+  /** Nothing is waited for any more. */
+  end(): void {
+    this.#ended.abort();
+  }
+
+  #end(holdOpenMs: number, wait: NonNullable<LookOptions['wait']>): AbortSignal {
+    const over = new AbortController();
+    const stop = (): void => over.abort();
+    /* A wait may reject when its signal aborts, which is an end like another. */
+    void wait(holdOpenMs, this.#ended.signal).then(stop, stop);
+    return AbortSignal.any([over.signal, this.#gone]);
+  }
+
+  #awaited({ activeRequests, calls }: AgentThread): number {
+    const { clientTools = [] } = this.#options;
+    const deferred = calls.filter(({ status }) => status === 'deferred');
+    const isClients = deferred.some(({ toolName }) => clientTools.includes(toolName));
+    return activeRequests.length > 0 || isClients ? 0 : deferred.length;
+  }
+}
+
+function expires({ status, expiresAt }: ToolCallRecord): boolean {
+  return status === 'deferred' && expiresAt !== undefined;
+}

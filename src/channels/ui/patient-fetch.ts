@@ -1,0 +1,57 @@
+type Fetch = typeof globalThis.fetch;
+
+/** How a page waits for a server that is away. */
+export interface PatienceOptions {
+  fetch: Fetch | undefined;
+  wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+  /** Called when the server can't be reached, and when it can again. */
+  onReach: (isReached: boolean) => void;
+  /** Aborts when the page is closed. */
+  signal: () => AbortSignal;
+}
+
+const firstMs = 500;
+const longestMs = 10_000;
+
+/**
+ * A `fetch` that repeats a request until the server answers. What is sent twice is taken once: messages are known by their ids, and
+ * answers by those of their requests.
+ */
+export function patientFetch({ fetch, wait, onReach, signal }: PatienceOptions): Fetch {
+  return async (input, init = {}) => {
+    const signals = [signal(), ...(init?.signal ? [init.signal] : [])];
+    const ends = AbortSignal.any(signals);
+    for (let delay = firstMs; ; delay = Math.min(delay * 2, longestMs)) {
+      const response = await reached(async () =>
+        (fetch ?? globalThis.fetch)(input, { ...init, signal: ends }),
+      );
+      if (response !== undefined) {
+        onReach(true);
+        return response;
+      }
+      ends.throwIfAborted();
+      onReach(false);
+      await wait(delay, ends);
+      ends.throwIfAborted();
+    }
+  };
+}
+
+/* What proxies say of a server that is away. Our route says why in JSON. */
+function isAway({ status, headers }: Response): boolean {
+  if (status === 500) return headers.get('content-type')?.startsWith('application/json') !== true;
+  return status === 502 || status === 503 || status === 504;
+}
+
+/* Browsers throw a `TypeError` for a connection that can't be made. */
+async function reached(send: () => Promise<Response>): Promise<Response | undefined> {
+  try {
+    const response = await send();
+    if (!isAway(response)) return response;
+    await response.body?.cancel();
+    return undefined;
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}

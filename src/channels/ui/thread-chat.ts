@@ -1,0 +1,260 @@
+import {
+  type AbstractChat,
+  APICallError,
+  type ChatInit,
+  DefaultChatTransport,
+  type UIMessage,
+} from 'ai';
+import { timer } from '../../content/timer.ts';
+import type { UserInputResponseContent } from '../../content/user-input.ts';
+import { prepareReconnectToStreamRequest, prepareSendMessagesRequest } from './prepare-requests.ts';
+import { readRefusal, refusedIn } from './read-refusal.ts';
+import { lastAssistantMessageHasApprovalResponses } from './send-automatically.ts';
+import { stopChat } from './stop-chat.ts';
+import {
+  givenApprovals,
+  isAskedIn,
+  type Posted,
+  postedIn,
+  type StoredThread,
+  storedThread,
+} from './thread-on-page.ts';
+import type { ThreadChatOptions, ThreadChatState } from './thread-chat-state.ts';
+import { type Fetch, ThreadRoute } from './thread-route.ts';
+import { watchedResponse } from './watched-response.ts';
+
+const retryMs = 1_000;
+
+/**
+ * A chat of the AI SDK that shows a thread as the server has it: it loads the thread, sends answers until they are recorded, and reads the
+ * thread again after a refusal, a lost connection, or news that it missed. For React there is `useThreadChat`.
+ *
+ * @example
+ * const thread = new ThreadChat((init) => new Chat(init), { id, api: '/chat' });
+ * thread.subscribe(() => render(thread.chat.messages, thread.state));
+ * await thread.open();
+ */
+export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
+  readonly chat: CHAT;
+  readonly #route: ThreadRoute;
+  readonly #wait: NonNullable<ThreadChatOptions['wait']>;
+  readonly #listeners = new Set<() => void>();
+  #state: ThreadChatState = { isLoaded: false, problem: undefined, sending: new Set() };
+  #closing = new AbortController();
+  #posted: Posted = { answers: [] };
+  #reading: Promise<void> | undefined;
+  /** The requests whose answers a person has stopped sending. */
+  #withdrawn: readonly string[] = [];
+  #isStale = false;
+  #finished = Promise.withResolvers<void>();
+
+  /** `makeChat` makes the chat of your framework: `(init) => new Chat(init)`. */
+  constructor(makeChat: (init: ChatInit<UIMessage>) => CHAT, options: ThreadChatOptions) {
+    const { id, wait = timer } = options;
+    this.#wait = wait;
+    this.#route = new ThreadRoute(options, {
+      wait,
+      signal: () => this.#closing.signal,
+      onReach: (isReached) => this.#reach(isReached),
+    });
+    const { api, headers } = this.#route;
+    this.chat = makeChat({
+      id,
+      transport: new DefaultChatTransport({
+        api,
+        headers,
+        fetch: async (input, init) => this.#send(input, init),
+        prepareSendMessagesRequest,
+        prepareReconnectToStreamRequest,
+      }),
+      sendAutomaticallyWhen: lastAssistantMessageHasApprovalResponses,
+      onData: (part) => this.#hear(part),
+      onError: (error) => this.#fail(error),
+      onFinish: (end) => this.#finish(end),
+    });
+  }
+
+  get state(): ThreadChatState {
+    return this.#state;
+  }
+
+  /** Calls `listener` when `state` has changed. Returns what ends it. */
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  };
+
+  /** Reads the thread, and follows it where it is being run. A closed one may be opened again. */
+  async open(): Promise<void> {
+    this.#closing = new AbortController();
+    this.#reading = undefined;
+    await this.refresh();
+  }
+
+  /** Ends what is being sent and read. The server is not told. */
+  close(): void {
+    this.#closing.abort(new DOMException('The page was closed.', 'AbortError'));
+  }
+
+  /** Reads the thread again: now, or after what is streaming in. */
+  refresh = async (): Promise<void> => {
+    this.#isStale = true;
+    const reading = (this.#reading ??= this.#catchUp(this.#closing.signal));
+    await reading;
+    if (this.#reading === reading) this.#reading = undefined;
+  };
+
+  /** Answers an approval or a question. It is sent, and sent again where the server is away, until it is recorded or refused. */
+  answer = async (response: UserInputResponseContent): Promise<void> => {
+    const { requestId } = response;
+    this.#set({ sending: new Set([...this.#state.sending, requestId]) });
+    if (response.type === 'approval-response' && isAskedIn(this.chat.messages, requestId)) {
+      const { approved, reason } = response;
+      const why = reason === undefined ? {} : { reason };
+      await this.chat.addToolApprovalResponse({ id: requestId, approved, ...why });
+      return;
+    }
+    const { signal } = this.#closing;
+    while (!this.#isIdle) await this.#finished.promise;
+    if (!signal.aborted) await this.chat.sendMessage(undefined, { body: { answers: [response] } });
+  };
+
+  /** Stops the run: the server keeps what was said, and the next message is accepted. Where the server is away, nothing more is sent to it. */
+  stop = async (): Promise<void> => {
+    if (this.#state.problem?.type === 'away') {
+      this.#withdrawn = [...this.#state.sending];
+      await this.chat.stop();
+      return;
+    }
+    const { api, fetch, headers } = this.#route;
+    const page = { id: this.chat.id, stop: this.chat.stop, resumeStream: this.refresh };
+    await stopChat(page, { api, fetch, headers: headers() }).catch((error: unknown) =>
+      this.#fail(error),
+    );
+  };
+
+  /** Resumes a thread whose last run has failed. */
+  tryAgain = async (): Promise<void> => {
+    if (this.#isIdle && this.chat.messages.length > 0) await this.chat.regenerate();
+  };
+
+  get #isIdle(): boolean {
+    return this.chat.status === 'ready' || this.chat.status === 'error';
+  }
+
+  #set(change: Partial<ThreadChatState>): void {
+    this.#state = { ...this.#state, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+
+  #reach(isReached: boolean): void {
+    const isAway = this.#state.problem?.type === 'away';
+    if (isReached === !isAway) return;
+    const text = 'The server can’t be reached. Trying again …';
+    this.#set({ problem: isReached ? undefined : { type: 'away', text } });
+  }
+
+  async #send(...[input, init]: Parameters<Fetch>): Promise<Response> {
+    const isPost = init?.method === 'POST';
+    this.#posted = isPost ? postedIn(init.body) : { answers: [] };
+    if (isPost) this.#set({ problem: undefined });
+    const response = await this.#route.fetch(input, init);
+    if (!response.ok) return response;
+    this.#settle(this.#posted.answers);
+    this.#posted = { answers: [] };
+    const isOver = async (): Promise<boolean> => (await this.#read())?.status !== 'running';
+    return watchedResponse(response, { wait: this.#wait, isOver });
+  }
+
+  /* They are recorded, or the response says that they are not. */
+  #settle(requestIds: readonly string[]): void {
+    const sending = new Set(this.#state.sending);
+    for (const requestId of requestIds) sending.delete(requestId);
+    if (sending.size < this.#state.sending.size) this.#set({ sending });
+  }
+
+  #hear({ type, data }: { type: string; data: unknown }): void {
+    if (type === 'data-stale') this.#isStale = true;
+    if (type !== 'data-refused-answers') return;
+    this.#isStale = true;
+    this.#set({ problem: { type: 'refused', ...refusedIn(data) } });
+  }
+
+  #fail(error: unknown): void {
+    if (APICallError.isInstance(error)) {
+      this.#refuse(error.statusCode, error);
+      void this.#refreshLater(0);
+    } else if (error instanceof TypeError) {
+      this.#reach(false);
+      void this.#refreshLater(retryMs);
+    } else {
+      const text = error instanceof Error ? error.message : String(error);
+      this.#set({ problem: { type: 'failed', text } });
+      if (this.#state.sending.size > 0) void this.#refreshLater(0);
+    }
+  }
+
+  #refuse(status: number | undefined, refused: unknown): void {
+    const { code, text } = readRefusal(refused) ?? {
+      code: 'unknown',
+      text: `The server refused this (${status}).`,
+    };
+    const { unsaid, answers } = this.#posted;
+    const problem = { type: 'refused', code, text } as const;
+    this.#set({ problem: unsaid === undefined ? problem : { ...problem, unsaid } });
+    this.#settle(answers);
+  }
+
+  /* What the AI SDK sends next by itself, it has begun to send by then. */
+  #finish({ isAbort, isError }: { isAbort: boolean; isError: boolean }): void {
+    const { resolve } = this.#finished;
+    this.#finished = Promise.withResolvers<void>();
+    setTimeout(resolve);
+    if (!isError && (isAbort || this.#isStale)) void this.#refreshLater(0);
+  }
+
+  async #refreshLater(milliseconds: number): Promise<void> {
+    const { signal } = this.#closing;
+    if (milliseconds > 0) await this.#wait(milliseconds, signal);
+    else await new Promise((resolve) => setTimeout(resolve));
+    if (!signal.aborted) await this.refresh();
+  }
+
+  async #catchUp(signal: AbortSignal): Promise<void> {
+    while (this.#isStale && this.#isIdle && !signal.aborted) {
+      this.#isStale = false;
+      try {
+        const stored = await this.#read();
+        if (signal.aborted) return;
+        /* What streams in is newer. */
+        if (!this.#isIdle) this.#isStale = true;
+        else if (stored !== undefined) this.#show(stored);
+      } catch (error) {
+        if (!signal.aborted) this.#set({ problem: { type: 'failed', text: String(error) } });
+      }
+    }
+  }
+
+  async #read(): Promise<StoredThread | undefined> {
+    const response = await this.#route.get();
+    if (response.ok) return storedThread(await response.json());
+    this.#posted = { answers: [...this.#state.sending] };
+    this.#refuse(response.status, await response.text());
+    return undefined;
+  }
+
+  #show({ messages, status, failure }: StoredThread): void {
+    this.#settle(this.#withdrawn);
+    this.#withdrawn = [];
+    const { problem, sending } = this.#state;
+    const unsent = givenApprovals(this.chat.messages, sending);
+    this.chat.messages = messages;
+    this.chat.clearError();
+    const failed = failure && ({ type: 'failed', text: failure.text } as const);
+    this.#set({ isLoaded: true, problem: problem?.type === 'refused' ? problem : failed });
+    const open = unsent.filter(({ id }) => isAskedIn(messages, id));
+    this.#settle(unsent.filter((answer) => !open.includes(answer)).map(({ id }) => id));
+    for (const answer of open) void this.chat.addToolApprovalResponse(answer);
+    if (status === 'running' && open.length === 0) void this.chat.resumeStream();
+  }
+}

@@ -1,0 +1,64 @@
+import type { Attributes } from '@opentelemetry/api';
+import type { InvokedMessage, TraceMessage } from '../thread/trace-message.ts';
+import {
+  isApproval,
+  jsonOf,
+  known,
+  type Recording,
+  spanAbout,
+  type SpanBeginning,
+} from './span-beginning.ts';
+
+/** The attributes that are known only when the operation has ended. */
+export function attributesAtEnd(message: TraceMessage, { recordOutputs }: Recording): Attributes {
+  switch (message.type) {
+    case 'invoked':
+      return known({
+        'holdpoint.run.id': message.runId,
+        'holdpoint.status': message.status,
+        ...answerAttributes(message),
+      });
+    case 'prompted':
+      return known({
+        'gen_ai.response.id': message.answer?.id,
+        'gen_ai.response.model': message.answer?.modelId,
+        ...answerAttributes(message.answer ?? {}),
+      });
+    case 'started':
+      return known({
+        'gen_ai.tool.call.result': recordOutputs ? jsonOf(message.result) : undefined,
+      });
+    default:
+      return {};
+  }
+}
+
+/** The end of a request: its answer, or its close without one. */
+export type EndOfRequest = Extract<TraceMessage, { type: 'answered' | 'closed' }>;
+
+/** The span of the time in which a request was open. */
+export function waitOf(
+  message: EndOfRequest,
+  { recordPrincipals }: Recording,
+): Pick<SpanBeginning, 'name' | 'attributes'> {
+  const kind = isApproval(message) ? 'approval_wait' : 'question_wait';
+  if (message.type === 'closed') {
+    return spanAbout(kind, message, { 'holdpoint.outcome': message.cause });
+  }
+  return spanAbout(kind, message, {
+    'holdpoint.outcome': message.decision,
+    'holdpoint.channel': message.channel,
+    'holdpoint.principal': recordPrincipals ? jsonOf(message.principal) : undefined,
+  });
+}
+
+function answerAttributes({
+  finishReason,
+  usage,
+}: Pick<InvokedMessage, 'finishReason' | 'usage'>): Attributes {
+  return {
+    'gen_ai.response.finish_reasons': finishReason === undefined ? undefined : [finishReason],
+    'gen_ai.usage.input_tokens': usage?.inputTokens,
+    'gen_ai.usage.output_tokens': usage?.outputTokens,
+  };
+}

@@ -1,0 +1,86 @@
+import { generateText, stepCountIs, tool } from 'ai';
+import { memoryStore } from 'holdpoint';
+import { guardTools } from 'holdpoint/middleware';
+import { expect, test } from 'vitest';
+import { scriptedModel } from '../support/scripted-model.ts';
+import { cityInput, look, memoryWorld } from '../support/travel-world.ts';
+import { listen } from './listen.ts';
+import { spanOf, traces } from './traces.ts';
+import { traced, tracingTests } from './tracing.ts';
+
+tracingTests();
+
+const script = [{ calls: [look('c1', 'Rome')] }, { text: 'Done.' }];
+
+test('a guarded call is one span, of the conversation that it is in, and names the log where it stands', async () => {
+  const { tracer, spans } = traced();
+  const find = tool({
+    description: 'look a flight',
+    inputSchema: cityInput,
+    execute: async ({ city }) => {
+      tracer.startSpan('airline').end();
+      return city;
+    },
+  });
+  const tools = guardTools({ look: find }, { store: memoryStore(), threadId: 'trip-42' });
+  const { model } = scriptedModel(script);
+  await generateText({ model, tools, prompt: 'Look', stopWhen: stepCountIs(2) });
+  expect(traces(spans())).toEqual([['execute_tool look', '  airline']]);
+  expect(spanOf(spans(), 'execute_tool look').attributes).toMatchObject({
+    'gen_ai.conversation.id': 'trip-42',
+    'gen_ai.tool.call.id': 'c1',
+    'gen_ai.tool.description': 'look a flight',
+    'holdpoint.thread.id': expect.stringMatching(/^call-/),
+  });
+});
+
+test('a guarded call that nobody can tell of is of its conversation, too', async () => {
+  using heard = listen();
+  const { spans } = traced();
+  const clock = { now: 1_000 };
+  const store = memoryStore();
+  const begun = Promise.withResolvers<void>();
+  const abort = new AbortController();
+  const hanging = tool({
+    inputSchema: cityInput,
+    execute: async () => {
+      begun.resolve();
+      return new Promise(() => {});
+    },
+  });
+  const guarded = guardTools(
+    { look: hanging },
+    { store, threadId: 'trip-42', abortGraceMs: 0, now: () => clock.now },
+  );
+  const options = { toolCallId: 'c1', messages: [], context: {}, abortSignal: abort.signal };
+  const running = Promise.resolve(guarded.look.execute?.({ city: 'Rome' }, options));
+  running.catch(() => {});
+  await begun.promise;
+  abort.abort();
+  await expect(running).rejects.toThrow();
+  clock.now += 3_600_000;
+  const again = guarded.look.execute?.({ city: 'Rome' }, { ...options, abortSignal: undefined });
+  await expect(again).rejects.toThrow('nobody knows how it ended');
+  expect(heard.moments).toContain('start indeterminate');
+  expect(spanOf(spans(), 'indeterminate_call look').attributes).toMatchObject({
+    'gen_ai.conversation.id': 'trip-42',
+  });
+});
+
+test('an agent that a guarded tool runs is traced as of its own conversation', async () => {
+  const { spans } = traced();
+  const inner = memoryWorld([{ text: 'Rome is fine.' }]).agent({ name: 'inner' });
+  const ask = tool({
+    inputSchema: cityInput,
+    execute: async () => (await inner.run('Rome?', await inner.thread('inner-1'))).text,
+  });
+  const tools = guardTools({ look: ask }, { store: memoryStore(), threadId: 'trip-42' });
+  const { model } = scriptedModel(script);
+  await generateText({ model, tools, prompt: 'Look', stopWhen: stepCountIs(2) });
+  expect(traces(spans())).toEqual([
+    ['execute_tool look', '  invoke_agent inner', '    chat scripted'],
+  ]);
+  expect(spanOf(spans(), 'invoke_agent inner').attributes).toMatchObject({
+    'gen_ai.conversation.id': 'inner-1',
+  });
+});
