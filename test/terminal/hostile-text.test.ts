@@ -128,6 +128,21 @@ describe('text of the person’s own', () => {
       ],
       'z',
     ],
+    [
+      '↑ and ↓ go to the end of the line above and below',
+      [
+        keys.paste('one\rtwo\rsix'),
+        keys.up,
+        keys.up,
+        '1',
+        keys.down,
+        '2',
+        keys.down,
+        keys.down,
+        '6',
+      ],
+      'one1\ntwo2\nsix6',
+    ],
     ['j, k, v and digits are text', ['jkv123'], 'jkv123'],
     [
       'keys that mean nothing do nothing',

@@ -73,6 +73,20 @@ describe('a choice', () => {
 const some = (more = {}): QuestionRequestContent =>
   question(field(['Caching', 'Metrics', 'Tracing'], { max: 3, ...more }));
 
+test('11 in a list of 60 goes to entry 11, picks none, and approves nothing after it (regression: it did both)', async () => {
+  const terminal = new VirtualTerminal();
+  const labels = Array.from({ length: 60 }, (_, index) => `Option ${index + 1}`);
+  const asking = askInTerminal([question(field(labels)), approval()], terminal);
+  await terminal.shows('❯  1. Option 1');
+  await terminal.types('1', '1');
+  expect(terminal.screen).toContain('❯ 11. Option 11');
+  await terminal.types(keys.enter);
+  await terminal.ends('Reject with a reason');
+  expect(terminal.screen).toContain('  ✓ Option 11\n');
+  await terminal.types('1', '1', keys.escape);
+  expect(await asking).toMatchObject([{ answers: [{ optionIds: ['option-10'] }] }]);
+});
+
 describe('a choice of several', () => {
   test('is drawn as the golden frame; Space ticks, Enter sends', async () => {
     const { answers, frames, screen } = await play(some({ preselected: ['option-1'] }), [

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { askInTerminal, type TerminalOptions, terminalUserInterface } from 'holdpoint/terminal';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { approval, field, question } from './requests.ts';
 import { approving, keys, rejecting, VirtualTerminal } from './virtual-terminal.ts';
 
@@ -209,11 +209,31 @@ describe('Z4-10, X-08: the terminal is given back', () => {
   );
 });
 
+/** Makes the terminal the one of this process, until the test ends. */
+function own({ input }: VirtualTerminal): void {
+  const before = Object.getOwnPropertyDescriptor(process, 'stdin');
+  Object.defineProperty(process, 'stdin', { value: input, configurable: true });
+  onTestFinished(() => {
+    if (before !== undefined) Object.defineProperty(process, 'stdin', before);
+  });
+}
+
 describe('Ctrl+Z', () => {
+  test('at a terminal that is not the own one of the process stops nothing: it may be at the far end of a socket', async () => {
+    const terminal = new VirtualTerminal();
+    const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
+    const asking = askInTerminal(approval(), terminal);
+    await terminal.ends(open);
+    await terminal.types(keys.control('z'), keys.escape);
+    expect(await asking).toEqual([]);
+    expect(kill).not.toHaveBeenCalled();
+  });
+
   test.skipIf(process.platform === 'win32')(
     'gives the terminal to the shell, and draws the question anew afterwards; what was typed at the shell answers nothing',
     async () => {
       const terminal = new VirtualTerminal();
+      own(terminal);
       const whenStopped: string[][] = [];
       const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
         whenStopped.push(terminal.faults().filter((fault) => !fault.startsWith('listeners')));
@@ -240,6 +260,7 @@ describe('Ctrl+Z', () => {
 
   test('where no shell stops it, the question is there again', async () => {
     const terminal = new VirtualTerminal();
+    own(terminal);
     vi.spyOn(process, 'kill').mockReturnValue(true);
     const asking = askInTerminal(approval(), terminal);
     await terminal.ends(open);

@@ -149,6 +149,12 @@ describe('the selector of seed 004', () => {
     expect(await asked.choice).toBe(nasty);
   });
 
+  test('one line says that it was cancelled', async () => {
+    const asked = await new Asked().types(keys.control('c'));
+    await asked.choice;
+    expect(asked.screen).toBe(`${refactoring.question}\n\n  ✗ Cancelled\n`);
+  });
+
   test('S4-09, S4-23: what was picked stays on the screen', async () => {
     const asked = await new Asked().types('2');
     await asked.choice;

@@ -92,9 +92,13 @@ export class Screen {
     this.#isDeaf = false;
   }
 
-  /* As a terminal does at Ctrl+Z: all of the job is stopped, and the shell takes over. */
+  /*
+   * As a terminal does at Ctrl+Z: all of the job is stopped, and the shell takes over. Only at the process's own terminal:
+   * a person at the far end of a socket must not stop a server.
+   */
   async #suspend(): Promise<void> {
-    if (process.platform === 'win32' || this.#isSuspended) return;
+    const isOwn = this.#streams.input === process.stdin;
+    if (!isOwn || process.platform === 'win32' || this.#isSuspended) return;
     this.#isSuspended = true;
     this.#isDeaf = true;
     this.#run?.hide();

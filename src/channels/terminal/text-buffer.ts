@@ -54,6 +54,12 @@ export class TextBuffer {
       case 'ctrl+e':
         this.#moveTo(Infinity);
         break;
+      case 'up':
+        this.#moveTo(this.#endOfLineAbove());
+        break;
+      case 'down':
+        this.#moveTo(this.#endOfLineBelow());
+        break;
       case 'ctrl+u':
         this.#before = '';
         break;
@@ -64,6 +70,18 @@ export class TextBuffer {
         this.#after = '';
         break;
     }
+  }
+
+  #endOfLineAbove(): number {
+    const end = this.#before.lastIndexOf('\n');
+    return end === -1 ? this.#before.length : end;
+  }
+
+  #endOfLineBelow(): number {
+    const start = this.#after.indexOf('\n') + 1;
+    if (start === 0) return this.#before.length;
+    const end = this.#after.indexOf('\n', start);
+    return this.#before.length + (end === -1 ? this.#after.length : end);
   }
 
   #moveTo(place: number): void {
