@@ -62,7 +62,7 @@ export class FreeText implements Widget<Typed> {
     const back = canGoBack ? ', Esc to go back' : '';
     const full = wrap(`Enter to ${enter}, Ctrl+J for a new line${back}`, columns - 2);
     return full.length === 1 || rows >= 8
-      ? full.map((line) => line.trimEnd())
+      ? full.map((line) => line.trim())
       : [`Enter ${enter}s, ^J new line${canGoBack ? ', Esc back' : ''}`.slice(0, columns - 2)];
   }
 

@@ -32,7 +32,7 @@ export function hintLines(
   const short = [oneLine(all.map(([, few]) => few).join(', '), columns - 2)];
   return [
     ...(lines.length > 1 && rows < roomy ? short : lines).map(
-      (line) => `  ${paint.hint(line.trimEnd())}`,
+      (line) => `  ${paint.hint(line.trim())}`,
     ),
     ...(rows < tight ? [] : ['']),
   ];

@@ -33,32 +33,39 @@ export class TextBuffer {
 
   /** Does what the key does, if anything. */
   edit(name: string): void {
+    const place = this.#placeFor(name);
+    if (place === undefined) this.#cut(name);
+    else this.#moveTo(place);
+  }
+
+  #placeFor(name: string): number | undefined {
+    switch (name) {
+      case 'left':
+        return this.#before.length - lastGrapheme(this.#before).length;
+      case 'right':
+        return this.#before.length + firstGrapheme(this.#after).length;
+      case 'up':
+        return this.#endOfLineAbove();
+      case 'down':
+        return this.#endOfLineBelow();
+      case 'home':
+      case 'ctrl+a':
+        return 0;
+      case 'end':
+      case 'ctrl+e':
+        return this.length;
+      default:
+        return undefined;
+    }
+  }
+
+  #cut(name: string): void {
     switch (name) {
       case 'backspace':
         this.#before = this.#before.slice(0, -lastGrapheme(this.#before).length || undefined);
         break;
       case 'delete':
         this.#after = this.#after.slice(firstGrapheme(this.#after).length);
-        break;
-      case 'left':
-        this.#moveTo(this.#before.length - lastGrapheme(this.#before).length);
-        break;
-      case 'right':
-        this.#moveTo(this.#before.length + firstGrapheme(this.#after).length);
-        break;
-      case 'home':
-      case 'ctrl+a':
-        this.#moveTo(0);
-        break;
-      case 'end':
-      case 'ctrl+e':
-        this.#moveTo(Infinity);
-        break;
-      case 'up':
-        this.#moveTo(this.#endOfLineAbove());
-        break;
-      case 'down':
-        this.#moveTo(this.#endOfLineBelow());
         break;
       case 'ctrl+u':
         this.#before = '';
