@@ -45,7 +45,7 @@ class Asked {
 describe('what is asked about has the rows that the screen has', () => {
   test('a file of 15 lines on an empty screen of 45 rows is shown whole', async () => {
     const { rows, terminal } = await Asked.about(
-      { path: 'a.ts', content: numbered(15) },
+      { path: 'a.ts', content: numbered(15).replaceAll(';', ` = ${'x'.repeat(40)};`) },
       { rows: 45 },
     );
     expect(rows.filter((row) => row.startsWith('    │ line '))).toHaveLength(15);
