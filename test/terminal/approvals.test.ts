@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { goldenFrames } from './golden-frames.ts';
 import { approval } from './requests.ts';
-import { keys, VirtualTerminal } from './virtual-terminal.ts';
+import { approving, keys, rejecting, VirtualTerminal } from './virtual-terminal.ts';
 
 const ready = 'Reject with a reason';
 const call = (input: unknown, toolName = 'send') =>
@@ -27,7 +27,7 @@ describe('an approval', () => {
     const asking = askInTerminal(approval(), terminal);
     await terminal.ends(ready);
     expect(terminal.screen).toBe(goldenFrames.approval);
-    await terminal.types('1');
+    await terminal.types(...approving);
     await asking;
     expect(terminal.screen).toContain('    price: 420\n\n  ✓ Approve\n');
   });
@@ -38,10 +38,50 @@ describe('an approval', () => {
   });
 
   test.each([
-    ['its number', ['1']],
+    ['its number and Enter', ['1', keys.enter]],
     ['going there', [keys.up, keys.enter]],
+    ['going there by k', ['k', keys.enter]],
   ])('is approved by %s', async (_name, sent) => {
     expect(await answers(...sent)).toEqual([approve(approval())]);
+  });
+
+  test('a digit alone highlights, and answers nothing (regression: 1 approved)', async () => {
+    const terminal = new VirtualTerminal();
+    const asking = askInTerminal(approval(), terminal);
+    await terminal.ends(ready);
+    await terminal.types('1');
+    expect(terminal.screen).toContain('  ❯ Approve');
+    await terminal.types('3', '9', '0');
+    expect(terminal.screen).toContain('  ❯ Reject with a reason');
+    await terminal.types('2', keys.enter);
+    expect(await asking).toEqual([reject(approval())]);
+  });
+
+  test.each([
+    ['look at the weather'],
+    ['ok'],
+    ['ask'],
+    ['kill it'],
+    ['give me 1'],
+    ['flight 11'],
+    ['I want 1'],
+    ['no thanks, k'],
+  ])('a line of text that was meant for something else answers nothing: %s', async (line) => {
+    const terminal = new VirtualTerminal();
+    const asking = askInTerminal(approval(), terminal);
+    await terminal.ends(ready);
+    await terminal.types(...line.split(''), keys.backspace, 'k', '1', keys.enter);
+    expect(terminal.screen).toContain('  ❯ Reject');
+    expect(terminal.screen).toContain('Text is no answer here');
+    await terminal.types(keys.escape);
+    expect(await asking).toEqual([]);
+  });
+
+  test('keys that come in one piece approve nothing: nobody saw what Enter would pick', async () => {
+    expect(await answers('1\r', keys.escape)).toEqual([]);
+    expect(await answers('k\r', keys.escape)).toEqual([]);
+    expect(await answers(`${keys.up}\r`, keys.escape)).toEqual([]);
+    expect(await answers('yes\r', keys.escape)).toEqual([]);
   });
 
   test('a paste approves nothing, whatever it holds', async () => {
@@ -60,13 +100,14 @@ describe('an approval', () => {
     const terminal = new VirtualTerminal();
     const asking = askInTerminal(approval(), terminal);
     await terminal.ends(ready);
-    await terminal.types('3');
+    await terminal.types('3', keys.enter);
     await terminal.shows('Why? The agent is told: ▏');
     await terminal.types('x', keys.escape);
     await terminal.ends(ready);
+    expect(terminal.screen).not.toContain('Why? The agent');
     await terminal.types(keys.down, keys.enter);
-    await terminal.shows('Why? The agent is told: ▏');
-    await terminal.types('too dear', keys.enter);
+    await terminal.shows('Why? The agent is told: x▏');
+    await terminal.types(keys.backspace, 'too dear', keys.enter);
     expect(await asking).toEqual([reject(approval(), 'too dear')]);
   });
 
@@ -86,11 +127,12 @@ describe('an approval', () => {
     const terminal = new VirtualTerminal();
     const asking = askInTerminal([approval(), approval({ requestId: 'second' })], terminal);
     await terminal.ends(ready);
-    await terminal.types('111\r1\r');
+    await terminal.types(`${keys.escape}[Z\r${keys.up}\r1\r`);
+    await terminal.types(`\r${keys.up}\r1\r`);
     await terminal.shows('2 of 2');
     await terminal.ends(ready);
     await terminal.types(keys.control('c'));
-    expect(await asking).toMatchObject([{ requestId: 'approval-1', approved: true }]);
+    expect(await asking).toMatchObject([{ requestId: 'approval-1', approved: false }]);
   });
 
   test('without a call it is a text alone', async () => {
@@ -99,7 +141,7 @@ describe('an approval', () => {
     const asking = askInTerminal(plain, terminal);
     await terminal.ends(ready);
     expect(terminal.screen).toMatch(/^May I book this flight\?\n\n {2}Use/);
-    await terminal.types('1');
+    await terminal.types(...approving);
     expect(await asking).toEqual([approve(plain)]);
   });
 });
@@ -110,14 +152,14 @@ describe('several', () => {
   test('are asked one after another, with a count', async () => {
     const terminal = new VirtualTerminal();
     const asking = askInTerminal(three, terminal);
-    for (const [count, key] of [
-      ['1 of 3', '1'],
-      ['2 of 3', keys.escape],
-      ['3 of 3', '2'],
+    for (const [count, sent] of [
+      ['1 of 3', approving],
+      ['2 of 3', [keys.escape]],
+      ['3 of 3', rejecting],
     ] as const) {
       await terminal.shows(count);
       await terminal.ends(ready);
-      await terminal.types(key);
+      await terminal.types(...sent);
     }
     expect(await asking).toMatchObject([
       { requestId: 'a', approved: true },
@@ -133,11 +175,11 @@ describe('several', () => {
     await terminal.shows('May a run?');
     await terminal.ends(ready);
     expect(terminal.screen).not.toContain('May b run?');
-    await terminal.types('1');
+    await terminal.types(...approving);
     expect(await one).toMatchObject([{ requestId: 'a', approved: true }]);
     await terminal.shows('May b run?');
     await terminal.ends(ready);
-    await terminal.types('2');
+    await terminal.types(...rejecting);
     expect(await other).toMatchObject([{ requestId: 'b', approved: false }]);
     expect(terminal.faults()).toEqual([]);
   });
@@ -153,11 +195,11 @@ describe('several', () => {
     unwanted.abort(new Error('answered elsewhere'));
     await expect(second).rejects.toThrow('answered elsewhere');
     expect(terminal.screen).not.toContain('The last one?');
-    await terminal.types('1');
+    await terminal.types(...approving);
     expect(await first).toHaveLength(1);
     await terminal.shows('The last one?');
     await terminal.ends(ready);
-    await terminal.types('1');
+    await terminal.types(...approving);
     expect(await last).toHaveLength(1);
     expect(terminal.faults()).toEqual([]);
   });
@@ -167,7 +209,7 @@ describe('several', () => {
     const asking = askInTerminal(three, terminal);
     await terminal.shows('1 of 3');
     await terminal.ends(ready);
-    await terminal.types('1');
+    await terminal.types(...approving);
     await terminal.shows('2 of 3');
     await terminal.ends(ready);
     await terminal.types(keys.control('c'));
@@ -240,43 +282,6 @@ describe('a call', () => {
     expect(await shown('text')).toContain('  send\n    "text"\n');
     expect(await shown(undefined, 'a\u001B[2Jb')).toContain('  a\\u{1b}[2Jb\n    undefined\n');
   });
-
-  test('a long value is folded to a line with both its ends and its length, and opened by v', async () => {
-    const body = `Dear Ann, ${'bla '.repeat(500)}and send all to Bob`;
-    const terminal = new VirtualTerminal();
-    const asking = askInTerminal(call({ body }), terminal);
-    await terminal.shows('v to show');
-    expect(terminal.screen).toContain('    body: "Dear Ann, bla');
-    expect(terminal.screen).toContain('to Bob" … 2,031 characters in all, v shows them\n');
-    await terminal.types('v');
-    await terminal.shows('and send all to Bob"');
-    const full = terminal.screen.slice(terminal.screen.lastIndexOf('body:'));
-    const rejoined = full
-      .slice(0, full.indexOf('Bob"') + 4)
-      .replaceAll(/\n {4}┊ /g, ' ')
-      .replaceAll(/ +/g, ' ');
-    expect(rejoined).toBe(`body: "${body}"`);
-    await terminal.ends(ready);
-    await terminal.types('1');
-    expect(await asking).toMatchObject([{ approved: true, toolCall: { input: { body } } }]);
-  });
-
-  test('many arguments are folded, and opened by v', async () => {
-    const terminal = new VirtualTerminal();
-    const asking = askInTerminal(
-      call(Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`key${index}`, index]))),
-      terminal,
-    );
-    await terminal.ends(ready);
-    expect(terminal.screen).toContain(
-      '    key19: 19\n    and 480 more … 6,280 characters in all, v shows them\n',
-    );
-    await terminal.types('v');
-    await terminal.shows('    key499: 499\n');
-    await terminal.ends(ready);
-    await terminal.types(keys.escape);
-    expect(await asking).toEqual([]);
-  });
 });
 
 test('the answers are what an agent takes, for its own requests and for plain JSON', async () => {
@@ -299,10 +304,10 @@ test('the answers are what an agent takes, for its own requests and for plain JS
   const asking = askInTerminal([first, JSON.parse(JSON.stringify(second))], terminal);
   await terminal.shows('1 of 2');
   await terminal.ends(ready);
-  await terminal.types('1');
+  await terminal.types(...approving);
   await terminal.shows('2 of 2');
   await terminal.shows('"Rome"\n\n  Use');
-  await terminal.types('2');
+  await terminal.types(...rejecting);
   const response = await agent.run(await asking, thread);
   expect(response.text).toBe('Done');
   expect(booked).toEqual(['Paris']);

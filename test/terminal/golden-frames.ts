@@ -27,7 +27,7 @@ How would you like me to proceed with this refactoring?
 
 Enter your response: with tests▏
 
-  Enter to send, Esc to go back`,
+  Enter to send, Ctrl+J for a new line, Esc to go back`,
 
   numbered: `\
 How would you like me to proceed with this refactoring?
@@ -59,19 +59,19 @@ Which one?
 
   Use ↑/↓ or j/k to navigate, Space to tick, Enter to send
 
-  ❯ [ ] Caching
-    [x] Metrics (preselected)
-    [ ] Tracing`,
+  ❯ 1. [ ] Caching
+    2. [x] Metrics (preselected)
+    3. [ ] Tracing`,
 
   form: `\
 Where to?
 
-1/2 City
+City · 1/2
 
   Use ↑/↓ or j/k to navigate, Enter to select
 
-  ❯ Paris
-      in France
-    Rome
-      in Italy`,
+  ❯ 1. Paris
+       in France
+    2. Rome
+       in Italy`,
 };

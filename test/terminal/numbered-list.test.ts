@@ -42,6 +42,13 @@ async function approved(text: string): Promise<boolean | undefined> {
   return answer?.type === 'approval-response' ? answer.approved : undefined;
 }
 
+/** What is written for a request that the first entry answers. */
+async function shownFor(request: Parameters<typeof askInTerminal>[0]): Promise<string> {
+  const streams = pipes('1\n');
+  await askInTerminal(request, streams);
+  return streams.output.written;
+}
+
 const { question: asked, options } = refactoring;
 
 describe('an interface without getUserChoice', () => {
@@ -110,16 +117,17 @@ describe('Z4-5: a terminal that is a pipe', () => {
     expect(streams.input.eventNames().filter((name) => name === 'data')).toEqual([]);
   });
 
-  test('approves by number or word, and by nothing else', async () => {
-    for (const yes of ['1\n', 'approve\n', ' APPROVE \n', '\n\ny\nyes\nok\ntrue\n1\n']) {
+  test('approves by number, word, label or y, and by nothing else', async () => {
+    for (const yes of ['1\n', 'approve\n', ' APPROVE \n', 'y\n', 'Yes\n', '\n\nok\ntrue\n1\n']) {
       expect(await approved(yes), `after ${JSON.stringify(yes)}`).toBe(true);
     }
-    for (const no of ['2\n', 'reject\n', '3\ntoo dear\n'])
+    for (const no of ['2\n', 'reject\n', 'n\n', '3\ntoo dear\n', 'Reject with a reason\nno\n'])
       expect(await approved(no), `after ${JSON.stringify(no)}`).toBe(false);
     for (const open of [
       '',
       '\n',
-      'y\nyes\n',
+      'yess\n',
+      'Decide later\n',
       '4\n',
       'later\n',
       '0\n',
@@ -166,6 +174,72 @@ describe('Z4-5: a terminal that is a pipe', () => {
       { answers: [{ key: 'field', optionIds: ['option-1'] }] },
     ]);
     expect(streams.output.written).toContain('Type a number from 1 to 2.');
+  });
+
+  test('takes the exact label of an option, but no label that two of them have', async () => {
+    const labels = ['A', 'B, and more', 'twin', 'twin', '7'];
+    const ids = async (text: string, more = {}) => {
+      const [answer] = await askInTerminal(question(field(labels, more)), pipes(text));
+      return answer?.type === 'question-response' && answer.status === 'answered'
+        ? answer.answers[0]
+        : answer;
+    };
+    const optional = { freeText: 'optional' };
+    expect(await ids('twin\na\n B, and more \n')).toMatchObject({ optionIds: ['option-1'] });
+    expect(await ids('7\n')).toMatchObject({ optionIds: ['option-4'] });
+    expect(await ids('B, and more\n', { max: 3 })).toMatchObject({ optionIds: ['option-1'] });
+    expect(await ids('A,7\n', { max: 3 })).toMatchObject({ optionIds: ['option-0', 'option-4'] });
+    expect(await ids('A\n', optional)).toEqual({ key: 'field', optionIds: ['option-0'] });
+    expect(await ids('Say something else...\nmine\n', optional)).toMatchObject({ text: 'mine' });
+  });
+
+  test('takes y and n for a confirmation', async () => {
+    const yesAndNo = [
+      { id: 'yes', label: 'Go ahead' },
+      { id: 'no', label: 'Stop' },
+    ];
+    const confirmation = question(field([], { options: yesAndNo }), { kind: 'confirmation' });
+    for (const [line, id] of [
+      ['y', 'yes'],
+      ['n', 'no'],
+      ['Go ahead', 'yes'],
+    ]) {
+      const answers = await askInTerminal(confirmation, pipes(`${line}\n`));
+      expect(answers).toMatchObject([{ answers: [{ optionIds: [id] }] }]);
+    }
+  });
+
+  test('asks for text only where text is taken', async () => {
+    expect(await shownFor(approval())).toContain('Enter your choice (number, y or n): ');
+    expect(await shownFor(question(field(['A'])))).toContain(
+      'Enter your choice (number or label): ',
+    );
+    expect(await shownFor(question(field(['A', 'B'], { max: 2 })))).toContain(
+      'Enter your choices (numbers with commas): ',
+    );
+    expect(await shownFor(question(field(['A'], { freeText: 'optional' })))).toContain(
+      'Enter your choice (number or text): ',
+    );
+  });
+
+  test('shows the answers of a form once more, and lets one of them be changed', async () => {
+    const fields = ['City', 'Day'].map((label) =>
+      field(['One', 'Two'], { key: label.toLowerCase(), label }),
+    );
+    const streams = pipes('1\n1\n3\n2\ny\n');
+    const answers = await askInTerminal(question(fields, { kind: 'form' }), streams);
+    expect(streams.output.written).toContain(
+      'City: One\nDay: Two\n\n  1. Send\n  2. Change City\n',
+    );
+    expect(answers).toMatchObject([
+      { answers: [{ optionIds: ['option-0'] }, { optionIds: ['option-1'] }] },
+    ]);
+  });
+
+  test('one line says that a question was dismissed', async () => {
+    const streams = pipes('');
+    await askInTerminal(question(field(['A'])), streams);
+    expect(streams.output.written).toMatch(/\n {2}✗ Dismissed: no answer was given\n$/);
   });
 
   test('the end of the input dismisses what may be dismissed, and ends the asking', async () => {

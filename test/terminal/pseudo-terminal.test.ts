@@ -85,6 +85,8 @@ describe.skipIf(!hasTmux)(
       await tmux.press('Escape');
       await tmux.shows('❯ Say something');
       await tmux.press('Enter');
+      await tmux.shows('Enter your response: x▏');
+      await tmux.press('BSpace');
       await tmux.type('with tests');
       expect(await tmux.shows('with tests▏')).toBe(goldenFrames.text);
       await tmux.press('Enter');
@@ -99,9 +101,14 @@ describe.skipIf(!hasTmux)(
       await tmux.press('5');
       await tmux.shows('Enter your response: ▏');
       await tmux.paste('one\ntwo');
-      await tmux.shows(/one\\u\{[ad]\}two▏/);
+      await tmux.shows('Enter your response: one\n│ two▏');
+      await tmux.press('C-j');
+      await tmux.type('three');
+      await tmux.press('M-Enter');
+      await tmux.type('four');
+      await tmux.shows('│ two\n│ three\n│ four▏');
       await tmux.press('Enter');
-      await tmux.shows(/answer: "one\\[rn]two"/);
+      await tmux.shows('answer: "one\\ntwo\\nthree\\nfour"');
     });
 
     test('an approval is the golden frame; Enter alone rejects', async () => {
@@ -112,14 +119,37 @@ describe.skipIf(!hasTmux)(
       await expectRestored(tmux);
     });
 
+    test('Ctrl+Z suspends; what is typed at the shell answers nothing, and fg shows the question again', async () => {
+      await using tmux = await ask('approval');
+      await tmux.shows('Reject with a reason');
+      await tmux.press('C-z');
+      expect(await tmux.shows(/Stopped|Suspended/i)).not.toContain('Approve');
+      await expectRestored(tmux);
+      await tmux.press('C-c');
+      await tmux.command('echo 1');
+      await tmux.press('Up', 'Enter');
+      await tmux.press('C-c');
+      await tmux.command('clear; fg');
+      const screen = await tmux.shows('Reject with a reason');
+      expect(screen.slice(screen.indexOf('May I'))).toBe(goldenFrames.approval);
+      expect(await tmux.isCursorShown()).toBe(false);
+      await tmux.press('Up');
+      await tmux.shows('❯ Approve');
+      await tmux.press('Enter');
+      await tmux.shows('answer: true');
+      await expectRestored(tmux);
+    });
+
     test('several are asked one after another', async () => {
       await using tmux = await ask('several');
       await tmux.shows('1 of 2');
       await tmux.shows('Reject with a reason');
       await tmux.press('1');
-      await tmux.shows('❯ [ ] Caching');
+      await tmux.shows('❯ Approve');
+      await tmux.press('Enter');
+      await tmux.shows('❯ 1. [ ] Caching');
       await tmux.press('Space', 'Down', 'Down', 'Space');
-      await tmux.shows('❯ [x] Tracing');
+      await tmux.shows('❯ 3. [x] Tracing');
       await tmux.press('Enter');
       await tmux.shows('answer: ["approval-response",["option-0","option-2"]]');
     });
@@ -134,6 +164,9 @@ describe.skipIf(!hasTmux)(
       await tmux.press('End');
       await tmux.shows('❯ Say something else...');
       await tmux.press('1');
+      await tmux.shows('❯ Option 1');
+      expect((await tmux.screen()).match(/❯/g)).toHaveLength(1);
+      await tmux.press('Enter');
       await tmux.shows('answer: "Option 1"');
       await expectRestored(tmux);
     });

@@ -38,7 +38,7 @@ describe('a choice', () => {
       'j',
       keys.enter,
     ]);
-    expect(frames[0]).toContain('  ❯ Postgres\n      a server\n    SQLite');
+    expect(frames[0]).toContain('  ❯ 1. Postgres\n       a server\n    2. SQLite');
     expect(frames[0]).not.toContain('Say something else...');
     expect(answers).toEqual(answered({ key: 'field', optionIds: ['option-1'] }));
   });
@@ -50,7 +50,7 @@ describe('a choice', () => {
     const none = await play(question(field(['A', 'B'])), ['B', '3', keys.enter]);
     expect(none.answers).toEqual(answered({ key: 'field', optionIds: ['option-0'] }));
     const only = await play(question(field(['A'], { freeText: 'only' })), [
-      'to send',
+      'for a new line',
       'mine',
       keys.enter,
     ]);
@@ -60,7 +60,7 @@ describe('a choice', () => {
   test('C-03: what is preselected is marked and highlighted, and is no answer', async () => {
     const asked = field(['A', 'B', 'C'], { preselected: ['option-1'] });
     const { answers, frames } = await play(question(asked), ['C', keys.down, keys.enter]);
-    expect(frames[0]).toContain('    A\n  ❯ B (preselected)\n    C');
+    expect(frames[0]).toContain('    1. A\n  ❯ 2. B (preselected)\n    3. C');
     expect(answers).toEqual(answered({ key: 'field', optionIds: ['option-2'] }));
   });
 
@@ -72,6 +72,20 @@ describe('a choice', () => {
 
 const some = (more = {}): QuestionRequestContent =>
   question(field(['Caching', 'Metrics', 'Tracing'], { max: 3, ...more }));
+
+test('11 in a list of 60 goes to entry 11, picks none, and approves nothing after it (regression: it did both)', async () => {
+  const terminal = new VirtualTerminal();
+  const labels = Array.from({ length: 60 }, (_, index) => `Option ${index + 1}`);
+  const asking = askInTerminal([question(field(labels)), approval()], terminal);
+  await terminal.shows('❯  1. Option 1');
+  await terminal.types('1', '1');
+  expect(terminal.screen).toContain('❯ 11. Option 11');
+  await terminal.types(keys.enter);
+  await terminal.ends('Reject with a reason');
+  expect(terminal.screen).toContain('  ✓ Option 11\n');
+  await terminal.types('1', '1', keys.escape);
+  expect(await asking).toMatchObject([{ answers: [{ optionIds: ['option-10'] }] }]);
+});
 
 describe('a choice of several', () => {
   test('is drawn as the golden frame; Space ticks, Enter sends', async () => {
@@ -101,13 +115,26 @@ describe('a choice of several', () => {
     expect(answers).toEqual(answered({ key: 'field', optionIds: ['option-0', 'option-1'] }));
   });
 
+  test('what is said of a tick comes and goes, and the list stays as it is', async () => {
+    const { frames } = await play(
+      some({ min: 2, max: 2 }),
+      ['Tracing', keys.enter],
+      ['At least 2: tick with Space.', 'j'],
+      [/Tracing$/, 'k', '1', '2', keys.enter],
+    );
+    expect(frames[1]).toContain('    3. [ ] Tracing\n\n  At least 2: tick with Space.');
+    expect(frames[2]).toMatch(
+      /^Which one\?\n\n.*\n\n {4}1. \[ \] Caching\n {2}❯ 2. \[ \] Metrics\n {4}3. \[ \] Tracing$/,
+    );
+  });
+
   test('takes text beside what is ticked', async () => {
     const { answers } = await play(
       some({ freeText: 'optional' }),
       ['Say something else...', '1', keys.up, ' '],
       ['to go back', 'x', keys.escape],
       ['Say something else...', keys.enter],
-      ['to go back', 'and more', keys.enter],
+      ['to go back', keys.backspace, 'and more', keys.enter],
     );
     expect(answers).toEqual(answered({ key: 'field', optionIds: ['option-0'], text: 'and more' }));
   });
@@ -130,24 +157,59 @@ describe('a confirmation', () => {
 
   test('starts on its no, so that no stray Enter says yes', async () => {
     const { answers, frames } = await play(confirmation, [/change$/, keys.enter]);
-    expect(frames[0]).toContain('    Yes\n  ❯ No\n    No — tell me what to change');
+    expect(frames[0]).toContain('    1. Yes\n  ❯ 2. No\n    3. No — tell me what to change');
     expect(answers).toEqual(answered({ key: 'field', optionIds: ['no'] }));
   });
 
   test('is confirmed by its yes', async () => {
-    const { answers } = await play(confirmation, [/change$/, '1']);
-    expect(answers).toEqual(answered({ key: 'field', optionIds: ['yes'] }));
+    for (const sent of [
+      ['1', keys.enter],
+      [keys.up, keys.enter],
+    ]) {
+      const { answers } = await play(confirmation, [/change$/, ...sent]);
+      expect(answers).toEqual(answered({ key: 'field', optionIds: ['yes'] }));
+    }
+  });
+
+  test('is neither confirmed nor denied by a digit alone, nor by a line that was meant for something else', async () => {
+    const { answers } = await play(
+      confirmation,
+      [/change$/, '1'],
+      [/❯ 1. Yes[^]*change$/, '3', '2'],
+      [/❯ 2. No[^]*change$/, ...'ok then'.split(''), keys.enter],
+      [/Text is no answer here: use ↑\/↓$/, keys.control('c')],
+    );
+    expect(answers).toEqual([dismissed]);
+  });
+
+  test('says which tool it is about', async () => {
+    const { frames } = await play({ ...confirmation, metadata: { target_tool: 'deploy\u202E' } }, [
+      /change$/,
+      keys.enter,
+    ]);
+    expect(frames[0]).toMatch(/^Which one\?\nTool: deploy\\u\{202e\}\n\n/);
   });
 
   test('S2-21, Z2-3: the third answer takes what to change, or nothing', async () => {
-    const told = await play(confirmation, [/change$/, '3'], ['to go back', 'cheaper', keys.enter]);
+    const told = await play(
+      confirmation,
+      [/change$/, '3', keys.enter],
+      ['to go back', 'cheaper', keys.enter],
+    );
     expect(told.answers).toEqual(
       answered({ key: 'field', optionIds: ['no_with_feedback'], text: 'cheaper' }),
     );
-    const untold = await play(confirmation, [/change$/, '3'], ['to go back', keys.enter]);
+    const untold = await play(
+      confirmation,
+      [/change$/, '3', keys.enter],
+      ['to go back', keys.enter],
+    );
     expect(untold.answers).toEqual(answered({ key: 'field', optionIds: ['no_with_feedback'] }));
   });
 });
+
+/* The entry that stands last when all answers are shown once more. */
+const lastLook = /❯ 1\. Send\n(?: {4}\d+\. Change .*\n?)+$/;
 
 describe('a form', () => {
   const city = field([], {
@@ -166,9 +228,11 @@ describe('a form', () => {
       form,
       ['in Italy', '2'],
       ['to go back', 'Ann', keys.enter],
+      [lastLook, keys.enter],
     );
     expect(frames[0]).toBe(goldenFrames.form);
-    expect(frames[1]).toContain('  ✓ Rome\n2/2 Name\n\nEnter your response: ▏');
+    expect(frames[1]).toMatch(/^Name · 2\/2\n\nEnter your response: ▏\n/);
+    expect(frames[1]).toContain('Enter to continue, Ctrl+J for a new line');
     expect(answers).toEqual(
       answered({ key: 'city', optionIds: ['rome'] }, { key: 'name', optionIds: [], text: 'Ann' }),
     );
@@ -181,13 +245,14 @@ describe('a form', () => {
       ['in Italy', '1'],
       ['to go back', keys.escape],
       ['in Italy', keys.left],
-      [/Paris\n {6}in France\n {2}❯ Rome/, '1'],
+      [/Paris\n {7}in France\n {2}❯ 2. Rome/, '1'],
       ['in Italy', keys.shiftTab],
       ['in Italy', keys.enter],
       ['in Italy', keys.down, keys.enter],
       ['to go back', 'Ann', keys.enter],
+      [lastLook, keys.enter],
     );
-    expect(frames[0]).toMatch(/^1\/3 City\n/);
+    expect(frames[0]).toMatch(/^City · 1\/3\n/);
     expect(answers).toEqual(
       answered(
         { key: 'city', optionIds: ['paris'] },
@@ -195,6 +260,93 @@ describe('a form', () => {
         { key: 'name', optionIds: [], text: 'Ann' },
       ),
     );
+  });
+
+  test('shows the answers once more before they go, and lets one of them be changed', async () => {
+    const { answers, frames, screen } = await play(
+      form,
+      ['in Italy', '2'],
+      ['to go back', 'Ann', keys.enter],
+      [lastLook, '2'],
+      ['in Italy', '1'],
+      [lastLook, keys.left],
+      ['to go back', ' Lee', keys.enter],
+      [lastLook, keys.enter],
+    );
+    expect(frames[2]).toBe(`\
+Where to?
+
+City: Rome
+Name: Ann
+
+  Use ↑/↓ or j/k to navigate, Enter to select, ← to go back
+
+  ❯ 1. Send
+    2. Change City
+    3. Change Name`);
+    expect(frames[3]).toContain('  ❯ 2. Rome');
+    expect(frames[4]).toContain('City: Paris\nName: Ann\n');
+    expect(frames[5]).toContain('Enter your response: Ann▏');
+    expect(answers).toEqual(
+      answered(
+        { key: 'city', optionIds: ['paris'] },
+        { key: 'name', optionIds: [], text: 'Ann Lee' },
+      ),
+    );
+    expect(screen).toBe('Where to?\n\nCity: Paris\nName: Ann Lee\n\n  ✓ Send\n');
+  });
+
+  test('going back keeps what was ticked and typed, and leaves nothing of it on the screen', async () => {
+    const stops = field(['Lyon', 'Turin', 'Basel'], { key: 'stops', label: 'Stops', max: 3 });
+    const { answers, frames } = await play(
+      question([city, stops, name], { kind: 'form', text: 'Where to?' }),
+      ['in Italy', '2'],
+      [/Basel$/, '1', '3', keys.left],
+      ['in Italy', keys.enter],
+      [/Basel$/, keys.enter],
+      ['to go back', 'An', keys.escape],
+      [/Basel$/, keys.enter],
+      ['to go back', 'n', keys.enter],
+      [lastLook, keys.enter],
+    );
+    expect(frames[2]).toMatch(/^City|^Where/);
+    expect(frames[2]).not.toMatch(/Stops|✓|Lyon/);
+    expect(frames[3]).toContain('1. [x] Lyon\n    2. [ ] Turin\n    3. [x] Basel');
+    expect(frames[3]?.match(/Stops/g)).toHaveLength(1);
+    expect(frames[6]).toContain('Enter your response: An▏');
+    expect(frames[7]).toContain('City: Rome\nStops: Lyon, Basel\nName: Ann\n');
+    expect(answers).toMatchObject([{ status: 'answered' }]);
+  });
+
+  test('says send only where it sends', async () => {
+    const several = field(['A', 'B'], { key: 'several', label: 'Several', max: 2 });
+    const { frames } = await play(
+      question([several, name], { kind: 'form' }),
+      [/B$/, '1', keys.enter],
+      ['to go back', 'Ann', keys.enter],
+      [lastLook, keys.enter],
+    );
+    expect(frames[0]).toContain('Enter to continue');
+    expect(frames[1]).toContain('Enter to continue');
+    expect([frames[0], frames[1]].join()).not.toMatch(/send/i);
+  });
+
+  test('S1-08: shows the header of each question, and its place', async () => {
+    const asked = ['Database', 'Cache'].map((key) =>
+      field(['Yes', 'No'], { key, label: `Which ${key.toLowerCase()}?` }),
+    );
+    const { frames } = await play(
+      question(asked, { kind: 'form', text: 'Which database?\nWhich cache?' }),
+      [/No$/, '1'],
+      [/No$/, '2'],
+      [lastLook, keys.enter],
+    );
+    expect(frames[0]).toMatch(/^Database · 1\/2\nWhich database\?\n\n/);
+    expect(frames[1]).toMatch(/^Cache · 2\/2\nWhich cache\?\n\n/);
+    expect(frames[2]).toContain('Database: Yes\nCache: No\n');
+    const one = field(['Yes', 'No'], { key: 'Database', label: 'Which database?' });
+    const single = await play(question(one, { text: 'Which database?' }), [/No$/, '1']);
+    expect(single.frames[0]).toMatch(/^Database\nWhich database\?\n\n/);
   });
 
   test('X-06: keys and ids that are names of every object’s are keys and ids', async () => {
@@ -212,29 +364,43 @@ describe('without an answer', () => {
   const second = { type: 'question-response', requestId: 'second', status: 'answered' };
 
   test('Ctrl+C dismisses what may be dismissed, and the next one is asked', async () => {
-    const { answers } = await play(two, ['❯ A', keys.control('c')], ['❯ B', '1']);
+    const { answers } = await play(two, ['❯ 1. A', keys.control('c')], ['❯ 1. B', '1']);
     expect(answers).toMatchObject([dismissed, second]);
   });
 
   test('Ctrl+D is the end of the input: it dismisses, and ends the asking', async () => {
-    const { answers } = await play(two, ['❯ A', keys.control('d')]);
+    const { answers } = await play(two, ['❯ 1. A', keys.control('d')]);
     expect(answers).toEqual([dismissed]);
   });
 
   test('what may not be dismissed stays open, and ends the asking', async () => {
     const open = two.map((request) => ({ ...request, allowDismiss: false }));
-    const { answers } = await play(open, ['❯ A', keys.control('c')]);
+    const { answers } = await play(open, ['❯ 1. A', keys.control('c')]);
     expect(answers).toEqual([]);
   });
 
   test('a dismissed form is dismissed whole', async () => {
     const form = question([field(['A']), field(['B'], { key: 'b' })], { kind: 'form' });
-    const { answers } = await play(form, ['❯ A', '1'], ['❯ B', keys.control('c')]);
+    const { answers } = await play(form, ['❯ 1. A', '1'], ['❯ 1. B', keys.control('c')]);
     expect(answers).toEqual([dismissed]);
   });
 
+  test.each([
+    ['Ctrl+C', keys.control('c')],
+    ['Ctrl+D', keys.control('d')],
+  ])('one line says that %s dismissed it', async (_name, key) => {
+    const { screen } = await play(question(field(['A'])), ['❯ 1. A', key]);
+    expect(screen).toBe('Which one?\n\n  ✗ Dismissed: no answer was given\n');
+  });
+
+  test('one line says that it stays open', async () => {
+    const open = question(field(['A']), { allowDismiss: false });
+    const { screen } = await play(open, ['❯ 1. A', keys.control('c')]);
+    expect(screen).toBe('Which one?\n\n  ✗ Left open: nothing was answered\n');
+  });
+
   test('Esc and q are no answer', async () => {
-    const { answers } = await play(question(field(['A'])), ['❯ A', keys.escape, 'q', '1']);
+    const { answers } = await play(question(field(['A'])), ['❯ 1. A', keys.escape, 'q', '1']);
     expect(answers).toMatchObject([{ status: 'answered' }]);
   });
 });

@@ -149,6 +149,12 @@ describe('the selector of seed 004', () => {
     expect(await asked.choice).toBe(nasty);
   });
 
+  test('one line says that it was cancelled', async () => {
+    const asked = await new Asked().types(keys.control('c'));
+    await asked.choice;
+    expect(asked.screen).toBe(`${refactoring.question}\n\n  ✗ Cancelled\n`);
+  });
+
   test('S4-09, S4-23: what was picked stays on the screen', async () => {
     const asked = await new Asked().types('2');
     await asked.choice;
@@ -159,11 +165,26 @@ describe('the selector of seed 004', () => {
 describe('more options than there is room for', () => {
   const many = Array.from({ length: 40 }, (_, index) => `Option ${index + 1}`);
 
-  test('Z4-3: all are reached by arrows; digits pick the first nine', async () => {
+  test('Z4-3: all are reached by arrows', async () => {
     expect(await choice([...Array<string>(11).fill('j'), keys.enter], many)).toBe('Option 12');
-    expect(await choice(['9'], many)).toBe('Option 9');
     const asked = await new Asked(many).types(keys.end, keys.enter, 'x', keys.enter);
     expect(await asked.choice).toBe('x');
+  });
+
+  test('a number of two digits goes to its entry, and Enter picks it (regression: the first digit picked another)', async () => {
+    const asked = await new Asked(many).types('1');
+    expect(highlighted(asked.screen)).toBe('Option 1');
+    await asked.types('7');
+    expect(highlighted(asked.screen)).toBe('Option 17');
+    await asked.types('9');
+    expect(highlighted(asked.screen)).toBe('Option 9');
+    await asked.types('j', '3', '3', keys.enter);
+    expect(await asked.choice).toBe('Option 33');
+  });
+
+  test('S4-17: of nine options the ninth is picked by 9; of ten it is highlighted', async () => {
+    expect(await choice(['9'], many.slice(0, 9))).toBe('Option 9');
+    expect(await choice(['9', '9', 'k', keys.enter], many.slice(0, 10))).toBe('Option 8');
   });
 
   test('Z4-4, O4-10: they scroll, and the frame says how many more there are', async () => {
@@ -196,7 +217,7 @@ describe('more options than there is room for', () => {
         );
         expect(highlighted(asked.screen)).not.toBe('');
       }
-      await asked.terminal.types('1');
+      await asked.terminal.types(keys.enter);
       await asked.choice;
     },
   );
@@ -205,19 +226,20 @@ describe('more options than there is room for', () => {
     const asked = await new Asked(many, { rows: 30 }).types();
     expect(asked.screen).toContain('Option 24');
     asked.terminal.output.resize({ rows: 10 });
-    expect(asked.screen).not.toContain('Option 5');
+    expect(asked.terminal.visible).not.toContain('Option 5');
+    expect(asked.terminal.visible.match(/❯/g)).toHaveLength(1);
     expect(asked.screen).toContain('↓ 37 more…');
-    await asked.types('1');
+    await asked.types(keys.enter);
     expect(await asked.choice).toBe('Option 1');
   });
 
   test('a resize that takes only the last line takes only that', async () => {
-    const asked = new Asked(['A', 'B', 'C', 'D', 'E'], { rows: 7 });
-    await asked.terminal.ends('Say something else...');
-    asked.terminal.output.resize({ rows: 6 });
-    await asked.terminal.ends(/ {2}❯ A\n {4}B\n {4}C\n {4}D\n {4}E\n*$/);
+    const asked = new Asked(['A', 'B', 'C', 'D', 'E'], { rows: 6 });
+    await asked.terminal.ends('    D');
+    asked.terminal.output.resize({ rows: 5 });
+    await asked.terminal.ends(/ {2}❯ A\n {4}B\n {4}C\n*$/);
     await asked.terminal.types('j');
-    await asked.terminal.ends(/ {4}A\n {2}❯ B\n {4}C\n {4}D\n {4}E\n*$/);
+    await asked.terminal.ends(/ {4}A\n {2}❯ B\n {4}C\n*$/);
     await asked.terminal.types('2');
     expect(await asked.choice).toBe('B');
   });

@@ -13,6 +13,8 @@ export class VirtualOutput extends Writable {
   readonly #lines: string[][] = [[]];
   #row = 0;
   #column = 0;
+  /** The first row that has not scrolled away: the cursor goes no further up. */
+  #top = 0;
 
   constructor({ columns = 80, rows = 24 } = {}) {
     super({ decodeStrings: false });
@@ -22,7 +24,17 @@ export class VirtualOutput extends Writable {
 
   /** What a person sees, without spaces at the ends of lines. */
   get screen(): string {
+    return this.#shown(0);
+  }
+
+  /** The same without what has scrolled away. */
+  get visible(): string {
+    return this.#shown(this.#top);
+  }
+
+  #shown(from: number): string {
     return this.#lines
+      .slice(from)
       .map((cells) =>
         Array.from(cells, (cell) => cell ?? ' ')
           .join('')
@@ -33,6 +45,7 @@ export class VirtualOutput extends Writable {
 
   resize(size: { columns?: number; rows?: number }): void {
     Object.assign(this, size);
+    this.#scroll();
     this.emit('resize');
   }
 
@@ -53,6 +66,7 @@ export class VirtualOutput extends Writable {
       this.#row += 1;
       this.#column = 0;
       this.#lines[this.#row] ??= [];
+      this.#scroll();
       return;
     }
     if (/\p{Cc}/u.test(character))
@@ -62,11 +76,15 @@ export class VirtualOutput extends Writable {
     this.#column += 1;
   }
 
+  #scroll(): void {
+    this.#top = Math.max(this.#top, this.#row - this.rows + 1);
+  }
+
   #obey(command: string, argument: string): void {
     const count = Number(argument === '' ? 1 : argument);
     switch (command) {
       case 'A':
-        this.#row = Math.max(0, this.#row - count);
+        this.#row = Math.max(this.#top, this.#row - count);
         break;
       case 'B':
         this.#row = Math.min(this.#lines.length - 1, this.#row + count);
@@ -129,8 +147,13 @@ export const keys = {
   escape: '\u001B',
   backspace: '\u007F',
   control: (letter: string): string => String.fromCharCode(letter.charCodeAt(0) - 96),
+  altEnter: '\u001B\r',
   paste: (text: string): string => `\u001B[200~${text}\u001B[201~`,
 };
+
+/** The keys that approve, and those that reject, from where an approval starts. */
+export const approving = [keys.up, keys.enter];
+export const rejecting = [keys.enter];
 
 /** A terminal with a person at it. */
 export class VirtualTerminal {
@@ -167,6 +190,11 @@ export class VirtualTerminal {
 
   get screen(): string {
     return this.output.screen;
+  }
+
+  /** What a person sees without scrolling back. */
+  get visible(): string {
+    return this.output.visible;
   }
 
   /** How many listeners there are of each kind. */

@@ -13,36 +13,49 @@ import type { PickList } from './widget.ts';
 /* Enter alone never approves, nor does a key that was meant for something else: what is highlighted first is no. */
 const decisions: PickList = {
   entries: [
-    { label: 'Approve', word: 'approve' },
-    { label: 'Reject', word: 'reject' },
-    { label: 'Reject with a reason' },
+    { label: 'Approve', words: ['approve', 'y', 'yes'], isYes: true },
+    { label: 'Reject', words: ['reject', 'n', 'no'] },
+    { label: 'Reject with a reason', leadsOn: true },
   ],
   start: 1,
   takesText: false,
   exit: 'leave',
+  isNumbered: false,
+  decides: true,
+  enter: 'send',
 };
 
-/** Asks for a person's word; `undefined` leaves the request open. */
+/** Asks for a person's word; `undefined` leaves the request open. `place`: which of several it is. */
 export async function askApproval(
   request: ApprovalRequest,
   dialog: Dialog,
+  place?: string,
 ): Promise<ApprovalResponseContent | undefined> {
-  await dialog.show((page) => showApproval(page, request));
+  await dialog.show((page) => showApproval(page, request, place));
+  let reason = '';
   for (;;) {
     const picked = await dialog.pick(decisions);
     if (picked === undefined || !('index' in picked)) return undefined;
     if (picked.index === 0) return approve(request);
     if (picked.index === 1) return reject(request);
-    const reason = await dialog.typeText({
+    const typed = await dialog.typeText({
       prompt: 'Why? The agent is told: ',
+      text: reason,
       canGoBack: true,
       canBeEmpty: false,
+      enter: 'send',
     });
-    if (reason !== undefined) return reject(request, reason);
+    if (typed.type === 'text') return reject(request, typed.text);
+    reason = typed.text;
   }
 }
 
-function showApproval(page: Page, { text, reason, toolCall, requestedBy }: ApprovalRequest): void {
+function showApproval(
+  page: Page,
+  { text, reason, toolCall, requestedBy }: ApprovalRequest,
+  place: string | undefined,
+): void {
+  page.place(place);
   page.text(text, page.paint.question);
   if (reason !== undefined) page.text(`Why: ${reason}`);
   showRequester(page, requestedBy);

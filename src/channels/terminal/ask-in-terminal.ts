@@ -14,6 +14,9 @@ import type { Dialog } from './dialog.ts';
 import type { TerminalOptions } from './terminal-options.ts';
 import { withDialog } from './with-dialog.ts';
 
+const leftOpen = '  ✗ Left open: nothing was answered';
+const dismissed = '  ✗ Dismissed: no answer was given';
+
 type Request = UserInputRequestContent | UserInputRequest;
 
 /** How requests are asked. */
@@ -24,8 +27,11 @@ export interface AskOptions extends TerminalOptions {
 
 /**
  * Asks a person at the terminal, one request after another, and resolves to the answers, ready for `agent.run`.
- * Enter alone never approves. Esc leaves an approval open and goes on to the next; Ctrl+C, Ctrl+D and the end of the
- * input leave it open and end the asking. A question that may be dismissed is dismissed by these, unless `onLeave`
+ * Enter alone never approves, nor does a digit or a line of text; what has no room on the screen must be paged through (`v`)
+ * before it can be approved. The answers of a form are shown once more before they are sent. Ctrl+Z suspends.
+ *
+ * Esc leaves an approval open and goes on to the next; Ctrl+C, Ctrl+D and the end of the input leave it open and end the asking.
+ * A question that may be dismissed is dismissed by these, unless `onLeave`
  * says `keep`; only when Ctrl+C has dismissed it is the next one asked. What is left open has no answer here and can be asked again.
  * Who asks at an input that is in use waits for their turn.
  *
@@ -60,12 +66,8 @@ async function askAll(
 ): Promise<UserInputResponseContent[]> {
   const answers: UserInputResponseContent[] = [];
   for (const [index, request] of requests.entries()) {
-    if (requests.length > 1) {
-      await dialog.show((page) =>
-        page.add('', page.paint.faint(`${index + 1} of ${requests.length}`)),
-      );
-    }
-    const { answer, isLast } = await askOrLeave(request, dialog);
+    const place = requests.length > 1 ? `${index + 1} of ${requests.length}` : undefined;
+    const { answer, isLast } = await askOrLeave(request, dialog, place);
     if (answer !== undefined) answers.push(answer);
     if (isLast) break;
   }
@@ -78,12 +80,19 @@ interface Asked {
   isLast: boolean;
 }
 
-async function askOrLeave(request: UserInputRequest, dialog: Dialog): Promise<Asked> {
+async function askOrLeave(
+  request: UserInputRequest,
+  dialog: Dialog,
+  place: string | undefined,
+): Promise<Asked> {
   try {
-    return { answer: await ask(request, dialog), isLast: false };
+    const answer = await ask(request, dialog, place);
+    if (answer === undefined) await dialog.note(leftOpen);
+    return { answer, isLast: false };
   } catch (error) {
     if (!(error instanceof Departure)) throw error;
     const answer = dismissal(request, error);
+    if (error.how !== 'lost') await dialog.note(answer === undefined ? leftOpen : dismissed);
     return { answer, isLast: answer === undefined || error.how !== 'interrupted' };
   }
 }
@@ -91,10 +100,11 @@ async function askOrLeave(request: UserInputRequest, dialog: Dialog): Promise<As
 async function ask(
   request: UserInputRequest,
   dialog: Dialog,
+  place: string | undefined,
 ): Promise<UserInputResponseContent | undefined> {
   return request.type === 'approval-request'
-    ? askApproval(request, dialog)
-    : askQuestion(request, dialog);
+    ? askApproval(request, dialog, place)
+    : askQuestion(request, dialog, place);
 }
 
 /* A terminal that breaks says nothing in anybody's name. */

@@ -1,8 +1,9 @@
-import { EntryList } from './entry-list.ts';
+import { EntryList, type Mark } from './entry-list.ts';
 import { oneLine } from './fit-text.ts';
 import { FreeText, type Typed } from './free-text.ts';
 import type { Key } from './key.ts';
 import { hintLines, isExit } from './list-hint.ts';
+import { numberMark, picksByDigit } from './numbers.ts';
 import {
   type Canvas,
   escapeLabel,
@@ -22,7 +23,7 @@ export interface CheckList extends PickList {
 /** What was ticked and typed, or where to go instead. */
 export type Checked =
   | { type: 'entries'; indexes: number[]; text?: string }
-  | { type: 'exit' }
+  | { type: 'exit'; indexes: number[] }
   | { type: 'unfold' };
 
 /** Several of several entries: Space ticks, Enter sends. A text of the person's own counts as enough. */
@@ -30,59 +31,89 @@ export class Checklist implements Widget<Checked> {
   readonly #asked: CheckList;
   readonly #list: EntryList;
   readonly #checked: Set<number>;
-  readonly #canUnfold: boolean;
   #text: FreeText | undefined;
+  #typedBefore: string | undefined;
   #message = '';
 
-  constructor(asked: CheckList, canUnfold: boolean) {
+  constructor(asked: CheckList) {
     const escape = asked.takesText ? [{ label: escapeLabel }] : [];
     this.#asked = asked;
-    this.#canUnfold = canUnfold;
     this.#checked = new Set(asked.checked);
     this.#list = new EntryList([...asked.entries, ...escape], asked.start);
   }
 
+  get isCut(): boolean {
+    return this.#text === undefined && this.#list.isCut;
+  }
+
+  get isTyping(): boolean {
+    return this.#text !== undefined;
+  }
+
   lines(canvas: Canvas): string[] {
     if (this.#text !== undefined) return this.#text.lines(canvas);
-    const wishes = ['Use ↑/↓ or j/k to navigate', 'Space to tick', 'Enter to send'];
+    const { enter, exit } = this.#asked;
+    const hint = hintLines(
+      [
+        ['Use ↑/↓ or j/k to navigate', '↑/↓'],
+        ['Space to tick', 'Space'],
+        [`Enter to ${enter}`, `Enter ${enter}s`],
+      ],
+      exit,
+      canvas,
+    );
+    const blank = canvas.rows < 8 ? [] : [''];
+    const message = this.#message === '' ? [] : [...blank, `  ${this.#message}`];
+    const rows = canvas.rows - hint.length - message.length;
     return [
-      ...hintLines(wishes, this.#asked.exit, this.#canUnfold, canvas),
-      ...this.#list.lines(canvas, (index) => this.#mark(index)),
-      ...(this.#message === '' ? [] : ['', `  ${this.#message}`]),
+      ...hint,
+      ...this.#list.lines({ ...canvas, rows }, (index) => this.#mark(index)),
+      ...message,
     ];
   }
 
-  press(key: Key): Checked | undefined {
+  fullLines(canvas: Canvas): string[] {
+    return this.#list.fullLines(canvas, (index) => this.#mark(index));
+  }
+
+  press(key: Key, canvas: Canvas): Checked | undefined {
     this.#message = '';
     if (this.#text !== undefined) return this.#typed(this.#text.press(key));
     for (const stroke of strokesOf(key)) {
-      const checked = this.#stroke(stroke);
+      const checked = this.#stroke(stroke, canvas);
       if (checked !== undefined || this.#text !== undefined) return checked;
     }
   }
 
-  closingLines(checked: Checked, canvas: Canvas): string[] {
-    if (checked.type !== 'entries') return [];
+  closingLines(checked: Checked | undefined, canvas: Canvas): string[] | undefined {
+    if (checked === undefined) return [];
+    if (checked.type !== 'entries' || this.#asked.enter === 'continue') return undefined;
     const labels = checked.indexes.map((index) => this.#asked.entries[index]?.label ?? '');
     const texts = checked.text === undefined ? [] : [checked.text];
     return [...labels, ...texts].map((label) => `  ✓ ${oneLine(label, canvas.columns - 4)}`);
   }
 
-  #mark(index: number): string {
-    if (index >= this.#asked.entries.length) return '';
-    return this.#checked.has(index) ? '[x] ' : '[ ] ';
+  #mark(index: number): Mark {
+    const isEntry = index < this.#asked.entries.length;
+    const box = this.#checked.has(index) ? '[x] ' : '[ ] ';
+    return { before: `${numberMark(this.#asked, index)}${isEntry ? box : ''}`, after: '' };
   }
 
-  #stroke(stroke: string): Checked | undefined {
+  #stroke(stroke: string, { fold }: Canvas): Checked | undefined {
     const { highlighted } = this.#list;
     const isEscape = highlighted === this.#asked.entries.length;
     if (stroke === 'return' || stroke === 'enter')
       return isEscape ? this.#openText() : this.#send();
     if (stroke === ' ') return isEscape ? this.#openText() : this.#toggle(highlighted);
-    if (/^[1-9]$/.test(stroke)) return this.#toggle(Number(stroke) - 1);
-    if (isExit(stroke, this.#asked.exit)) return { type: 'exit' };
-    if (stroke === 'v' && this.#canUnfold) return { type: 'unfold' };
+    if (/^[1-9]$/.test(stroke) && picksByDigit(this.#asked))
+      return this.#toggle(Number(stroke) - 1);
+    if (isExit(stroke, this.#asked.exit)) return { type: 'exit', indexes: this.#indexes() };
+    if (stroke === 'v' && fold !== 'none') return { type: 'unfold' };
     this.#list.move(stroke);
+  }
+
+  #indexes(): number[] {
+    return [...this.#checked].toSorted((one, other) => one - other);
   }
 
   #toggle(index: number): undefined {
@@ -95,11 +126,13 @@ export class Checklist implements Widget<Checked> {
   }
 
   #openText(): undefined {
-    this.#text = new FreeText({ prompt: responsePrompt, canGoBack: true, canBeEmpty: false });
+    const { enter, text } = this.#asked;
+    const asked = { prompt: responsePrompt, canGoBack: true, canBeEmpty: false, enter };
+    this.#text = new FreeText({ ...asked, text: this.#typedBefore ?? text });
   }
 
   #send(text?: string): Checked | undefined {
-    const indexes = [...this.#checked].toSorted((one, other) => one - other);
+    const indexes = this.#indexes();
     if (text !== undefined) return { type: 'entries', indexes, text };
     if (indexes.length >= this.#asked.min) return { type: 'entries', indexes };
     this.#message = `At least ${this.#asked.min}: tick with Space.`;
@@ -107,6 +140,8 @@ export class Checklist implements Widget<Checked> {
 
   #typed(typed: Typed | undefined): Checked | undefined {
     if (typed?.type === 'text') return this.#send(typed.text);
-    if (typed?.type === 'back') this.#text = undefined;
+    if (typed?.type !== 'back') return;
+    this.#typedBefore = typed.text;
+    this.#text = undefined;
   }
 }

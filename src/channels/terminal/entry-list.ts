@@ -2,43 +2,52 @@ import { inertLine } from '../../content/inert-text.ts';
 import { firstUnits, oneLine, wrap } from './fit-text.ts';
 import type { Canvas, Entry } from './widget.ts';
 
-/* The question, the hint, a blank line after each, and the two lines that say how much more there is. */
-const linesAround = 6;
+/* Two lines say how much more there is, where there is room for three entries beside them. */
+const roomForSigns = 5;
+/* Where a pointer and a few letters have no room beside it, nothing stands after a label. */
+const narrowest = 12;
 
-/** Whether there is no room for more than the entries themselves. */
-export function isTiny({ rows }: Canvas): boolean {
-  return rows < linesAround + 2;
+/** What stands around the label of an entry. */
+export interface Mark {
+  before: string;
+  after: string;
 }
+
+const noMark = (): Mark => ({ before: '', after: '' });
 
 /** A list with one highlighted entry, as much of it as there are rows for. */
 export class EntryList {
   readonly entries: readonly Entry[];
   highlighted: number;
+  /** Whether the highlighted entry was cut when it was last drawn. */
+  isCut = false;
   #top = 0;
   #shown = 1;
+  #digits = '';
 
   constructor(entries: readonly Entry[], start: number) {
     this.entries = entries;
     this.highlighted = Math.min(Math.max(0, start), entries.length - 1);
   }
 
-  /** Moves the highlight, when the stroke is one that does. */
+  /** Moves the highlight, when the stroke is one that does: digits to the entry of that number. */
   move(stroke: string): void {
-    const last = this.entries.length - 1;
-    const to = this.#target(stroke, last);
+    this.#digits = this.#numberWith(stroke);
+    const to = this.#digits === '' ? this.#target(stroke) : Number(this.#digits) - 1;
     if (to !== undefined) this.highlighted = to;
   }
 
-  /** The list as lines; `mark` stands before the label. */
-  lines(canvas: Canvas, mark: (index: number) => string = () => ''): string[] {
-    const room = Math.max(1, canvas.rows - (isTiny(canvas) ? 1 : linesAround));
+  /** The list as lines. */
+  lines(canvas: Canvas, mark: (index: number) => Mark = noMark): string[] {
     const height = (index: number): number => this.#entryLines(index, mark, canvas).length;
-    const [from, to] = this.#window(height, room);
+    const isWhole = this.#fits(height, canvas.rows);
+    const saysMore =
+      !isWhole && canvas.rows >= roomForSigns && height(this.highlighted) <= canvas.rows - 2;
+    const [from, to] = this.#window(height, canvas.rows - (saysMore ? 2 : 0));
     this.#shown = to - from;
     const below = this.entries.length - to;
-    const more = isTiny(canvas)
-      ? () => []
-      : (text: string) => [canvas.paint.faint(`    ${text} more…`)];
+    const more = (text: string): string[] =>
+      saysMore ? [canvas.paint.faint(`    ${text} more…`)] : [];
     const indexes = Array.from({ length: to - from }, (_, offset) => from + offset);
     return [
       ...(from > 0 ? more(`↑ ${from}`) : []),
@@ -47,8 +56,23 @@ export class EntryList {
     ];
   }
 
-  #target(stroke: string, last: number): number | undefined {
+  /** Every entry in full. */
+  fullLines(canvas: Canvas, mark: (index: number) => Mark = noMark): string[] {
+    const endless = { ...canvas, rows: Infinity };
+    return this.entries.flatMap((_, index) => this.#entryLines(index, mark, endless));
+  }
+
+  /* The digits typed so far, where they are the number of an entry; else the last one begins anew. */
+  #numberWith(stroke: string): string {
+    if (!/^\d$/.test(stroke)) return '';
+    const isPlace = (digits: string): boolean =>
+      Number(digits) >= 1 && Number(digits) <= this.entries.length;
+    return [this.#digits + stroke, stroke].find(isPlace) ?? '';
+  }
+
+  #target(stroke: string): number | undefined {
     const at = this.highlighted;
+    const last = this.entries.length - 1;
     switch (stroke) {
       case 'up':
       case 'k':
@@ -69,7 +93,14 @@ export class EntryList {
     }
   }
 
-  /* The window moves no further than the highlight makes it, and leaves no row empty that could show an entry. */
+  #fits(height: (index: number) => number, rows: number): boolean {
+    let left = rows - this.entries.length;
+    for (let index = 0; left >= 0 && index < this.entries.length; index++)
+      left -= height(index) - 1;
+    return left >= 0;
+  }
+
+  /* The rows of the highlighted entry first, then of those after it, then of those before it. */
   #window(height: (index: number) => number, room: number): [from: number, to: number] {
     let from = this.highlighted;
     let left = room - height(from);
@@ -81,45 +112,61 @@ export class EntryList {
     return [from, to];
   }
 
-  #entryLines(index: number, mark: (index: number) => string, canvas: Canvas): string[] {
+  #entryLines(index: number, mark: (index: number) => Mark, canvas: Canvas): string[] {
     const entry = this.entries[index];
     if (entry === undefined) return [];
-    const isHighlighted = index === this.highlighted;
-    const start = mark(index);
-    const room = canvas.columns - 4 - start.length;
-    const tail = entry.isPreselected === true ? canvas.paint.faint(' (preselected)') : '';
-    const [label = '', ...rest] = isHighlighted
-      ? inFull(entry.label, room, canvas)
-      : [oneLine(entry.label, room)];
-    const first = isHighlighted ? canvas.paint.selected(label) : label;
+    const isHighlighted = index === this.highlighted && canvas.rows !== Infinity;
+    const isOpen = isHighlighted || canvas.rows === Infinity;
+    const { before, after: remark } = mark(index);
+    const remarks = `${entry.isPreselected === true ? ' (preselected)' : ''}${remark}`;
+    const after = canvas.columns - before.length - remarks.length < narrowest ? '' : remarks;
+    const room = Math.max(8, canvas.columns - 4 - before.length - after.length);
+    const label = isOpen ? inFull(entry.label, room, canvas.rows) : cut(entry.label, room);
+    const lines = isOpen ? canvas.rows - label.lines.length : 1;
+    const indent = Math.max(6, 4 + before.length);
+    const description = describe(entry, isOpen, { columns: canvas.columns - indent, rows: lines });
+    if (isHighlighted) this.isCut = label.isCut || description.isCut;
+    const paint = isHighlighted ? canvas.paint.selected : (text: string) => text;
+    const [first = '', ...rest] = label.lines;
+    const pointer = isHighlighted ? '  ❯ ' : '    ';
     return [
-      `${isHighlighted ? '  ❯ ' : '    '}${start}${first}${tail}`,
-      ...rest.map((line) => `    ┊ ${canvas.paint.selected(line)}`),
-      ...descriptionLines(entry, isHighlighted, canvas),
+      `${pointer}${before}${paint(first)}${canvas.paint.faint(after)}`,
+      ...rest.map((line) => `    ┊ ${paint(line)}`),
+      ...description.lines.map((line, row) =>
+        canvas.paint.faint(`${row === 0 ? ' '.repeat(indent) : '    ┊ '}${line}`),
+      ),
     ];
   }
 }
 
-function descriptionLines(
-  { description = '' }: Entry,
-  isHighlighted: boolean,
-  canvas: Canvas,
-): string[] {
-  if (description === '') return [];
-  const room = canvas.columns - 6;
-  const lines = isHighlighted ? inFull(description, room, canvas) : [oneLine(description, room)];
-  return lines.map((line, index) =>
-    canvas.paint.faint(`${index === 0 ? '      ' : '    ┊ '}${line}`),
-  );
+interface Fitted {
+  lines: string[];
+  isCut: boolean;
 }
 
-/* As many lines as a third of the screen, so that what is highlighted can be read whole before it is picked. */
-function inFull(text: string, room: number, canvas: Canvas): string[] {
-  const most = Math.max(1, Math.floor((canvas.rows - linesAround) / 3));
+function cut(text: string, room: number): Fitted {
+  return { lines: [oneLine(text, room)], isCut: true };
+}
+
+function describe(
+  { description = '' }: Entry,
+  isOpen: boolean,
+  { columns, rows }: Pick<Canvas, 'columns' | 'rows'>,
+): Fitted {
+  if (description === '') return { lines: [], isCut: false };
+  if (rows < 1) return { lines: [], isCut: true };
+  return isOpen ? inFull(description, columns, rows) : cut(description, columns);
+}
+
+/* As many lines as there are rows, so that what is highlighted can be read whole before it is picked. */
+function inFull(text: string, room: number, rows: number): Fitted {
+  const most = Math.max(1, rows);
   const start = firstUnits(text, room * most * 2);
-  const lines = wrap(inertLine(start), most === 1 ? room : room - 2);
-  if (lines.length <= most && start === text) return lines;
-  return most === 1
-    ? [oneLine(text, room)]
-    : [...lines.slice(0, most - 1), `${oneLine(lines[most - 1] ?? '', room - 3)}…`];
+  const lines = wrap(inertLine(start), room);
+  if (lines.length === 1 && start === text) return { lines, isCut: false };
+  const narrow = wrap(inertLine(start), room - 2);
+  if (narrow.length <= most && start === text) return { lines: narrow, isCut: false };
+  if (most === 1) return cut(text, room);
+  const last = `${oneLine(narrow[most - 1] ?? '', room - 3)}…`;
+  return { lines: [...narrow.slice(0, most - 1), last], isCut: true };
 }

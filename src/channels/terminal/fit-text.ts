@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import { wrapTextWithPrefix } from '@clack/core';
 import { inertLine, inertText } from '../../content/inert-text.ts';
+import type { LinePaint } from './diff-paint.ts';
 
 /** Lines of at most so many columns as a terminal counts them: wide characters are two. */
 export function wrap(text: string, columns: number): string[] {
@@ -17,19 +18,31 @@ export function oneLine(text: string, columns: number): string {
   return `${(wrap(shown, columns - 1)[0] ?? '').trimEnd()}…`;
 }
 
+/** How lines of somebody's text stand. */
+export interface TextStyle {
+  /** Whether the first line has a mark, too. */
+  isBlock?: boolean;
+  paint?: LinePaint | undefined;
+}
+
 /**
  * Somebody's text made inert, line by line. A line of theirs begins with `│`, one that only goes on with `┊`; the
- * first has no mark unless `isBlock`. No line of ours begins so, and none of theirs begins otherwise.
+ * first has no mark unless `isBlock`, or where it begins as a line of ours does. No line of ours begins so, and none of
+ * theirs begins otherwise.
  */
-export function textLines(text: string, columns: number, isBlock = false): string[] {
-  return inertText(text)
-    .split('\n')
-    .flatMap((line, row) =>
-      wrap(line, columns - 2).map((part, index) => {
-        if (index > 0) return `┊ ${part}`;
-        return row > 0 || isBlock ? `│ ${part}` : part;
-      }),
-    );
+export function textLines(
+  text: string,
+  columns: number,
+  { isBlock = false, paint = () => undefined }: TextStyle = {},
+): string[] {
+  const lines = inertText(text).split('\n');
+  return lines.flatMap((line, row) => {
+    const dye = paint(line) ?? ((part: string) => part);
+    return wrap(line, columns - 2).map((part, index) => {
+      if (index > 0) return `┊ ${dye(part)}`;
+      return row > 0 || isBlock || /^[\s❯✓✗…│┊]/u.test(line) ? `│ ${dye(part)}` : part;
+    });
+  });
 }
 
 /** The first characters, by UTF-16 units, without half a character at the cut. */

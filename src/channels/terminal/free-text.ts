@@ -1,137 +1,113 @@
-import { inertLine } from '../../content/inert-text.ts';
-import { firstUnits, lastUnits } from './fit-text.ts';
+import { firstUnits, lastUnits, textLines, wrap } from './fit-text.ts';
 import type { Key } from './key.ts';
-import type { Canvas, Widget } from './widget.ts';
+import { TextBuffer } from './text-buffer.ts';
+import type { Canvas, PickList, Widget } from './widget.ts';
 
 const cursor = '▏';
-const graphemes = new Intl.Segmenter();
+const mostRows = 10;
 
 /** How a text is asked for. */
 export interface TextPrompt {
   prompt: string;
+  /** The text there is to begin with. */
+  text?: string | undefined;
   /** Whether Esc goes back to what was there before. */
   canGoBack: boolean;
   canBeEmpty: boolean;
+  enter: PickList['enter'];
 }
 
-/** A text, or the wish to go back. */
-export type Typed = { type: 'text'; text: string } | { type: 'back' };
+/** A text, or the wish to go back, and what was typed before. */
+export type Typed = { type: 'text'; text: string } | { type: 'back'; text: string };
 
-/** One line of text of the person's own. Line breaks come in only by a paste, and send nothing off. */
+/** Text of the person's own. Enter sends it; line breaks come in by a key of their own or by a paste. */
 export class FreeText implements Widget<Typed> {
+  readonly isTyping = true;
   readonly #asked: TextPrompt;
-  #before = '';
-  #after = '';
+  readonly #buffer: TextBuffer;
   #message = '';
 
   constructor(asked: TextPrompt) {
     this.#asked = asked;
+    this.#buffer = new TextBuffer(asked.text ?? '');
   }
 
   lines(canvas: Canvas): string[] {
-    const { prompt, canGoBack } = this.#asked;
-    const length = this.#before.length + this.#after.length;
-    const room = canvas.columns * Math.max(1, Math.min(4, canvas.rows - 4)) - prompt.length - 2;
-    const after = firstUnits(this.#after, Math.floor(room / 3));
-    const before = lastUnits(this.#before, room - after.length);
-    const isCut = before.length + after.length < length;
-    const help = canGoBack ? 'Enter to send, Esc to go back' : 'Enter to send';
-    const notes = [
-      this.#message,
-      isCut ? `${length.toLocaleString('en')} characters in all` : '',
-      help,
-    ];
-    return [
-      prompt +
-        (before.length < this.#before.length ? '…' : '') +
-        inertLine(before) +
-        cursor +
-        inertLine(after) +
-        (after.length < this.#after.length ? '…' : ''),
-      '',
-      canvas.paint.hint(`  ${notes.filter((note) => note !== '').join(' · ')}`),
-    ];
+    const hint = this.#hint(canvas);
+    const { lines, notes } = this.#shown(canvas, Math.max(1, canvas.rows - hint.length - 1));
+    const message = [this.#message, ...notes].filter((note) => note !== '');
+    const first = message.length === 0 ? hint : [message.join(' · '), ...hint];
+    const below = first.map((line) => canvas.paint.hint(`  ${line}`));
+    return [...lines, ...(canvas.rows < 8 ? [] : ['']), ...below];
   }
 
   press(key: Key): Typed | undefined {
     this.#message = '';
     if (key.type === 'stroke') return this.#stroke(key.name);
-    this.#before += key.text;
+    this.#buffer.insert(key.text);
   }
 
-  closingLines(typed: Typed, canvas: Canvas): string[] {
-    if (typed.type === 'back') return [];
-    const shown = inertLine(firstUnits(typed.text, canvas.columns * 2));
-    const isCut = typed.text.length > canvas.columns * 2;
+  closingLines(typed: Typed | undefined, canvas: Canvas): string[] | undefined {
+    if (typed === undefined) return [];
+    if (typed.type === 'back' || this.#asked.enter === 'continue') return undefined;
+    const start = firstUnits(typed.text, canvas.columns * 2);
+    const lines = textLines(`${this.#asked.prompt}${start}`, canvas.columns);
+    const isCut = start !== typed.text || lines.length > 4;
     const note = `… ${typed.text.length.toLocaleString('en')} characters in all`;
-    return [`${this.#asked.prompt}${shown}${isCut ? canvas.paint.faint(note) : ''}`];
+    return [...lines.slice(0, 4), ...(isCut ? [canvas.paint.faint(note)] : [])];
+  }
+
+  #hint({ columns, rows }: Canvas): string[] {
+    const { canGoBack, enter } = this.#asked;
+    const back = canGoBack ? ', Esc to go back' : '';
+    const full = wrap(`Enter to ${enter}, Ctrl+J for a new line${back}`, columns - 2);
+    return full.length === 1 || rows >= 8
+      ? full.map((line) => line.trim())
+      : [`Enter ${enter}s, ^J new line${canGoBack ? ', Esc back' : ''}`.slice(0, columns - 2)];
+  }
+
+  /* The text around the cursor, and what is said of the rest. */
+  #shown({ columns }: Canvas, rows: number): { lines: string[]; notes: string[] } {
+    const most = Math.min(rows, mostRows);
+    const room = columns * most;
+    const { before, after, length } = this.#buffer;
+    const end = firstUnits(after, Math.floor(room / 3));
+    const start = lastUnits(before, room - end.length);
+    const isCut = start.length + end.length < length;
+    const intro = this.#asked.prompt + (start.length < before.length ? '…' : '');
+    const upToCursor = textLines(intro + start + cursor, columns).length;
+    const all = textLines(
+      intro + start + cursor + end + (end.length < after.length ? '…' : ''),
+      columns,
+    );
+    const from = Math.max(0, Math.min(upToCursor - Math.ceil(most / 2), all.length - most));
+    const notes = [
+      ...(isCut ? [`${length.toLocaleString('en')} characters in all`] : []),
+      ...(!isCut && all.length > most ? [`${all.length} lines in all`] : []),
+    ];
+    return { lines: all.slice(from, from + most), notes };
   }
 
   #stroke(name: string): Typed | undefined {
     switch (name) {
       case 'return':
-      case 'enter':
         return this.#send();
+      case 'enter':
+      case 'meta+return':
+      case 'meta+enter':
+        this.#buffer.insert('\n');
+        return;
       case 'escape':
       case 'shift+tab':
-        return this.#asked.canGoBack ? { type: 'back' } : undefined;
+        return this.#asked.canGoBack ? { type: 'back', text: this.#buffer.text } : undefined;
       default:
-        this.#edit(name);
+        this.#buffer.edit(name);
     }
   }
 
   #send(): Typed | undefined {
-    const text = this.#before + this.#after;
+    const { text } = this.#buffer;
     if (text.trim() !== '' || this.#asked.canBeEmpty) return { type: 'text', text };
     this.#message = 'Type something';
   }
-
-  #edit(name: string): void {
-    switch (name) {
-      case 'backspace':
-        this.#before = this.#before.slice(0, -lastGrapheme(this.#before).length || undefined);
-        break;
-      case 'delete':
-        this.#after = this.#after.slice(firstGrapheme(this.#after).length);
-        break;
-      case 'left':
-        this.#moveTo(this.#before.length - lastGrapheme(this.#before).length);
-        break;
-      case 'right':
-        this.#moveTo(this.#before.length + firstGrapheme(this.#after).length);
-        break;
-      case 'home':
-      case 'ctrl+a':
-        this.#moveTo(0);
-        break;
-      case 'end':
-      case 'ctrl+e':
-        this.#moveTo(Infinity);
-        break;
-      case 'ctrl+u':
-        this.#before = '';
-        break;
-      case 'ctrl+w':
-        this.#before = this.#before.slice(0, this.#before.trimEnd().lastIndexOf(' ') + 1);
-        break;
-      case 'ctrl+k':
-        this.#after = '';
-        break;
-    }
-  }
-
-  #moveTo(place: number): void {
-    const text = this.#before + this.#after;
-    this.#before = text.slice(0, place);
-    this.#after = text.slice(place);
-  }
-}
-
-/* A few units are looked at, and not the whole of a long text. */
-function lastGrapheme(text: string): string {
-  return Array.from(graphemes.segment(lastUnits(text, 32))).at(-1)?.segment ?? '';
-}
-
-function firstGrapheme(text: string): string {
-  return Array.from(graphemes.segment(firstUnits(text, 32)))[0]?.segment ?? '';
 }

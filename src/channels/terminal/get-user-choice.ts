@@ -32,11 +32,20 @@ export async function choose(
   });
   const entries = options.map((label) => ({ label }));
   try {
-    const picked = await dialog.pick({ entries, start: 0, takesText: true, exit: 'none' });
+    const picked = await dialog.pick({
+      entries,
+      start: 0,
+      takesText: true,
+      exit: 'none',
+      isNumbered: false,
+      decides: false,
+      enter: 'send',
+    });
     if (picked === undefined) return cancelled;
     return 'text' in picked ? picked.text : (options[picked.index] ?? cancelled);
   } catch (error) {
-    if (error instanceof Departure) return cancelled;
-    throw error;
+    if (!(error instanceof Departure)) throw error;
+    if (error.how !== 'lost') await dialog.note('  ✗ Cancelled');
+    return cancelled;
   }
 }

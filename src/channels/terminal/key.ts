@@ -2,7 +2,10 @@ import { emitKeypressEvents, type Key as NodeKey } from 'node:readline';
 import { Readable } from 'node:stream';
 
 /** What was typed: characters, a paste, or a key by its name (`up`, `return`, `ctrl+c`, `shift+tab`). */
-export type Key = { type: 'text' | 'paste'; text: string } | { type: 'stroke'; name: string };
+export type Key = ({ type: 'text' | 'paste'; text: string } | { type: 'stroke'; name: string }) & {
+  /** Whether it came in one piece with keys before it, so that nobody can have seen what those did. */
+  isTogether?: boolean;
+};
 
 /* How long a lone escape byte may be the beginning of an arrow key. */
 const escapeCodeTimeout = 50;
@@ -33,7 +36,13 @@ export class KeyDecoder implements Disposable {
     this.#bytes.emit('data', chunk);
     const keys = this.#together;
     this.#together = undefined;
-    for (const key of keys) this.#take(key);
+    for (const [index, key] of keys.entries())
+      this.#take(index === 0 ? key : { ...key, isTogether: true });
+  }
+
+  /** Drops the beginning of a paste whose end has not come. */
+  forget(): void {
+    this.#paste = undefined;
   }
 
   [Symbol.dispose](): void {
@@ -51,7 +60,8 @@ export class KeyDecoder implements Disposable {
   }
 
   #endPaste(): void {
-    const text = this.#paste ?? '';
+    /* Terminals send the line breaks of a paste as the Enter key does. */
+    const text = (this.#paste ?? '').replaceAll(/\r\n?/g, '\n');
     this.#paste = undefined;
     if (text !== '') this.#deliver({ type: 'paste', text: text.toWellFormed() });
   }

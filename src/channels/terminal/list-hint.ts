@@ -1,6 +1,10 @@
-import { isTiny } from './entry-list.ts';
-import { wrap } from './fit-text.ts';
+import { oneLine, wrap } from './fit-text.ts';
 import type { Canvas, PickList } from './widget.ts';
+
+/* Below these, the hint is short, has no blank line after it, or goes. */
+const roomy = 12;
+const tight = 8;
+const tiny = 5;
 
 /** Whether the stroke leaves a list, by the way out it has. */
 export function isExit(stroke: string, exit: PickList['exit']): boolean {
@@ -8,23 +12,28 @@ export function isExit(stroke: string, exit: PickList['exit']): boolean {
   return exit === 'back' && (stroke === 'left' || stroke === 'shift+tab');
 }
 
-/** What can be done, and a blank line. */
+/** What a key does, and the same in few letters. */
+export type Wish = [inFull: string, short: string];
+
+/** What can be done, and a blank line; as few rows of it as a low screen wants. */
 export function hintLines(
-  wishes: readonly string[],
+  wishes: readonly Wish[],
   exit: PickList['exit'],
-  canUnfold: boolean,
-  canvas: Canvas,
+  { columns, rows, paint, fold }: Canvas,
 ): string[] {
-  if (isTiny(canvas)) return [];
-  const { columns, paint } = canvas;
-  const all = [
+  if (rows < tiny) return [];
+  const all: Wish[] = [
     ...wishes,
-    ...(exit === 'back' ? ['← to go back'] : []),
-    ...(exit === 'leave' ? ['Esc to decide later'] : []),
-    ...(canUnfold ? ['v to show everything'] : []),
+    ...(exit === 'back' ? [['← to go back', '← back'] satisfies Wish] : []),
+    ...(exit === 'leave' ? [['Esc to decide later', 'Esc later'] satisfies Wish] : []),
+    ...(fold === 'none' ? [] : [['v to see all', 'v all'] satisfies Wish]),
   ];
+  const lines = wrap(all.map(([inFull]) => inFull).join(', '), columns - 2);
+  const short = [oneLine(all.map(([, few]) => few).join(', '), columns - 2)];
   return [
-    ...wrap(all.join(', '), columns - 2).map((line) => `  ${paint.hint(line.trimEnd())}`),
-    '',
+    ...(lines.length > 1 && rows < roomy ? short : lines).map(
+      (line) => `  ${paint.hint(line.trim())}`,
+    ),
+    ...(rows < tight ? [] : ['']),
   ];
 }

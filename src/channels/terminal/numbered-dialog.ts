@@ -2,14 +2,14 @@ import { inertLine } from '../../content/inert-text.ts';
 import type { CheckList } from './checklist.ts';
 import { Departure } from './departure.ts';
 import type { Choice, Choices, Dialog } from './dialog.ts';
-import type { TextPrompt } from './free-text.ts';
+import type { TextPrompt, Typed } from './free-text.ts';
 import { type Content, Page } from './page.ts';
 import { paintFor } from './paint.ts';
 import type { TerminalOutput } from './terminal-options.ts';
 import type { UserInterface } from './user-interface.ts';
 import { type Entry, escapeLabel, type PickList, responsePrompt } from './widget.ts';
 
-const laterEntry: Entry = { label: 'Decide later', word: 'later' };
+const laterEntry: Entry = { label: 'Decide later', words: ['later'] };
 
 /** Asks by a numbered list and a line of text (seed 004's fallback). Nothing is folded: there is no key to open it. */
 export class NumberedDialog implements Dialog {
@@ -22,53 +22,63 @@ export class NumberedDialog implements Dialog {
   }
 
   async show(content: Content): Promise<void> {
-    const paint = paintFor(this.#output);
-    const page = new Page({ columns: Infinity, isFolding: false, paint });
+    const page = new Page({ columns: Infinity, paint: paintFor(this.#output) });
     content(page);
     for (const line of page.lines) await this.#user.print(line);
   }
 
+  async note(line: string): Promise<void> {
+    await this.#user.print(line);
+  }
+
   async pick(list: PickList): Promise<Choice | undefined> {
+    const { takesText } = list;
     const entries = list.exit === 'leave' ? [...list.entries, laterEntry] : list.entries;
-    await this.#printEntries(entries, list.takesText);
+    await this.#printEntries(entries, takesText);
     for (;;) {
-      const line = await this.#line('Enter your choice (number or text): ');
+      const line = await this.#line(`Enter your choice (${whatIsTaken(list)}): `);
       const index = placeOf(line, entries);
       if (index === list.entries.length && list.exit === 'leave') return undefined;
       if (index < entries.length) return { index };
-      if (index === entries.length && list.takesText) return { text: await this.#response() };
-      if (list.takesText && line.trim() !== '') return { text: line };
-      if (!list.takesText) await this.#user.print(`Type a number from 1 to ${entries.length}.`);
+      const isEscape = index === entries.length || line.trim() === escapeLabel;
+      if (isEscape && takesText) return { text: await this.#response() };
+      if (takesText && line.trim() !== '') return { text: line };
+      if (!takesText) await this.#user.print(`Type a number from 1 to ${entries.length}.`);
     }
   }
 
-  async pickSeveral(list: CheckList): Promise<Choices | undefined> {
+  async pickSeveral(list: CheckList): Promise<Choices> {
     const { entries, takesText, min, max } = list;
     await this.#printEntries(entries, takesText);
+    const taken = takesText ? 'numbers with commas, or text' : 'numbers with commas';
     for (;;) {
-      const line = await this.#line('Enter your choices (numbers with commas, or text): ');
-      const places =
-        line.trim() === '' ? [] : line.split(',').map((part) => placeOf(part, entries));
+      const line = await this.#line(`Enter your choices (${taken}): `);
+      const places = placesOf(line, entries);
       const indexes = [...new Set(places.filter((index) => index < entries.length))];
       const hasText = takesText && places.includes(entries.length);
       const isNumbers = places.every((index) => index < entries.length + Number(takesText));
       if (isNumbers && indexes.length <= max && hasText)
-        return { indexes, text: await this.#response() };
-      if (isNumbers && indexes.length <= max && indexes.length >= min) return { indexes };
-      if (!isNumbers && takesText) return { indexes: [], text: line };
+        return { type: 'entries', indexes, text: await this.#response() };
+      if (isNumbers && indexes.length <= max && indexes.length >= min)
+        return { type: 'entries', indexes };
+      if (!isNumbers && takesText) return { type: 'entries', indexes: [], text: line };
       await this.#user.print(`Type ${min} to ${Math.min(max, entries.length)} of the numbers.`);
     }
   }
 
-  async typeText({ prompt, canBeEmpty }: TextPrompt): Promise<string> {
+  async typeText({
+    prompt,
+    canBeEmpty,
+  }: Pick<TextPrompt, 'prompt' | 'canBeEmpty'>): Promise<Typed> {
     for (;;) {
-      const line = await this.#line(prompt);
-      if (canBeEmpty || line.trim() !== '') return line;
+      const text = await this.#line(prompt);
+      if (canBeEmpty || text.trim() !== '') return { type: 'text', text };
     }
   }
 
   async #response(): Promise<string> {
-    return this.typeText({ prompt: responsePrompt, canBeEmpty: false, canGoBack: false });
+    const { text } = await this.typeText({ prompt: responsePrompt, canBeEmpty: false });
+    return text;
   }
 
   async #printEntries(entries: readonly Entry[], takesText: boolean): Promise<void> {
@@ -88,10 +98,25 @@ export class NumberedDialog implements Dialog {
   }
 }
 
-/* A number as seed 004's origin reads it, or the word of an entry. What is neither is nowhere. */
+function whatIsTaken({ takesText, entries }: PickList): string {
+  if (takesText) return 'number or text';
+  return entries.some(({ words }) => words?.includes('n')) ? 'number, y or n' : 'number or label';
+}
+
+/* One place for a whole line that is a label, which may have commas in it; else one for each part. */
+function placesOf(line: string, entries: readonly Entry[]): number[] {
+  if (line.trim() === '') return [];
+  const whole = placeOf(line, entries);
+  return whole === Infinity ? line.split(',').map((part) => placeOf(part, entries)) : [whole];
+}
+
+/* A number as seed 004's origin reads it, a word of an entry, or the label of just one. What is none is nowhere. */
 function placeOf(line: string, entries: readonly Entry[]): number {
   const text = line.trim();
-  if (/^\d+$/.test(text)) return text === '0' ? Infinity : Number(text) - 1;
-  const byWord = entries.findIndex(({ word }) => word !== undefined && word === text.toLowerCase());
-  return byWord === -1 ? Infinity : byWord;
+  const isNumber = /^\d+$/.test(text) && Number(text) >= 1;
+  if (isNumber && Number(text) <= entries.length + 1) return Number(text) - 1;
+  const byWord = entries.findIndex(({ words }) => words?.includes(text.toLowerCase()));
+  if (byWord !== -1) return byWord;
+  const labelled = entries.flatMap(({ label }, index) => (label.trim() === text ? [index] : []));
+  return labelled.length === 1 ? (labelled[0] ?? Infinity) : Infinity;
 }

@@ -1,49 +1,55 @@
-import { firstUnits, textLines } from './fit-text.ts';
+import { foldParts, linesOf, linesPart, type Part } from './fold-parts.ts';
+import { textLines } from './fit-text.ts';
 import type { Paint } from './paint.ts';
 
-const longestText = 1_000;
-const mostTextLines = 20;
-
-/** What is asked about, written line by line above the frame, for one width; folded, or in full. */
+/** What is asked about, written part by part for one width. */
 export class Page {
   readonly columns: number;
   readonly paint: Paint;
-  readonly isFolding: boolean;
-  readonly lines: string[] = [];
-  /** Whether something was left out, which the `v` key shows. */
-  hasFolded = false;
+  readonly #parts: Part[] = [];
+  #lines: readonly string[] | undefined;
 
-  constructor({ columns, paint, isFolding }: Pick<Page, 'columns' | 'paint' | 'isFolding'>) {
+  constructor({ columns, paint }: Pick<Page, 'columns' | 'paint'>) {
     this.columns = columns;
     this.paint = paint;
-    this.isFolding = isFolding;
+  }
+
+  /** Every line. */
+  get lines(): readonly string[] {
+    this.#lines ??= linesOf(this.#parts);
+    return this.#lines;
+  }
+
+  /** The lines that so many rows have room for, and how many more there are. */
+  folded(rows: number, note: string): { lines: string[]; hidden: number } {
+    let hidden = 0;
+    const lines = foldParts(this.#parts, Math.max(0, rows), (count, indent) => {
+      hidden += count;
+      const text = `… ${count.toLocaleString('en')} more lines${note}`;
+      return ' '.repeat(indent) + this.paint.faint(text.slice(0, this.columns - indent));
+    });
+    return { lines, hidden: rows <= 0 ? this.lines.length : hidden };
   }
 
   add(...lines: string[]): void {
-    this.addAll(lines);
+    this.addPart(linesPart(lines));
   }
 
-  /** As many as there are: as arguments, a hundred thousand lines would not fit on the stack. */
-  addAll(lines: readonly string[]): void {
-    for (const line of lines) this.lines.push(line);
+  addPart(part: Part): void {
+    this.#parts.push(part);
+    this.#lines = undefined;
+  }
+
+  /** Which of several it is, where it is one. */
+  place(place: string | undefined): void {
+    if (place === undefined) return;
+    this.add('');
+    this.add(this.paint.faint(place));
   }
 
   /** Somebody's text, however long. */
   text(text: string, paint: (line: string) => string = (line) => line): void {
-    const isLong = text.length > longestText || text.split('\n').length > mostTextLines;
-    if (!isLong || !this.isFolding) {
-      for (const line of textLines(text, this.columns)) this.lines.push(paint(line));
-      return;
-    }
-    const start = textLines(firstUnits(text, longestText / 2), this.columns);
-    this.add(...start.slice(0, mostTextLines / 2).map(paint), this.folded(text.length));
-  }
-
-  /** What stands where something is left out. */
-  folded(length: number, prefix = ''): string {
-    this.hasFolded = true;
-    const note = `… ${length.toLocaleString('en')} characters in all, v shows them`;
-    return `${prefix}${this.paint.faint(note)}`;
+    this.addPart(linesPart(textLines(text, this.columns).map(paint)));
   }
 }
 

@@ -8,6 +8,9 @@ export interface Paint {
   selected: (text: string) => string;
   strong: (text: string) => string;
   faint: (text: string) => string;
+  added: (text: string) => string;
+  removed: (text: string) => string;
+  place: (text: string) => string;
 }
 
 /** The colours for one output; `FORCE_COLOR` overrules `NO_COLOR` and an output that is no terminal, as in Node. */
@@ -24,5 +27,8 @@ export function paintFor(stream: TerminalOutput | undefined): Paint {
     selected: style('bold', 'inverse'),
     strong: style('bold'),
     faint: style('dim'),
+    added: style('green'),
+    removed: style('red'),
+    place: style('cyan'),
   };
 }

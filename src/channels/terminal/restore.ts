@@ -5,12 +5,29 @@ const pastesAreMarked = '\u001B[?2004h';
 const asBefore = '\u001B[?2004l\u001B[?25h';
 const deadly = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+/** A terminal that was taken for single keys, until disposed. */
+export interface TakenTerminal extends Disposable {
+  /** Gives it to the shell for a while; it is taken again when the process is continued, or by `take`. */
+  lend(): void;
+  take(): void;
+}
+
+/** What happens to a process that has a terminal. */
+export interface TerminalEvents {
+  /** It ends; the terminal can still be drawn on. */
+  onEnd: () => void;
+  /** It was stopped, and goes on. */
+  onContinue: () => void;
+}
+
 /**
  * Takes a terminal for single keys, until disposed: raw mode off, cursor shown, pastes unmarked, no listener left. It
- * is given back as well when the process exits, and at a signal, which does then what it would have done; `onEnd` is called
- * before, while the terminal can still be drawn on.
+ * is given back as well when the process exits, and at a signal, which does then what it would have done.
  */
-export function takeTerminal({ input, output }: TerminalStreams, onEnd: () => void): Disposable {
+export function takeTerminal(
+  { input, output }: TerminalStreams,
+  { onEnd, onContinue }: TerminalEvents,
+): TakenTerminal {
   const wasRaw = input.isRaw === true;
   const wasFlowing = input.readableFlowing === true;
   /* An app that listens lives on, also when it listened only once and is gone from the list by then. */
@@ -21,11 +38,18 @@ export function takeTerminal({ input, output }: TerminalStreams, onEnd: () => vo
     attemptOn(input, () => input.setRawMode?.(true));
     attemptOn(output, () => output.write(pastesAreMarked));
   };
-  const restore = (): void => {
-    for (const signal of deadly) process.off(signal, onDeath);
-    process.off('exit', onExit).off('SIGCONT', take);
+  const lend = (): void => {
     attemptOn(input, () => input.setRawMode?.(wasRaw));
     if (output.writable) attemptOn(output, () => output.write(asBefore));
+  };
+  const continued = (): void => {
+    take();
+    onContinue();
+  };
+  const restore = (): void => {
+    for (const signal of deadly) process.off(signal, onDeath);
+    process.off('exit', onExit).off('SIGCONT', continued);
+    lend();
     if (!wasFlowing) input.pause();
   };
   const onExit = (): void => {
@@ -38,7 +62,7 @@ export function takeTerminal({ input, output }: TerminalStreams, onEnd: () => vo
     if (!isHeard) process.kill(process.pid, signal);
   };
   for (const signal of deadly) process.on(signal, onDeath);
-  process.on('exit', onExit).on('SIGCONT', take);
+  process.on('exit', onExit).on('SIGCONT', continued);
   take();
-  return { [Symbol.dispose]: restore };
+  return { lend, take, [Symbol.dispose]: restore };
 }

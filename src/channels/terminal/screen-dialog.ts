@@ -1,63 +1,64 @@
-import { getColumns } from '@clack/core';
 import { Checklist, type CheckList } from './checklist.ts';
 import type { Choice, Choices, Dialog } from './dialog.ts';
-import { FreeText, type TextPrompt } from './free-text.ts';
-import { type Content, Page } from './page.ts';
-import { paintFor } from './paint.ts';
+import { FreeText, type TextPrompt, type Typed } from './free-text.ts';
+import type { Content } from './page.ts';
+import { Pager } from './pager.ts';
 import type { Screen } from './screen.ts';
 import { Selector } from './selector.ts';
-import type { TerminalOutput } from './terminal-options.ts';
+import { Sheet } from './sheet.ts';
+import { Subject } from './subject.ts';
 import type { PickList, Widget } from './widget.ts';
 
-/** Asks by frames on a screen, the way of seed 004. What is long is folded, and shown whole with `v`. */
+/** Asks by frames on a screen, the way of seed 004. What has no room is folded, and paged through with `v`. */
 export class ScreenDialog implements Dialog {
   readonly #screen: Screen;
-  readonly #output: TerminalOutput;
-  #content: Content | undefined;
-  #isFolded = false;
+  #subject = new Subject(() => {});
 
-  constructor(screen: Screen, output: TerminalOutput) {
+  constructor(screen: Screen) {
     this.#screen = screen;
-    this.#output = output;
   }
 
   async show(content: Content): Promise<void> {
-    this.#content = content;
-    this.#isFolded = this.#print(content, true).hasFolded;
+    this.#subject = new Subject(content);
   }
 
   async pick(list: PickList): Promise<Choice | undefined> {
-    const picked = await this.#folding((canUnfold) => new Selector(list, canUnfold));
+    const picked = await this.#answer(new Selector(list));
     if (picked.type === 'entry') return { index: picked.index };
     return picked.type === 'text' ? { text: picked.text } : undefined;
   }
 
-  async pickSeveral(list: CheckList): Promise<Choices | undefined> {
-    const checked = await this.#folding((canUnfold) => new Checklist(list, canUnfold));
-    if (checked.type !== 'entries') return undefined;
-    const { indexes, text } = checked;
-    return text === undefined ? { indexes } : { indexes, text };
+  async pickSeveral(list: CheckList): Promise<Choices> {
+    return this.#answer(new Checklist(list));
   }
 
-  async typeText(asked: TextPrompt): Promise<string | undefined> {
-    const typed = await this.#screen.show(new FreeText(asked));
-    return typed.type === 'text' ? typed.text : undefined;
+  async typeText(asked: TextPrompt): Promise<Typed> {
+    return this.#answer(new FreeText(asked));
   }
 
-  async #folding<ANSWER extends { type: string }>(
-    widget: (canUnfold: boolean) => Widget<ANSWER>,
-  ): Promise<ANSWER> {
-    const answer = await this.#screen.show(widget(this.#isFolded));
-    if (answer.type !== 'unfold' || this.#content === undefined) return answer;
-    this.#isFolded = this.#print(this.#content, false).hasFolded;
-    return this.#folding(widget);
+  async note(line: string): Promise<void> {
+    this.#screen.print(line);
   }
 
-  #print(content: Content, isFolding: boolean): Page {
-    const columns = getColumns(this.#output);
-    const page = new Page({ columns, isFolding, paint: paintFor(this.#output) });
-    content(page);
-    this.#screen.print(page.lines);
-    return page;
+  /* Another widget each time: keys that came before it could be seen are none of its own. */
+  async #answer<ANSWER extends { type: string }>(
+    widget: Widget<ANSWER>,
+  ): Promise<Exclude<ANSWER, { type: 'unfold' }>> {
+    const subject = this.#subject;
+    for (;;) {
+      const answer = await this.#screen.show(new Sheet(subject, widget));
+      if (isAnswer(answer)) return answer;
+      const pager = new Pager(subject, (canvas) =>
+        widget.isCut === true ? (widget.fullLines?.(canvas) ?? []) : [],
+      );
+      const { reachedEnd } = await this.#screen.show(pager);
+      subject.isRead ||= reachedEnd;
+    }
   }
+}
+
+function isAnswer<ANSWER extends { type: string }>(
+  answer: ANSWER,
+): answer is Exclude<ANSWER, { type: 'unfold' }> {
+  return answer.type !== 'unfold';
 }

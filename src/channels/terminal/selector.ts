@@ -1,8 +1,10 @@
-import { EntryList } from './entry-list.ts';
+import { EntryList, type Mark } from './entry-list.ts';
 import { oneLine } from './fit-text.ts';
 import { FreeText, type Typed } from './free-text.ts';
 import type { Key } from './key.ts';
 import { hintLines, isExit } from './list-hint.ts';
+import { numberMark, picksByDigit } from './numbers.ts';
+import { StrayText } from './stray-text.ts';
 import {
   type Canvas,
   escapeLabel,
@@ -23,57 +25,108 @@ export type Picked =
 export class Selector implements Widget<Picked> {
   readonly #asked: PickList;
   readonly #list: EntryList;
-  readonly #canUnfold: boolean;
+  readonly #stray: StrayText | undefined;
   #text: FreeText | undefined;
+  #typedBefore: string | undefined;
 
-  constructor(asked: PickList, canUnfold: boolean) {
+  constructor(asked: PickList) {
     const escape = asked.takesText ? [{ label: escapeLabel }] : [];
     this.#asked = asked;
-    this.#canUnfold = canUnfold;
+    this.#stray = asked.decides ? new StrayText() : undefined;
     this.#list = new EntryList([...asked.entries, ...escape], asked.start);
+  }
+
+  get isCut(): boolean {
+    return this.#text === undefined && this.#list.isCut;
+  }
+
+  get isTyping(): boolean {
+    return this.#text !== undefined;
   }
 
   lines(canvas: Canvas): string[] {
     if (this.#text !== undefined) return this.#text.lines(canvas);
-    const wishes = ['Use ↑/↓ or j/k to navigate', 'Enter to select'];
-    return [
-      ...hintLines(wishes, this.#asked.exit, this.#canUnfold, canvas),
-      ...this.#list.lines(canvas),
-    ];
+    const hint = hintLines(
+      [
+        ['Use ↑/↓ or j/k to navigate', '↑/↓'],
+        ['Enter to select', 'Enter'],
+      ],
+      this.#asked.exit,
+      canvas,
+    );
+    const message = this.#stray?.message(canvas) ?? [];
+    const rows = canvas.rows - hint.length - message.length;
+    const list = this.#list.lines({ ...canvas, rows }, (index) => this.#mark(index, canvas));
+    return [...hint, ...list, ...message];
   }
 
-  press(key: Key): Picked | undefined {
+  fullLines(canvas: Canvas): string[] {
+    return this.#list.fullLines(canvas, (index) => this.#mark(index, canvas));
+  }
+
+  press(key: Key, canvas: Canvas): Picked | undefined {
     if (this.#text !== undefined) return this.#typed(this.#text.press(key));
     for (const stroke of strokesOf(key)) {
-      const picked = this.#stroke(stroke);
+      if (this.#stray?.takes(stroke, key) === true) {
+        this.#list.highlighted = this.#asked.start;
+        continue;
+      }
+      const picked = this.#stroke(stroke, canvas);
       if (picked !== undefined || this.#text !== undefined) return picked;
     }
   }
 
-  closingLines(picked: Picked, canvas: Canvas): string[] {
+  closingLines(picked: Picked | undefined, canvas: Canvas): string[] | undefined {
+    const { enter, exit, entries } = this.#asked;
+    if (picked === undefined) return [];
+    if (picked.type === 'exit') return exit === 'leave' ? [] : undefined;
+    if (picked.type === 'unfold' || enter === 'continue') return undefined;
     if (picked.type === 'text') return this.#text?.closingLines(picked, canvas) ?? [];
-    if (picked.type !== 'entry') return [];
-    return [`  ✓ ${oneLine(this.#asked.entries[picked.index]?.label ?? '', canvas.columns - 4)}`];
+    const entry = entries[picked.index];
+    if (entry?.leadsOn === true) return undefined;
+    return [`  ✓ ${oneLine(entry?.label ?? '', canvas.columns - 4)}`];
   }
 
-  #stroke(stroke: string): Picked | undefined {
-    const { exit } = this.#asked;
-    if (stroke === 'return' || stroke === 'enter') return this.#pick(this.#list.highlighted);
-    if (/^[1-9]$/.test(stroke)) return this.#pick(Number(stroke) - 1);
-    if (isExit(stroke, exit)) return { type: 'exit' };
-    if (stroke === 'v' && this.#canUnfold) return { type: 'unfold' };
+  #mark(index: number, { fold }: Canvas): Mark {
+    const isUnread = fold === 'unread' && this.#list.entries[index]?.isYes === true;
+    return {
+      before: numberMark(this.#asked, index),
+      after: isUnread ? ' (read everything first: v)' : '',
+    };
+  }
+
+  #stroke(stroke: string, canvas: Canvas): Picked | undefined {
+    if (stroke === 'return' || stroke === 'enter')
+      return this.#pick(this.#list.highlighted, canvas);
+    if (/^[1-9]$/.test(stroke) && picksByDigit(this.#asked)) {
+      return this.#pick(Number(stroke) - 1, canvas);
+    }
+    if (isExit(stroke, this.#asked.exit)) return { type: 'exit' };
+    if (stroke === 'v' && canvas.fold !== 'none') return this.#unfold();
     this.#list.move(stroke);
   }
 
-  #pick(index: number): Picked | undefined {
-    if (index >= this.#list.entries.length) return;
+  #pick(index: number, { fold }: Canvas): Picked | undefined {
+    const entry = this.#list.entries[index];
+    if (entry === undefined) return;
+    if (entry.isYes === true && fold === 'unread') return this.#unfold();
     this.#list.highlighted = index;
     if (index < this.#asked.entries.length) return { type: 'entry', index };
-    this.#text = new FreeText({ prompt: responsePrompt, canGoBack: true, canBeEmpty: false });
+    const { enter, text } = this.#asked;
+    const asked = { prompt: responsePrompt, canGoBack: true, canBeEmpty: false, enter };
+    this.#text = new FreeText({ ...asked, text: this.#typedBefore ?? text });
+  }
+
+  /* Who comes back from reading finds no yes under the next Enter. */
+  #unfold(): Picked {
+    if (this.#asked.decides) this.#list.highlighted = this.#asked.start;
+    return { type: 'unfold' };
   }
 
   #typed(typed: Typed | undefined): Picked | undefined {
     if (typed?.type === 'text') return typed;
-    if (typed?.type === 'back') this.#text = undefined;
+    if (typed?.type !== 'back') return;
+    this.#typedBefore = typed.text;
+    this.#text = undefined;
   }
 }

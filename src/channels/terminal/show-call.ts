@@ -1,57 +1,53 @@
 import { inertLine } from '../../content/inert-text.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
-import { firstUnits, lastUnits, textLines, wrap } from './fit-text.ts';
+import { diffPaint } from './diff-paint.ts';
+import { textLines, wrap } from './fit-text.ts';
+import { groupPart, linesPart, type Part } from './fold-parts.ts';
 import type { Page } from './page.ts';
 
 const longestOnOneLine = 60;
-const longestInFull = 300;
-const mostEntries = 20;
+/* Half of it is for indentation; what is nested deeper stands on one line. */
+const widestPage = 80;
 
 /** The call that would run, and nothing else: its tool, and every argument as `name: value`. */
 export function showCall(
   page: Page,
   { toolName, input }: Pick<ToolCall, 'toolName' | 'input'>,
 ): void {
-  for (const [index, line] of wrap(inertLine(toolName), page.columns - 4).entries()) {
-    page.add(`${index === 0 ? '  ' : '  ┊ '}${page.paint.strong(line)}`);
-  }
-  if (isGroup(input)) showEntries(page, input, 4);
-  else showValue(page, '', input, 4);
+  const name = wrap(inertLine(toolName), page.columns - 4).map(
+    (line, index) => `${index === 0 ? '  ' : '  ┊ '}${page.paint.strong(line)}`,
+  );
+  const parts = isGroup(input) ? entryParts(page, input, 4) : [valuePart(page, '', input, 4)];
+  page.addPart(groupPart([linesPart(name, 2), ...parts], 2));
 }
 
-function showEntries(page: Page, group: object, indent: number): void {
-  const entries = Object.entries(group);
-  const isLong = page.isFolding && entries.length > mostEntries;
-  for (const [name, value] of isLong ? entries.slice(0, mostEntries) : entries) {
+function entryParts(page: Page, group: object, indent: number): Part[] {
+  return Object.entries(group).map(([name, value]) => {
     const label = Array.isArray(group) ? `[${name}]` : nameText(name);
-    showValue(page, `${label}: `, value, indent);
-  }
-  if (isLong) {
-    const more = `${' '.repeat(indent)}and ${entries.length - mostEntries} more `;
-    page.add(page.folded(compact(group).length, more));
-  }
+    return valuePart(page, `${label}: `, value, indent);
+  });
 }
 
-function showValue(page: Page, label: string, value: unknown, indent: number): void {
-  const text = compact(value);
+function valuePart(page: Page, label: string, value: unknown, indent: number): Part {
   const room = page.columns - indent;
-  if (page.isFolding && text.length > longestInFull) {
-    page.addAll(continued(page, indent, `${label}${foldedValue(page, text, room - label.length)}`));
-  } else if (isGroup(value) && (text.length > longestOnOneLine || text.length > room)) {
-    page.addAll(continued(page, indent, label.trimEnd()));
-    showEntries(page, value, Math.min(indent + 2, Math.floor(page.columns / 2)));
-  } else if (typeof value === 'string' && value.includes('\n')) {
-    page.addAll(continued(page, indent, label.trimEnd()));
-    page.addAll(textLines(value, room, true).map((line) => ' '.repeat(indent) + line));
-  } else page.addAll(continued(page, indent, `${label}${text}`));
+  if (typeof value === 'string' && value.includes('\n')) {
+    const paint = diffPaint(value, page.paint);
+    const space = ' '.repeat(indent);
+    const lines = textLines(value, room, { isBlock: true, paint }).map((line) => space + line);
+    return labelled(page, label, linesPart(lines, indent), indent);
+  }
+  const text = compact(value);
+  const deeper = indent + 2;
+  const isLong = text.length > longestOnOneLine || text.length > room;
+  if (isGroup(value) && isLong && deeper <= Math.min(page.columns, widestPage) / 2) {
+    return labelled(page, label, groupPart(entryParts(page, value, deeper), deeper), indent);
+  }
+  return linesPart(continued(page, indent, `${label}${text}`), indent);
 }
 
-/* Both ends, as what matters may stand at either. */
-function foldedValue(page: Page, text: string, room: number): string {
-  const note = page.folded(text.length);
-  const shown = Math.max(20, room - 45);
-  const end = Math.floor(shown / 3);
-  return `${firstUnits(text, shown - end)} … ${lastUnits(text, end)} ${note}`;
+function labelled(page: Page, label: string, part: Part, indent: number): Part {
+  if (label === '') return part;
+  return groupPart([linesPart(continued(page, indent, label.trimEnd()), indent), part], indent);
 }
 
 function continued(page: Page, indent: number, text: string): string[] {

@@ -19,9 +19,9 @@ export function terminalUserInterface(options: TerminalOptions = {}): Required<U
     },
     async readLine(prompt) {
       try {
-        return await withDialog(options, (dialog) =>
-          dialog.typeText({ prompt, canGoBack: false, canBeEmpty: true }),
-        );
+        const asked = { prompt, canGoBack: false, canBeEmpty: true, enter: 'send' } as const;
+        const { text } = await withDialog(options, (dialog) => dialog.typeText(asked));
+        return text;
       } catch (error) {
         if (error instanceof Departure) return undefined;
         throw error;

@@ -29,7 +29,7 @@ async function onScreen<RESULT>(
 ): Promise<RESULT> {
   const screen = new Screen(streams, signal);
   try {
-    return await ask(new ScreenDialog(screen, streams.output));
+    return await ask(new ScreenDialog(screen));
   } finally {
     await screen.close();
   }

@@ -1,0 +1,150 @@
+import type {
+  QuestionAnswer,
+  QuestionField,
+  QuestionRequestContent,
+} from '../../content/question.ts';
+import type { Dialog } from './dialog.ts';
+import { type PickList, responsePrompt } from './widget.ts';
+
+/** What is known of one field: its answer, and what was ticked and typed without being one. */
+export interface Draft {
+  answer?: Omit<QuestionAnswer, 'key'>;
+  ticked?: string[];
+  text?: string | undefined;
+}
+
+/** One field and how it is asked. */
+export interface Turn {
+  field: QuestionField;
+  request: QuestionRequestContent;
+  draft: Draft;
+  exit: 'back' | 'none';
+}
+
+/** Asks for one field and keeps what was said in its draft; gives whether it is answered, or the person went back. */
+export async function askField(turn: Turn, dialog: Dialog): Promise<boolean> {
+  const { options, freeText, max } = turn.field;
+  if (freeText === 'only' || (options.length === 0 && freeText === 'optional')) {
+    return askText(turn, dialog);
+  }
+  return max > 1 ? askSeveral(turn, dialog) : askOne(turn, dialog);
+}
+
+async function askText(turn: Turn, dialog: Dialog): Promise<boolean> {
+  const { draft, exit } = turn;
+  const typed = await dialog.typeText({
+    prompt: responsePrompt,
+    text: draft.text,
+    canGoBack: exit === 'back',
+    canBeEmpty: false,
+    enter: enterOf(turn),
+  });
+  draft.text = typed.text;
+  if (typed.type === 'text') draft.answer = { optionIds: [], text: typed.text };
+  return typed.type === 'text';
+}
+
+async function askOne(turn: Turn, dialog: Dialog): Promise<boolean> {
+  const { field, draft } = turn;
+  const list = pickList(turn);
+  for (;;) {
+    const picked = await dialog.pick(list);
+    if (picked === undefined) return false;
+    draft.text = 'text' in picked ? picked.text : draft.text;
+    const option = 'index' in picked ? field.options[picked.index] : undefined;
+    const optionIds = option === undefined ? [] : [option.id];
+    draft.answer = 'text' in picked ? { optionIds, text: picked.text } : { optionIds };
+    if (option === undefined || !asksForNotes(turn, option.id)) return true;
+    const notes = await dialog.typeText({
+      prompt: responsePrompt,
+      text: draft.text,
+      canGoBack: true,
+      canBeEmpty: true,
+      enter: enterOf(turn),
+    });
+    draft.text = notes.text;
+    if (notes.type === 'text' && notes.text !== '') draft.answer = { optionIds, text: notes.text };
+    if (notes.type === 'text') return true;
+    list.start = field.options.indexOf(option);
+  }
+}
+
+async function askSeveral(turn: Turn, dialog: Dialog): Promise<boolean> {
+  const { field, draft } = turn;
+  const { options, min, max } = field;
+  const checked = placesOf(field, draft.ticked ?? field.preselected ?? []);
+  const said = await dialog.pickSeveral({ ...pickList(turn), start: 0, checked, min, max });
+  const optionIds = said.indexes.flatMap((index) => options[index]?.id ?? []);
+  draft.ticked = optionIds;
+  if (said.type === 'exit') return false;
+  draft.text = said.text;
+  draft.answer = said.text === undefined ? { optionIds } : { optionIds, text: said.text };
+  return true;
+}
+
+function pickList(turn: Turn): PickList {
+  const { field, request, draft, exit } = turn;
+  const { options, min, max, freeText, preselected = [] } = field;
+  const decides = request.kind === 'confirmation';
+  const entries = options.map(({ id, label, description }) => ({
+    label,
+    description,
+    isPreselected: preselected.includes(id),
+    ...(decides ? { words: wordsOf(id), isYes: !isNo(id) } : {}),
+    leadsOn: asksForNotes(turn, id),
+  }));
+  const canBeNone = min === 0 && max === 1 && freeText === 'never';
+  return {
+    entries: canBeNone ? [...entries, { label: 'None of these' }] : entries,
+    start: startOf(turn),
+    takesText: freeText === 'optional' && !options.some(({ id }) => asksForNotes(turn, id)),
+    text: draft.text,
+    exit,
+    isNumbered: !isUserChoice(turn),
+    decides,
+    enter: enterOf(turn),
+  };
+}
+
+/* The frame of seed 004 has no numbers. */
+function isUserChoice({ field, request: { kind } }: Turn): boolean {
+  return kind === 'choice' && field.freeText === 'optional' && field.max === 1;
+}
+
+function enterOf({ request }: Turn): PickList['enter'] {
+  return request.fields.length > 1 ? 'continue' : 'send';
+}
+
+function isNo(id: string): boolean {
+  return id === 'no' || id === 'no_with_feedback';
+}
+
+function wordsOf(id: string): string[] {
+  if (id === 'yes') return ['y', 'yes'];
+  return id === 'no' ? ['n', 'no'] : [];
+}
+
+/* A confirmation starts on its no: the first key that comes in by mistake must not say yes. */
+function startOf({ draft, field, request }: Turn): number {
+  const [first] = placesOf(field, draft.answer?.optionIds ?? field.preselected ?? []);
+  if (request.kind === 'confirmation') {
+    const no = field.options.findIndex(({ id }) => isNo(id));
+    return draft.answer === undefined || first === undefined ? Math.max(no, 0) : first;
+  }
+  if (first !== undefined) return first;
+  return draft.answer?.text === undefined ? 0 : field.options.length;
+}
+
+function placesOf({ options }: QuestionField, ids: readonly string[]): number[] {
+  return options.flatMap(({ id }, index) => (ids.includes(id) ? [index] : []));
+}
+
+/* Seed 002's third answer to a confirmation: no, and what to change. */
+function asksForNotes(
+  { request, field }: Pick<Turn, 'request' | 'field'>,
+  optionId: string,
+): boolean {
+  return (
+    request.kind === 'confirmation' && field.freeText !== 'never' && optionId === 'no_with_feedback'
+  );
+}

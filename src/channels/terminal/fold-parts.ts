@@ -1,0 +1,105 @@
+/** Lines that may be folded between the first and the last, or parts that may. Blank lines carry nothing. */
+export type Part =
+  | { type: 'lines'; rows: number; lines: readonly string[]; indent: number }
+  | { type: 'group'; rows: number; parts: readonly Part[]; indent: number };
+
+/** What stands in place of so many folded lines. */
+export type Sign = (count: number, indent: number) => string;
+
+export function linesPart(lines: readonly string[], indent = 0): Part {
+  return { type: 'lines', rows: lines.length, lines, indent };
+}
+
+export function groupPart(parts: readonly Part[], indent = 0): Part {
+  return { type: 'group', rows: sum(parts.map(({ rows }) => rows)), parts, indent };
+}
+
+/** Every line of the parts. */
+export function linesOf(parts: readonly Part[]): string[] {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const more = part.type === 'lines' ? part.lines : linesOf(part.parts);
+    for (const line of more) lines.push(line);
+  }
+  return lines;
+}
+
+/**
+ * The parts in so many rows. Each keeps its place: the short ones are whole, and of the long ones the first and last
+ * lines are shown, with a sign between. Where there are too many parts, the first and last ones are shown.
+ */
+export function foldParts(parts: readonly Part[], rows: number, sign: Sign): string[] {
+  if (fits(parts, rows)) return linesOf(parts);
+  const filled = parts.filter((part) => !isBlank(part));
+  if (fits(filled, rows)) return linesOf(filled);
+  if (sum(filled.map(least)) > rows) return foldMany(filled, rows, sign);
+  const shares = allot(filled, rows);
+  return filled.flatMap((part, index) => foldPart(part, shares[index] ?? 0, sign));
+}
+
+function foldPart(part: Part, rows: number, sign: Sign): string[] {
+  if (part.type === 'group') return foldParts(part.parts, rows, sign);
+  return part.rows <= rows ? [...part.lines] : foldLines(part.lines, rows, part.indent, sign);
+}
+
+function foldLines(lines: readonly string[], rows: number, indent: number, sign: Sign): string[] {
+  if (rows <= 0) return [];
+  const first = Math.ceil(((rows - 1) * 2) / 3);
+  const last = rows - 1 - first;
+  return [
+    ...lines.slice(0, first),
+    sign(lines.length - first - last, indent),
+    ...lines.slice(lines.length - last),
+  ];
+}
+
+function foldMany(parts: readonly Part[], rows: number, sign: Sign): string[] {
+  const first = countWithin(parts, Math.ceil(((rows - 1) * 2) / 3));
+  const rest = rows - 1 - sum(parts.slice(0, first).map(least));
+  const last = countWithin(parts.slice(first).toReversed(), rest);
+  const indent = parts[0]?.indent ?? 0;
+  if (first === 0) return foldLines(linesOf(parts), rows, indent, sign);
+  const kept = [...parts.slice(0, first), ...parts.slice(parts.length - last)];
+  const between = parts.slice(first, parts.length - last);
+  const shares = allot(kept, rows - 1);
+  const folded = kept.map((part, index) => foldPart(part, shares[index] ?? 0, sign));
+  const hidden = sign(sum(between.map((part) => part.rows)), between[0]?.indent ?? indent);
+  return [...folded.slice(0, first).flat(), hidden, ...folded.slice(first).flat()];
+}
+
+/* How many of the parts have room, each with its least. */
+function countWithin(parts: readonly Part[], rows: number): number {
+  let left = rows;
+  const end = parts.findIndex((part) => (left -= least(part)) < 0);
+  return end === -1 ? parts.length : end;
+}
+
+/* Rows for each part: those that need little get all of it, and the others share the rest. */
+function allot(parts: readonly Part[], rows: number): number[] {
+  const given = parts.map(least);
+  const needs = parts.map((part, index) => ({ index, more: part.rows - (given[index] ?? 0) }));
+  let left = rows - sum(given);
+  for (const [rank, { index, more }] of needs.toSorted((a, b) => a.more - b.more).entries()) {
+    const share = Math.min(more, Math.floor(left / (needs.length - rank)));
+    given[index] = (given[index] ?? 0) + share;
+    left -= share;
+  }
+  return given;
+}
+
+/* A line and a sign. */
+function least(part: Part): number {
+  return Math.min(part.rows, 2);
+}
+
+function isBlank(part: Part): boolean {
+  return part.type === 'lines' && part.lines.every((line) => line === '');
+}
+
+function fits(parts: readonly Part[], rows: number): boolean {
+  return sum(parts.map((part) => part.rows)) <= rows;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
