@@ -105,8 +105,8 @@ function asked({
 }): Omit<Question, 'kind'> {
   const preselected = choices.filter(({ id }) => id === defaultOptionId).map(({ id }) => id);
   const metadata = {
-    ...own,
     ...added,
+    ...own,
     ...(continuationId === undefined ? {} : { continuation_id: continuationId }),
     ...(sourceNode === undefined ? {} : { source_node: sourceNode }),
     ...(timeoutMs === undefined ? {} : { timeout_ms: timeoutMs }),

@@ -87,6 +87,8 @@ describe.skipIf(!hasTmux)('the travel agent in a real terminal (skipped without 
     await tmux.press('Enter');
     await tmux.shows('Reject with a reason');
     await tmux.press('3');
+    await tmux.shows('❯ Reject with a reason');
+    await tmux.press('Enter');
     await tmux.shows('Why? The agent is told: ▏');
     await tmux.type('a later one');
     await tmux.press('Enter');
