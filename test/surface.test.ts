@@ -35,7 +35,14 @@ test('the public names are these, and a change of them is a decision', () => {
     'toolCallSchema',
   ]);
   expect(Object.keys(agUi)).toEqual(['createAgUiHandler']);
-  expect(Object.keys(middleware).toSorted()).toEqual(['guardTools', 'holdPoint', 'inertTools']);
+  expect(Object.keys(middleware).toSorted()).toEqual([
+    'answerMessage',
+    'approvalRequestsOf',
+    'guardTools',
+    'holdPoint',
+    'inertTools',
+    'userInputRequestsOf',
+  ]);
   expect(Object.keys(otel)).toEqual(['traceHoldpoint']);
   expect(Object.keys(rap).toSorted()).toEqual([
     'checkRemoteCalls',

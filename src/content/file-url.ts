@@ -18,7 +18,7 @@ function dataUrl(base64: string, mediaType: string): string {
 /* `gs:` and `s3:` are for the providers that read from their own buckets. */
 const sendable = ['https:', 'http:', 'data:', 'gs:', 's3:'];
 const mediaTypePattern = /^[\w!#$&^.+-]+(\/[\w!#$&^.+*-]+(\s*;.*)?)?$/;
-const base64Pattern = /^[\w+/\s-]*={0,2}\s*$/;
+const base64Pattern = /^[\w+/\s-]*={0,2}$/;
 
 /** Why no provider can be sent a file of a message; `undefined` for one that can. A provider may refuse it all the same. */
 export function whyNotSendable(data: unknown, mediaType: string | undefined): string | undefined {
@@ -28,7 +28,7 @@ export function whyNotSendable(data: unknown, mediaType: string | undefined): st
   if (data instanceof URL) return whyNotUrl(data.href);
   if (typeof data === 'string') {
     if (URL.canParse(data)) return whyNotUrl(data);
-    return base64Pattern.test(data) ? undefined : 'it is neither a URL nor base64';
+    return base64Pattern.test(data.trim()) ? undefined : 'it is neither a URL nor base64';
   }
   if (typeof data !== 'object' || data === null) return undefined;
   if ('url' in data) return whyNotSendable(data.url, undefined);
@@ -48,6 +48,6 @@ function whyNotUrl(url: string): string | undefined {
   const isData =
     mediaTypePattern.test(mediaType) &&
     parameters.at(-1)?.toLowerCase() === 'base64' &&
-    base64Pattern.test(url.slice(comma + 1));
+    base64Pattern.test(url.slice(comma + 1).trim());
   return isData ? undefined : 'its data: URL is not of the form data:<media type>;base64,<base64>';
 }

@@ -4,6 +4,7 @@ import type { AgentOptions, ToolRecovery } from '../agent/agent-options.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
 import { createAgent } from '../agent/create-agent.ts';
 import { lastOf, successOf, type ToolRunOptions } from '../agent/execute-call.ts';
+import { Feed } from '../agent/feed.ts';
 import { messageOf } from '../agent/model-step.ts';
 import { sha256 } from '../content/sha256.ts';
 import type { ToolCall, ToolCallOutcome } from '../content/tool-call.ts';
@@ -14,6 +15,7 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import { inConversation } from '../thread/guarded-conversation.ts';
 import { inertTool } from './inert-tools.ts';
 import { proposingModel } from './proposing-model.ts';
+import { endedCalls } from './repeated-ids.ts';
 
 /** What calls are guarded with. */
 export interface Guard extends Pick<
@@ -35,6 +37,9 @@ export interface GuardedTool {
 /** How `execute` ended in this process: what it really gave, of which the log has what JSON can hold. */
 type Ending = { type: 'returned'; output: unknown } | { type: 'threw'; error: unknown };
 
+/** What a generator yields, and then how its call ended. */
+type Output = { type: 'preliminary'; output: unknown } | Ending;
+
 /**
  * One call that the AI SDK wants to run. Its log is a thread of its own, of an agent whose model proposes this call and no other:
  * leases, lost processes, recovery and late results are the agent's.
@@ -46,6 +51,7 @@ export class GuardedCall {
   readonly #options: ToolExecutionOptions<unknown>;
   readonly #call: ToolCall;
   readonly #agent: Agent;
+  readonly #outputs = new Feed<Output>();
   #ending: Ending | undefined;
 
   constructor(
@@ -74,11 +80,31 @@ export class GuardedCall {
     });
   }
 
+  /** As `result`, for a generator: while it runs here, its preliminary outputs come first. */
+  async *outputs(): AsyncGenerator {
+    this.#outputs.open();
+    void this.result().then(
+      (output) => this.#outputs.close({ type: 'returned', output }),
+      (error: unknown) => this.#outputs.close({ type: 'threw', error }),
+    );
+    let last: { output: unknown } | undefined;
+    for (;;) {
+      const { value } = await this.#outputs.next();
+      if (value === undefined) return;
+      if (value.type === 'threw') throw value.error;
+      /* The AI SDK takes the last output for the result, which was yielded already. */
+      if (value.type === 'returned' && last !== undefined && last.output === value.output) return;
+      last = value;
+      yield value.output;
+    }
+  }
+
   /** Runs the call, or gives what it came to when it ran before. */
   async result(): Promise<unknown> {
     this.#refuseInexact();
     const { threadId: conversationId } = this.#guard;
-    const threadId = await logOf(conversationId, this.#options.toolCallId);
+    const { messages, toolCallId } = this.#options;
+    const threadId = await logOf([conversationId, toolCallId, endedCalls(messages, toolCallId)]);
     return inConversation({ threadId, conversationId }, async () => this.#resultIn(threadId));
   }
 
@@ -111,9 +137,9 @@ export class GuardedCall {
     const { toolCallId, toolName } = this.#call;
     const claim = `Run call ${toolCallId} of ${toolName}, once, for thread ${this.#guard.threadId}.`;
     try {
-      const { abortSignal: signal } = this.#options;
+      const { abortSignal } = this.#options;
       const input = thread.revision === 0 ? claim : [];
-      const { status } = await this.#agent.run(input, thread, { signal });
+      const { status } = await this.#agent.run(input, thread, { abortSignal });
       return status;
     } catch (error) {
       /* Somebody else was one line ahead with the claim. */
@@ -127,7 +153,9 @@ export class GuardedCall {
     const input = equalJson(recorded, this.#call.input) ? this.#input : recorded;
     const options = { ...this.#options, idempotencyKey } satisfies ToolRunOptions;
     try {
-      const output = await lastOf(this.#tool.execute?.(input, options));
+      const output = await lastOf(this.#tool.execute?.(input, options), (preliminary) =>
+        this.#outputs.push({ type: 'preliminary', output: preliminary }),
+      );
       this.#ending = { type: 'returned', output };
       return output;
     } catch (error) {
@@ -177,9 +205,13 @@ export class GuardedCall {
   }
 }
 
+/** Which call it is: of which conversation and which id, and how many calls of the id it has had before. */
+type CallName = [threadId: string, toolCallId: string, before: number];
+
 /** The id of a call's own thread. Two calls never share one, whatever their ids hold. */
-async function logOf(threadId: string, toolCallId: string): Promise<string> {
-  return `call-${await sha256(`holdpoint/guarded-call/v1\0${JSON.stringify([threadId, toolCallId])}`)}`;
+async function logOf([threadId, toolCallId, before]: CallName): Promise<string> {
+  const name = [threadId, toolCallId, ...(before === 0 ? [] : [before])];
+  return `call-${await sha256(`holdpoint/guarded-call/v1\0${JSON.stringify(name)}`)}`;
 }
 
 function endingOf(outcome: ToolCallOutcome): Ending {

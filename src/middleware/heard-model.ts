@@ -5,24 +5,46 @@ import {
   type ProviderPart,
   type ProviderStream,
 } from '../agent/collected-answer.ts';
+import { tellsYes } from '../agent/provider-requests.ts';
 import { isForced, type ProviderCall, type ProviderModel } from './provider-call.ts';
+import { unretried } from './unretried.ts';
+
+/** What a model is heard with. */
+interface Hearing {
+  params: Pick<ProviderCall, 'responseFormat' | 'toolChoice'>;
+  isStreamed: boolean;
+  /** Whether the caller has had nothing of the run yet. */
+  isSilent: () => boolean;
+}
+
+/** A request that failed, and what the run was given for its error. */
+interface Unanswered {
+  error: Error;
+  kept: unknown;
+}
 
 /** The model that a middleware was given, as the run asks it: it always streams, and each of its answers is kept as it was. */
 export class HeardModel {
   readonly model: ProviderModel;
   /** The latest whole answer. */
   answer: ProviderAnswer | undefined;
+  #unanswered: Unanswered | undefined;
 
   constructor(
     model: ProviderModel,
-    {
-      params: { responseFormat, toolChoice },
-      isStreamed,
-    }: { params: Pick<ProviderCall, 'responseFormat' | 'toolChoice'>; isStreamed: boolean },
+    { params: { responseFormat, toolChoice }, isStreamed, isSilent }: Hearing,
   ) {
-    const wrapStream: NonNullable<LanguageModelMiddleware['wrapStream']> = isStreamed
+    const request: NonNullable<LanguageModelMiddleware['wrapStream']> = isStreamed
       ? async ({ doStream }) => this.#hear(await doStream())
       : async ({ doGenerate }) => this.#speak(await doGenerate());
+    const wrapStream: typeof request = async (call) => {
+      try {
+        return await request(call);
+      } catch (error) {
+        /* A yes that has reached the provider is not said again. */
+        throw isSilent() && !tellsYes(call.params.prompt) ? this.#keep(error) : error;
+      }
+    };
     this.model = wrapLanguageModel({
       model,
       middleware: {
@@ -36,6 +58,24 @@ export class HeardModel {
         wrapStream,
       },
     });
+  }
+
+  /**
+   * An error of the run, as the caller gets it. While they have had nothing of the run, a request that failed is theirs to make again,
+   * as often as the call's `maxRetries` says; after that it was the run's.
+   */
+  failureOf(error: unknown): unknown {
+    const unanswered = this.#unanswered;
+    if (unanswered !== undefined && unanswered.kept === error) return unanswered.error;
+    return unretried(error);
+  }
+
+  /* Not to be tried again here, and else as it was. */
+  #keep(error: unknown): unknown {
+    if (!(error instanceof Error) || Reflect.get(error, 'isRetryable') !== true) return error;
+    const kept: unknown = Object.create(error, { isRetryable: { value: false } });
+    this.#unanswered = { kept, error };
+    return kept;
   }
 
   #hear(streamed: ProviderStream): ProviderStream {

@@ -1,3 +1,9 @@
 export { type GuardOptions, guardTools } from './guard-tools.ts';
 export { holdPoint, type HoldPointOptions } from './hold-point.ts';
 export { inertTools } from './inert-tools.ts';
+export {
+  answerMessage,
+  approvalRequestsOf,
+  type HeldResult,
+  userInputRequestsOf,
+} from './result-requests.ts';

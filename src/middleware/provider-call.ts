@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { AgentOptions, RunOptions } from '../agent/agent-options.ts';
 import { type UserInputResponseContent, userInputResponseSchema } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
+import { isInert } from './inert-tools.ts';
 
 type WrappedCall = Parameters<NonNullable<LanguageModelMiddleware['wrapStream']>>[0];
 /** The model that is wrapped. */
@@ -54,7 +55,8 @@ export function threadOptionsOf({ providerOptions }: ProviderCall): ThreadOption
   );
 }
 
-function parseAnswer(item: unknown): UserInputResponseContent {
+/** An answer as it came from outside. Throws `invalid-answer`. */
+export function parseAnswer(item: unknown): UserInputResponseContent {
   const parsed = userInputResponseSchema.safeParse(item);
   if (parsed.success) return parsed.data;
   throw new HoldpointError(
@@ -88,13 +90,26 @@ export function settingsOf(params: ProviderCall): Pick<AgentOptions, BroughtOpti
   };
 }
 
-/** Throws `not-allowed` for tools that a call brings and that are not ours: their calls would pass nobody. */
-export function refuseOtherTools({ tools = [] }: ProviderCall, ours: object): void {
-  const others = tools.map(({ name }) => name).filter((name) => !Object.hasOwn(ours, name));
-  if (others.length === 0) return;
+/**
+ * The names of the tools that a call lets the model use; `undefined` for a call without tools, which says nothing of it. Throws
+ * `not-allowed` for tools that are not ours, and for those that the AI SDK could run by itself: their calls would pass nobody.
+ */
+export function activeToolsOf({ tools }: ProviderCall, ours: object): string[] | undefined {
+  const others = (tools ?? []).filter(({ name }) => !Object.hasOwn(ours, name));
+  refuse(
+    others,
+    'that holdPoint does not have: give them to holdPoint({ tools }), which runs them',
+  );
+  const live = (tools ?? []).filter((tool) => !isInert(tool));
+  refuse(live, 'that are not inert, so that the AI SDK could run them past every approval');
+  return tools?.map(({ name }) => name);
+}
+
+function refuse(tools: readonly { name: string }[], why: string): void {
+  if (tools.length === 0) return;
+  const names = tools.map(({ name }) => name).join(', ');
   throw new HoldpointError(
     'not-allowed',
-    `The call brings tools that holdPoint does not have: ${others.join(', ')}. ` +
-      'Give them to holdPoint({ tools }), which runs them; to the call itself give inertTools(tools), or none.',
+    `The call brings tools ${why}: ${names}. To a call of a model with holdPoint give inertTools(tools), or none.`,
   );
 }

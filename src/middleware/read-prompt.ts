@@ -6,6 +6,8 @@ import { messageIdOf } from '../thread/message-id.ts';
 import { toJson } from '../thread/tagged-json.ts';
 import { endsTurn } from '../thread/thread-state.ts';
 import type { ProviderCall } from './provider-call.ts';
+import type { Brought } from './recorded-steps.ts';
+import { answersInMessage } from './result-requests.ts';
 
 type PromptMessage = ProviderCall['prompt'][number];
 type NewMessage = UserModelMessage | SystemModelMessage;
@@ -14,8 +16,10 @@ type NewMessage = UserModelMessage | SystemModelMessage;
 export interface ReadPrompt {
   /** The system messages at its head. */
   instructions: SystemModelMessage[];
-  /** What came after all that a model or a tool said. */
+  /** What came after all that a model or a tool said, but for answers. */
   messages: NewMessage[];
+  /** The answers that came with those, in messages of `answerMessage`, unchecked. */
+  saidAnswers: unknown[];
   /** The answers in the tool message before those, as they were written. */
   answers: UserInputResponseContent[];
   /** Calls of the turn that the prompt ends with. The caller has them before their eyes; they are evidence of nothing. */
@@ -28,10 +32,12 @@ export function readPrompt(prompt: ProviderCall['prompt']): ReadPrompt {
   const instructions = prompt.slice(0, head === -1 ? prompt.length : head).filter(isNew);
   const rest = prompt.slice(instructions.length);
   const last = rest.findLastIndex((message) => !isNew(message));
+  const newest = rest.slice(last + 1).filter(isNew);
   const turn = rest.slice(rest.findLastIndex(({ role }) => role === 'user') + 1);
   return {
     instructions: instructions.filter((message) => message.role === 'system'),
-    messages: rest.slice(last + 1).filter(isNew),
+    messages: newest.filter((message) => answersInMessage(message) === undefined),
+    saidAnswers: newest.flatMap((message) => answersInMessage(message) ?? []),
     answers: answersIn(rest[last]),
     shownCalls: new Set(turn.flatMap(callIdsIn)),
   };
@@ -103,6 +109,21 @@ function newMessages(
 ): readonly NewMessage[] {
   const unnamed = messageId === undefined ? messages : messages.slice(0, -1);
   return messages.slice(overlap(messagesOfOpenTurn(thread), unnamed));
+}
+
+/** What a call brings that the thread may have from before: answers, where the prompt ends with them, or the last message. */
+export function broughtBy(
+  { messages, answers }: ReadPrompt,
+  thread: AgentThread,
+  { answers: others, messageId }: BesidePrompt,
+): Brought {
+  const newest = messages.length === 0 ? [...answers, ...others] : others;
+  return {
+    messageId,
+    answered: new Set(newest.map(({ requestId }) => requestId)),
+    isRepeated:
+      messages.length > 0 && overlap(messagesOfOpenTurn(thread), messages) === messages.length,
+  };
 }
 
 function isKnown({ events }: AgentThread, messageId: string | undefined): boolean {

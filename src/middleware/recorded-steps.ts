@@ -5,7 +5,7 @@ import type { ApprovalRequest } from '../content/approval.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { turnOfMessage } from '../thread/message-turn.ts';
 import { type AssistantPart, partsOf, requestsByCall } from '../thread/proposed-calls.ts';
-import type { ThreadEventOf } from '../thread/thread-event.ts';
+import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import { blockParts } from './said-parts.ts';
 
 /** A model step of the log. */
@@ -18,12 +18,38 @@ type ToolResult = Extract<ProviderPart, { type: 'tool-result' }>;
 type FileSaid = Extract<AssistantPart, { type: 'file' | 'reasoning-file' }>;
 type FileData = Extract<ProviderPart, { type: 'file' }>['data'];
 
-/** The steps that reply to the message of an id, up to the next message; `undefined` for one that the thread does not have. */
+/** What a call of the model brings that the thread may have from before. */
+export interface Brought {
+  /** The caller's id for the message that the prompt ends with. */
+  messageId: string | undefined;
+  /** Whether the message is, by its words, the one that the thread is at work on. */
+  isRepeated: boolean;
+  /** The requests that the prompt answers, where it ends with answers. */
+  answered: ReadonlySet<string>;
+}
+
+/** The steps that reply to what a call brings, up to the next message; `undefined` where it is new to the thread. */
 export function stepsOfReply(
-  { events }: AgentThread,
-  messageId: string,
+  { events, calls }: AgentThread,
+  { messageId, isRepeated, answered }: Brought,
 ): readonly RecordedStep[] | undefined {
-  return turnOfMessage(events, messageId)?.events.filter((event) => event.type === 'step-finished');
+  if (messageId !== undefined) return turnOfMessage(events, messageId)?.events.filter(isStep);
+  if (isRepeated) return events.slice(events.findLastIndex(isSaid) + 1).filter(isStep);
+  const asked = calls.filter(({ requestId = '' }) => answered.has(requestId));
+  if (asked.length === 0 || asked.some(({ outcome }) => outcome === undefined)) return undefined;
+  const last = Math.max(...asked.map(({ step }) => step));
+  const later = events.slice(events.findIndex((event) => isStep(event) && event.step === last) + 1);
+  const end = later.findIndex(isSaid);
+  return later.slice(0, end === -1 ? later.length : end).filter(isStep);
+}
+
+function isStep(event: ThreadEvent): event is RecordedStep {
+  return event.type === 'step-finished';
+}
+
+/* What an answer to a question says is no message of the caller's. */
+function isSaid(event: ThreadEvent): boolean {
+  return event.type === 'message-added' && event.place === undefined;
 }
 
 /** What a recorded step said beside the calls that are ours to tell; tool calls and results are those that the provider ran unasked. */

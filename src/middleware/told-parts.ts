@@ -3,10 +3,9 @@ import type { AgentStreamEvent } from '../agent/agent-stream.ts';
 import type { ProviderAnswer, ProviderPart } from '../agent/collected-answer.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { CallPlace, ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
-import type { AgentThread } from '../thread/agent-thread.ts';
+import type { Audience } from './audience.ts';
 import { finishParts } from './finish-parts.ts';
 import {
-  type AnswerEnd,
   endOfStep,
   isAbout,
   partsOfStep,
@@ -14,25 +13,8 @@ import {
   stepsOfReply,
   textOfStep,
 } from './recorded-steps.ts';
-import { blockParts, resultOf } from './said-parts.ts';
-import { unretried } from './unretried.ts';
-
-/** What a caller is to be told of a run, and what they know before. */
-export interface Audience {
-  thread: AgentThread;
-  /** The names of the tools that the caller has beside the model. */
-  callerTools: ReadonlySet<string>;
-  /** The requests that the prompt answered. */
-  answered: ReadonlySet<string>;
-  /** The ones among them that it rejected: the AI SDK says so to the caller itself. */
-  rejected: ReadonlySet<string>;
-  /** The calls that the caller has before their eyes, to which results may be told alone. */
-  shownCalls: ReadonlySet<string>;
-  /** The caller's id for the message of the call. */
-  messageId: string | undefined;
-  /** The model's latest answer. */
-  answer: () => ProviderAnswer | undefined;
-}
+import { resultOf } from './said-parts.ts';
+import { ToldBlocks } from './told-blocks.ts';
 
 type InputStart = Extract<AgentStreamEvent, { type: 'tool-input-start' }>;
 
@@ -45,28 +27,41 @@ export class ToldParts {
   readonly #results = new Set<string>();
   readonly #requests = new Set<string>();
   readonly #inputs = new Set<string>();
+  readonly #blocks = new ToldBlocks();
   #steps = 0;
-  /** What the model said last, where the end told of a reply of before. */
+  #toldAnswer: ProviderAnswer | undefined;
+  /** Whether nothing has been told yet. */
+  isSilent = true;
+  /** What the model said last, where the run took no step and its reply is one of before. */
   recordedText: string | undefined;
+  /** What the caller may have lost, not told yet. */
+  #before: readonly RecordedStep[] | undefined;
+  readonly #toldSteps = new Set<number>();
 
   constructor(audience: Audience) {
     this.#audience = audience;
     this.#usedIds = new Set(audience.thread.calls.map(({ toolCallId }) => toolCallId));
+    this.#before = stepsOfReply(audience.thread, audience) ?? [];
   }
 
   /** The parts that tell of an event. */
   of(event: AgentStreamEvent): ProviderPart[] {
+    const before = this.#before ? this.#lost(this.#before) : [];
+    this.#before = undefined;
+    const parts = [...before, ...this.#partsOf(event)];
+    if (parts.length > 0) this.isSilent = false;
+    return parts;
+  }
+
+  #partsOf(event: AgentStreamEvent): ProviderPart[] {
     switch (event.type) {
       case 'text-delta':
-      case 'reasoning-delta': {
-        const { type, text: delta, providerMetadata } = event;
-        return [{ type, id: this.#blockId(event.id), delta, providerMetadata }];
-      }
+      case 'reasoning-delta':
       case 'text-start':
       case 'text-end':
       case 'reasoning-start':
       case 'reasoning-end':
-        return [{ ...event, id: this.#blockId(event.id) }];
+        return [this.#blocks.of(event)];
       case 'tool-input-start':
         return this.#inputStart(event);
       case 'tool-input-delta':
@@ -76,7 +71,7 @@ export class ToldParts {
         return [event];
       case 'step-finished':
         this.#steps += 1;
-        return this.#restOfAnswer();
+        return [...this.#blocks.end(), ...this.#restOfAnswer()];
       case 'request-opened': {
         const call = event.place && this.#callAt(event.place);
         if (event.request.type !== 'approval-request') return call ? this.#call(call) : [];
@@ -87,6 +82,9 @@ export class ToldParts {
         const call = this.#callAt(event);
         return call ? this.#call(call) : [];
       }
+      case 'tool-result':
+        /* As a result it would be taken for the last one: of what a provider runs, the AI SDK does not hear that it is preliminary. */
+        return this.#audience.takesRaw ? [{ type: 'raw', rawValue: event }] : [];
       case 'call-ended': {
         const call = this.#callAt(event);
         return call ? this.#result(call, event.outcome) : [];
@@ -94,15 +92,10 @@ export class ToldParts {
       case 'finish':
         return this.#end(event.response);
       case 'error':
-        return [{ type: 'error', error: unretried(event.error) }];
+        return [{ type: 'error', error: this.#audience.failure(event.error) }];
       default:
         return [];
     }
-  }
-
-  /* Providers begin to count anew at each step, and the caller sees one. */
-  #blockId(id: string): string {
-    return `${this.#steps}.${id}`;
   }
 
   /** A call whose id was used before is recorded under another one: its input is not told before it is. */
@@ -117,7 +110,10 @@ export class ToldParts {
 
   /** What the model said beside text and calls of ours: it is told when the step is recorded, as a step may be tried twice. */
   #restOfAnswer(): ProviderPart[] {
-    const { content = [] } = this.#audience.answer() ?? {};
+    const answer = this.#audience.answer();
+    /* A step that was stopped has no answer of its own. */
+    const { content = [] } = (answer === this.#toldAnswer ? undefined : answer) ?? {};
+    this.#toldAnswer = answer;
     const requests = content.filter((part) => part.type === 'tool-approval-request');
     const asked = new Set(requests.map(({ toolCallId }) => toolCallId));
     return content.flatMap((part): ProviderPart[] => {
@@ -186,27 +182,36 @@ export class ToldParts {
   }
 
   #end(response: AgentResponse): ProviderPart[] {
-    const { thread, answer, messageId } = this.#audience;
-    const reply =
-      messageId === undefined || this.#steps > 0 ? undefined : stepsOfReply(thread, messageId);
+    const { answer, thread } = this.#audience;
+    const reply = this.#steps > 0 ? undefined : stepsOfReply(thread, this.#audience);
     const last = reply?.at(-1);
-    const open = new Set(response.approvalRequests.map(({ requestId }) => requestId));
     this.recordedText = last && textOfStep(last);
     const recorded = last && endOfStep(last);
-    const end: AnswerEnd | undefined = this.#steps === 0 ? recorded : answer();
     return [
-      ...this.#outcomesOfAnswers(response, reply === undefined),
-      ...(reply ?? []).flatMap((step) => this.#recorded(step, open)),
+      ...this.#lost(reply ?? []),
       ...response.approvalRequests
         .filter((request) => reply === undefined || isAbout(request, reply))
         .flatMap((request) => this.#openRequest(request)),
-      ...finishParts(response, end),
+      ...finishParts(response, this.#steps === 0 ? recorded : answer()),
     ];
   }
 
-  /** A step of before, for a caller who has lost the reply that told of it. What people are still asked about comes with its request. */
-  #recorded(event: RecordedStep, open: ReadonlySet<string>): ProviderPart[] {
-    const { calls } = this.#audience.thread;
+  /** What was recorded before, for a caller who has lost the reply that told of it. */
+  #lost(steps: readonly RecordedStep[]): ProviderPart[] {
+    const { answered, thread } = this.#audience;
+    const calls = thread.calls.filter(({ requestId = '' }) => answered.has(requestId));
+    return [
+      ...calls.flatMap((call) => (call.outcome ? this.#result(call, call.outcome) : [])),
+      ...steps.flatMap((step) => this.#recorded(step)),
+    ];
+  }
+
+  /** A step of before. What people are still asked about comes with its request. */
+  #recorded(event: RecordedStep): ProviderPart[] {
+    if (this.#toldSteps.has(event.step)) return [];
+    this.#toldSteps.add(event.step);
+    const { calls, activeApprovalRequests } = this.#audience.thread;
+    const open = new Set(activeApprovalRequests.map(({ requestId }) => requestId));
     return [
       ...partsOfStep(event).flatMap((part) => this.#atProvider(part)),
       ...calls
@@ -226,16 +231,6 @@ export class ToldParts {
     return this.#audience.shownCalls.has(toolCall.toolCallId)
       ? []
       : this.#request(request, toolCall);
-  }
-
-  /** An answer that was recorded before gives what it came to, as the first reply may have been lost. */
-  #outcomesOfAnswers({ thread, status, text }: AgentResponse, withText: boolean): ProviderPart[] {
-    const { answered } = this.#audience;
-    if (answered.size === 0 || this.#steps > 0) return [];
-    const calls = thread.calls.filter(({ requestId = '' }) => answered.has(requestId));
-    const results = calls.flatMap((call) => (call.outcome ? this.#result(call, call.outcome) : []));
-    const isText = withText && status === 'completed' && text !== '';
-    return isText ? [...results, ...blockParts('text', 'recorded', text)] : results;
   }
 
   #isDynamic(toolName: string): boolean {

@@ -42,6 +42,7 @@ test.each<[string, FilePart['data'], string, string?]>([
   ['a data: URL without a type', `data:;base64,${png}`, 'is not of the form'],
   ['a data: URL of broken base64', 'data:image/png;base64,%%%', 'is not of the form'],
   ['text that is no base64', 'not base64!', 'neither a URL nor base64'],
+  ['a megabyte of white space', ' '.repeat(1_000_000) + '%', 'neither a URL nor base64'],
   ['no media type', png, "'' is not a media type", ''],
   ['a malformed media type', png, 'is not a media type', 'image/'],
 ])('%s is refused before anything is recorded', async (_name, data, why, mediaType) => {

@@ -190,18 +190,22 @@ test('only `true` approves: what a caller of the bare model writes is refused, a
   expect((await agent.thread('t')).revision).toBe(revision);
 });
 
-test("the caller's own tools, given whole, make the AI SDK ask as well and believe histories; inert, they do not", async () => {
+test('tools given whole are refused in every call; inert, no history makes the AI SDK run one', async () => {
   const [way] = ways;
   if (way === undefined) throw new Error('A way was expected.');
-  const { call, tools, ran } = await waiting(way, [paris, paris, paris]);
+  const { call, tools, ran, agent } = await waiting(way, [paris, paris]);
+  const { revision } = await agent.thread('t');
   const marked = { ...tools, book: { ...travelTools(ran).book, needsApproval: true } };
-  const whilePending = ofThread('u', { whilePending: 'cancel' });
-  const whole = await call([{ role: 'user', content: 'One' }], { tools: marked, ...whilePending });
-  expect(requestsIn(whole.content)).toHaveLength(2);
+  const asked: ModelMessage[] = [{ role: 'user', content: 'One' }];
+  const whilePending = ofThread('t', { whilePending: 'cancel' });
+  expect(await errorCode(call(asked, { tools: marked, ...whilePending }))).toBe('not-allowed');
+  expect((await agent.thread('t')).revision).toBe(revision);
   const inert = { tools: inertTools(marked), ...whilePending };
-  const got = await call([{ role: 'user', content: 'Two' }], inert);
-  expect(requestsIn(got.content)).toHaveLength(1);
-  /* Before any model is asked, the AI SDK itself runs what such a history approves. */
-  await call(forged('made-up'), { tools: travelTools(ran), ...whilePending }).catch(() => {});
+  expect(requestsIn((await call(asked, inert)).content)).toHaveLength(1);
+  await expect(call(forged('made-up'), inert)).rejects.toThrow();
+  expect(ran).toEqual([]);
+  /* Why they are refused: before any model is asked, the AI SDK itself runs what such a history approves. */
+  const whole = { tools: travelTools(ran), ...whilePending };
+  expect(await errorCode(call(forged('made-up'), whole))).toBe('not-allowed');
   expect(cities(ran)).toEqual(['Forged']);
 });

@@ -8,10 +8,13 @@ import {
   type UIMessage,
   type wrapLanguageModel,
 } from 'ai';
+import { z } from 'zod';
 
 /** A server for `useChat`, and what came to it. */
 export interface ChatServer {
   bodies: unknown[];
+  /** The next reply is lost on its way: the server has done its work, and the page sees a dead line. */
+  loseReply(): void;
   /** A chat as a browser tab has it. */
   chat(messages?: UIMessage[]): Chat<UIMessage>;
 }
@@ -22,17 +25,24 @@ export function chatServer(
   tools: ToolSet = {},
 ): ChatServer {
   const bodies: unknown[] = [];
+  let losing = false;
   const serve = async (_url: unknown, init?: RequestInit): Promise<Response> => {
     const body = JSON.parse(typeof init?.body === 'string' ? init.body : '');
     bodies.push(body);
     const { id: threadId, messages, answers } = body;
+    const messageId = z
+      .array(z.looseObject({ id: z.string() }))
+      .parse(messages)
+      .at(-1)?.id;
     const agent = new ToolLoopAgent({
       model,
       tools,
       instructions: 'You book flights.',
-      providerOptions: { holdpoint: { threadId, ...(answers && { answers }) } },
+      providerOptions: { holdpoint: { threadId, messageId, ...(answers && { answers }) } },
     });
-    return createAgentUIStreamResponse({
+    const isLost = losing;
+    losing = false;
+    const response = await createAgentUIStreamResponse({
       agent,
       uiMessages: messages,
       ...(init?.signal && { abortSignal: init.signal }),
@@ -40,9 +50,15 @@ export function chatServer(
       messageMetadata: ({ part }) =>
         part.type === 'finish-step' ? part.providerMetadata?.['holdpoint'] : undefined,
     });
+    if (!isLost) return response;
+    await response.text();
+    throw new TypeError('The line is dead.');
   };
   return {
     bodies,
+    loseReply: () => {
+      losing = true;
+    },
     chat: (messages = []) =>
       new Chat({
         id: 'chat-1',

@@ -48,6 +48,31 @@ describe.each(['none', 'inert'])('useChat over a ToolLoopAgent, tools of the cal
   const serve = ({ model, tools }: ReturnType<typeof scriptedWorld>) =>
     chatServer(model, kind === 'inert' ? inertTools(tools) : {});
 
+  test('replies that are lost come with the next try: nothing is said, asked or done twice', async () => {
+    const world = scriptedWorld([
+      { text: 'I look. ', calls: [look('c1', 'Rome')] },
+      { text: 'I book. ', calls: [book('c2', 'Paris')] },
+      booked,
+    ]);
+    const server = serve(world);
+    const chat = server.chat();
+    server.loseReply();
+    await chat.sendMessage({ text: 'Book' });
+    expect([chat.status, chat.messages.length]).toEqual(['error', 1]);
+    await chat.regenerate();
+    expect(textOf(chat)).toBe('I look. I book. ');
+    expect(shown(chat)).toEqual(['c1 output-available', 'c2 approval-requested']);
+    server.loseReply();
+    const [id = ''] = openRequests(chat);
+    await chat.addToolApprovalResponse({ id, approved: true });
+    await vi.waitFor(() => expect(chat.status).toBe('error'));
+    await chat.sendMessage();
+    expect(textOf(chat)).toBe('I look. I book. All done.');
+    expect(shown(chat)).toEqual(['c1 output-available', 'c2 output-available']);
+    expect(world.ran.map(({ name }) => name)).toEqual(['look', 'book']);
+    expect(world.played.requests).toBe(3);
+  });
+
   test('a request is approved on the page: one card, from asking to its result', async () => {
     const world = scriptedWorld([{ text: 'One moment.', calls: [book('c1', 'Paris')] }, booked]);
     const server = serve(world);

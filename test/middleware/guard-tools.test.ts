@@ -75,7 +75,18 @@ async function execute(
   input: unknown,
   more: Partial<ToolExecutionOptions<unknown>> = {},
 ): Promise<unknown> {
-  return run?.(input, { ...options, ...more });
+  const returned: unknown = run?.(input, { ...options, ...more });
+  return isOutputs(returned) ? lastOf(returned) : returned;
+}
+
+function isOutputs(returned: unknown): returned is AsyncIterable<unknown> {
+  return returned instanceof Object && Symbol.asyncIterator in returned;
+}
+
+async function lastOf(outputs: AsyncIterable<unknown>): Promise<unknown> {
+  let last: unknown;
+  for await (const output of outputs) last = output;
+  return last;
 }
 
 /** A store on which nothing is recorded after a call's start. */
@@ -227,6 +238,8 @@ describe('a guarded tool', () => {
     const messages: ModelMessage[] = [{ role: 'user', content: 'When?' }];
     const more = { messages, abortSignal, context: { user: 'ada' } };
     expect(await execute(guarded.when, { day }, more)).toBe(day);
+    /* The AI SDK makes another array for another step. */
+    more.messages = [...messages];
     expect(given).toEqual([
       { day },
       { ...options, ...more, idempotencyKey: expect.stringMatching(/.{20}/) },

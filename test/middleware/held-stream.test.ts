@@ -1,5 +1,6 @@
 import { streamText, tool } from 'ai';
-import { expect, test, vi } from 'vitest';
+import { holdPoint, type HoldPointOptions } from 'holdpoint/middleware';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { eventsIn } from '../support/events-in.ts';
 import { overloaded } from '../support/overloaded.ts';
@@ -113,7 +114,7 @@ test('the model is read as fast as the stream is', async () => {
     finishPart(),
   ]);
   const reader = await open(heldWorld({ model: inner }).model);
-  expect(heard.requests).toBe(0);
+  expect(heard).toMatchObject({ requests: 1, parts: 1 });
   await until(reader, 'text-delta');
   await new Promise(setImmediate);
   expect(heard.parts).toBeLessThan(5);
@@ -147,6 +148,78 @@ test('who cancels the stream ends the run, tools are told, and the next call goe
   expect(thread.status).toBe('idle');
   expect((await rest(await open(model))).find(({ type }) => type === 'text-delta')).toMatchObject({
     delta: 'It ',
+  });
+});
+
+/** A held model that has begun to say something long. */
+function talking(options: Partial<HoldPointOptions> = {}) {
+  const words = Array.from({ length: 1_000 }, () => 'word ');
+  const { model: inner } = streamedModel(
+    [...textParts('0', ...words), finishPart()],
+    [...textParts('0', 'Again.'), finishPart()],
+  );
+  return heldWorld({ model: inner }, options);
+}
+
+describe('a stream that nobody reads', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test('gives its thread back after a minute, and the next message is taken', async () => {
+    const { model, store } = talking();
+    const reader = await open(model);
+    await until(reader, 'text-delta');
+    await vi.advanceTimersByTimeAsync(59_000);
+    expect((await store.head('t'))?.status).toBe('running');
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect((await store.head('t'))?.status).toBe('idle');
+    expect(await until(await open(model, 'Next'), 'text-delta')).toMatchObject({ delta: 'Again.' });
+    /* Whoever comes back to the first one finds out why it ended. */
+    expect(await until(reader, 'error')).toMatchObject({
+      error: { name: 'TimeoutError', message: 'The stream was not read for 60000 ms.' },
+    });
+  });
+
+  test('not even its beginning, gives its thread back too', async () => {
+    const { model, store } = talking({ unreadTimeoutMs: 500 });
+    await open(model);
+    await vi.advanceTimersByTimeAsync(501);
+    expect((await store.head('t'))?.status).toBe('idle');
+  });
+
+  test('through streamText, gives its thread back too', async () => {
+    const { model, store } = talking();
+    const reader = streamText({ model, prompt: 'Go', ...ofThread() }).stream.getReader();
+    for (let part = 0; part < 5; part += 1) await reader.read();
+    expect((await store.head('t'))?.status).toBe('running');
+    await vi.advanceTimersByTimeAsync(60_001);
+    expect((await store.head('t'))?.status).toBe('idle');
+  });
+
+  test('while a tool takes its time, is waited for as long as there is a reader', async () => {
+    const slow = tool({
+      inputSchema: z.object({}),
+      execute: async () => new Promise((resolve) => setTimeout(resolve, 300_000, 'slow')),
+    });
+    const script = [{ calls: [{ id: 'c1', name: 'slow', input: {} }] }, { text: 'Done.' }];
+    const { model } = scriptedWorld(script, { tools: { slow }, toolApproval: {} });
+    const reading = rest(await open(model));
+    await vi.advanceTimersByTimeAsync(300_001);
+    expect((await reading).at(-1)).toMatchObject({ finishReason: { unified: 'stop' } });
+  });
+
+  test('to its end, keeps what is left of it for a reader who comes late', async () => {
+    const { model } = scriptedWorld([{ calls: [book('c1', 'Paris')] }]);
+    const reader = await open(model);
+    await until(reader, 'tool-approval-request');
+    await until(reader, 'response-metadata');
+    expect(vi.getTimerCount()).toBe(0);
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect((await rest(reader)).at(-1)).toMatchObject({ type: 'finish' });
+  });
+
+  test.each([0, Number.NaN, Infinity, -1])('is not timed by %o: a TypeError at once', (ms) => {
+    expect(() => holdPoint({ unreadTimeoutMs: ms })).toThrow(TypeError);
   });
 });
 

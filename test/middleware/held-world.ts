@@ -42,8 +42,9 @@ export function heldWorld(
     store,
   };
   const held = wrapLanguageModel({ model: inner, middleware: holdPoint(kept) });
+  const { unreadTimeoutMs: _held, ...shared } = kept;
   /* What an inbox or a worker would use beside the wrapped model. */
-  const agent = createAgent({ ...kept, model: inner });
+  const agent = createAgent({ ...shared, model: inner });
   return { model: held, tools, store, ran, agent };
 }
 
@@ -64,6 +65,7 @@ export interface Asked {
   headers?: Record<string, string>;
   providerOptions?: Parameters<typeof generateText>[0]['providerOptions'];
   abortSignal?: AbortSignal;
+  maxRetries?: number;
 }
 
 /** What came of a call, whoever made it. */
@@ -95,14 +97,14 @@ async function streamed({ model, ...asked }: Asked): Promise<Got> {
   };
 }
 
-/** Every way the tests call it. */
+/** Every way the tests call it; without retries, unless they say so. */
 export const ways: Way[] = [
-  { name: 'generateText', ask: async (asked) => generateText(asked) },
-  { name: 'streamText', ask: streamed },
+  { name: 'generateText', ask: async (asked) => generateText({ maxRetries: 0, ...asked }) },
+  { name: 'streamText', ask: async (asked) => streamed({ maxRetries: 0, ...asked }) },
   {
     name: 'ToolLoopAgent',
     async ask({ messages, abortSignal, ...settings }) {
-      return new ToolLoopAgent(settings).generate({
+      return new ToolLoopAgent({ maxRetries: 0, ...settings }).generate({
         messages,
         ...(abortSignal && { abortSignal }),
       });

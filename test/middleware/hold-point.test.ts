@@ -361,7 +361,7 @@ describe.each(ways)('with $name', (way) => {
     await vi.waitFor(async () => expect((await store.head('t'))?.status).not.toBe('running'));
     const got = await way.ask({ model, messages, ...ofThread() });
     expect(got).toMatchObject({
-      content: [],
+      content: [{ type: 'tool-call', toolCallId: 'c1' }],
       finishReason: 'other',
       providerMetadata: { holdpoint: { status: 'indeterminate' } },
     });

@@ -1,6 +1,6 @@
-import { generateText, Output, simulateReadableStream } from 'ai';
+import { generateText, type ModelMessage, Output, simulateReadableStream } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { errorCode } from '../support/error-code.ts';
 import { book, look } from '../support/travel-world.ts';
@@ -34,6 +34,11 @@ function said({ content, text, finishReason }: Got): unknown {
     }
   });
   return { parts, text, finishReason };
+}
+
+/** The ids of the calls whose results are in a reply. */
+function results({ content }: Got): string[] {
+  return content.flatMap((part) => (part.type === 'tool-result' ? [part.toolCallId] : []));
 }
 
 /** The parts of a reply that say something, in no order: results come when they come. */
@@ -270,3 +275,84 @@ test('what is asked for as an object is read from the last step of the recorded 
   expect((await ask()).output).toEqual({ city: 'Rome' });
   expect((await ask()).output).toEqual({ city: 'Rome' });
 });
+
+describe.each(ways)(
+  '$name: a message that is sent again after its run failed on the way',
+  (way) => {
+    test.each([
+      ['by its id', { messageId: 'm1' }],
+      ['by its words', {}],
+    ])('gets the whole reply, what was recorded before too: %s', async (_, more) => {
+      const { model, ran, agent } = scriptedWorld([
+        { text: 'I look. ', calls: [look('c1', 'Rome')] },
+        { fail: 'The line is dead.' },
+        { text: 'Seen.' },
+      ]);
+      const asked = { model, messages: [user('Look')], ...ofThread('t', more) };
+      await expect(way.ask(asked)).rejects.toThrow('The line is dead.');
+      const got = await way.ask(asked);
+      expect(got.text).toBe('I look. Seen.');
+      expect(got.content.map(({ type }) => type)).toEqual([
+        'text',
+        'tool-call',
+        'tool-result',
+        'text',
+      ]);
+      expect(ran).toHaveLength(1);
+      expect((await agent.thread('t')).messages).toHaveLength(4);
+    });
+
+    test('gets the requests that are open, beside what was said before them', async () => {
+      const { model, ran } = scriptedWorld([
+        { text: 'I look. ', calls: [look('c1', 'Rome')] },
+        { fail: 'The line is dead.' },
+        { text: 'I book. ', calls: [book('c2', 'Paris')] },
+      ]);
+      const asked = { model, messages: [user('Book')], ...ofThread() };
+      await errorCode(way.ask(asked));
+      const got = await way.ask(asked);
+      const again = await way.ask(asked);
+      expect(got.text).toBe('I look. I book. ');
+      expect(partsSaid(again)).toEqual(partsSaid(got));
+      expect(requestsIn(again.content)).toEqual(requestsIn(got.content));
+      expect(ran).toHaveLength(1);
+    });
+  },
+);
+
+test.each(ways)(
+  '$name: the id may be in the message itself, where an app keeps its history so',
+  async (way) => {
+    const { model, agent, played } = scriptedWorld([{ text: 'Paris.' }]);
+    const providerOptions = { holdpoint: { messageId: 'm1' } };
+    const messages = [{ ...user('Where?'), providerOptions }];
+    const first = await way.ask({ model, messages, ...ofThread() });
+    expect(said(await way.ask({ model, messages, ...ofThread() }))).toEqual(said(first));
+    expect((await agent.thread('t')).messages).toHaveLength(2);
+    expect(played.requests).toBe(1);
+  },
+);
+
+test.each(ways)(
+  '$name: an answer that is sent again after its run failed gets the result and all that followed',
+  async (way) => {
+    const { model, ran } = scriptedWorld([
+      { calls: [book('c1', 'Paris')] },
+      { text: 'Booked. ', calls: [look('c2', 'Rome')] },
+      { fail: 'The line is dead.' },
+      { text: 'Seen.' },
+      { text: 'Bye.' },
+    ]);
+    const messages: ModelMessage[] = [user('Book')];
+    const asked = await way.ask({ model, messages, ...ofThread() });
+    messages.push(...asked.responseMessages, answering(requestsIn(asked.content)));
+    await expect(way.ask({ model, messages, ...ofThread() })).rejects.toThrow('The line is dead.');
+    const got = await way.ask({ model, messages, ...ofThread() });
+    expect([got.text, results(got)]).toEqual(['Booked. Seen.', ['c1', 'c2']]);
+    const later = await way.ask({ model, messages: [...messages, user('Thanks')], ...ofThread() });
+    expect([later.text, results(later)]).toEqual(['Bye.', []]);
+    const again = await way.ask({ model, messages, ...ofThread() });
+    expect([again.text, results(again)]).toEqual(['Booked. Seen.', ['c1', 'c2']]);
+    expect(ran.map(({ name }) => name)).toEqual(['book', 'look']);
+  },
+);

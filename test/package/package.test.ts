@@ -98,6 +98,8 @@ const printedBy = new Map([
   ['The loop, 1', 'Booked a flight to Paris.'],
   ['Questions, 1', '1. Approve'],
   ['Streaming, 1', 'I look for one.'],
+  ['docs/loop-of-your-own.md: Requests and answers, 1', 'Booked a flight to Paris.'],
+  ['docs/loop-of-your-own.md: Guarded tools, 1', 'Booked a flight to Paris.'],
 ]);
 
 test.each(blocks.filter(({ file }) => file.endsWith('.ts')))(

@@ -1,12 +1,20 @@
 import { tool } from 'ai';
-import { createUiHandler, stopChat } from 'holdpoint/ui';
+import { createAgent, memoryStore } from 'holdpoint';
+import { createUiHandler, stopChat, toUIMessages } from 'holdpoint/ui';
 import { describe, expect, test, vi } from 'vitest';
-import { finishPart, type StreamPart, textParts } from '../support/streamed-model.ts';
+import {
+  finishPart,
+  streamedModel,
+  type StreamPart,
+  textParts,
+} from '../support/streamed-model.ts';
 import { cityInput, travelTools } from '../support/travel-world.ts';
 import { chatPage, comparable, lastText, openApprovals, toolParts } from './chat-page.ts';
 import { call, city, fetchFrom, reasoningParts, streamingSite } from './streaming-site.ts';
 
 const says = (text: string) => [...textParts('0', text), finishPart()];
+
+const authorize = () => ({ principal: 'ann' });
 
 /** An answer that begins, and is never finished. */
 async function* endless(...parts: StreamPart[]): AsyncGenerator<StreamPart, void> {
@@ -186,5 +194,20 @@ describe('S13-11: a person who stops a reply', () => {
     gate.resolve();
     await vi.waitUntil(async () => (await at.agent.thread('t')).status === 'idle');
     expect(lastText(await at.reloaded())).toBe('Hello there.');
+  });
+
+  test('stops it in whichever process it runs, within a second or two', async () => {
+    const store = memoryStore();
+    const { model } = streamedModel(endless(...begun('Hello ')));
+    const [here, elsewhere] = [createAgent({ model, store }), createAgent({ model, store })];
+    const page = chatPage(createUiHandler({ agent: here, authorize }));
+    const sent = page.chat.sendMessage({ text: 'Hi' });
+    await vi.waitUntil(() => lastText(page.chat.messages) === 'Hello ');
+    const fetch = fetchFrom(createUiHandler({ agent: elsewhere, authorize }));
+    await stopChat(page.chat, { api: '/chat', fetch });
+    await sent;
+    const loaded = await toUIMessages(await elsewhere.thread('t'));
+    expect(lastText(loaded)).toBe('Hello ');
+    expect(comparable(page.chat.messages)).toEqual(comparable(loaded));
   });
 });

@@ -1,3 +1,4 @@
+import { checkHold } from '../../agent/held-stream.ts';
 import { checkLooks } from '../../agent/look-until-idle.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';
 import { checkOrigins } from '../../http/foreign-origin.ts';
@@ -33,6 +34,7 @@ export function createUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
 ): (request: Request) => Promise<Response> {
   checkLooks(options);
+  checkHold(options);
   checkOrigins(options);
   return async (request) => {
     try {

@@ -1,6 +1,7 @@
 import type { UIMessageChunk } from 'ai';
 import type { RunOptions } from '../../agent/agent-options.ts';
 import type { AgentStreamEvent } from '../../agent/agent-stream.ts';
+import { HeldStream } from '../../agent/held-stream.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { follow } from './follow.ts';
 import { broadcast } from './live-runs.ts';
@@ -33,19 +34,22 @@ export async function* tellChat<RUNTIME_CONTEXT>({
   ...begun
 }: BegunRun<RUNTIME_CONTEXT>): AsyncGenerator<UIMessageChunk, void> {
   const telling = new ThreadTelling(options);
+  const held = new HeldStream(options.agent, options, gone);
   let { thread, events } = begun;
   try {
     yield* telling.begin(thread, stand, before);
-    while (
-      (yield* tellRun(broadcast(options.agent, thread, events), thread, telling)) === 'running' &&
-      !gone.aborted
-    ) {
-      thread = yield* follow(options, telling, { thread, gone });
-      if (!gone.aborted) events = options.agent.stream([], thread, runOptions);
+    for (;;) {
+      const status = yield* tellRun(broadcast(options.agent, thread, events), thread, telling);
+      if (status === 'running') thread = yield* follow(options, telling, { thread, gone });
+      else for await (thread of held.follow(thread)) yield* telling.news(thread);
+      if (gone.aborted || (status !== 'running' && !held.hasResult(thread))) break;
+      events = options.agent.stream([], thread, runOptions);
     }
     const isAgain = stand.type === 'nothing' && stand.isAgain === true;
     yield* isAgain ? telling.endAgain(thread, before) : telling.end(thread);
   } catch (error) {
     yield* telling.fail(thread, error);
+  } finally {
+    held.end();
   }
 }

@@ -1,5 +1,5 @@
 import type { Agent } from '../../agent/agent.ts';
-import type { LookOptions } from '../../agent/look-until-idle.ts';
+import type { HoldOptions } from '../../agent/held-stream.ts';
 import type { Authorize } from '../../http/authorize.ts';
 import type { OriginOptions } from '../../http/foreign-origin.ts';
 import type { TellingOptions } from './telling-options.ts';
@@ -7,7 +7,7 @@ import type { ConvertDataPart } from './user-input.ts';
 
 /** How a web page reaches an agent. */
 export interface UiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
-  extends TellingOptions, LookOptions, OriginOptions {
+  extends TellingOptions, HoldOptions, OriginOptions {
   agent: Pick<
     Agent<RUNTIME_CONTEXT>,
     'now' | 'thread' | 'stream' | 'respond' | 'deliver' | 'stop' | 'retract'
