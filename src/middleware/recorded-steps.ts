@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ProviderAnswer, ProviderPart } from '../agent/collected-answer.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { turnOfMessage } from '../thread/message-turn.ts';
+import { isSaid, turnOfMessage } from '../thread/message-turn.ts';
 import { type AssistantPart, partsOf, requestsByCall } from '../thread/proposed-calls.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import { blockParts } from './said-parts.ts';
@@ -45,11 +45,6 @@ export function stepsOfReply(
 
 function isStep(event: ThreadEvent): event is RecordedStep {
   return event.type === 'step-finished';
-}
-
-/* What an answer to a question says is no message of the caller's. */
-function isSaid(event: ThreadEvent): boolean {
-  return event.type === 'message-added' && event.place === undefined;
 }
 
 /** What a recorded step said beside the calls that are ours to tell; tool calls and results are those that the provider ran unasked. */

@@ -34,6 +34,6 @@ export function turnOfMessage(
 }
 
 /** Whether an event is a message from the app, and not what an answer to a question says. */
-function isSaid(event: ThreadEvent): event is ThreadEventOf<'message-added'> {
+export function isSaid(event: ThreadEvent): event is ThreadEventOf<'message-added'> {
   return event.type === 'message-added' && event.place === undefined;
 }
