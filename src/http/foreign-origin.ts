@@ -9,25 +9,27 @@ export interface OriginOptions {
   allowedOrigins?: readonly string[];
 }
 
-/** Throws a `TypeError` for an origin that is none of the web. */
+/** Throws a `TypeError` for an allowed origin that is not an http(s) URL. */
 export function checkOrigins({ allowedOrigins = [] }: OriginOptions): void {
   for (const origin of allowedOrigins) {
     if (originOf(origin) === undefined) {
-      throw new TypeError(`allowedOrigins has ${JSON.stringify(origin)}, which is no http(s) URL.`);
+      throw new TypeError(
+        `allowedOrigins has ${JSON.stringify(origin)}, which is not an http(s) URL.`,
+      );
     }
   }
 }
 
 /**
- * The response that sends a page of another site away: 403, `foreign-origin`. Browsers name the origin of a page with every POST; what
- * comes from no page names none, and is let through.
+ * The response that refuses a page of another site: 403, `foreign-origin`. Browsers send the page's origin with every POST; a request
+ * without one comes from no page, and passes.
  */
 export function foreignOrigin(
   { headers, url }: Request,
   { allowedOrigins = [] }: OriginOptions,
 ): Response | undefined {
   const named = headers.get('origin');
-  /* No page can set it: what it says holds behind any proxy. */
+  /* No page can set this header, and no proxy changes it. */
   if (named === null || headers.get('sec-fetch-site') === 'same-origin') return undefined;
   const origin = originOf(named);
   if (origin !== undefined && allowedOrigins.some((each) => originOf(each) === origin)) {

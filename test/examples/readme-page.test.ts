@@ -45,7 +45,7 @@ describe.skipIf(whyNot !== undefined)(`README's page (${whyNot ?? 'in Chromium'}
   test('takes a message, shows the whole call, and runs it after Approve alone', async () => {
     const page = await visit();
     await says(page, 'Book Rome');
-    await seen(call(page), 'May I do this?');
+    await seen(call(page), 'waits for you');
     expect(await call(page).textContent()).toContain('"city": "Rome"');
     expect(await button(page, 'Send').isDisabled()).toBe(true);
     await button(page, 'Approve').click();

@@ -224,6 +224,49 @@ describe('of several answers', () => {
   });
 });
 
+describe('a person who may chat and may not answer', () => {
+  const asks = {
+    id: 'q',
+    name: 'user_choice',
+    input: { question: 'Which?', options: ['a', 'b'] },
+  };
+  const asking = async () => {
+    const tools = { ...travelTools([]), ...questionTools() };
+    const at = site([{ calls: [asks] }, { text: 'Done.' }], { tools, mayAnswer: () => false });
+    const page = await at.tab();
+    await page.chat.sendMessage({ text: 'Ask' });
+    const [part] = toolParts(page.chat.messages);
+    const request = questionRequestSchema.parse(part?.approval?.descriptor);
+    const { revision } = await at.agent.thread('t');
+    return { at, request, revision };
+  };
+
+  test('gets 403 for an answer, for closing a question, and for a custom answer; nothing changes', async () => {
+    const { at, request, revision } = await asking();
+    const { requestId, fields } = request;
+    const type = 'question-response';
+    const [{ key, options } = { key: '', options: [] }] = fields;
+    const answers = [{ key, optionIds: options.slice(0, 1).map(({ id }) => id) }];
+    const data = { interaction_id: requestId, selected_option_id: 'a' };
+    const bodies = [
+      { answers: [{ type, requestId, status: 'answered', answers }] },
+      { answers: [{ type, requestId, status: 'dismissed' }] },
+      {
+        message: { id: 'm', role: 'user', parts: [{ type: 'data-interaction_response', data }] },
+      },
+    ];
+    for (const body of bodies) {
+      const response = await at.handler(post({ id: 't', ...body }));
+      expect(await response.json()).toMatchObject({
+        error: { code: 'not-allowed' },
+        refusedAnswers: [{ requestId, code: 'not-allowed' }],
+      });
+      expect(response.status).toBe(403);
+    }
+    expect((await at.agent.thread('t')).revision).toBe(revision);
+  });
+});
+
 describe('a page that is behind', () => {
   test('is told so when it posts, and only then', async () => {
     const at = site([{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }]);

@@ -28,7 +28,7 @@ export async function getThread<RUNTIME_CONTEXT>(
   return jsonResponse({ messages, revision, status, ...failureOf(thread, options) });
 }
 
-/* What a worker takes up by itself, it takes up sooner. */
+/* A worker resumes a thread sooner than this. */
 const graceMs = 5_000;
 
 function failureOf<RUNTIME_CONTEXT>(
@@ -36,7 +36,7 @@ function failureOf<RUNTIME_CONTEXT>(
   { agent, onError }: UiHandlerOptions<RUNTIME_CONTEXT>,
 ): object {
   if (failure === undefined) {
-    /* A run is due: the one before has died with its process, or nobody has begun it. */
+    /* The run has died with its process, or was never begun. */
     const isDue = status === 'idle' && resumeAt !== undefined;
     const isUnfinished = isDue && agent.now() - (events.at(-1)?.at ?? 0) >= graceMs;
     return isUnfinished

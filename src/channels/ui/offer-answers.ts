@@ -4,14 +4,14 @@ import { HoldpointError } from '../../errors.ts';
 import type { RefusedAnswer } from '../../http/error-response.ts';
 import { putBack } from './tell-run.ts';
 
-/** What became of an input: a run, without the answers that were refused, or the error that refuses all of it. */
+/** The outcome of an input: a run without the answers that were refused, or the error that refuses all of it. */
 export type Offered =
   | { type: 'taken'; events: AsyncIterable<AgentStreamEvent>; refused: RefusedAnswer[] }
   | { type: 'refused'; error: unknown; refused: RefusedAnswer[] };
 
 /**
- * Begins a run, and leaves out what it refuses, answer by answer: the rest is still recorded at once. `mayRunEmpty`: whether the run makes
- * sense when no item is left.
+ * Starts a run with the answers that the agent accepts: each that it refuses is left out, and the rest offered again, so that they are
+ * recorded in one append. `mayRunEmpty`: whether to run when no item is left.
  */
 export async function offerAnswers(
   items: readonly InputItem[],

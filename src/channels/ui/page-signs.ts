@@ -5,7 +5,7 @@ import { askChunk } from './ask-chunk.ts';
 import type { PageStand } from './thread-telling.ts';
 import { turnAt } from './turns.ts';
 
-/** What a page is to know beside what it is shown. */
+/** What decides which signs a page gets. */
 export interface PageSigns {
   thread: AgentThread;
   stand: PageStand;
@@ -18,7 +18,10 @@ export interface PageSigns {
   isSplit: boolean;
 }
 
-/** A stream with what the page is to know after its beginning. Signs are transient: `onData` has them, no message keeps them. */
+/**
+ * A stream with the signs for the page right after its start: `data-refused-answers` and `data-stale`. They are transient parts, so that
+ * `onData` gets them and no message keeps them.
+ */
 export async function* withSigns(
   chunks: AsyncIterable<UIMessageChunk>,
   signs: PageSigns,
@@ -38,7 +41,7 @@ function* signChunks(signs: PageSigns): Generator<UIMessageChunk, void> {
   }
 }
 
-/* Without its request asked again, a page would go on to show the answer that was refused. */
+/* Otherwise the page would keep showing the answer that was refused. */
 function* askedAgain({
   thread,
   stand,
@@ -60,7 +63,7 @@ function* askedAgain({
   }
 }
 
-/* What a page was shown of the thread ends before what it is shown now. */
+/* The thread has events that neither the page's messages nor this stream show. */
 function isStale({ thread: { events }, stand, before, seen, isSplit }: PageSigns): boolean {
   if (isSplit) return true;
   if (seen === undefined) return false;

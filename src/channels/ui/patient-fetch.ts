@@ -1,6 +1,6 @@
 type Fetch = typeof globalThis.fetch;
 
-/** How a page waits for a server that is away. */
+/** How a page waits for a server that can't be reached. */
 export interface PatienceOptions {
   fetch: Fetch | undefined;
   wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
@@ -14,8 +14,8 @@ const firstMs = 500;
 const longestMs = 10_000;
 
 /**
- * A `fetch` that repeats a request until the server answers. What is sent twice is taken once: messages are known by their ids, and
- * answers by those of their requests.
+ * A `fetch` that repeats a request until the server answers. Repeating is safe: messages are identified by their ids, answers by those
+ * of their requests.
  */
 export function patientFetch({ fetch, wait, onReach, signal }: PatienceOptions): Fetch {
   return async (input, init = {}) => {
@@ -37,7 +37,7 @@ export function patientFetch({ fetch, wait, onReach, signal }: PatienceOptions):
   };
 }
 
-/* What proxies say of a server that is away. Our route says why in JSON. */
+/* What proxies answer for a server that is down. An error of our own route has a JSON body. */
 function isAway({ status, headers }: Response): boolean {
   if (status === 500) return headers.get('content-type')?.startsWith('application/json') !== true;
   return status === 502 || status === 503 || status === 504;

@@ -19,6 +19,7 @@ import {
   type StoredThread,
   storedThread,
 } from './thread-on-page.ts';
+import { PageState } from './page-state.ts';
 import type { ThreadChatOptions, ThreadChatState } from './thread-chat-state.ts';
 import { type Fetch, ThreadRoute } from './thread-route.ts';
 import { watchedResponse } from './watched-response.ts';
@@ -38,8 +39,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   readonly chat: CHAT;
   readonly #route: ThreadRoute;
   readonly #wait: NonNullable<ThreadChatOptions['wait']>;
-  readonly #listeners = new Set<() => void>();
-  #state: ThreadChatState = { isLoaded: false, problem: undefined, sending: new Set() };
+  readonly #page = new PageState();
   #closing = new AbortController();
   #posted: Posted = { answers: [] };
   #reading: Promise<void> | undefined;
@@ -55,7 +55,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     this.#route = new ThreadRoute(options, {
       wait,
       signal: () => this.#closing.signal,
-      onReach: (isReached) => this.#reach(isReached),
+      onReach: (isReached) => this.#page.reach(isReached),
     });
     const { api, headers } = this.#route;
     this.chat = makeChat({
@@ -75,14 +75,11 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   }
 
   get state(): ThreadChatState {
-    return this.#state;
+    return this.#page.state;
   }
 
   /** Calls `listener` when `state` has changed. Returns what ends it. */
-  subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  };
+  subscribe = (listener: () => void): (() => void) => this.#page.subscribe(listener);
 
   /** Reads the thread, and follows it where it is being run. A closed one may be opened again. */
   async open(): Promise<void> {
@@ -107,7 +104,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   /** Answers an approval or a question. It is sent, and sent again where the server is away, until it is recorded or refused. */
   answer = async (response: UserInputResponseContent): Promise<void> => {
     const { requestId } = response;
-    this.#set({ sending: new Set([...this.#state.sending, requestId]) });
+    this.#page.send(requestId);
     if (response.type === 'approval-response' && isAskedIn(this.chat.messages, requestId)) {
       const { approved, reason } = response;
       const why = reason === undefined ? {} : { reason };
@@ -121,8 +118,8 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
 
   /** Stops the run: the server keeps what was said, and the next message is accepted. Where the server is away, nothing more is sent to it. */
   stop = async (): Promise<void> => {
-    if (this.#state.problem?.type === 'away') {
-      this.#withdrawn = [...this.#state.sending];
+    if (this.state.problem?.type === 'away') {
+      this.#withdrawn = [...this.state.sending];
       await this.chat.stop();
       return;
     }
@@ -142,42 +139,24 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     return this.chat.status === 'ready' || this.chat.status === 'error';
   }
 
-  #set(change: Partial<ThreadChatState>): void {
-    this.#state = { ...this.#state, ...change };
-    for (const listener of this.#listeners) listener();
-  }
-
-  #reach(isReached: boolean): void {
-    const isAway = this.#state.problem?.type === 'away';
-    if (isReached === !isAway) return;
-    const text = 'The server can’t be reached. Trying again …';
-    this.#set({ problem: isReached ? undefined : { type: 'away', text } });
-  }
-
   async #send(...[input, init]: Parameters<Fetch>): Promise<Response> {
     const isPost = init?.method === 'POST';
     this.#posted = isPost ? postedIn(init.body) : { answers: [] };
-    if (isPost) this.#set({ problem: undefined });
+    if (isPost) this.#page.set({ problem: undefined });
     const response = await this.#route.fetch(input, init);
     if (!response.ok) return response;
-    this.#settle(this.#posted.answers);
+    /* They are recorded, or the response says that they are not. */
+    this.#page.settle(this.#posted.answers);
     this.#posted = { answers: [] };
     const isOver = async (): Promise<boolean> => (await this.#read())?.status !== 'running';
     return watchedResponse(response, { wait: this.#wait, isOver });
-  }
-
-  /* They are recorded, or the response says that they are not. */
-  #settle(requestIds: readonly string[]): void {
-    const sending = new Set(this.#state.sending);
-    for (const requestId of requestIds) sending.delete(requestId);
-    if (sending.size < this.#state.sending.size) this.#set({ sending });
   }
 
   #hear({ type, data }: { type: string; data: unknown }): void {
     if (type === 'data-stale') this.#isStale = true;
     if (type !== 'data-refused-answers') return;
     this.#isStale = true;
-    this.#set({ problem: { type: 'refused', ...refusedIn(data) } });
+    this.#page.set({ problem: { type: 'refused', ...refusedIn(data) } });
   }
 
   #fail(error: unknown): void {
@@ -185,12 +164,12 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
       this.#refuse(error.statusCode, error);
       void this.#refreshLater(0);
     } else if (error instanceof TypeError) {
-      this.#reach(false);
+      this.#page.reach(false);
       void this.#refreshLater(retryMs);
     } else {
       const text = error instanceof Error ? error.message : String(error);
-      this.#set({ problem: { type: 'failed', text } });
-      if (this.#state.sending.size > 0) void this.#refreshLater(0);
+      this.#page.set({ problem: { type: 'failed', text } });
+      if (this.state.sending.size > 0) void this.#refreshLater(0);
     }
   }
 
@@ -201,11 +180,11 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     };
     const { unsaid, answers } = this.#posted;
     const problem = { type: 'refused', code, text } as const;
-    this.#set({ problem: unsaid === undefined ? problem : { ...problem, unsaid } });
-    this.#settle(answers);
+    this.#page.set({ problem: unsaid === undefined ? problem : { ...problem, unsaid } });
+    this.#page.settle(answers);
   }
 
-  /* What the AI SDK sends next by itself, it has begun to send by then. */
+  /* The timers let the AI SDK begin what it sends next by itself. */
   #finish({ isAbort, isError }: { isAbort: boolean; isError: boolean }): void {
     const { resolve } = this.#finished;
     this.#finished = Promise.withResolvers<void>();
@@ -226,11 +205,11 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
       try {
         const stored = await this.#read();
         if (signal.aborted) return;
-        /* What streams in is newer. */
+        /* A stream that has begun meanwhile is newer. */
         if (!this.#isIdle) this.#isStale = true;
         else if (stored !== undefined) this.#show(stored);
       } catch (error) {
-        if (!signal.aborted) this.#set({ problem: { type: 'failed', text: String(error) } });
+        if (!signal.aborted) this.#page.set({ problem: { type: 'failed', text: String(error) } });
       }
     }
   }
@@ -238,22 +217,22 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   async #read(): Promise<StoredThread | undefined> {
     const response = await this.#route.get();
     if (response.ok) return storedThread(await response.json());
-    this.#posted = { answers: [...this.#state.sending] };
+    this.#posted = { answers: [...this.state.sending] };
     this.#refuse(response.status, await response.text());
     return undefined;
   }
 
   #show({ messages, status, failure }: StoredThread): void {
-    this.#settle(this.#withdrawn);
+    this.#page.settle(this.#withdrawn);
     this.#withdrawn = [];
-    const { problem, sending } = this.#state;
+    const { problem, sending } = this.state;
     const unsent = givenApprovals(this.chat.messages, sending);
     this.chat.messages = messages;
     this.chat.clearError();
     const failed = failure && ({ type: 'failed', text: failure.text } as const);
-    this.#set({ isLoaded: true, problem: problem?.type === 'refused' ? problem : failed });
+    this.#page.set({ isLoaded: true, problem: problem?.type === 'refused' ? problem : failed });
     const open = unsent.filter(({ id }) => isAskedIn(messages, id));
-    this.#settle(unsent.filter((answer) => !open.includes(answer)).map(({ id }) => id));
+    this.#page.settle(unsent.filter((answer) => !open.includes(answer)).map(({ id }) => id));
     for (const answer of open) void this.chat.addToolApprovalResponse(answer);
     if (status === 'running' && open.length === 0) void this.chat.resumeStream();
   }

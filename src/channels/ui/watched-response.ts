@@ -1,15 +1,15 @@
-/** How a page finds out that a connection is dead which nobody has closed. */
+/** How a page detects a dead connection that was never closed. */
 export interface WatchOptions {
   wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
-  /** Whether nothing more can come; asked whenever nothing has come for some time. */
+  /** Whether no more data can arrive; called after each period of silence. */
   isOver: () => Promise<boolean>;
 }
 
 const silenceMs = 12_000;
 
 /**
- * The response, whose body fails as a broken connection does once nothing comes and nothing can. Where a network is lost, or a proxy
- * keeps a stream whose server has died, a page would wait for ever.
+ * The response with a body that fails, as a broken connection does, when it is silent and no more data can arrive. Without this a page
+ * would wait for ever after its network is lost, or behind a proxy that keeps the stream of a dead server open.
  */
 export function watchedResponse(response: Response, options: WatchOptions): Response {
   if (response.body === null) return response;
@@ -18,7 +18,7 @@ export function watchedResponse(response: Response, options: WatchOptions): Resp
     async pull(controller) {
       const read = await readOrSilence(reader, options);
       if (read === undefined) {
-        controller.error(new TypeError('network error: nothing comes any more'));
+        controller.error(new TypeError('network error: the connection is silent'));
         await reader.cancel().catch(() => {});
       } else if (read.done) controller.close();
       else controller.enqueue(read.value);
@@ -40,7 +40,7 @@ async function readOrSilence(
     const silence = wait(silenceMs, waiting.signal).then(() => undefined);
     const read = await Promise.race([next, silence]).finally(() => waiting.abort());
     if (read !== undefined) return read;
-    /* What came while it was asked counts. */
+    /* Data may have arrived during the check. */
     if (await isOver()) return Promise.race([next, Promise.resolve(undefined)]);
   }
 }
