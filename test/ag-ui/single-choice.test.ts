@@ -1,6 +1,6 @@
 import { tool, type ToolSet } from 'ai';
 import { later } from 'holdpoint';
-import { questionTool, questionTools } from 'holdpoint/tools';
+import { askConfirmation, questionTool, questionTools } from 'holdpoint/tools';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ScriptedStep } from '../support/script.ts';
@@ -23,7 +23,12 @@ const plain = questionTool({
 });
 const answering = { [Symbol.for('holdpoint.answering')]: { deliver: async () => {} } };
 const far: ToolSet[string] = tool({ inputSchema: cityInput, execute: async () => later });
-const tools: ToolSet = { ...questionTools(), plain, look: Object.assign(far, answering) };
+const tools: ToolSet = {
+  ...questionTools(),
+  ask_confirmation: askConfirmation(),
+  plain,
+  look: Object.assign(far, answering),
+};
 
 type Call = NonNullable<Extract<ScriptedStep, { calls?: unknown }>['calls']>[number];
 
