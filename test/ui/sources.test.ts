@@ -144,7 +144,7 @@ test('a page shows the same live and loaded, sources included, whatever the mode
         .flatMap(({ parts }) => parts)
         .filter(({ type }) => type === 'source-url').length;
     }),
-    { numRuns: 60 },
+    { numRuns: 150 },
   );
   expect(sources).toBeGreaterThan(10);
 });
