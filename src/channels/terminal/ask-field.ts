@@ -106,7 +106,7 @@ function pickList(turn: Turn): PickList {
   };
 }
 
-/* The frame of seed 004 has no numbers. */
+/* The frame of `getUserChoice` has no numbers. */
 function isUserChoice({ field, request: { kind } }: Turn): boolean {
   return kind === 'choice' && field.freeText === 'optional' && field.max === 1;
 }

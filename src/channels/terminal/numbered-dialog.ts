@@ -110,7 +110,7 @@ function placesOf(line: string, entries: readonly Entry[]): number[] {
   return whole === Infinity ? line.split(',').map((part) => placeOf(part, entries)) : [whole];
 }
 
-/* A number as seed 004's origin reads it, a word of an entry, or the label of just one. What is none is nowhere. */
+/* A number in digits alone, a word of an entry, or the label of just one. What is none is nowhere. */
 function placeOf(line: string, entries: readonly Entry[]): number {
   const text = line.trim();
   const isNumber = /^\d+$/.test(text) && Number(text) >= 1;

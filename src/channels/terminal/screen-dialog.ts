@@ -9,7 +9,7 @@ import { Sheet } from './sheet.ts';
 import { Subject } from './subject.ts';
 import type { PickList, Widget } from './widget.ts';
 
-/** Asks by frames on a screen, the way of seed 004. What has no room is folded, and paged through with `v`. */
+/** Asks by frames on a screen. What has no room is folded, and paged through with `v`. */
 export class ScreenDialog implements Dialog {
   readonly #screen: Screen;
   #subject = new Subject(() => {});
