@@ -80,7 +80,7 @@ function checkAnswer(
   refuseMismatch({ request }, answer);
 }
 
-/** An answer may repeat what was shown; what it repeats must be what is stored (design, rule 1). */
+/** An answer may repeat what was shown; what it repeats must be what is stored, which alone decides. */
 function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseContent): void {
   const { requestId, toolCall } = request;
   const stored = request.type === 'approval-request' ? request.digest : undefined;

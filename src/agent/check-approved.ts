@@ -18,7 +18,7 @@ export interface ApprovedCall {
 
 /**
  * The events that start an approved call, or let its provider run it, or that say why neither may be: the last look before.
- * What was shown is recomputed from the stored bytes; what is not equal is asked again (design, rule 4).
+ * What was shown is recomputed from the stored bytes; what is not equal is asked again.
  */
 export async function checkApproved(
   input: DecisionInput,

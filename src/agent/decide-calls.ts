@@ -19,7 +19,7 @@ export interface DecisionInput extends RequestMaking {
   rules: RuleInput;
 }
 
-/** A verdict for each call of a step, in its order. Nothing that is doubtful runs (design, rules 3 and 8). */
+/** A verdict for each call of a step, in its order. Nothing that is doubtful runs. */
 export async function decideCalls(
   input: DecisionInput,
   calls: readonly ProposedCall[],

@@ -40,7 +40,7 @@ export const questionRequestSchema = z.strictObject({
   fields: z.array(questionFieldSchema).min(1),
   /** Whether it may be closed without an answer. */
   allowDismiss: z.boolean(),
-  /** The answer that closing the question gives (seed 000 `default`); not the same as a preselection. */
+  /** The answer that closing the question gives, a remote tool's `default`; not the same as a preselection. */
   dismissAnswer: z.array(questionAnswerSchema).optional(),
   toolCall: toolCallSchema.optional(),
   /** Who asked for it: the principal of the message that the agent is at work on. Any JSON, as the app gave it. */

@@ -10,7 +10,7 @@ import {
   questionResponseSchema,
 } from './question.ts';
 
-/** Everything a person can be asked (seed 003's `ActiveUserRequests`). */
+/** Everything a person can be asked. */
 export const userInputRequestSchema = z.discriminatedUnion('type', [
   approvalRequestSchema,
   questionRequestSchema,

@@ -17,7 +17,7 @@ export interface ToolIdentity {
 
 /**
  * SHA-256, base64url, over all that a request shows and binds: the request, the call and its place, and the digest of
- * what runs it: a tool's definition, or the provider's own request. Equal digests mean that the same was asked (design, rule 4).
+ * what runs it: a tool's definition, or the provider's own request. Equal digests mean that the same was asked.
  */
 export function requestDigest(
   request: Omit<ApprovalRequest, 'digest'>,

@@ -77,7 +77,7 @@ export interface Findings {
 }
 
 /**
- * How a rule and a tool's own mark combine (design, part 4), failing closed: a denial denies; else a
+ * How a rule and a tool's own mark combine, failing closed: a denial denies; else a
  * `user-approval`, a rule that throws or one that returns what it may not asks; else `approved` runs, also over a
  * mark; else the mark decides. A rule that returns `undefined` never lifts a mark.
  */

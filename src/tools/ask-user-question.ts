@@ -6,7 +6,7 @@ import { HoldpointError } from '../errors.ts';
 import { textOf } from './input-text.ts';
 import { type Question, type QuestionResult, questionTool } from './question-tool.ts';
 
-/* Seed 001 counts characters and words: code points, as JSON Schema does, and runs without white space. */
+/* Characters and words are counted: code points, as JSON Schema does, and runs without white space. */
 const longestHeader = 12;
 const header = textOf('A short label for the question, at most 12 characters; not blank.')
   .refine((value) => Array.from(value).length <= longestHeader, 'must have at most 12 characters')
@@ -51,10 +51,10 @@ const inputSchema = z.object({
     .meta({ description: 'No two have the same header.', uniqueItems: true }),
 });
 
-/** One question of seed 001 (`UserQuestion`), as its JSON has it. */
+/** One question (`UserQuestion`), as its JSON has it. */
 export type UserQuestion = z.infer<typeof questionSchema>;
 
-/** What a front end of seed 001 is sent: the payload of `ask-user-question`. */
+/** What a front end is sent: the payload of `ask-user-question`. */
 export interface AskUserQuestionRequest {
   requestId: string;
   questions: UserQuestion[];
@@ -75,7 +75,7 @@ const responseSchema = z.union([
 ]);
 
 /**
- * Seed 001's `AskUserQuestion`: 1 to 4 questions, each with 2 to 4 options, single or multiple choice, nothing typed. Its
+ * `AskUserQuestion`: 1 to 4 questions, each with 2 to 4 options, single or multiple choice, nothing typed. Its
  * result is an object of the labels picked, by header; several are joined with `, `. Dismissed, it ends the turn: the result is the
  * error `Interrupted`, and the model is not asked before the next message.
  */
@@ -100,7 +100,7 @@ export function askUserQuestion(): Tool {
 }
 
 /**
- * The request as a front end of seed 001 gets it. Throws `invalid-input` for a request that its shape can't hold: one that
+ * The request as the payload of `ask-user-question`. Throws `invalid-input` for a request that its shape can't hold: one that
  * takes text, or that is no question.
  */
 export function toAskUserQuestionRequest(request: QuestionRequestContent): AskUserQuestionRequest {
@@ -124,7 +124,7 @@ export function toAskUserQuestionRequest(request: QuestionRequestContent): AskUs
 }
 
 /**
- * The answer in a `UserQuestionResponse` of seed 001 (`request_id` or `requestId`), for `agent.run`. Throws `invalid-answer` for
+ * The answer in a `UserQuestionResponse` (`request_id` or `requestId`), for `agent.run`. Throws `invalid-answer` for
  * what is none, for another request's, for headers that were not asked, and for labels that were not offered.
  */
 export function fromUserQuestionResponse(
@@ -146,7 +146,7 @@ export function fromUserQuestionResponse(
   };
 }
 
-/** The labels picked, by header, as seed 001 sends them: several joined with `, `, in the order of the options. */
+/** The labels picked, by header: several joined with `, `, in the order of the options. */
 export function toUserQuestionAnswers(
   { fields }: QuestionRequestContent,
   response: Extract<QuestionResponseContent, { status: 'answered' }>,

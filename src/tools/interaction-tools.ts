@@ -6,7 +6,7 @@ import { textOf } from './input-text.ts';
 import { interactionIdOf, toInteractionResponse } from './interaction.ts';
 import { type Question, type QuestionResult, questionTool } from './question-tool.ts';
 
-/** What an app adds to the interactions of a tool. None of it is known to the model (seed 002, policy). */
+/** What an app adds to the interactions of a tool. None of it is known to the model. */
 export interface InteractionOptions {
   /** The option that is marked when the question is shown. It is not an answer. */
   defaultOptionId?: string;
@@ -40,14 +40,14 @@ const questionSchema = z.object({
   }),
 });
 
-/* Seed 002, to the letter; the dash is U+2014. */
+/* These labels are part of the wire form; the dash is U+2014. */
 const confirmationOptions = [
   { id: 'yes', label: 'Yes' },
   { id: 'no', label: 'No' },
   { id: 'no_with_feedback', label: 'No \u2014 tell me what to change' },
 ];
 
-/** Seed 002's two tools, under their names. */
+/** The two tools of interactions, under their names. */
 export function interactionTools(options: InteractionOptions = {}): {
   ask_confirmation: Tool;
   ask_question: Tool;
@@ -56,7 +56,7 @@ export function interactionTools(options: InteractionOptions = {}): {
 }
 
 /**
- * Seed 002's `ask_confirmation`: yes, no, or no with what to change. It is the model's courtesy and no gate: what must not run
+ * `ask_confirmation`: yes, no, or no with what to change. It is the model's courtesy and no gate: what must not run
  * without a person's word is held by `toolApproval`, whatever was answered here.
  */
 export function askConfirmation(options: InteractionOptions = {}): Tool {
@@ -76,7 +76,7 @@ export function askConfirmation(options: InteractionOptions = {}): Tool {
   });
 }
 
-/** Seed 002's `ask_question`: anything, with options to click or without. The user can always type. */
+/** `ask_question`: anything, with options to click or without. The user can always type. */
 export function askQuestion(options: InteractionOptions = {}): Tool {
   return questionTool({
     description:
@@ -91,7 +91,7 @@ export function askQuestion(options: InteractionOptions = {}): Tool {
   });
 }
 
-/* Who answers can always type, and always leave; the model can't say otherwise (S2-51, S2-52). */
+/* Who answers can always type, and always leave; the model can't say otherwise. */
 function asked({
   question,
   choices,
@@ -129,7 +129,7 @@ function asked({
   };
 }
 
-/* The call itself has no more to say than that somebody was asked; the answer stands in the history as the user's (S2-09, S2-14). */
+/* The call itself has no more to say than that somebody was asked; the answer stands in the history as the user's. */
 function interactionResult(
   response: QuestionResponseContent,
   request: QuestionRequestContent,

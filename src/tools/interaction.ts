@@ -3,14 +3,14 @@ import { fromBase64url } from '../content/base64.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
 
-/** Something to click, in seed 002's words. */
+/** Something to click. */
 export interface InteractionOption {
   id: string;
   label: string;
   description?: string;
 }
 
-/** A question as seed 002's front ends get it (`InteractionRequest`). What is not set is left out. */
+/** A question as front ends of interactions get it. What is not set is left out. */
 export interface InteractionRequest {
   interaction_id: string;
   kind: 'Confirmation' | 'Question';
@@ -34,7 +34,7 @@ const responseSchema = z.strictObject({
   metadata: z.unknown().optional(),
 });
 
-/** An answer as seed 002's front ends send it (`InteractionResponse`). */
+/** An answer as front ends of interactions send it. */
 export interface InteractionResponse {
   interaction_id: string;
   selected_option_id?: string;
@@ -45,7 +45,7 @@ export interface InteractionResponse {
   metadata?: unknown;
 }
 
-/* What of the metadata has a place of its own in seed 002's shape. */
+/* What of the metadata has a place of its own in an `InteractionRequest`. */
 const metadataSchema = z.looseObject({
   continuation_id: z.string().optional(),
   source_node: z.string().optional(),
@@ -53,7 +53,7 @@ const metadataSchema = z.looseObject({
 });
 
 /**
- * The id of a request in seed 002's form, a UUID of version 8 (RFC 9562): the bits of our own id, but for the six that say so.
+ * The `interaction_id` of a request, a UUID of version 8 (RFC 9562): the bits of our own id, but for the six that say so.
  * Always the same for a request. An id that the app's own `generateId` made in another form stays as it is.
  */
 export function interactionIdOf({ requestId }: { requestId: string }): string {
@@ -71,7 +71,7 @@ function uuidByte(byte: number, index: number): number {
 }
 
 /**
- * A question of one field as seed 002's front ends get it. Throws `invalid-input` for one that its shape can't hold: several
+ * A question of one field as an `InteractionRequest`. Throws `invalid-input` for one that its shape can't hold: several
  * fields, several picks, or no free text.
  */
 export function toInteractionRequest(request: QuestionRequestContent): InteractionRequest {
@@ -102,7 +102,7 @@ export function toInteractionRequest(request: QuestionRequestContent): Interacti
   });
 }
 
-/** An answer as seed 002 says it. Only the option `yes` confirms; text never does. */
+/** An answer as an `InteractionResponse`. Only the option `yes` confirms; text never does. */
 export function toInteractionResponse(
   request: QuestionRequestContent,
   response: QuestionResponseContent,
@@ -125,7 +125,7 @@ export function toInteractionResponse(
 }
 
 /**
- * The answer in an `InteractionResponse` of seed 002, with its names in snake or in camel case, for `agent.run`. Throws
+ * The answer in an `InteractionResponse`, with its names in snake or in camel case, for `agent.run`. Throws
  * `invalid-answer` for what is none, for another request's, and for one that contradicts itself.
  */
 export function fromInteractionResponse(

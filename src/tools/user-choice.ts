@@ -9,7 +9,7 @@ const inputSchema = z.object({
   options: z.union([z.string(), z.array(z.string())]),
 });
 
-/** What came of a choice, told apart where the string of seed 004 can't: an option can be called `cancelled`. */
+/** What came of a choice, told apart where a string can't: an option can be called `cancelled`. */
 export type UserChoice =
   | { status: 'selected'; option: string }
   | { status: 'typed'; text: string }
@@ -18,15 +18,15 @@ export type UserChoice =
 /** How a choice is told to the model. */
 export interface UserChoiceOptions {
   /**
-   * What the result is: seed 004's `text` (the option's, the user's own, or `cancelled`; the default), or a `UserChoice` as JSON,
+   * What the result is: `text` (the option's, the user's own, or `cancelled`; the default), or a `UserChoice` as JSON,
    * in which an option called `cancelled` is not a cancellation.
    */
   output?: 'text' | 'json';
 }
 
 /**
- * Seed 004's `user_choice`: one of several options, or what the user types instead. `options` is a JSON array in a string, as the
- * seed has it; an array is taken as well.
+ * `user_choice`: one of several options, or what the user types instead. `options` is a JSON array in a string, and
+ * an array is taken as well.
  */
 export function userChoice({ output = 'text' }: UserChoiceOptions = {}): Tool {
   const choice = questionTool({
@@ -45,13 +45,13 @@ export function userChoice({ output = 'text' }: UserChoiceOptions = {}): Tool {
   return Object.assign(choice, { inputSchema: advertised });
 }
 
-/** The string of seed 004 for a choice. */
+/** A choice as text. */
 export function choiceText(choice: UserChoice): string {
   if (choice.status === 'cancelled') return 'cancelled';
   return choice.status === 'selected' ? choice.option : choice.text;
 }
 
-/* The model is told of the string alone, as in the seed; an array is what many models send all the same. */
+/* The model is told of the string alone; an array is what many models send all the same. */
 const advertised = jsonSchema<z.infer<typeof inputSchema>>(
   {
     type: 'object',

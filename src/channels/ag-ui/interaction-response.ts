@@ -4,7 +4,7 @@ import type { AgentThread } from '../../thread/agent-thread.ts';
 import { fromInteractionResponse, interactionIdOf } from '../../tools/interaction.ts';
 import { inFull } from './single-answer.ts';
 
-/** Why seed 002's origin does not take an answer, in its words. */
+/** Why an `interactionResponse` is not taken, in the words that its front ends know. */
 export interface InteractionRefusal {
   code: 'MISSING_INTERACTION_ID' | 'NO_PENDING_INTERACTION' | 'INTERACTION_MISMATCH';
   message: string;
@@ -16,7 +16,7 @@ const namedSchema = z.looseObject({
 });
 
 /**
- * The answer in seed 002's `interactionResponse`, or why it is none of this thread. It answers questions alone, and so never
+ * The answer in an `interactionResponse`, or why it is none of this thread. It answers questions alone, and so never
  * approves. Throws `invalid-answer` for one that contradicts itself.
  */
 export function interactionAnswer(

@@ -8,7 +8,7 @@ import {
 } from '../../tools/interaction.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 
-/** A request in seed 002's shape; `undefined` where that can't say it: an approval, a form, several picks, picks alone. */
+/** A request as an `InteractionRequest`; `undefined` where that can't say it: an approval, a form, several picks, picks alone. */
 function asInteraction(request: UserInputRequest): InteractionRequest | undefined {
   if (request.type !== 'question-request') return undefined;
   try {
@@ -18,7 +18,7 @@ function asInteraction(request: UserInputRequest): InteractionRequest | undefine
   }
 }
 
-/** The request for seed 002's front ends, as its origin writes it: in camel case, without what is empty. */
+/** The request for front ends of interactions: in camel case, without what is empty. */
 export function interactionRequested(request: UserInputRequest): AgUiEvent[] {
   const interaction = asInteraction(request);
   if (interaction === undefined) return [];
@@ -31,7 +31,7 @@ export function interactionRequested(request: UserInputRequest): AgUiEvent[] {
   return [{ type: 'CUSTOM', name: 'interaction_requested', value }];
 }
 
-/** What became of a request of seed 002's shape, for the front ends that know no more than these events. */
+/** What became of an interaction, for the front ends that know no more than these events. */
 export function interactionEnded(
   event: ThreadEventOf<'request-answered' | 'request-closed'>,
   events: readonly ThreadEvent[],

@@ -44,7 +44,7 @@ export interface RunAgentInput extends Omit<
   'forwardedProps' | 'resume'
 > {
   resume: ResumeEntry[];
-  /** Seed 002's answer, in either spelling. */
+  /** The answer to an interaction, in either spelling. */
   interactionResponse: unknown;
   /** Whether a new message cancels what waits, calls elsewhere included, or is refused while anything does. */
   whilePending: 'refuse' | 'cancel';

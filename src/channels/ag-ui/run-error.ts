@@ -18,13 +18,13 @@ const told: ReadonlySet<HoldpointErrorCode> = new Set<HoldpointErrorCode>([
   'revision-conflict',
 ]);
 
-/** The end of a run that failed, or was refused. `requests-open` has a name in seed 002's world. */
+/** The end of a run that failed, or was refused. Front ends of interactions know `requests-open` by a name of their own. */
 export function runError(error: unknown, onError?: (error: unknown) => string): AgUiEvent {
   const known = HoldpointError.isInstance(error) && told.has(error.code) ? error : undefined;
   if (known === undefined) {
     return { type: 'RUN_ERROR', message: toldOf(error, onError), code: 'internal-error' };
   }
   const { code, message } = known;
-  const seedCode = code === 'requests-open' ? 'NO_RESPONSE_FOR_PENDING' : code;
-  return { type: 'RUN_ERROR', message, code: seedCode };
+  const name = code === 'requests-open' ? 'NO_RESPONSE_FOR_PENDING' : code;
+  return { type: 'RUN_ERROR', message, code: name };
 }

@@ -56,7 +56,7 @@ const toolResultSchema = z
     message: 'must have text or content',
   });
 
-/** A tool asks the person in front of the agent (seed 000). What is not one of its fields is left out. */
+/** A tool asks the person in front of the agent. What is not one of its fields is left out. */
 export type UserChoiceMessage = z.infer<typeof userChoiceSchema>;
 /** The one result of a call. */
 export type ToolResultMessage = z.infer<typeof toolResultSchema>;

@@ -139,7 +139,7 @@ function placesOf({ options }: QuestionField, ids: readonly string[]): number[] 
   return options.flatMap(({ id }, index) => (ids.includes(id) ? [index] : []));
 }
 
-/* Seed 002's third answer to a confirmation: no, and what to change. */
+/* The third answer to a confirmation: no, and what to change. */
 function asksForNotes(
   { request, field }: Pick<Turn, 'request' | 'field'>,
   optionId: string,

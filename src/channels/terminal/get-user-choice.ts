@@ -3,7 +3,7 @@ import type { Dialog } from './dialog.ts';
 import { NumberedDialog } from './numbered-dialog.ts';
 import type { UserInterface } from './user-interface.ts';
 
-/** Seed 004's word for no choice. An option or a typed text may say the same: `askInTerminal` keeps them apart. */
+/** The word for no choice. An option or a typed text may say the same: `askInTerminal` keeps them apart. */
 const cancelled = 'cancelled';
 
 /**

@@ -11,7 +11,7 @@ import { type Entry, escapeLabel, type PickList, responsePrompt } from './widget
 
 const laterEntry: Entry = { label: 'Decide later', words: ['later'] };
 
-/** Asks by a numbered list and a line of text (seed 004's fallback). Nothing is folded: there is no key to open it. */
+/** Asks by a numbered list and a line of text. Nothing is folded: there is no key to open it. */
 export class NumberedDialog implements Dialog {
   readonly #user: Pick<UserInterface, 'print' | 'readLine'>;
   readonly #output: TerminalOutput | undefined;

@@ -21,7 +21,7 @@ export type Picked =
   | { type: 'exit' }
   | { type: 'unfold' };
 
-/** One of several entries, the way seed 004 draws it; with a last one that leads to text of the person's own. */
+/** One of several entries, with a last one that leads to text of the person's own. */
 export class Selector implements Widget<Picked> {
   readonly #asked: PickList;
   readonly #list: EntryList;

@@ -56,7 +56,7 @@ function plain(text: string): string {
   return text.toLowerCase().replaceAll(/[\s_-]+/g, '');
 }
 
-/* Seed 001 asks one question as it asks several: with a header, and nothing to type. */
+/* `AskUserQuestion` asks one question as it asks several: with a header, and nothing to type. */
 function isPicked({ kind, text }: QuestionRequestContent, field: QuestionField): boolean {
   return kind === 'question' && field.label === text && field.freeText === 'never';
 }

@@ -1,4 +1,4 @@
-/** Whoever can put words before a person and take theirs: a terminal, a chat window, a test (seed 004). */
+/** Whoever can put words before a person and take theirs: a terminal, a chat window, a test. */
 export interface UserInterface {
   /**
    * Lets the person pick. Resolves to the exact text of the option, to what was typed instead, or to `cancelled`.

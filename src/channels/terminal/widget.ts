@@ -64,8 +64,8 @@ export interface PickList {
   enter: 'send' | 'continue';
 }
 
-/** The last entry of a list that takes text (seed 004). It is known by its place, never by its words. */
+/** The last entry of a list that takes text. It is known by its place, never by its words. */
 export const escapeLabel = 'Say something else...';
 
-/** The prompt of the text behind it (seed 004's origin). */
+/** The prompt of the text behind it. */
 export const responsePrompt = 'Enter your response: ';

@@ -14,7 +14,7 @@ export function userUIMessage(message: ModelMessage, id: string): UIMessage | un
 
 const interactionSchema = z.strictObject({ interaction_response: z.looseObject({}) });
 
-/** What an answer said to the model beside the result of its call: seed 002's data part, or else the message. */
+/** What an answer said to the model beside the result of its call: the data part of an interaction, or else the message. */
 export function answerMessageChunk(message: ModelMessage): UIMessageChunk[] {
   if (message.role !== 'user') return [];
   const parts = partsOf(message.content);

@@ -1,4 +1,4 @@
-/** What people permitted for a session, kept by the tool server (seed 000: tools keep such decisions in their own storage). */
+/** What people permitted for a session, kept by the tool server: the agent keeps no such decisions. */
 export interface GrantStore {
   /** Whether this was permitted in this conversation. Only `true` permits. */
   get(groupId: string, key: string): boolean | PromiseLike<boolean>;
