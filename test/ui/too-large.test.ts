@@ -1,5 +1,12 @@
 import { once } from 'node:events';
-import { Agent, createServer, request as send } from 'node:http';
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  request as send,
+  type RequestOptions,
+  type ServerResponse,
+} from 'node:http';
 import { Readable } from 'node:stream';
 import { memoryStore } from 'holdpoint';
 import { createUiHandler } from 'holdpoint/ui';
@@ -9,8 +16,8 @@ import { travelWorld } from '../support/travel-world.ts';
 import { origin } from './chat-page.ts';
 
 const store = memoryStore();
-const agent = travelWorld(scriptedModel([]), () => store).agent();
-const handler = createUiHandler({ agent, authorize: () => ({ principal: 'ann' }) });
+const travelAgent = travelWorld(scriptedModel([]), () => store).agent();
+const handler = createUiHandler({ agent: travelAgent, authorize: () => ({ principal: 'ann' }) });
 
 /** A body of a length, and how much of it was read. */
 function body(length: number) {
@@ -26,7 +33,7 @@ function body(length: number) {
   return { stream, read };
 }
 
-function posted(stream: ReadableStream, length: number): Request {
+function posted(stream: NonNullable<RequestInit['body']>, length: number): Request {
   const headers = { 'content-type': 'application/json', 'content-length': String(length) };
   const init = { method: 'POST', headers, body: stream, duplex: 'half' } as const;
   return new Request(`${origin}/chat`, init);
@@ -50,36 +57,40 @@ test('a body that is longer than it says is not read to its end', async () => {
   expect(read.bytes).toBeLessThan(3_000_000);
 });
 
-test("S13-10: over one connection, as a proxy keeps it, README's server refuses large messages one after the other", async () => {
-  const server = createServer(async (incoming, outgoing) => {
-    const { method = 'POST', url = '/', headers } = incoming;
-    const init = {
-      method,
-      headers: {
-        'content-type': String(headers['content-type']),
-        'content-length': String(headers['content-length']),
-      },
-      body: Readable.toWeb(incoming),
-      duplex: 'half',
-    } as const;
-    const response = await handler(new Request(`${origin}${url}`, init));
-    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-    outgoing.end(await response.text());
-  }).listen(0, '127.0.0.1');
+async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const request = posted(Readable.toWeb(incoming), Number(incoming.headers['content-length']));
+  const response = await handler(request);
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  outgoing.end(await response.text());
+}
+
+/** A server as README has it, on a port of its own. */
+async function served(): Promise<number> {
+  const server = createServer((...exchange) => void answer(...exchange)).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('There is no port.');
-  const connection = new Agent({ keepAlive: true, maxSockets: 1 });
-  onTestFinished(() => connection.destroy());
+  return address.port;
+}
+
+/** The status that a POST gets. */
+async function statusOf(options: RequestOptions, text: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const asked = send(options, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode));
+    });
+    asked.on('error', reject).end(text);
+  });
+}
+
+test("S13-10: over one connection, as a proxy keeps it, README's server refuses large messages one after the other", async () => {
+  const port = await served();
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  onTestFinished(() => agent.destroy());
+  const text = ' '.repeat(3_000_000);
+  const headers = { 'content-type': 'application/json', 'content-length': text.length };
   for (let time = 0; time < 3; time += 1) {
-    const text = ' '.repeat(3_000_000);
-    const headers = { 'content-type': 'application/json', 'content-length': text.length };
-    const asked = send({ agent: connection, port: address.port, method: 'POST', headers });
-    asked.end(text);
-    const [response] = await once(asked, 'response');
-    expect(response.statusCode).toBe(413);
-    response.resume();
-    await once(response, 'end');
+    expect(await statusOf({ agent, port, method: 'POST', headers }, text)).toBe(413);
   }
 });
