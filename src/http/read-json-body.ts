@@ -47,8 +47,12 @@ async function readBytes(
   request: Request,
   maximumBytes: number,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  if (Number(request.headers.get('content-length') ?? 0) > maximumBytes) return undefined;
   const body: AsyncIterable<Uint8Array<ArrayBuffer>> | null = request.body;
+  const announced = Number(request.headers.get('content-length') ?? 0);
+  if (announced > maximumBytes) {
+    await drop(body ?? [], announced);
+    return undefined;
+  }
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   for await (const part of body ?? []) {
@@ -58,4 +62,16 @@ async function readBytes(
     parts.push(part);
   }
   return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
+
+const maximumDroppedBytes = 67_108_864;
+
+/* A proxy that is still sending would report a closed connection instead of the refusal, and a page would send again. */
+async function drop(body: AsyncIterable<Uint8Array> | [], announced: number): Promise<void> {
+  if (!(announced <= maximumDroppedBytes)) return;
+  let length = 0;
+  for await (const part of body) {
+    length += part.byteLength;
+    if (length > announced) return;
+  }
 }

@@ -109,6 +109,47 @@ describe.skipIf(whyNot !== undefined)(`README's page (${whyNot ?? 'in Chromium'}
     await page.getByText('Tell a story').waitFor();
   });
 
+  test('without a network gives the words back when sending is stopped, beside what was typed since', async () => {
+    const page = await visit();
+    await page.context().setOffline(true);
+    await says(page, 'Book Rome');
+    await seen(page.getByRole('alert'), 'The server can’t be reached.');
+    await page.getByRole('textbox', { name: 'Message' }).fill('or Oslo');
+    await button(page, 'Stop').click();
+    await page.context().setOffline(false);
+    await seen(page.getByRole('alert'), 'Your message was not sent.');
+    const field = page.getByRole('textbox', { name: 'Message' });
+    expect(await field.inputValue()).toBe('Book Rome or Oslo');
+    await button(page, 'Send').click();
+    await call(page).waitFor();
+  });
+
+  test('says that a message is too large, each time, and keeps its words', async () => {
+    const page = await visit();
+    const field = page.getByRole('textbox', { name: 'Message' });
+    for (const length of [1_100_000, 2_000_000]) {
+      await field.fill('x'.repeat(length));
+      await button(page, 'Send').click();
+      await seen(page.getByRole('alert'), 'This is too large to send.');
+      await button(page, 'Send').and(page.locator(':enabled')).waitFor();
+      expect((await field.inputValue()).length).toBe(length);
+    }
+  });
+
+  test('with a sign-in page in the way says so, and shows the request as open', async () => {
+    const page = await visit();
+    await says(page, 'Book Rome');
+    await call(page).waitFor();
+    const signIn = { contentType: 'text/html', body: '<!doctype html><p>Sign in' };
+    await page.route('**/chat*', async (route) => route.fulfill(signIn));
+    await button(page, 'Approve').click();
+    await seen(page.getByRole('alert'), 'You may have to sign in again.');
+    await seen(call(page), 'waits for you');
+    await page.unroute('**/chat*');
+    await button(page, 'Approve').click();
+    await seen(reply(page), 'Booked.');
+  });
+
   test('in a second tab says that the first answer counts, and shows what came of it', async () => {
     const page = await visit();
     await says(page, 'Book Rome');

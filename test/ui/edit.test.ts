@@ -93,6 +93,23 @@ describe('S13-10: a message that the provider refused', () => {
   });
 });
 
+describe('S13-10: an edit that is refused leaves the message as it was', () => {
+  test.each([
+    ['as it is blank', { parts: [{ type: 'text' as const, text: ' ' }] }, 400],
+    ['as it is empty', { parts: [] }, 400],
+    ['while something is asked', { parts: [{ type: 'text' as const, text: 'New' }] }, 409],
+  ])('%s', async (_name, edited, status) => {
+    const at = streamingSite([failing]);
+    await at.chat.sendMessage({ text: 'Old words' });
+    const thread = await at.agent.thread('t');
+    if (status === 409) await at.agent.requestApproval(thread, { text: 'Deploy?' });
+    const messageId = lastQuestion(at.chat.messages);
+    await at.chat.sendMessage({ ...edited, role: 'user', messageId });
+    expect(at.sent.at(-1)?.status).toBe(status);
+    expect(JSON.stringify(await at.reloaded())).toContain('Old words');
+  });
+});
+
 describe('S13-11: a message that has a reply', () => {
   test.each([
     ['in words', [says('One.')]],

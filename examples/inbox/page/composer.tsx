@@ -16,7 +16,10 @@ export function Composer({ canSend, waiting, unsaid, onSend, onStop }: ComposerP
   const field = useRef<HTMLTextAreaElement>(null);
   const isReady = canSend && text.trim() !== '';
 
-  useEffect(() => setText((typed) => typed || (unsaid ?? '')), [unsaid]);
+  useEffect(() => {
+    if (unsaid === undefined) return;
+    setText((typed) => (typed.includes(unsaid) ? typed : `${unsaid}\n${typed}`.trim()));
+  }, [unsaid]);
   useEffect(() => field.current?.focus({ preventScroll: true }), []);
   const send = (event: SubmitEvent | KeyboardEvent): void => {
     event.preventDefault();

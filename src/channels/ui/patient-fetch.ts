@@ -15,7 +15,7 @@ const longestMs = 10_000;
 
 /**
  * A `fetch` that repeats a request until the server answers. Repeating is safe: messages are identified by their ids, answers by those
- * of their requests.
+ * of their requests. A response that is not of our route is a refusal, `foreign-response`.
  */
 export function patientFetch({ fetch, wait, onReach, signal }: PatienceOptions): Fetch {
   return async (input, init = {}) => {
@@ -27,7 +27,7 @@ export function patientFetch({ fetch, wait, onReach, signal }: PatienceOptions):
       );
       if (response !== undefined) {
         onReach(true);
-        return response;
+        return isForeign(response) ? foreignResponse() : response;
       }
       ends.throwIfAborted();
       onReach(false);
@@ -41,6 +41,17 @@ export function patientFetch({ fetch, wait, onReach, signal }: PatienceOptions):
 function isAway({ status, headers }: Response): boolean {
   if (status === 500) return headers.get('content-type')?.startsWith('application/json') !== true;
   return status === 502 || status === 503 || status === 504;
+}
+
+/* Of a sign-in page, to which a request was redirected, or of a network's own. */
+function isForeign({ ok, status, headers }: Response): boolean {
+  const type = headers.get('content-type') ?? '';
+  return ok && status !== 204 && !/^(?:text\/event-stream|application\/json)\b/i.test(type);
+}
+
+function foreignResponse(): Response {
+  const message = 'Something else answered for the server. You may have to sign in again.';
+  return Response.json({ error: { code: 'foreign-response', message } }, { status: 502 });
 }
 
 /* Browsers throw a `TypeError` for a connection that can't be made. */

@@ -5,6 +5,7 @@ import { deliverOutputs } from './client-outputs.ts';
 import { offerAnswers } from './offer-answers.ts';
 import { pageInput } from './page-input.ts';
 import { withSigns } from './page-signs.ts';
+import { refuseReplacement } from './refuse-replacement.ts';
 import { stopRun } from './stop-run.ts';
 import { streamedResponse } from './streamed-response.ts';
 import { tellChat } from './tell-chat.ts';
@@ -35,10 +36,11 @@ async function takeChat<RUNTIME_CONTEXT>(
   const { threadId, outputs = [], whilePending, revision: seen } = asked;
   const thread = await agent.thread(threadId);
   const before = thread.revision;
+  const runOptions = { ...by, ...(whilePending === undefined ? {} : { whilePending }) };
   const { items, stand, replaces = [] } = await pageInput(asked, thread, convertDataPart);
+  if (replaces.length > 0) refuseReplacement(thread, items, runOptions);
   await deliverOutputs({ agent, thread, clientTools, by }, outputs);
   for (const { messageId } of replaces) await agent.retract(thread, messageId, by);
-  const runOptions = { ...by, ...(whilePending === undefined ? {} : { whilePending }) };
   const offered = await offerAnswers(
     items,
     (left) => agent.stream(left, thread, runOptions),

@@ -16,9 +16,9 @@ export interface ThreadChatOptions {
 export type ThreadProblem =
   /** The server can't be reached. What was sent is sent again until it can. */
   | { type: 'away'; text: string }
-  /** The server refused something; `unsaid` is the text that it did not take, for the input field. */
+  /** The server refused something, or never got it (`not-sent`); `unsaid` is the text that it did not take, for the input field. */
   | { type: 'refused'; text: string; code: string; unsaid?: string }
-  /** The last run failed; `tryAgain` resumes it, and so does a new message. */
+  /** The last run failed, or the thread could not be read; `tryAgain` resumes it or reads it, and a new message resumes it too. */
   | { type: 'failed'; text: string };
 
 /** How a page stands beside its messages. */

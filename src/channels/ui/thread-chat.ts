@@ -8,12 +8,14 @@ import {
 import { timer } from '../../content/timer.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import { prepareReconnectToStreamRequest, prepareSendMessagesRequest } from './prepare-requests.ts';
-import { readRefusal, refusedIn } from './read-refusal.ts';
+import { refusedIn } from './read-refusal.ts';
 import { lastAssistantMessageHasApprovalResponses } from './send-automatically.ts';
 import { stopChat } from './stop-chat.ts';
 import {
+  askedAgain,
   givenApprovals,
   isAskedIn,
+  lostText,
   type Posted,
   postedIn,
   type StoredThread,
@@ -43,8 +45,10 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   #closing = new AbortController();
   #posted: Posted = { answers: [] };
   #reading: Promise<void> | undefined;
-  /** The requests whose answers a person has stopped sending. */
-  #withdrawn: readonly string[] = [];
+  /** What a person has stopped sending. */
+  #withdrawn: Posted = { answers: [] };
+  /** Resolved while no request waits for its response from a server that can be reached. */
+  #arrived = Promise.withResolvers<void>();
   #isStale = false;
   #finished = Promise.withResolvers<void>();
 
@@ -52,10 +56,11 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   constructor(makeChat: (init: ChatInit<UIMessage>) => CHAT, options: ThreadChatOptions) {
     const { id, wait = timer } = options;
     this.#wait = wait;
+    this.#arrived.resolve();
     this.#route = new ThreadRoute(options, {
       wait,
       signal: () => this.#closing.signal,
-      onReach: (isReached) => this.#page.reach(isReached),
+      onReach: (isReached) => this.#reach(isReached),
     });
     const { api, headers } = this.#route;
     this.chat = makeChat({
@@ -116,12 +121,13 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     if (!signal.aborted) await this.chat.sendMessage(undefined, { body: { answers: [response] } });
   };
 
-  /** Stops the run: the server keeps what was said, and the next message is accepted. Where the server is away, nothing more is sent to it. */
+  /** Stops the run: the server keeps what was said, and the next message is accepted. While it is away, what was being sent is withdrawn. */
   stop = async (): Promise<void> => {
+    /* What arrives after the stop would run on. */
+    await this.#arrived.promise;
     if (this.state.problem?.type === 'away') {
-      this.#withdrawn = [...this.state.sending];
-      await this.chat.stop();
-      return;
+      this.#withdrawn = { ...this.#posted, answers: [...this.state.sending] };
+      return this.chat.stop();
     }
     const { api, fetch, headers } = this.#route;
     const page = { id: this.chat.id, stop: this.chat.stop, resumeStream: this.refresh };
@@ -130,8 +136,9 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     );
   };
 
-  /** Resumes a thread whose last run has failed. */
+  /** Resumes a thread whose last run has failed, or reads one that could not be read. */
   tryAgain = async (): Promise<void> => {
+    if (this.#page.isUnread) return this.refresh();
     if (this.#isIdle && this.chat.messages.length > 0) await this.chat.regenerate();
   };
 
@@ -139,11 +146,18 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     return this.chat.status === 'ready' || this.chat.status === 'error';
   }
 
+  #reach(isReached: boolean): void {
+    this.#page.reach(isReached);
+    this.#arrived.resolve();
+  }
+
   async #send(...[input, init]: Parameters<Fetch>): Promise<Response> {
     const isPost = init?.method === 'POST';
     this.#posted = isPost ? postedIn(init.body) : { answers: [] };
     if (isPost) this.#page.set({ problem: undefined });
-    const response = await this.#route.fetch(input, init);
+    if (isPost) this.#arrived = Promise.withResolvers();
+    const { resolve } = this.#arrived;
+    const response = await this.#route.fetch(input, init).finally(resolve);
     if (!response.ok) return response;
     /* They are recorded, or the response says that they are not. */
     this.#page.settle(this.#posted.answers);
@@ -161,10 +175,12 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
 
   #fail(error: unknown): void {
     if (APICallError.isInstance(error)) {
-      this.#refuse(error.statusCode, error);
+      const { unsaid, answers } = this.#posted;
+      this.#page.refuse(error.statusCode, error, unsaid);
+      this.#ask(answers);
       void this.#refreshLater(0);
     } else if (error instanceof TypeError) {
-      this.#page.reach(false);
+      this.#reach(false);
       void this.#refreshLater(retryMs);
     } else {
       const text = error instanceof Error ? error.message : String(error);
@@ -173,15 +189,10 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     }
   }
 
-  #refuse(status: number | undefined, refused: unknown): void {
-    const { code, text } = readRefusal(refused) ?? {
-      code: 'unknown',
-      text: `The server refused this (${status}).`,
-    };
-    const { unsaid, answers } = this.#posted;
-    const problem = { type: 'refused', code, text } as const;
-    this.#page.set({ problem: unsaid === undefined ? problem : { ...problem, unsaid } });
-    this.#page.settle(answers);
+  /* Their answers are not recorded. */
+  #ask(requestIds: readonly string[]): void {
+    this.#page.settle(requestIds);
+    this.chat.messages = askedAgain(this.chat.messages, requestIds);
   }
 
   /* The timers let the AI SDK begin what it sends next by itself. */
@@ -208,8 +219,8 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
         /* A stream that has begun meanwhile is newer. */
         if (!this.#isIdle) this.#isStale = true;
         else if (stored !== undefined) this.#show(stored);
-      } catch (error) {
-        if (!signal.aborted) this.#page.set({ problem: { type: 'failed', text: String(error) } });
+      } catch {
+        if (!signal.aborted) this.#page.leaveUnread(500, '');
       }
     }
   }
@@ -217,20 +228,19 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   async #read(): Promise<StoredThread | undefined> {
     const response = await this.#route.get();
     if (response.ok) return storedThread(await response.json());
-    this.#posted = { answers: [...this.state.sending] };
-    this.#refuse(response.status, await response.text());
+    this.#page.leaveUnread(response.status, await response.text());
+    this.#ask([...this.state.sending]);
     return undefined;
   }
 
   #show({ messages, status, failure }: StoredThread): void {
-    this.#page.settle(this.#withdrawn);
-    this.#withdrawn = [];
-    const { problem, sending } = this.state;
-    const unsent = givenApprovals(this.chat.messages, sending);
+    this.#page.settle(this.#withdrawn.answers);
+    const unsent = givenApprovals(this.chat.messages, this.state.sending);
+    const unsaid = lostText(messages, this.chat.messages, this.#withdrawn.unsaid);
+    this.#withdrawn = { answers: [] };
     this.chat.messages = messages;
     this.chat.clearError();
-    const failed = failure && ({ type: 'failed', text: failure.text } as const);
-    this.#page.set({ isLoaded: true, problem: problem?.type === 'refused' ? problem : failed });
+    this.#page.load(failure, unsaid);
     const open = unsent.filter(({ id }) => isAskedIn(messages, id));
     this.#page.settle(unsent.filter((answer) => !open.includes(answer)).map(({ id }) => id));
     for (const answer of open) void this.chat.addToolApprovalResponse(answer);

@@ -36,13 +36,15 @@ const textSchema = z.looseObject({ type: z.literal('text'), text: z.string() });
 /** What the body of a request holds. */
 export function postedIn(body: unknown): Posted {
   const { answers, message } = postedSchema.parse(JSON.parse(String(body)));
-  const text = (message?.parts ?? [])
-    .map((part) => textSchema.safeParse(part).data?.text ?? '')
-    .join('');
+  const text = textIn(message?.parts ?? []);
   return {
     answers: answers.map(({ requestId }) => requestId),
     ...(text === '' ? {} : { unsaid: text }),
   };
+}
+
+function textIn(parts: readonly unknown[]): string {
+  return parts.map((part) => textSchema.safeParse(part).data?.text ?? '').join('');
 }
 
 /** The answer to an approval, as it stands in the messages of a page. */
@@ -74,4 +76,32 @@ export function isAskedIn(messages: readonly UIMessage[], requestId: string): bo
         isToolUIPart(part) && part.state === 'approval-requested' && part.approval.id === requestId,
     ),
   );
+}
+
+/** The messages with these requests asked again, as nobody has recorded their answers. */
+export function askedAgain(
+  messages: readonly UIMessage[],
+  requestIds: readonly string[],
+): UIMessage[] {
+  return messages.map((message) => ({
+    ...message,
+    parts: message.parts.map((part) => {
+      if (!isToolUIPart(part) || part.state !== 'approval-responded') return part;
+      const { approved: _approved, reason: _reason, ...approval } = part.approval;
+      if (!requestIds.includes(approval.id)) return part;
+      return { ...part, state: 'approval-requested' as const, approval };
+    }),
+  }));
+}
+
+/** The text of the last message that the page shows, where it was to be sent and the thread does not have it. */
+export function lostText(
+  stored: readonly UIMessage[],
+  shown: readonly UIMessage[],
+  text: string | undefined,
+): string | undefined {
+  const inThread = stored.filter(({ role }) => role === 'user');
+  const onPage = shown.filter(({ role }) => role === 'user');
+  const isThere = inThread.length >= onPage.length && textIn(inThread.at(-1)?.parts ?? []) === text;
+  return isThere ? undefined : text;
 }
