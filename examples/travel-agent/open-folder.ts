@@ -32,5 +32,5 @@ function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (/^(EEXIST|ENOTDIR)\b/.test(message)) return 'a file is in the way';
   if (/^(EACCES|EPERM|EROFS)\b/.test(message)) return "it can't be written to";
-  return inertLine(message);
+  return inertLine(message.replace(/\.$/, ''));
 }

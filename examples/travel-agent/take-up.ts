@@ -47,6 +47,8 @@ async function howItEnded(call: ToolCallRecord, person: Person): Promise<Settled
         return { status: 'failed', error: 'The booking was cut off, and nothing was booked.' };
       case 'Try it again':
         return { status: 'retry' };
+      default:
+        person.hears('', 'Only one of the first four can be recorded.');
     }
   }
 }

@@ -176,20 +176,32 @@ describe('whatever the call and however small the screen', () => {
     );
   }, 60_000);
 
-  test('a call nested five hundred times deep can be asked about', async () => {
+  test.each([
+    [500, 'core"'],
+    [20_000, '}}}}}'],
+  ])('a call nested %i times deep can be asked about', async (most, end) => {
     let input: unknown = 'the core';
-    for (let depth = 0; depth < 500; depth++) input = { a: input };
+    for (let depth = 0; depth < most; depth++) input = { a: input };
     const { terminal } = await Asked.about(input);
     expect(terminal.visible).toContain('more lines');
     await terminal.types('v');
     await terminal.shows('Space for more');
     await terminal.types(keys.end);
-    expect(terminal.visible).toContain('core"');
+    expect(terminal.screen).toContain(end);
   });
 });
 
 describe('while something is folded', () => {
   const long = { content: numbered(100) };
+
+  test('on the narrowest screen the sign still names the key (regression: it was cut)', async () => {
+    const terminal = new VirtualTerminal({ columns: 20, rows: 6 });
+    const asking = askInTerminal(approval(), terminal);
+    await terminal.shows('❯');
+    expect(terminal.visible).toMatch(/^ *… \d+ more, v$/m);
+    await terminal.types(keys.escape);
+    await asking;
+  });
 
   test('Approve opens what was folded, and approves nothing', async () => {
     const asked = await Asked.about(long);

@@ -193,6 +193,56 @@ describe('Z4-5: a terminal that is a pipe', () => {
     expect(await ids('Say something else...\nmine\n', optional)).toMatchObject({ text: 'mine' });
   });
 
+  test('asks again what is the number of one option and the label of another (regression: 2 picked 3)', async () => {
+    const seats = question(field(['2', '3', '1, or none']));
+    const streams = pipes('2\n2.\n');
+    expect(await askInTerminal(seats, streams)).toMatchObject([
+      { answers: [{ optionIds: ['option-1'] }] },
+    ]);
+    expect(streams.output.written).toContain(
+      '2 could be any of several. Type a number with its dot: 1. or 2.\n',
+    );
+    const several = question(field(['2', '3', '4'], { max: 2 }));
+    expect(await askInTerminal(several, pipes('2,4\n1.,4\n'))).toMatchObject([
+      { answers: [{ optionIds: ['option-0', 'option-2'] }] },
+    ]);
+    expect(await askInTerminal(question(field(['1', '2'])), pipes('2\n'))).toMatchObject([
+      { answers: [{ optionIds: ['option-1'] }] },
+    ]);
+  });
+
+  test('an option called n or y is picked by that, where nothing is decided', async () => {
+    const letters = question(field(['y', 'n']));
+    expect(await askInTerminal(letters, pipes('n\n'))).toMatchObject([
+      { answers: [{ optionIds: ['option-1'] }] },
+    ]);
+  });
+
+  test('a no that is labelled Yes is not picked by either word (regression: yes said no)', async () => {
+    const crossed = [
+      { id: 'yes', label: 'No' },
+      { id: 'no', label: 'Yes' },
+    ];
+    const confirmation = question(field([], { options: crossed }), { kind: 'confirmation' });
+    const streams = pipes('Yes\nno\n2\n');
+    expect(await askInTerminal(confirmation, streams)).toMatchObject([
+      { answers: [{ optionIds: ['no'] }] },
+    ]);
+    expect(streams.output.written).toContain('Yes could be any of several.');
+  });
+
+  test('a number out of range is no text where several may be picked (regression: it was the answer)', async () => {
+    const several = question(field(['A', 'B', 'C'], { max: 2, freeText: 'optional' }));
+    const answer = async (text: string) => {
+      const [response] = await askInTerminal(several, pipes(text));
+      return response?.type === 'question-response' && response.status === 'answered'
+        ? response.answers[0]
+        : response;
+    };
+    expect(await answer('1, 9\n1, 2\n')).toMatchObject({ optionIds: ['option-0', 'option-1'] });
+    expect(await answer('4\n1, 9\n')).toMatchObject({ optionIds: [], text: '1, 9' });
+  });
+
   test('takes y and n for a confirmation', async () => {
     const yesAndNo = [
       { id: 'yes', label: 'Go ahead' },
@@ -258,8 +308,10 @@ describe('Z4-5: a terminal that is a pipe', () => {
     const controller = new AbortController();
     const { output } = pipes('');
     const asking = askInTerminal(approval(), { input, output, signal: controller.signal });
+    await vi.waitUntil(() => output.written.endsWith('y or n): '), { interval: 1 });
     controller.abort(new Error('answered elsewhere'));
     await expect(asking).rejects.toThrow('answered elsewhere');
+    expect(output.written).toMatch(/\n {2}✗ Closed: this is no longer asked here\n$/);
     expect(input.listenerCount('data') + input.listenerCount('end')).toBe(0);
   });
 

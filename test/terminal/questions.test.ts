@@ -267,7 +267,7 @@ describe('a form', () => {
       form,
       ['in Italy', '2'],
       ['to go back', 'Ann', keys.enter],
-      [lastLook, '2'],
+      [lastLook, '2', keys.enter],
       ['in Italy', '1'],
       [lastLook, keys.left],
       ['to go back', ' Lee', keys.enter],
@@ -294,6 +294,43 @@ Name: Ann
       ),
     );
     expect(screen).toBe('Where to?\n\nCity: Paris\nName: Ann Lee\n\n  ✓ Send\n');
+  });
+
+  test('the last look is not sent by a digit too many, nor by a line that was meant for something else', async () => {
+    const { answers, frames } = await play(
+      form,
+      ['in Italy', '1'],
+      ['to go back', 'Ann', keys.enter],
+      [lastLook, '1', 'o', 'k', keys.enter],
+      [/use ↑/, keys.left],
+      ['to go back', keys.enter],
+      [lastLook, keys.enter],
+    );
+    expect(frames[3]).toContain('  ❯ 1. Send\n');
+    expect(answers).toMatchObject(
+      answered({ key: 'city', optionIds: ['paris'] }, { key: 'name', optionIds: [], text: 'Ann' }),
+    );
+  });
+
+  test('← goes back in a confirmation of several fields (regression: it was taken for text)', async () => {
+    const sure = [
+      { id: 'yes', label: 'Yes' },
+      { id: 'no', label: 'No' },
+    ];
+    const fields = ['First', 'Second'].map((label) =>
+      field([], { key: label, label, options: sure }),
+    );
+    const { answers } = await play(
+      question(fields, { kind: 'confirmation', text: 'Sure?' }),
+      [/First · 1\/2[^]*No$/, keys.up, keys.enter],
+      [/Second · 2\/2[^]*No$/, keys.left],
+      [/First · 1\/2[^]*No$/, keys.down, keys.enter],
+      [/Second · 2\/2[^]*No$/, keys.enter],
+      [lastLook, keys.enter],
+    );
+    expect(answers).toMatchObject(
+      answered({ key: 'First', optionIds: ['no'] }, { key: 'Second', optionIds: ['no'] }),
+    );
   });
 
   test('going back keeps what was ticked and typed, and leaves nothing of it on the screen', async () => {

@@ -110,6 +110,29 @@ describe('Z4-10, X-08: the terminal is given back', () => {
     expect(removed).toHaveBeenCalledTimes(1);
   });
 
+  test.each([
+    [
+      'an approval',
+      async (at: TerminalOptions) => askInTerminal(approval(), at),
+      'May I book this flight?',
+    ],
+    [
+      'a choice',
+      async (at: TerminalOptions) => terminalUserInterface(at).getUserChoice('Which?', ['A']),
+      'Which?',
+    ],
+  ])('one line says that %s is closed by a signal', async (_what, ask, text) => {
+    const terminal = new VirtualTerminal();
+    const controller = new AbortController();
+    const asking = ask(streams(terminal, controller.signal));
+    await terminal.shows('Enter to select');
+    controller.abort(new Error('answered elsewhere'));
+    await expect(asking).rejects.toThrow('answered elsewhere');
+    expect(terminal.screen).toContain(text);
+    expect(terminal.screen).toMatch(/\n {2}✗ Closed: this is no longer asked here\n$/);
+    expect(terminal.screen).not.toContain('❯');
+  });
+
   test('a signal that is aborted already shows nothing', async () => {
     const terminal = new VirtualTerminal();
     const signal = AbortSignal.abort(new Error('too late'));

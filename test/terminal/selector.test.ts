@@ -222,6 +222,20 @@ describe('more options than there is room for', () => {
     },
   );
 
+  test('a label that is cut ends with one sign, and its backslashes are doubled once (regression: ……)', async () => {
+    const asked = new Asked([String.raw`C:\dir `.repeat(40)], {
+      question: 'Q?',
+      columns: 20,
+      rows: 6,
+    });
+    await asked.terminal.shows('❯');
+    expect(asked.screen).toMatch(/[^…]…$/);
+    expect(asked.screen).not.toContain('……');
+    expect(asked.screen).not.toContain('\\\\\\');
+    await asked.terminal.types(keys.enter);
+    await asked.choice;
+  });
+
   test('a resize while it is open draws it anew', async () => {
     const asked = await new Asked(many, { rows: 30 }).types();
     expect(asked.screen).toContain('Option 24');

@@ -167,6 +167,6 @@ function inFull(text: string, room: number, rows: number): Fitted {
   const narrow = wrap(inertLine(start), room - 2);
   if (narrow.length <= most && start === text) return { lines: narrow, isCut: false };
   if (most === 1) return cut(text, room);
-  const last = `${oneLine(narrow[most - 1] ?? '', room - 3)}…`;
-  return { lines: [...narrow.slice(0, most - 1), last], isCut: true };
+  const [last = ''] = wrap(narrow[most - 1] ?? '', room - 3);
+  return { lines: [...narrow.slice(0, most - 1), `${last.trimEnd()}…`], isCut: true };
 }

@@ -37,13 +37,14 @@ export class NumberedDialog implements Dialog {
     await this.#printEntries(entries, takesText);
     for (;;) {
       const line = await this.#line(`Enter your choice (${whatIsTaken(list)}): `);
-      const index = placeOf(line, entries);
-      if (index === list.entries.length && list.exit === 'leave') return undefined;
-      if (index < entries.length) return { index };
-      const isEscape = index === entries.length || line.trim() === escapeLabel;
-      if (isEscape && takesText) return { text: await this.#response() };
-      if (takesText && line.trim() !== '') return { text: line };
-      if (!takesText) await this.#user.print(`Type a number from 1 to ${entries.length}.`);
+      const places = placesOf(line, entries, takesText);
+      const [index] = places;
+      if (places.length > 1) await this.#user.print(whichOf(line, places));
+      else if (index === list.entries.length && list.exit === 'leave') return undefined;
+      else if (index !== undefined && index < entries.length) return { index };
+      else if (index !== undefined) return { text: await this.#response() };
+      else if (takesText && line.trim() !== '') return { text: line };
+      else if (!takesText) await this.#user.print(`Type a number from 1 to ${entries.length}.`);
     }
   }
 
@@ -53,7 +54,13 @@ export class NumberedDialog implements Dialog {
     const taken = takesText ? 'numbers with commas, or text' : 'numbers with commas';
     for (;;) {
       const line = await this.#line(`Enter your choices (${taken}): `);
-      const places = placesOf(line, entries);
+      const parts = partsOf(line, entries, takesText);
+      const unclear = parts.find(({ places }) => places.length > 1);
+      if (unclear !== undefined) {
+        await this.#user.print(whichOf(unclear.part, unclear.places));
+        continue;
+      }
+      const places = parts.map((each) => each.places[0] ?? Infinity);
       const indexes = [...new Set(places.filter((index) => index < entries.length))];
       const hasText = takesText && places.includes(entries.length);
       const isNumbers = places.every((index) => index < entries.length + Number(takesText));
@@ -61,7 +68,8 @@ export class NumberedDialog implements Dialog {
         return { type: 'entries', indexes, text: await this.#response() };
       if (isNumbers && indexes.length <= max && indexes.length >= min)
         return { type: 'entries', indexes };
-      if (!isNumbers && takesText) return { type: 'entries', indexes: [], text: line };
+      if (!isNumbers && takesText && !areNumbers(line))
+        return { type: 'entries', indexes: [], text: line };
       await this.#user.print(`Type ${min} to ${Math.min(max, entries.length)} of the numbers.`);
     }
   }
@@ -103,20 +111,43 @@ function whatIsTaken({ takesText, entries }: PickList): string {
   return entries.some(({ words }) => words?.includes('n')) ? 'number, y or n' : 'number or label';
 }
 
-/* One place for a whole line that is a label, which may have commas in it; else one for each part. */
-function placesOf(line: string, entries: readonly Entry[]): number[] {
-  if (line.trim() === '') return [];
-  const whole = placeOf(line, entries);
-  return whole === Infinity ? line.split(',').map((part) => placeOf(part, entries)) : [whole];
+/* With several to pick, a number that is out of range is a slip, and no text. */
+function areNumbers(line: string): boolean {
+  return /^[\d\s,.]+$/.test(line);
 }
 
-/* A number in digits alone, a word of an entry, or the label of just one. What is none is nowhere. */
-function placeOf(line: string, entries: readonly Entry[]): number {
+/* What may be meant by more than one entry is asked again: a wrong guess would be recorded as the person's word. */
+function whichOf(text: string, places: readonly number[]): string {
+  const numbers = places.map((index) => `${index + 1}.`).join(' or ');
+  return `${inertLine(text.trim())} could be any of several. Type a number with its dot: ${numbers}`;
+}
+
+/** What was typed for one pick, and the places of the entries that it may mean. */
+interface TypedPart {
+  part: string;
+  places: readonly number[];
+}
+
+/* One part for a whole line that is a label, which may have commas in it; else as many as there are between commas. */
+function partsOf(line: string, entries: readonly Entry[], takesText: boolean): TypedPart[] {
+  if (line.trim() === '') return [];
+  const whole = placesOf(line, entries, takesText);
+  const parts = whole.length > 0 ? [line] : line.split(',');
+  return parts.map((part) => ({ part, places: placesOf(part, entries, takesText) }));
+}
+
+/* A number with its dot is that entry. Other lines are every entry whose number, word or label they are. */
+function placesOf(line: string, entries: readonly Entry[], takesText: boolean): number[] {
   const text = line.trim();
-  const isNumber = /^\d+$/.test(text) && Number(text) >= 1;
-  if (isNumber && Number(text) <= entries.length + 1) return Number(text) - 1;
-  const byWord = entries.findIndex(({ words }) => words?.includes(text.toLowerCase()));
-  if (byWord !== -1) return byWord;
-  const labelled = entries.flatMap(({ label }, index) => (label.trim() === text ? [index] : []));
-  return labelled.length === 1 ? (labelled[0] ?? Infinity) : Infinity;
+  const all = takesText ? [...entries, { label: escapeLabel }] : entries;
+  const [, digits = '', dot] = /^(\d+)(\.)?$/.exec(text) ?? [];
+  const numbered = digits === '' ? undefined : all[Number(digits) - 1];
+  if (numbered !== undefined && dot !== undefined) return [Number(digits) - 1];
+  const word = text.toLowerCase();
+  const isWord = entries.some(({ words }) => words?.includes(word));
+  return all.flatMap((entry, index) => {
+    const label = entry.label.trim();
+    const isLabel = label === text || (isWord && label.toLowerCase() === word);
+    return entry === numbered || isLabel || entry.words?.includes(word) === true ? [index] : [];
+  });
 }

@@ -20,13 +20,12 @@ export class Page {
     return this.#lines;
   }
 
-  /** The lines that so many rows have room for, and how many more there are. */
-  folded(rows: number, note: string): { lines: string[]; hidden: number } {
+  /** The lines that so many rows have room for, and how many more there are. `key`: what shows those. */
+  folded(rows: number, key?: string): { lines: string[]; hidden: number } {
     let hidden = 0;
     const lines = foldParts(this.#parts, Math.max(0, rows), (count, indent) => {
       hidden += count;
-      const text = `… ${count.toLocaleString('en')} more lines${note}`;
-      return ' '.repeat(indent) + this.paint.faint(text.slice(0, this.columns - indent));
+      return ' '.repeat(indent) + this.paint.faint(signOf(count, this.columns - indent, key));
     });
     return { lines, hidden: rows <= 0 ? this.lines.length : hidden };
   }
@@ -51,6 +50,14 @@ export class Page {
   text(text: string, paint: (line: string) => string = (line) => line): void {
     this.addPart(linesPart(textLines(text, this.columns).map(paint)));
   }
+}
+
+/* In few letters where there is little room: the key must not be what is cut. */
+function signOf(count: number, columns: number, key: string | undefined): string {
+  const more = `… ${count.toLocaleString('en')} more`;
+  const inFull = `${more} lines${key === undefined ? '' : `, ${key} shows them`}`;
+  if (inFull.length <= columns) return inFull;
+  return `${more}${key === undefined ? '' : `, ${key}`}`.slice(0, columns);
 }
 
 /** Writes what is asked about. */

@@ -26,7 +26,8 @@ export async function review(
     takesText: false,
     exit: 'back',
     isNumbered: true,
-    decides: false,
+    /* A digit too many must not send what was not looked at. */
+    decides: true,
     enter: 'send',
   });
   if (picked === undefined || !('index' in picked)) return fields.length - 1;

@@ -31,7 +31,7 @@ export class Sheet<ANSWER extends object> implements Widget<ANSWER> {
     const lines = this.#answering.closingLines(answer, canvas);
     if (lines === undefined) return undefined;
     const rows = canvas.rows - lines.length - 1;
-    return [...this.#subject.page(canvas).folded(rows, '').lines, ...lines];
+    return [...this.#subject.page(canvas).folded(rows).lines, ...lines];
   }
 
   #drawn(canvas: Canvas, fold: Canvas['fold']): { lines: string[]; hidden: number } {
@@ -40,7 +40,7 @@ export class Sheet<ANSWER extends object> implements Widget<ANSWER> {
     const wanted = Math.min(page.lines.length, Math.floor(canvas.rows / 2));
     const lines = this.#answering.lines({ ...canvas, rows: canvas.rows - wanted, fold });
     const canUnfold = this.#answering.isTyping !== true;
-    const shown = page.folded(canvas.rows - lines.length, canUnfold ? ', v shows them' : '');
+    const shown = page.folded(canvas.rows - lines.length, canUnfold ? 'v' : undefined);
     return { lines: [...shown.lines, ...lines], hidden: shown.hidden };
   }
 }

@@ -58,18 +58,42 @@ function continued(page: Page, indent: number, text: string): string[] {
 }
 
 function isGroup(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+  return isObject(value) && Object.keys(value).length > 0;
 }
 
-/** JSON on one line, but for strings, where what is hidden is made visible instead of escaped as JSON would. */
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/**
+ * JSON on one line, but for strings, where what is hidden is made visible instead of escaped as JSON would. Not recursive: what
+ * is nested thousands deep would overflow the stack.
+ */
 function compact(value: unknown): string {
-  if (typeof value === 'string') return quoted(value);
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'undefined';
-  if (Array.isArray(value)) return `[${value.map(compact).join(', ')}]`;
-  const entries = Object.entries(value).map(
-    ([name, item]) => `${nameText(name)}: ${compact(item)}`,
-  );
-  return `{${entries.join(', ')}}`;
+  let text = '';
+  const ahead: Ahead[] = [{ value }];
+  for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
+    if (typeof next === 'string') text += next;
+    else if (!isObject(next.value)) text += leafText(next.value);
+    else for (const part of inside(next.value).toReversed()) ahead.push(part);
+  }
+  return text;
+}
+
+/* Text that is written already, or a value that is not. */
+type Ahead = string | { value: unknown };
+
+function inside(group: object): Ahead[] {
+  const isList = Array.isArray(group);
+  const items = Object.entries(group).flatMap(([name, value], index): Ahead[] => [
+    `${index === 0 ? '' : ', '}${isList ? '' : `${nameText(name)}: `}`,
+    { value },
+  ]);
+  return isList ? ['[', ...items, ']'] : ['{', ...items, '}'];
+}
+
+function leafText(value: unknown): string {
+  return typeof value === 'string' ? quoted(value) : (JSON.stringify(value) ?? 'undefined');
 }
 
 /* A backslash of the text is doubled by `inertLine`, so `\"` is a quotation mark of the text and nothing else. */

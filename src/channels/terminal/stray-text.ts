@@ -17,7 +17,7 @@ export class StrayText {
     const isEnter = stroke === 'return' || stroke === 'enter';
     this.#wasDropped = isEnter && (this.#isTyping || isTogether);
     if (isEnter || moves.has(stroke)) this.#isTyping = false;
-    else this.#isTyping ||= !/^[jkv0-9]$/.test(stroke);
+    else this.#isTyping ||= !/^(?:[jkv0-9]|left|shift\+tab)$/.test(stroke);
     return this.#isTyping || this.#wasDropped;
   }
 

@@ -9,6 +9,8 @@ import { Screen } from './screen.ts';
 import { ScreenDialog } from './screen-dialog.ts';
 import { isInteractive, type TerminalOptions, type TerminalStreams } from './terminal-options.ts';
 
+const closed = '  ✗ Closed: this is no longer asked here';
+
 /** Asks with frames where the terminal can, else with numbered lists, and gives the terminal back at the end. */
 export async function withDialog<RESULT>(
   options: TerminalOptions,
@@ -29,9 +31,23 @@ async function onScreen<RESULT>(
 ): Promise<RESULT> {
   const screen = new Screen(streams, signal);
   try {
-    return await ask(new ScreenDialog(screen));
+    return await askOrClose(new ScreenDialog(screen), signal, ask);
   } finally {
     await screen.close();
+  }
+}
+
+/* A question that was answered elsewhere must not look as if it could still be answered here. */
+async function askOrClose<RESULT>(
+  dialog: Dialog,
+  signal: AbortSignal | undefined,
+  ask: Ask<RESULT>,
+): Promise<RESULT> {
+  try {
+    return await ask(dialog);
+  } catch (error) {
+    if (signal?.aborted === true && error === signal.reason) await dialog.note(closed);
+    throw error;
   }
 }
 
@@ -47,7 +63,7 @@ async function byLines<RESULT>(
   if (!output.writable) lose();
   try {
     const ends = signal === undefined ? lost.signal : AbortSignal.any([signal, lost.signal]);
-    return await ask(lineDialog({ input, output }, ends));
+    return await askOrClose(lineDialog({ input, output }, ends), signal, ask);
   } finally {
     await setImmediate();
     output.off('close', lose).off('error', lose);
@@ -65,7 +81,11 @@ function lineDialog({ input, output }: TerminalStreams, ends: AbortSignal): Dial
         output.write(prompt);
         /* A write fails only after this turn. */
         await setImmediate();
-        const line = await readLine(input, ends);
+        const line = await readLine(input, ends).catch((error: unknown) => {
+          /* The prompt is an open line. */
+          if (!(error instanceof Departure)) print('');
+          throw error;
+        });
         /* A terminal shows what is typed; a pipe does not. */
         if (input.isTTY !== true || line === undefined) print(inertLine(line ?? ''));
         return line;
