@@ -35,6 +35,9 @@ function failingTool(options: Partial<AgUiHandlerOptions> = {}): ReturnType<type
   return site([{ calls: [fail] }, { text: 'Sorry.' }]).worker(options).post;
 }
 
+const onError = (error: unknown): string =>
+  String(error).includes('no flight') ? 'There is no flight.' : 'Something is wrong.';
+
 describe('what a tool says when it fails', () => {
   test('may hold secrets, and no client reads it, live or later', async () => {
     expect(await readErrors(failingTool())).toEqual(['An error occurred.', 'An error occurred.']);
@@ -46,8 +49,6 @@ describe('what a tool says when it fails', () => {
   });
 
   test('is put into words by onError', async () => {
-    const onError = (error: unknown): string =>
-      String(error).includes('no flight') ? 'There is no flight.' : 'Something is wrong.';
     const said = 'There is no flight.';
     expect(await readErrors(failingTool({ onError }))).toEqual([said, said]);
   });
