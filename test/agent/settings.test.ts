@@ -13,6 +13,11 @@ test.each([
   ['abortSignal', 'give it to agent.run or agent.stream'],
   ['toolAproval', "did you mean 'toolApproval'?"],
   ['maxstep', "did you mean 'maxSteps'?"],
+  ['messages', 'what is said is the first argument of agent.run'],
+  ['onStepFinish', 'agent.on has the events of a thread'],
+  ['id', "it is called 'name' here"],
+  ['user', "give 'principal' to agent.run or agent.stream"],
+  ['experimental_transform', "has no setting 'experimental_transform'."],
   ['somethingElseEntirely', "has no setting 'somethingElseEntirely'"],
 ])('createAgent refuses %s, and says: %s', (name, advice) => {
   const options = { model, [name]: 'x' };
@@ -26,6 +31,9 @@ test.each([
   ['context', "it is called 'runtimeContext' here"],
   ['user', "it is called 'principal' here"],
   ['maxSteps', 'give it to createAgent'],
+  ['system', "give 'instructions' to createAgent"],
+  ['messages', 'what is said is the first argument of agent.run'],
+  ['id', "it is called 'messageId' here"],
 ])('run and stream refuse %s, and say: %s', async (name, advice) => {
   const agent = createAgent({ model });
   const thread = await agent.thread('t');
@@ -34,6 +42,19 @@ test.each([
   await expect(agent.run('Hi', thread, options)).rejects.toThrow(advice);
   expect(() => agent.stream('Hi', thread, options)).toThrow(advice);
   expect(thread.events).toEqual([]);
+});
+
+test.each([
+  [{ timeout: { total: 5 } }, "timeout has no setting 'total'; did you mean 'totalMs'?"],
+  [{ retry: { maxAttempt: 2 } }, "retry has no setting 'maxAttempt'; did you mean 'maxAttempts'?"],
+  [
+    { toolRecovery: { look: { idempotant: true } } },
+    "toolRecovery.look has no setting 'idempotant'; did you mean 'idempotent'?",
+  ],
+])('a setting within a setting is refused as well: %o', (misspelt: object, advice: string) => {
+  const look = tool({ inputSchema: z.object({}), execute: () => 'rain' });
+  const options = { model, tools: { look }, ...misspelt };
+  expect(() => createAgent(options)).toThrow(advice);
 });
 
 test('a setting that is undefined is no setting', async () => {
