@@ -178,3 +178,31 @@ test('the time that people take to answer is in no limit', async () => {
   const answers = asked.approvalRequests.map((request) => request.approve());
   expect(await agent.run(answers, thread)).toMatchObject({ text: 'Paid.' });
 });
+
+test('no timer is left of a run that has ended, though a tool ignores its signal and its limit is far away', async () => {
+  const begun = Promise.withResolvers<void>();
+  const deaf = tool({
+    inputSchema: z.object({}),
+    execute: async () => {
+      begun.resolve();
+      return new Promise(() => {});
+    },
+  });
+  const scripted = scriptedModel([{ calls: [{ id: 'c1', name: 'deaf', input: {} }] }]);
+  const agent = createAgent({
+    model: scripted.model,
+    tools: { deaf },
+    timeout: { totalMs: 60_000, stepMs: 60_000, toolMs: 60_000 },
+    abortGraceMs: 10,
+  });
+  const thread = await agent.thread('t');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const controller = new AbortController();
+  const running = agent.run('Go', thread, { abortSignal: controller.signal }).catch(String);
+  await begun.promise;
+  controller.abort('enough');
+  await vi.advanceTimersByTimeAsync(10);
+  expect(await running).toBe('enough');
+  expect(vi.getTimerCount()).toBe(0);
+});
