@@ -10,6 +10,8 @@ import {
 import { client, endOf } from './ag-ui-site.ts';
 import { olderClient } from './older-client.ts';
 
+const authorize = () => ({ principal: 'ann' });
+
 /** A route to a model that says a few words and then nothing more, and then answers. */
 function falteringSite() {
   const said = Promise.withResolvers<void>();
@@ -22,7 +24,6 @@ function falteringSite() {
   const again = [...textParts('0', 'They slept.'), finishPart()];
   const { model } = streamedModel(falteringAnswer(), again);
   const agent = createAgent({ model, store: memoryStore() });
-  const authorize = () => ({ principal: 'ann' });
   const handler = createAgUiHandler({ agent, authorize, keepAliveMs: 0 });
   const stop = async (): Promise<void> => {
     await said.promise;
