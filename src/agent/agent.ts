@@ -114,12 +114,14 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
   retract(thread: AgentThread, messageId?: string, options?: AnswerOptions): Promise<void>;
   /**
    * Ends the run that is at work on the thread, in whichever process it is, and the turn with it: the model is not asked again before
-   * the next message or answer. What it has said so far is kept where the run streams; tools get the abort signal, and their results are
-   * recorded; approved calls that have not begun are cancelled; what people are asked stays open. The run resolves with `cancelled`.
-   * Where no run is at work, a turn that is due, after a failure say, ends likewise.
+   * the next message or answer, or the result of a call that is deferred. What it has said so far is kept where the run streams; tools get
+   * the abort signal, and their results are recorded, late ones too; approved calls that have not begun are cancelled; what people are
+   * asked stays open. The run resolves with `cancelled`; with `waiting` or `indeterminate` where a call is open. Where no run is at work, a
+   * turn that is due, after a failure or in a process that died, ends likewise.
    *
    * Resolves when the run has ended: another process notices within a second. A tool that ignores its signal is waited for as long as
-   * `abortGraceMs` says.
+   * `abortGraceMs` says, and a process that does not notice for five seconds more: `thread.status` is `running` then, and whoever finds its
+   * lease over ends the turn.
    */
   stop(thread: AgentThread, options?: AnswerOptions): Promise<void>;
   /** Cancels open requests, deferred calls, and approved calls that have not begun; the model will be told. */

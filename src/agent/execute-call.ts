@@ -128,17 +128,17 @@ export async function successOf(
   };
 }
 
-/** A tool may return an async iterable of preliminary outputs; the last is the output, as in the AI SDK. */
+/** A tool may return an async iterable of preliminary outputs; the last is the output, as in the AI SDK. It waits for `onOutput`. */
 export async function lastOf(
   returned: unknown,
-  onOutput?: (output: unknown) => void,
+  onOutput?: (output: unknown) => void | Promise<void>,
 ): Promise<unknown> {
   const settled = await returned;
   if (!isAsyncIterable(settled)) return settled;
   let last: unknown;
   for await (const output of settled) {
     last = output;
-    onOutput?.(output);
+    await onOutput?.(output);
   }
   return last;
 }

@@ -46,6 +46,7 @@ import { stopRequest, untilEnded } from './stop-run.ts';
 import { ThreadHandles } from './thread-handles.ts';
 import { defineTools, type ToolDefinitions } from './tool-definitions.ts';
 import { nameOf } from './traced-model.ts';
+import { untilAborted } from './until-aborted.ts';
 
 /** The end of what runs nothing now; of a recorded reply, with its last step. */
 function nothingRun(status: RunEnd['status'], step?: RecordedReply['step']): RunEnd {
@@ -145,7 +146,8 @@ export class HoldpointAgent implements Agent<unknown> {
     options.abortSignal?.throwIfAborted();
     const tools = await this.#definedTools();
     await this.#threads.update(log);
-    const allowed = await withAllowedAnswers(this.#context.options.mayAnswer, log.state, parsed);
+    const asking = withAllowedAnswers(this.#context.options.mayAnswer, log.state, parsed);
+    const allowed = await untilAborted(asking, options.abortSignal);
     const { messageId } = parsed;
     const reply = messageId === undefined ? undefined : recordedReply(log.state, messageId);
     const messagesBefore = reply?.begin ?? log.state.messages.length;

@@ -1,4 +1,4 @@
-import type { AgentOptions, RunOptions } from './agent-options.ts';
+import type { AgentOptions, RetryOptions, RunOptions, ToolRecovery } from './agent-options.ts';
 
 const agentSettings = {
   name: true,
@@ -50,6 +50,27 @@ const runSettings = {
   onlyWhenDue: true,
 } satisfies Record<keyof RunOptions, true>;
 
+const timeoutSettings = {
+  totalMs: true,
+  stepMs: true,
+  toolMs: true,
+  tools: true,
+  firstChunkMs: true,
+  chunkMs: true,
+} satisfies Record<keyof Exclude<AgentOptions['timeout'], number | undefined>, true>;
+
+const retrySettings = {
+  maxAttempts: true,
+  initialDelayMs: true,
+  maxDelayMs: true,
+} satisfies Record<keyof RetryOptions, true>;
+
+const recoverySettings = {
+  reconcile: true,
+  idempotent: true,
+  maxAttempts: true,
+} satisfies Record<keyof ToolRecovery, true>;
+
 /* Settings of the AI SDK that have another name here, and what people write for ours. */
 const otherNames = new Map([
   ['system', 'instructions'],
@@ -62,39 +83,77 @@ const otherNames = new Map([
   ['experimental_activeTools', 'activeTools'],
   ['context', 'runtimeContext'],
   ['user', 'principal'],
-  ['id', 'messageId'],
 ]);
 
 /** Throws a `TypeError` for a setting that `createAgent` does not have: ignored, it would not do what the app relies on. */
-export function refuseUnknownAgentSettings(options: object): void {
-  refuseUnknown('createAgent', options, agentSettings, runSettings);
+export function refuseUnknownAgentSettings(
+  options: Pick<AgentOptions, 'timeout' | 'retry' | 'toolRecovery'>,
+): void {
+  const names = new Map([...otherNames, ['id', 'name']]);
+  refuseUnknown('createAgent', options, { known: agentSettings, elsewhere: runSettings, names });
+  const { timeout, retry = {}, toolRecovery = {} } = options;
+  if (typeof timeout === 'object') {
+    refuseUnknown('timeout', timeout, { known: timeoutSettings });
+  }
+  refuseUnknown('retry', retry, { known: retrySettings });
+  refuseUnknownRecovery(toolRecovery);
+}
+
+/** The same for how the calls of tools are recovered. */
+export function refuseUnknownRecovery(
+  toolRecovery: NonNullable<AgentOptions['toolRecovery']>,
+): void {
+  for (const [toolName, recovery = {}] of Object.entries(toolRecovery)) {
+    refuseUnknown(`toolRecovery.${toolName}`, recovery, { known: recoverySettings });
+  }
 }
 
 /** The same for the options of a run. */
 export function refuseUnknownRunSettings(method: 'run' | 'stream', options: object): void {
-  refuseUnknown(`agent.${method}`, options, runSettings, agentSettings);
+  const names = new Map([...otherNames, ['id', 'messageId']]);
+  const where = `agent.${method}`;
+  refuseUnknown(where, options, { known: runSettings, elsewhere: agentSettings, names });
 }
 
-function refuseUnknown(where: string, options: object, known: object, elsewhere: object): void {
+/** What a place takes, what another one does, and what people call it. */
+interface Settings {
+  known: object;
+  elsewhere?: object;
+  names?: ReadonlyMap<string, string>;
+}
+
+function refuseUnknown(where: string, options: object, settings: Settings): void {
   for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || Object.hasOwn(known, name)) continue;
-    throw new TypeError(`${where} has no setting '${name}'${advice(name, known, elsewhere)}`);
+    if (value === undefined || Object.hasOwn(settings.known, name)) continue;
+    throw new TypeError(`${where} has no setting '${name}'${advice(name, settings)}`);
   }
 }
 
-function advice(name: string, known: object, elsewhere: object): string {
-  if (Object.hasOwn(elsewhere, name)) {
-    return 'model' in known
-      ? '; give it to agent.run or agent.stream.'
-      : '; give it to createAgent.';
+function advice(name: string, { known, elsewhere = {}, names = new Map() }: Settings): string {
+  if (name === 'prompt' || name === 'messages') {
+    return '; what is said is the first argument of agent.run and agent.stream.';
   }
-  const other = otherNames.get(name);
-  if (other !== undefined && Object.hasOwn(known, other)) return `; it is called '${other}' here.`;
-  const [nearest] = Object.keys(known)
-    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
+  if (/^(experimental_)?on[A-Z]/.test(name)) {
+    return '; agent.on has the events of a thread, and agent.stream those of a run.';
+  }
+  const meant = names.get(name) ?? name;
+  if (Object.hasOwn(known, meant)) return `; it is called '${meant}' here.`;
+  if (Object.hasOwn(elsewhere, meant)) {
+    const place = Object.hasOwn(agentSettings, meant) ? 'createAgent' : 'agent.run or agent.stream';
+    return meant === name ? `; give it to ${place}.` : `; give '${meant}' to ${place}.`;
+  }
+  const nearest = nearestOf(name, Object.keys(known));
+  return nearest === undefined ? '.' : `; did you mean '${nearest}'?`;
+}
+
+/* What the AI SDK calls experimental is near to nothing for that alone. */
+function nearestOf(name: string, names: readonly string[]): string | undefined {
+  const word = name.replace('experimental_', '');
+  const [nearest] = names
+    .map((known) => ({ known, distance: editDistance(word, known) }))
     .toSorted((one, another) => one.distance - another.distance);
-  const isNear = nearest !== undefined && nearest.distance <= Math.max(2, name.length / 3);
-  return isNear ? `; did you mean '${nearest.candidate}'?` : '.';
+  const isNear = nearest !== undefined && nearest.distance <= Math.max(2, word.length / 4);
+  return isNear ? nearest.known : undefined;
 }
 
 /** How many letters must be added, left out or changed to make one text of the other. */

@@ -4,7 +4,7 @@ import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import { modelSpeaks, owesRun, type ThreadState } from '../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
-import { faultEvents } from './lost-calls.ts';
+import { faultEvents, stopEvents } from './lost-calls.ts';
 
 /* How often a run looks for what other processes appended to its thread, in milliseconds. */
 const watchMs = 1_000;
@@ -116,8 +116,11 @@ export class Lease {
     const timer = setInterval(() => {
       renewing ??= renew();
     }, leaseMs / 3);
+    let watching: Promise<void> | undefined;
     const watch = setInterval(() => {
-      void this.#watch(onNews);
+      watching ??= this.#watch(onNews).finally(() => {
+        watching = undefined;
+      });
     }, watchMs);
     const onAppended = async ({ threadId }: { threadId: string }): Promise<void> => {
       if (threadId !== this.#log.state.threadId) return;
@@ -182,7 +185,8 @@ export class Lease {
     const { head } = proposal;
     const busy = head.calls.some(({ status }) => status === 'started');
     if (head.run === undefined || busy || owesRun(head)) return;
-    proposal.add(this.ended());
+    const isStopping = head.run.isStopping === true;
+    proposal.add(...(isStopping ? stopEvents(head, this.#context.now()) : [this.ended()]));
   }
 
   /** Whether the thread is ours in this state. */

@@ -21,13 +21,13 @@ export interface RunEnd {
 
 /** How a run ended that leaves the thread in this state. */
 export function endStatusOf(state: Readonly<ThreadState>, now: number): RunEnd['status'] {
-  const { head, settledCalls, events } = state;
+  const { head, settledCalls } = state;
   const status = statusOf(head, now);
   if (status !== 'idle') return status;
   if (head.failure !== undefined) return 'failing';
   /* The lease ran out before the model was asked; the next run does that. */
   if (modelSpeaks(head)) return head.isOutOfSteps ? 'max-steps' : 'running';
-  if (events.findLast((event) => event.type === 'run-ended')?.stopped === true) return 'cancelled';
+  if (head.isStopped) return 'cancelled';
   /* Results that the model is not told before the next message: a person ended the turn. */
   const isPast = (step: number): boolean => step < head.steps - 1;
   const last = settledCalls.findLast((call) => endsTurn(call) || isPast(call.step));

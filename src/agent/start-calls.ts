@@ -62,9 +62,12 @@ async function withinLimit(
     graceMs,
     onIgnored: () => executions.giveUp(attempt),
   });
+  /* From the end of the run on its own grace time counts; and a process does not wait for a limit that is over. */
+  signal.addEventListener('abort', limit.end, { once: true });
   try {
     return await start(AbortSignal.any([signal, limit.signal]));
   } finally {
+    signal.removeEventListener('abort', limit.end);
     limit.end();
   }
 }

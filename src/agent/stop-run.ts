@@ -1,7 +1,7 @@
 import { timer } from '../content/timer.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
-import { isRunning, owesRun, type ThreadState } from '../thread/thread-state.ts';
+import { isRunning, isUnsettled, owesRun, type ThreadState } from '../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { AnswerOptions } from './agent-options.ts';
 import { abandonedEvents, stopEvents } from './lost-calls.ts';
@@ -23,7 +23,9 @@ export function stopRequest(
     const { runId, isStopping = false } = head.run;
     return isStopping ? [] : [{ type: 'stop-requested', at, runId, ...by }];
   }
-  return [...abandonedEvents(context, state), ...(owesRun(head) ? stopEvents(head, at) : [])];
+  const isDue = owesRun(head) || head.calls.some(isUnsettled);
+  const ending = isDue && !head.isStopped ? stopEvents(head, at) : [];
+  return [...abandonedEvents(context, state), ...ending];
 }
 
 /** Resolves when no run is at work on the thread; or when one that does not notice has been waited for long enough. */

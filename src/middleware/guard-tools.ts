@@ -1,6 +1,7 @@
 import type { Tool, ToolExecutionOptions, ToolSet } from 'ai';
 import type { AgentOptions } from '../agent/agent-options.ts';
 import { createAgent } from '../agent/create-agent.ts';
+import { refuseUnknownRecovery } from '../agent/known-settings.ts';
 import { checkRecovery } from '../agent/lost-calls.ts';
 import { untilAborted } from '../agent/until-aborted.ts';
 import { HoldpointError } from '../errors.ts';
@@ -53,6 +54,7 @@ export function guardTools<TOOLS extends ToolSet>(
   /* Made for its checks, as in holdPoint. */
   createAgent({ ...agentOptions, model: 'none' });
   checkRecovery(toolRecovery, tools);
+  refuseUnknownRecovery(toolRecovery);
   const recoveries = new Map(Object.entries(toolRecovery));
   const calls = new StepCalls();
   const options = { ...agentOptions, threadId };

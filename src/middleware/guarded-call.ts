@@ -88,14 +88,19 @@ export class GuardedCall {
       (error: unknown) => this.#outputs.close({ type: 'threw', error }),
     );
     let last: { output: unknown } | undefined;
-    for (;;) {
-      const { value } = await this.#outputs.next();
-      if (value === undefined) return;
-      if (value.type === 'threw') throw value.error;
-      /* The AI SDK takes the last output for the result, which was yielded already. */
-      if (value.type === 'returned' && last !== undefined && last.output === value.output) return;
-      last = value;
-      yield value.output;
+    try {
+      for (;;) {
+        const { value } = await this.#outputs.next();
+        if (value === undefined) return;
+        if (value.type === 'threw') throw value.error;
+        /* The AI SDK takes the last output for the result, which was yielded already. */
+        if (value.type === 'returned' && last !== undefined && last.output === value.output) return;
+        last = value;
+        yield value.output;
+      }
+    } finally {
+      /* A reader that leaves does not hold the tool. */
+      this.#outputs.drop();
     }
   }
 
@@ -153,9 +158,11 @@ export class GuardedCall {
     const input = equalJson(recorded, this.#call.input) ? this.#input : recorded;
     const options = { ...this.#options, idempotencyKey } satisfies ToolRunOptions;
     try {
-      const output = await lastOf(this.#tool.execute?.(input, options), (preliminary) =>
-        this.#outputs.push({ type: 'preliminary', output: preliminary }),
-      );
+      const output = await lastOf(this.#tool.execute?.(input, options), async (preliminary) => {
+        /* As without a guard, the tool goes at its reader's pace: it may yield one object that it changes. */
+        this.#outputs.push({ type: 'preliminary', output: preliminary });
+        await this.#outputs.ready();
+      });
       this.#ending = { type: 'returned', output };
       return output;
     } catch (error) {

@@ -2,8 +2,10 @@ import type { ModelMessage, SystemModelMessage, UserModelMessage } from 'ai';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import { equalJson } from '../policy/digest.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { messageIdOf } from '../thread/message-id.ts';
+import { turnOfMessage } from '../thread/message-turn.ts';
+import { retractedMessages } from '../thread/retracted-messages.ts';
 import { toJson } from '../thread/tagged-json.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
 import { endsTurn } from '../thread/thread-state.ts';
 import type { ProviderCall } from './provider-call.ts';
 import type { Brought } from './recorded-steps.ts';
@@ -127,10 +129,7 @@ export function broughtBy(
 }
 
 function isKnown({ events }: AgentThread, messageId: string | undefined): boolean {
-  if (messageId === undefined) return false;
-  return events.some(
-    (event) => event.type === 'message-added' && messageIdOf(event.message) === messageId,
-  );
+  return messageId !== undefined && turnOfMessage(events, messageId) !== undefined;
 }
 
 /** The messages that began the thread's last turn; none when that is over. */
@@ -144,12 +143,18 @@ function messagesOfOpenTurn(thread: AgentThread): readonly ModelMessage[] {
 
 /** Whether the model has spoken last, or a person has ended the turn. */
 function isTurnOver({ status, events, calls }: AgentThread): boolean {
-  const last = events.findLast(
-    ({ type }) => type === 'message-added' || type === 'step-finished' || type === 'call-ended',
-  );
+  const retracted = retractedMessages(events);
+  const last = events.findLast((event) => isOfTurn(event) && !retracted.has(event));
   if (status !== 'idle' || last === undefined) return false;
+  if (last.type === 'run-ended') return true;
   if (last.type !== 'call-ended') return last.type === 'step-finished';
   return calls.some((call) => call.step === last.step && endsTurn(call));
+}
+
+function isOfTurn(event: ThreadEvent): boolean {
+  const { type } = event;
+  if (type === 'run-ended') return event.stopped === true;
+  return type === 'message-added' || type === 'step-finished' || type === 'call-ended';
 }
 
 /** How many of the first messages are the last of the recorded ones. */

@@ -63,6 +63,7 @@ export function answerRequest(writing: Writing, event: ThreadEventOf<'request-an
   const open = takeRequest(writing, event, response.requestId);
   const { place } = open;
   writing.draft.failure = undefined;
+  writing.draft.isStopped = false;
   writing.draft.settling.requests.push({ ...open, response });
   oweAnswer(writing, open, response);
   const approved = response.type === 'approval-response' && response.approved;

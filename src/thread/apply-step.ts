@@ -16,12 +16,13 @@ export function addMessage(
   if (calls.length > 0) queuedMessages.push(message);
   else settling.messages.push(message);
   if (calls.length === 0 && place === undefined) {
-    const { modelIsNext, requestedBy } = draft;
-    draft.unanswered = [...draft.unanswered, { modelIsNext, requestedBy }];
+    const { modelIsNext, isStopped, requestedBy } = draft;
+    draft.unanswered = [...draft.unanswered, { modelIsNext, isStopped, requestedBy }];
   }
   draft.modelIsNext = true;
   if (place !== undefined) return;
   draft.requestedBy = principal;
+  draft.isStopped = false;
   draft.failure = undefined;
 }
 
@@ -36,6 +37,7 @@ export function retractMessage(
   if (settling.messages.pop() === undefined) settling.retracted += 1;
   draft.unanswered = unanswered.slice(0, -1);
   draft.modelIsNext = before.modelIsNext;
+  draft.isStopped = before.isStopped;
   draft.requestedBy = before.requestedBy;
   draft.failure = undefined;
 }
@@ -54,13 +56,24 @@ export function endRun(
   { error, aborted, stopped, retryAt }: ThreadEventOf<'run-ended'>,
 ): void {
   draft.run = undefined;
-  if (stopped === true) draft.modelIsNext = false;
+  if (stopped === true) stopTurn(draft);
   /* A run that nothing stopped, and that did not bring the model's turn to its end, had no step left. */
   draft.isOutOfSteps = error === undefined && modelSpeaks(draft);
   if (error === undefined) draft.failure = undefined;
   else if (aborted !== true) {
     draft.failure = { failures: (draft.failure?.failures ?? 0) + 1, error, retryAt };
   }
+}
+
+/* The messages without a reply are of the turn, too: to withdraw the last of them does not bring it back. */
+function stopTurn(draft: Writing['draft']): void {
+  draft.modelIsNext = false;
+  draft.isStopped = true;
+  draft.unanswered = draft.unanswered.map((before) => ({
+    ...before,
+    modelIsNext: false,
+    isStopped: true,
+  }));
 }
 
 export function finishStep(writing: Writing, event: ThreadEventOf<'step-finished'>): void {
@@ -131,6 +144,7 @@ export function endCall(writing: Writing, event: ThreadEventOf<'call-ended'>): v
   refuseForeignEnd(event, call);
   /* Somebody looked into it: the run that follows is a new beginning. */
   if (event.source !== undefined) writing.draft.failure = undefined;
+  if (event.source === 'delivered') writing.draft.isStopped = false;
   endBeside(writing, event, event);
   call.status = event.outcome.status;
   call.outcome = event.outcome;
@@ -168,5 +182,5 @@ function completeStep({ draft }: Writing): void {
   draft.calls = [];
   draft.queuedMessages = [];
   draft.unanswered = [];
-  draft.modelIsNext = !calls.some(endsTurn);
+  draft.modelIsNext = !draft.isStopped && !calls.some(endsTurn);
 }

@@ -47,7 +47,7 @@ export interface OwedAnswer {
 }
 
 /** Where a thread stood before a message that has no reply, and stands again when it is withdrawn. */
-type BeforeMessage = Pick<ThreadHead, 'modelIsNext' | 'requestedBy'>;
+type BeforeMessage = Pick<ThreadHead, 'modelIsNext' | 'isStopped' | 'requestedBy'>;
 
 /** What has become past and can't change any more. */
 export interface Settled {
@@ -83,6 +83,8 @@ export interface ThreadHead {
   unanswered: readonly BeforeMessage[];
   /** Whether the model is to speak next. */
   modelIsNext: boolean;
+  /** Whether a person has ended the turn: results that come in later don't make the model next. */
+  isStopped: boolean;
   /** Whether the last run took all the steps that it may, and left the model's turn to whoever says so. */
   isOutOfSteps: boolean;
   /** What the events being applied have settled, on its way to the thread's arrays. */
@@ -127,6 +129,7 @@ export function emptyThread(threadId: string): ThreadState {
       queuedMessages: [],
       unanswered: [],
       modelIsNext: false,
+      isStopped: false,
       isOutOfSteps: false,
       settling: nothingSettled(),
     },

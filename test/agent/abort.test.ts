@@ -137,6 +137,22 @@ describe('aborted while what the app gave never settles', () => {
     expect(await errorCode(agent.run([], thread, { signal }))).toBe(signal.reason);
   });
 
+  test('the app that is asked who may answer: nothing is recorded', async () => {
+    const { begun, ask } = never<boolean>();
+    const world = memoryWorld([{ calls: [book('c1', 'Paris')] }]);
+    const agent = world.agent({ mayAnswer: ask });
+    const thread = await agent.thread('t');
+    const { approvalRequests } = await agent.run('Book', thread);
+    const { revision } = thread;
+    const controller = new AbortController();
+    const answers = approvalRequests.map((request) => request.approve());
+    const running = errorCode(agent.run(answers, thread, { abortSignal: controller.signal }));
+    await begun;
+    controller.abort(reason);
+    expect(await running).toBe(reason);
+    expect(thread.revision).toBe(revision);
+  });
+
   test('a tool that is asked what became of a call', async () => {
     const world = memoryWorld(script);
     const { tools, begun } = slowBook({ obeysSignal: false });

@@ -142,6 +142,36 @@ test('a store that stalls gets one renewal when it goes on, not all that were du
   }
 });
 
+test('a store that does not reply is read once more when it does, not once for each second', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const { begun, found, agent, store } = slowWorld({ leaseMs: 600_000 });
+    let stalled: Promise<void> = Promise.resolve();
+    let reads = 0;
+    const { promise, resolve: goOn } = Promise.withResolvers<void>();
+    const stalling: ThreadStore = {
+      ...store,
+      async read(...input) {
+        reads += 1;
+        await stalled;
+        return store.read(...input);
+      },
+    };
+    const runner = agent(stalling);
+    const running = runner.run('Go', await runner.thread('t'));
+    await begun;
+    stalled = promise;
+    reads = 0;
+    await vi.advanceTimersByTimeAsync(20_000);
+    found.resolve('a flight');
+    goOn();
+    await running;
+    expect(reads).toBe(1);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test('a tool that never settles does not hold the thread once its result has come from outside', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   try {

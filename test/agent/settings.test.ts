@@ -13,6 +13,11 @@ test.each([
   ['abortSignal', 'give it to agent.run or agent.stream'],
   ['toolAproval', "did you mean 'toolApproval'?"],
   ['maxstep', "did you mean 'maxSteps'?"],
+  ['messages', 'what is said is the first argument of agent.run'],
+  ['onStepFinish', 'agent.on has the events of a thread'],
+  ['id', "it is called 'name' here"],
+  ['user', "give 'principal' to agent.run or agent.stream"],
+  ['experimental_transform', "has no setting 'experimental_transform'."],
   ['somethingElseEntirely', "has no setting 'somethingElseEntirely'"],
 ])('createAgent refuses %s, and says: %s', (name, advice) => {
   const options = { model, [name]: 'x' };
@@ -26,6 +31,9 @@ test.each([
   ['context', "it is called 'runtimeContext' here"],
   ['user', "it is called 'principal' here"],
   ['maxSteps', 'give it to createAgent'],
+  ['system', "give 'instructions' to createAgent"],
+  ['messages', 'what is said is the first argument of agent.run'],
+  ['id', "it is called 'messageId' here"],
 ])('run and stream refuse %s, and say: %s', async (name, advice) => {
   const agent = createAgent({ model });
   const thread = await agent.thread('t');
@@ -34,6 +42,19 @@ test.each([
   await expect(agent.run('Hi', thread, options)).rejects.toThrow(advice);
   expect(() => agent.stream('Hi', thread, options)).toThrow(advice);
   expect(thread.events).toEqual([]);
+});
+
+test.each([
+  [{ timeout: { total: 5 } }, "timeout has no setting 'total'; did you mean 'totalMs'?"],
+  [{ retry: { maxAttempt: 2 } }, "retry has no setting 'maxAttempt'; did you mean 'maxAttempts'?"],
+  [
+    { toolRecovery: { look: { idempotant: true } } },
+    "toolRecovery.look has no setting 'idempotant'; did you mean 'idempotent'?",
+  ],
+])('a setting within a setting is refused as well: %o', (misspelt: object, advice: string) => {
+  const look = tool({ inputSchema: z.object({}), execute: () => 'rain' });
+  const options = { model, tools: { look }, ...misspelt };
+  expect(() => createAgent(options)).toThrow(advice);
 });
 
 test('a setting that is undefined is no setting', async () => {
@@ -156,4 +177,32 @@ test('the time that people take to answer is in no limit', async () => {
   await vi.advanceTimersByTimeAsync(300);
   const answers = asked.approvalRequests.map((request) => request.approve());
   expect(await agent.run(answers, thread)).toMatchObject({ text: 'Paid.' });
+});
+
+test('no timer is left of a run that has ended, though a tool ignores its signal and its limit is far away', async () => {
+  const begun = Promise.withResolvers<void>();
+  const deaf = tool({
+    inputSchema: z.object({}),
+    execute: async () => {
+      begun.resolve();
+      return new Promise(() => {});
+    },
+  });
+  const scripted = scriptedModel([{ calls: [{ id: 'c1', name: 'deaf', input: {} }] }]);
+  const agent = createAgent({
+    model: scripted.model,
+    tools: { deaf },
+    timeout: { totalMs: 60_000, stepMs: 60_000, toolMs: 60_000 },
+    abortGraceMs: 10,
+  });
+  const thread = await agent.thread('t');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const controller = new AbortController();
+  const running = agent.run('Go', thread, { abortSignal: controller.signal }).catch(String);
+  await begun.promise;
+  controller.abort('enough');
+  await vi.advanceTimersByTimeAsync(10);
+  expect(await running).toBe('enough');
+  expect(vi.getTimerCount()).toBe(0);
 });

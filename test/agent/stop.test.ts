@@ -1,6 +1,7 @@
 import { tool } from 'ai';
 import {
   type Agent,
+  type AgentOptions,
   type AgentStreamEvent,
   createAgent,
   memoryStore,
@@ -220,4 +221,105 @@ test('nothing happens to a thread that nothing is due in', async () => {
   const { revision } = thread;
   await agent.stop(thread);
   expect(thread.revision).toBe(revision);
+});
+
+/** An agent whose tool ignores its signal, and returns when it is released. */
+function deafLook(options: Partial<AgentOptions> = {}) {
+  const begun = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<string>();
+  const look = tool({
+    inputSchema: z.object({}),
+    execute: async () => {
+      begun.resolve();
+      return released.promise;
+    },
+  });
+  const { model, requests } = scriptedModel([
+    { calls: [{ id: 'c1', name: 'look', input: {} }] },
+    { text: 'Said to the next message.' },
+  ]);
+  const settings = { model, tools: { look }, abortGraceMs: 5, ...options };
+  return { settings, begun: begun.promise, release: released.resolve, requests };
+}
+
+test('the result of a tool that ignores its signal comes later, and the model is not asked for it', async () => {
+  const { settings, begun, release } = deafLook();
+  const agent = createAgent({ ...settings, store: memoryStore() });
+  const thread = await agent.thread('t');
+  const recorded = Promise.withResolvers<void>();
+  agent.on('call-ended', () => recorded.resolve());
+  const running = agent.run('Look', thread);
+  await begun;
+  await agent.stop(thread);
+  expect(await running).toMatchObject({ status: 'indeterminate' });
+  release('Rain.');
+  await recorded.promise;
+  expect([thread.status, thread.resumeAt]).toEqual(['idle', undefined]);
+  expect(await agent.run([], thread)).toMatchObject({ status: 'cancelled', text: '' });
+  expect(await agent.run('And now?', thread)).toMatchObject({ text: 'Said to the next message.' });
+});
+
+test('a turn whose process died in a call ends too, and what the call came to is found out without the model', async () => {
+  let time = 0;
+  const store = memoryStore();
+  const toolRecovery = {
+    look: { reconcile: async () => ({ status: 'succeeded', output: 'Rain.' }) as const },
+  };
+  const { settings, begun } = deafLook({ now: () => time, leaseMs: 1_000, toolRecovery });
+  const append: ThreadStore['append'] = async (...entry) =>
+    time === 0 ? store.append(...entry) : Promise.reject(new Error('The process is gone.'));
+  const dying = createAgent({ ...settings, store: { ...store, append } });
+  const agent = createAgent({ ...settings, store });
+  const lost = dying.run('Look', await dying.thread('t')).catch(() => {});
+  await begun;
+  const thread = await agent.thread('t');
+  time = 5_000;
+  await agent.stop(thread);
+  const { revision } = thread;
+  await agent.stop(thread);
+  expect(thread.revision).toBe(revision);
+  expect(thread.resumeAt).toBeDefined();
+  expect(await agent.run([], thread)).toMatchObject({ status: 'cancelled', text: '' });
+  expect(thread).toMatchObject({ status: 'idle', resumeAt: undefined });
+  expect(thread.calls).toMatchObject([{ status: 'succeeded' }]);
+  await lost;
+});
+
+test('what people are asked may expire after a stop, and the model is not asked for that', async () => {
+  let time = 0;
+  const { settings, begun, release } = deafLook({ now: () => time });
+  const { model } = scriptedModel([
+    { calls: [{ id: 'c1', name: 'look', input: {} }, book('c2', 'Paris')] },
+    { text: 'Never said.' },
+  ]);
+  const agent = createAgent({
+    ...settings,
+    model,
+    tools: { ...travelTools([]), ...settings.tools },
+    toolApproval: { book: { type: 'user-approval', expiresAfterMs: 1_000 } },
+    store: memoryStore(),
+    abortGraceMs: 60_000,
+  });
+  const thread = await agent.thread('t');
+  const running = agent.run('Go', thread);
+  await begun;
+  const stopping = agent.stop(thread);
+  release('Rain.');
+  await stopping;
+  expect(await running).toMatchObject({ status: 'waiting' });
+  time = 2_000;
+  expect(await agent.run([], thread)).toMatchObject({ status: 'cancelled', text: '' });
+  expect(thread).toMatchObject({ status: 'idle', resumeAt: undefined });
+});
+
+test('to withdraw the last message of a turn that was stopped does not bring the turn back', async () => {
+  const world = memoryWorld([{ fail: 'overloaded' }, { fail: 'overloaded' }, { text: 'Never.' }]);
+  const agent = world.agent();
+  const thread = await agent.thread('t');
+  await expect(agent.run('One', thread)).rejects.toThrow('overloaded');
+  await expect(agent.run('Two', thread)).rejects.toThrow('overloaded');
+  await agent.stop(thread);
+  await agent.retract(thread);
+  expect(thread).toMatchObject({ status: 'idle', resumeAt: undefined });
+  expect(await agent.run([], thread)).toMatchObject({ status: 'cancelled' });
 });

@@ -13,6 +13,7 @@ export function fleetFaults(evidence: Evidence, calls: readonly CallHistory[]): 
     ...repeatedMessages(evidence.events),
     ...ownerFaults(evidence),
     ...stoppedFaults(evidence.events),
+    ...endedTurnFaults(evidence.events),
   ];
 }
 
@@ -94,6 +95,23 @@ function stoppedFaults(events: readonly ThreadEvent[]): string[] {
       return [`Run ${stopping} was to end, and then there is ${event.type}.`];
     return [];
   });
+}
+
+/** Once a person has ended a turn, the model says nothing before the next message, answer, or delivered result. */
+function endedTurnFaults(events: readonly ThreadEvent[]): string[] {
+  let isEnded = false;
+  return events.flatMap((event) => {
+    if (event.type === 'run-ended' && event.stopped === true) isEnded = true;
+    else if (beginsAgain(event)) isEnded = false;
+    else if (isEnded && event.type === 'step-finished')
+      return ['A turn was stopped, and then the model was asked.'];
+    return [];
+  });
+}
+
+function beginsAgain(event: ThreadEvent): boolean {
+  if (event.type === 'call-ended') return event.source === 'delivered';
+  return event.type === 'message-added' || event.type === 'request-answered';
 }
 
 function isDecision(event: ThreadEvent): boolean {

@@ -171,6 +171,14 @@ const peopleMutants: readonly SourceMutant[] = [
     sentence: /was to end, and then there is|to deeply equal \[\]/,
   },
   {
+    promise: 'a turn that was stopped stays so, whatever results come later',
+    file: 'thread/apply-step.ts',
+    from: '!draft.isStopped && !calls.some(endsTurn)',
+    to: '!calls.some(endsTurn)',
+    suite: ['agent/stop', 'the result of a tool that ignores its signal'],
+    sentence: /AssertionError/,
+  },
+  {
     promise: 'a stop outlives the process that it was meant for',
     file: 'agent/lost-calls.ts',
     from: 'head.run?.isStopping === true ? stopEvents(head, at) : [ended]',

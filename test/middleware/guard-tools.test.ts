@@ -172,6 +172,18 @@ describe.each(['generateText', 'streamText'] as const)("the AI SDK's own resume,
   });
 });
 
+/** What a generator yields, as it is when a reader that takes its time has it; `count` outputs at most. */
+async function readSlowly(outputs: unknown, count = Infinity): Promise<unknown[]> {
+  const read: unknown[] = [];
+  if (!isOutputs(outputs)) throw new Error('It has one output.');
+  for await (const output of outputs) {
+    read.push(structuredClone(output));
+    if (read.length === count) break;
+    await new Promise(setImmediate);
+  }
+  return read;
+}
+
 describe('a guarded tool', () => {
   test('fails as it failed, without being run again', async () => {
     const { tools, ran } = guardedWorld();
@@ -276,6 +288,37 @@ describe('a guarded tool', () => {
     const guarded = guardTools({ steps }, { store: memoryStore(), threadId: 't' });
     expect(await execute(guarded.steps, {})).toBe('whole');
     expect(await execute(guarded.steps, {})).toBe('whole');
+  });
+
+  test('yields one object that it changes as it stands each time, at the pace of its reader', async () => {
+    const count = tool({
+      inputSchema: z.object({}),
+      async *execute() {
+        const progress = { done: 0 };
+        for (const done of [1, 2, 3]) {
+          progress.done = done;
+          yield progress;
+        }
+      },
+    });
+    const guarded = guardTools({ count }, { store: memoryStore(), threadId: 't' });
+    const outputs: unknown = guarded.count.execute?.({}, options);
+    expect(await readSlowly(outputs)).toEqual([{ done: 1 }, { done: 2 }, { done: 3 }]);
+  });
+
+  test('is brought to its end though its reader has left', async () => {
+    const ended = Promise.withResolvers<void>();
+    const count = tool({
+      inputSchema: z.object({}),
+      async *execute() {
+        for (const done of [1, 2, 3]) yield done;
+        ended.resolve();
+      },
+    });
+    const guarded = guardTools({ count }, { store: memoryStore(), threadId: 't' });
+    const outputs: unknown = guarded.count.execute?.({}, options);
+    expect(await readSlowly(outputs, 1)).toEqual([1]);
+    await ended.promise;
   });
 
   test('is not run by one who began to claim it before another had run it', async () => {

@@ -1,4 +1,4 @@
-import { streamText } from 'ai';
+import { generateText, type ModelMessage, streamText } from 'ai';
 import { expect, test } from 'vitest';
 import {
   finishPart,
@@ -6,7 +6,7 @@ import {
   streamedModel,
   textParts,
 } from '../support/streamed-model.ts';
-import { type HeldModel, heldWorld, ofThread } from './held-world.ts';
+import { type HeldModel, heldWorld, ofThread, scriptedWorld } from './held-world.ts';
 
 const source: StreamPart = { type: 'source', sourceType: 'url', id: 's', url: 'http://x' };
 const look: StreamPart = {
@@ -78,4 +78,40 @@ test('each block of text that was begun is ended, as the protocol has it', async
     }
   }
   expect(blocks).toEqual(['text-start 1.0', 'text-end 1.0']);
+});
+
+test('the same words after a stop are a new message, and get a reply', async () => {
+  const begun = Promise.withResolvers<void>();
+  async function* silence(): AsyncGenerator<StreamPart> {
+    yield { type: 'stream-start', warnings: [] };
+    begun.resolve();
+    await new Promise(() => {});
+  }
+  const { model: inner } = streamedModel(silence(), [...textParts('0', 'Hello.'), finishPart()]);
+  const { model, agent } = heldWorld({ model: inner });
+  const first = streamText({ model, prompt: 'Hi', ...ofThread() });
+  const reading = first.consumeStream();
+  await begun.promise;
+  await agent.stop(await agent.thread('t'));
+  await reading;
+  expect(await streamText({ model, prompt: 'Hi', ...ofThread() }).text).toBe('Hello.');
+});
+
+test('the same words as in the turn before a message that was withdrawn are a new message', async () => {
+  const { model, agent, played } = scriptedWorld([
+    { text: 'One.' },
+    { fail: 'bad file' },
+    { text: 'Two.' },
+  ]);
+  const said: ModelMessage[] = [{ role: 'user', content: 'Go on' }];
+  const one = await generateText({ model, messages: said, ...ofThread() });
+  said.push(...one.response.messages, { role: 'user', content: 'A bad file.' });
+  await expect(
+    generateText({ model, messages: said, maxRetries: 0, ...ofThread() }),
+  ).rejects.toThrow('bad file');
+  await agent.retract(await agent.thread('t'));
+  said.splice(-1, 1, { role: 'user', content: 'Go on' });
+  const two = await generateText({ model, messages: said, ...ofThread() });
+  expect(two.text).toBe('Two.');
+  expect(played.prompts.at(-1)).toHaveLength(3);
 });

@@ -2,25 +2,17 @@ import type { Agent } from '../../agent/agent.ts';
 import type { HoldOptions } from '../../agent/held-stream.ts';
 import type { Authorize } from '../../http/authorize.ts';
 import type { OriginOptions } from '../../http/foreign-origin.ts';
+import type { TellingOptions } from './telling-options.ts';
 
 /** How an AG-UI client reaches an agent. */
 export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
-  extends HoldOptions, OriginOptions {
+  extends HoldOptions, OriginOptions, TellingOptions {
   agent: Pick<Agent<RUNTIME_CONTEXT>, 'thread' | 'stream' | 'respond' | 'deliver'>;
   /**
    * Called before anything of the thread is read. `undefined`, or no principal, is 403; a `Response` is sent as it is; what it
    * throws is 500.
    */
   authorize: Authorize<RUNTIME_CONTEXT>;
-  /**
-   * The tools whose calls the client runs: those of the agent without `execute`. Their results are taken from its tool messages.
-   * What a client lists as its tools is never looked at. Default none.
-   */
-  clientTools?: readonly string[];
-  /** Default `true`. */
-  sendReasoning?: boolean;
-  /** What the client is told of an error that is not its own. Default: `An error occurred.` */
-  onError?: (error: unknown) => string;
   /**
    * After how many milliseconds in which a stream has told nothing it sends a comment, which clients skip, so that no proxy takes it
    * for dead: a tool may run for long. 0: never. Default 15,000.

@@ -1,14 +1,24 @@
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
 import { type CallResult, deniedText, textOf } from './step-content.ts';
+import { type TellingOptions, toolErrorText } from './telling-options.ts';
 
 /** What came of a call that ran here, or did not; none while it is open, or when the provider will say it. */
-export function resultOf({ toolCallId, outcome }: ToolCallRecord): CallResult[] {
+export function resultOf(
+  { toolCallId, toolName, outcome }: ToolCallRecord,
+  options: TellingOptions,
+): CallResult[] {
+  const { clientTools = [] } = options;
+
   switch (outcome?.status) {
     case 'succeeded':
       return [{ toolCallId, status: 'succeeded', content: textOf(outcome.output) }];
-    case 'failed':
-      return [{ toolCallId, status: 'failed', content: outcome.error }];
+    case 'failed': {
+      /* What a client ran, failed there: it is the client's own text. */
+      const isClients = clientTools.includes(toolName);
+      const content = isClients ? outcome.error : toolErrorText(options, outcome.error);
+      return [{ toolCallId, status: 'failed', content }];
+    }
     case 'denied':
       return [{ toolCallId, status: 'denied', content: deniedText(outcome.reason) }];
     default:

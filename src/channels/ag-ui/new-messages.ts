@@ -3,12 +3,12 @@ import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { named } from '../../thread/message-id.ts';
 import type { ClientMessage } from './run-agent-input.ts';
-import { userMessage } from './thread-messages.ts';
+import { retractedIds, userMessage } from './thread-messages.ts';
 import { userContent } from './user-content.ts';
 
 /**
  * What a client says that may be news: the user's messages below the last that the agent said, each under its id there, by which the
- * thread knows those that it has. Nothing else in the list counts. Throws `invalid-input` for what is no message, and where an id is
+ * thread knows those that it has, and those that were withdrawn, which are not said again. Nothing else in the list counts. Throws `invalid-input` for what is no message, and where an id is
  * another message's: none is left out unsaid.
  */
 export function newMessages(
@@ -18,8 +18,9 @@ export function newMessages(
   const said = newest(messages).filter(({ role }) => role === 'user');
   refuseSharedIds(said);
   const own = ownIds(said, thread);
+  const retracted = retractedIds(thread);
   return said
-    .filter(({ id }) => !own.has(id))
+    .filter(({ id }) => !own.has(id) && !retracted.has(id))
     .map(({ id, content }) => {
       const parsed = userContent(content);
       if (parsed !== undefined && isId(id, thread.id)) {

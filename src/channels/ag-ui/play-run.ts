@@ -29,7 +29,7 @@ export interface AskedRun<RUNTIME_CONTEXT> {
 /** Does the run, at its own pace, and puts what happens into the outbox. What is refused is told as an error of the run. */
 export async function playRun<RUNTIME_CONTEXT>(run: AskedRun<RUNTIME_CONTEXT>): Promise<void> {
   const { options, input, thread, outbox } = run;
-  const telling = new RunTelling(input, options.sendReasoning ?? true);
+  const telling = new RunTelling(input, options);
   const catchUp = (): AgUiEvent[] => [telling.snapshot(run.thread)];
   try {
     await recordResults(run);

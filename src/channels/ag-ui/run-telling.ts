@@ -11,12 +11,13 @@ import type { RunAgentInput } from './run-agent-input.ts';
 import { runEnd } from './run-end.ts';
 import { type CallResult, stepContent, stepMessageId } from './step-content.ts';
 import { StepTeller, textEvents } from './step-teller.ts';
-import { showsAll, threadMessages, userMessage } from './thread-messages.ts';
+import type { TellingOptions } from './telling-options.ts';
+import { retractedIds, showsAll, threadMessages, userMessage } from './thread-messages.ts';
 
 /** Tells a client of one run: what the model is saying, and what is in the thread, in the thread's order. */
 export class RunTelling {
   readonly #input: RunAgentInput;
-  readonly #sendReasoning: boolean;
+  readonly #options: TellingOptions;
   readonly #heldMessages: ReadonlySet<string>;
   /** Of the last event that the client knows. */
   #revision = 0;
@@ -26,9 +27,9 @@ export class RunTelling {
   #hasBegun = false;
   #step: StepTeller;
 
-  constructor(input: RunAgentInput, sendReasoning: boolean) {
+  constructor(input: RunAgentInput, options: TellingOptions) {
     this.#input = input;
-    this.#sendReasoning = sendReasoning;
+    this.#options = options;
     this.#heldMessages = new Set(input.messages.map(({ id }) => id));
     this.#step = this.#stepTeller(0);
   }
@@ -40,7 +41,7 @@ export class RunTelling {
   /** Looks what of the thread, as it is before the run, the client has. */
   open(thread: AgentThread): void {
     const messages = this.#messages(thread);
-    const known = new Set(messages.map(({ id }) => id));
+    const known = new Set([...messages.map(({ id }) => id), ...retractedIds(thread)]);
     const { messages: list } = this.#input;
     const news = new Set(newest(list).filter(({ role, id }) => role === 'user' && !known.has(id)));
     const held = list.filter((message) => !news.has(message));
@@ -116,6 +117,8 @@ export class RunTelling {
               ? textEvents(id, 'user', content)
               : [...this.#step.halt(), this.snapshot(thread)],
           );
+      case 'message-retracted':
+        return [...this.#step.halt(), this.snapshot(thread)];
       case 'request-answered':
       case 'request-closed':
         return interactionEnded(event, thread.events);
@@ -123,7 +126,7 @@ export class RunTelling {
         const call = thread.calls.find(
           (each) => each.step === event.step && each.index === event.index,
         );
-        return this.#results(thread, call === undefined ? [] : resultOf(call));
+        return this.#results(thread, call === undefined ? [] : resultOf(call, this.#options));
       }
       default:
         return [];
@@ -131,7 +134,7 @@ export class RunTelling {
   }
 
   #finishStep(thread: AgentThread, event: ThreadEventOf<'step-finished'>): AgUiEvent[] {
-    const content = stepContent(thread.id, event, this.#sendReasoning);
+    const content = stepContent(thread.id, event, this.#options);
     const { events, isSo } = this.#step.finish({
       ...content,
       calls: this.#calls.newCalls(content),
@@ -149,13 +152,11 @@ export class RunTelling {
   }
 
   #stepTeller(step: number): StepTeller {
-    return new StepTeller(stepMessageId(this.#input.threadId, step), this.#sendReasoning);
+    const { sendReasoning = true } = this.#options;
+    return new StepTeller(stepMessageId(this.#input.threadId, step), sendReasoning);
   }
 
   #messages(thread: AgentThread) {
-    return threadMessages(thread, {
-      sendReasoning: this.#sendReasoning,
-      held: this.#input.messages,
-    });
+    return threadMessages(thread, { ...this.#options, held: this.#input.messages });
   }
 }

@@ -1,6 +1,7 @@
 import type { ModelMessage } from 'ai';
 import type { ThreadEventOf } from '../../thread/thread-event.ts';
 import type { AgUiToolCall, ResultMetadata } from './ag-ui-event.ts';
+import { type TellingOptions, toolErrorText } from './telling-options.ts';
 
 /** A text of a step that a client shows as a message, or as the text of one. */
 export interface StepText {
@@ -42,8 +43,9 @@ type AssistantPart = Exclude<AssistantContent, string>[number];
 export function stepContent(
   threadId: string,
   { step, message }: ThreadEventOf<'step-finished'>,
-  sendReasoning: boolean,
+  options: TellingOptions,
 ): StepContent {
+  const { sendReasoning = true } = options;
   const messageId = stepMessageId(threadId, step);
   const parts = message?.role === 'assistant' ? partsOf(message.content) : [];
   const thoughts = sendReasoning ? parts.filter((part) => part.type === 'reasoning') : [];
@@ -61,7 +63,7 @@ export function stepContent(
       ...(text.trim() === '' ? [] : [{ type: 'text' as const, messageId, text }]),
     ],
     calls: parts.flatMap(callsOf),
-    results: parts.flatMap(resultsOf),
+    results: parts.flatMap((part) => resultsOf(part, options)),
   };
 }
 
@@ -75,7 +77,7 @@ function callsOf(part: AssistantPart): AgUiToolCall[] {
   return [{ id, type: 'function', function: { name, arguments: JSON.stringify(input) } }];
 }
 
-function resultsOf(part: AssistantPart): CallResult[] {
+function resultsOf(part: AssistantPart, options: TellingOptions): CallResult[] {
   if (part.type !== 'tool-result') return [];
   const { toolCallId, output } = part;
   switch (output.type) {
@@ -83,7 +85,9 @@ function resultsOf(part: AssistantPart): CallResult[] {
       return [{ toolCallId, status: 'denied', content: deniedText(output.reason) }];
     case 'error-text':
     case 'error-json':
-      return [{ toolCallId, status: 'failed', content: textOf(output.value) }];
+      return [
+        { toolCallId, status: 'failed', content: toolErrorText(options, textOf(output.value)) },
+      ];
     default:
       return [{ toolCallId, status: 'succeeded', content: textOf(output.value) }];
   }

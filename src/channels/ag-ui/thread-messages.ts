@@ -1,16 +1,17 @@
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { messageIdOf } from '../../thread/message-id.ts';
+import { retractedMessages } from '../../thread/retracted-messages.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { AgUiMessage } from './ag-ui-event.ts';
 import { resultMessage, resultOf } from './call-result.ts';
 import { KnownCalls } from './known-calls.ts';
 import type { ClientMessage } from './run-agent-input.ts';
 import { type CallResult, stepContent, type StepContent } from './step-content.ts';
+import type { TellingOptions } from './telling-options.ts';
 import { clientContent } from './user-content.ts';
 
 /** How a thread is shown. */
-export interface ShowOptions {
-  sendReasoning: boolean;
+export interface ShowOptions extends TellingOptions {
   /** What the client has: of results that it brought itself it keeps its own ids. */
   held: readonly ClientMessage[];
 }
@@ -21,10 +22,12 @@ export interface ShowOptions {
  */
 export function threadMessages(thread: AgentThread, options: ShowOptions): AgUiMessage[] {
   const { id, events } = thread;
-  const { steps, results } = gather(thread, options.sendReasoning);
+  const { steps, results } = gather(thread, options);
+  const retracted = retractedMessages(events);
   const held = options.held.filter(({ role }) => role === 'tool');
   const heldIds = new Map(held.map((message) => [message.toolCallId, message.id]));
   return events.flatMap((event, index): AgUiMessage[] => {
+    if (retracted.has(event)) return [];
     if (event.type === 'message-added') return userMessage(id, events, index);
     const content = steps.get(index);
     if (content === undefined) return [];
@@ -43,19 +46,19 @@ interface Gathered {
   results: Map<string | undefined, CallResult[]>;
 }
 
-function gather({ id, events, calls }: AgentThread, sendReasoning: boolean): Gathered {
+function gather({ id, events, calls }: AgentThread, options: TellingOptions): Gathered {
   const known = new KnownCalls();
   const records = new Map(calls.map((call) => [`${call.step}.${call.index}`, call]));
   const steps: Gathered['steps'] = new Map();
   const results = [...events.entries()].flatMap(([index, event]) => {
     if (event.type === 'step-finished') {
-      const content = stepContent(id, event, sendReasoning);
+      const content = stepContent(id, event, options);
       steps.set(index, { ...content, calls: known.newCalls(content) });
       return known.newResults(content.results);
     }
     const call =
       event.type === 'call-ended' ? records.get(`${event.step}.${event.index}`) : undefined;
-    return call === undefined ? [] : known.newResults(resultOf(call));
+    return call === undefined ? [] : known.newResults(resultOf(call, options));
   });
   return { steps, results: Map.groupBy(results, ({ toolCallId }) => known.callerOf(toolCallId)) };
 }
@@ -72,6 +75,15 @@ export function userMessage(
   if (message.role !== 'user') return [];
   const id = messageIdOf(message) ?? `${threadId}:user:${index + 1}`;
   return [{ id, role: 'user', content: clientContent(message.content) }];
+}
+
+/** The ids of the messages that were withdrawn: a client may still have them in its list. */
+export function retractedIds({ id, events }: AgentThread): Set<string> {
+  const retracted = retractedMessages(events);
+  const messages = events.flatMap((event, index) =>
+    retracted.has(event) ? userMessage(id, events, index) : [],
+  );
+  return new Set(messages.map((message) => message.id));
 }
 
 function stepMessages({ messageId: id, texts, calls }: StepContent): AgUiMessage[] {
