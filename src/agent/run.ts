@@ -117,11 +117,10 @@ export class Run {
     try {
       if (!this.#lease.isHeld) signal.throwIfAborted();
       while (this.#lease.isHeld) await this.#goOn();
-      return this.#lease.isTakenOver ? this.#end('running') : this.#end();
+      return this.#end();
     } catch (error) {
-      const isStop = this.#ending.isStop(error) && this.#lease.isHeld;
       const events = await this.#letGo(error);
-      if (!isStop) throw error;
+      if (!this.#ending.isStop(error)) throw error;
       this.#onEvents(events);
       this.#finishReason = events.find((event) => event.type === 'step-finished')?.finishReason;
       return this.#end();
@@ -333,9 +332,10 @@ export class Run {
     };
   }
 
-  #end(status = endStatusOf(this.#log.state, this.#context.now())): RunEnd {
+  #end(): RunEnd {
+    const status = endStatusOf(this.#log.state, this.#context.now());
     return {
-      status,
+      status: this.#lease.isTakenOver ? 'running' : status,
       usage: this.#usage,
       finishReason: this.#finishReason,
       metadata: this.#metadata,
