@@ -98,8 +98,14 @@ export async function recordAbandoned(
   context: AgentContext,
   log: ThreadLog,
 ): Promise<readonly ThreadEvent[]> {
-  if (!isAbandoned(log.state.head, context.now())) return [];
-  return log.commit((proposal) => proposal.add(...abandonedEvents(context, proposal.state)));
+  /* Where that run has ended after all, the log may show another one that is gone by now. */
+  while (isAbandoned(log.state.head, context.now())) {
+    const events = await log.commit((proposal) =>
+      proposal.add(...abandonedEvents(context, proposal.state)),
+    );
+    if (events.length > 0) return events;
+  }
+  return [];
 }
 
 /** The same for a thread as it stands; nothing where a run is at work on it, or none was. */

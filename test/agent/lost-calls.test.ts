@@ -1,6 +1,9 @@
-import type { ToolCallRecord } from 'holdpoint';
+import { tool } from 'ai';
+import { createAgent, memoryStore, type ToolCallRecord } from 'holdpoint';
+import { scriptedModel } from 'holdpoint/testing';
 import { runWorker } from 'holdpoint/worker';
 import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { eventsIn } from '../support/events-in.ts';
 import { idsWith, leaseMs, lostCalls } from '../support/lost-call.ts';
 
@@ -144,4 +147,52 @@ test('of 300 lost calls each is listed and reported once, and then no worker ask
   /* Polls alone: not one of the threads is read again. */
   expect(queries).toBeLessThan(12);
   expect(reported).toHaveLength(ids.length);
+});
+
+const slowCall = (id: string) => ({ calls: [{ id, name: 'slow', input: {} }] });
+
+test('a run that begins while a lost one is looked into is not overlooked by a process whose clock is ahead', async () => {
+  const store = memoryStore();
+  const ends: (() => void)[] = [];
+  const slow = tool({
+    inputSchema: z.object({}),
+    execute: async () => new Promise<string>((resolve) => ends.push(() => resolve('done'))),
+  });
+  const { model } = scriptedModel([slowCall('c1'), { text: 'One.' }, slowCall('c2')]);
+  const running = createAgent({ model, tools: { slow }, store });
+  const thread = await running.thread('t');
+  const untilStarted = async (count: number) => vi.waitUntil(() => ends.length === count);
+  const first = running.run('One', thread);
+  await untilStarted(1);
+  let hasTried = false;
+  let looks = 0;
+  const ahead = createAgent({
+    model,
+    tools: { slow },
+    now: () => Date.now() + 120_000,
+    store: {
+      ...store,
+      /* By then the first run has ended after all ... */
+      append: async (...entry) => {
+        if (!hasTried) {
+          ends[0]?.();
+          await first;
+          hasTried = true;
+        }
+        await store.append(...entry);
+      },
+      /* ... and another begins right after that was read, and nothing was left to record. */
+      head: async (threadId) => {
+        if (hasTried) looks += 1;
+        if (looks === 2) {
+          void running.run('Two', thread);
+          await untilStarted(2);
+        }
+        return store.head(threadId);
+      },
+    },
+  });
+  const opened = await ahead.thread('t');
+  expect(opened.calls).toMatchObject([{ status: 'succeeded' }, { status: 'indeterminate' }]);
+  expect(opened.events.some(({ type }) => type === 'call-lost')).toBe(true);
 });
