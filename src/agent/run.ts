@@ -112,18 +112,21 @@ export class Run {
     const reconciling = reconcileCalls(this.#context, this.#tools, this.#log);
     this.#onEvents((await unlessAborted(reconciling, signal)) ?? []);
     await this.#open(input);
+    try {
+      await this.#work();
+      return this.#end();
+    } catch (error) {
+      return this.#endEarly(error);
+    }
+  }
+
+  /** Holds the thread for as long as there is something to do. */
+  async #work(): Promise<void> {
     this.#ending.beginRun();
     const stopRenewing = this.#lease.isHeld ? this.#lease.keep(() => this.#notice()) : undefined;
     try {
-      if (!this.#lease.isHeld) signal.throwIfAborted();
+      if (!this.#lease.isHeld) this.#ending.signal.throwIfAborted();
       while (this.#lease.isHeld) await this.#goOn();
-      return this.#end();
-    } catch (error) {
-      const events = await this.#letGo(error);
-      if (!this.#ending.isStop(error)) throw error;
-      this.#onEvents(events);
-      this.#finishReason = events.find((event) => event.type === 'step-finished')?.finishReason;
-      return this.#end();
     } finally {
       stopRenewing?.();
       this.#ending.end();
@@ -138,13 +141,16 @@ export class Run {
     this.#executions.ring();
   }
 
-  /** Gives the thread back before the work is done. */
-  async #letGo(failure: unknown): Promise<readonly ThreadEvent[]> {
-    this.#deliveries.stop();
-    this.#executions.leave();
-    if (!this.#lease.isHeld) return [];
+  /** Gives the thread back before the work is done. A stop is an end like others; any other failure is thrown. */
+  async #endEarly(failure: unknown): Promise<RunEnd> {
     const error = messageOf(failure).slice(0, 500).toWellFormed();
-    return this.#lease.letGo(error, this.#ending.isAbort(failure), this.#said?.message);
+    const events = this.#lease.isHeld
+      ? await this.#lease.letGo(error, this.#ending.isAbort(failure), this.#said?.message)
+      : [];
+    if (!this.#ending.isStop(failure)) throw failure;
+    this.#onEvents(events);
+    this.#finishReason = events.find((event) => event.type === 'step-finished')?.finishReason;
+    return this.#end();
   }
 
   /** One more step of the run. Where it has stalled past its lease, and nobody has run the thread since, it takes the thread again. */

@@ -3,7 +3,7 @@ import { postJson } from './post-json.ts';
 import type { RemoteServer } from './remote-server.ts';
 
 /**
- * Tells a server that a call is not wanted any more, once (O0-09). Whether it hears that, and what it does then, changes nothing here: the
+ * Tells a server that a call is not wanted any more, once. Whether it hears that, and what it does then, changes nothing here: the
  * call has ended, and its late result is dropped. Never rejects.
  */
 export async function sendCancel(
