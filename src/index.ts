@@ -1,5 +1,5 @@
 export type { Agent } from './agent/agent.ts';
-export type { AgentEvent, AgentListener } from './agent/agent-events.ts';
+export type { AgentEvent, AgentListener } from './agent/run/agent-events.ts';
 export type {
   AgentOptions,
   AnswerMessage,
@@ -15,10 +15,10 @@ export type {
 export type { AgentResponse } from './agent/agent-response.ts';
 export type { AgentStream, AgentStreamEvent } from './agent/agent-stream.ts';
 export { createAgent } from './agent/create-agent.ts';
-export type { PreliminaryResult, ToolRunOptions } from './agent/execute-call.ts';
-export { type Later, later, laterWithin } from './agent/later.ts';
-export type { MayAnswer } from './agent/may-answer.ts';
-export type { Question } from './agent/question-call.ts';
+export type { PreliminaryResult, ToolRunOptions } from './agent/calls/execute-call.ts';
+export { type Later, later, laterWithin } from './agent/calls/later.ts';
+export type { MayAnswer } from './agent/input/may-answer.ts';
+export type { Question } from './agent/calls/question-call.ts';
 export {
   type ApprovalRequest,
   type ApprovalRequestContent,
@@ -28,7 +28,7 @@ export {
   approve,
   reject,
 } from './content/approval.ts';
-export type { ModelDelta } from './agent/streaming-model.ts';
+export type { ModelDelta } from './agent/model/streaming-model.ts';
 export { inertLine, inertText } from './content/inert-text.ts';
 export {
   type QuestionAnswer,

@@ -1,6 +1,6 @@
 import type { Agent } from './agent/agent.ts';
-import { callGuarded } from './agent/agent-events.ts';
-import { Bell } from './agent/bell.ts';
+import { callGuarded } from './agent/run/agent-events.ts';
+import { Bell } from './agent/run/bell.ts';
 import { checkedMs } from './content/checked-number.ts';
 import type { ToolCallRecord } from './content/tool-call.ts';
 import type { AgentThread } from './thread/agent-thread.ts';

@@ -3,8 +3,8 @@ import type { ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import type { ToolApproval } from '../policy/tool-approval.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
-import type { MayAnswer } from './may-answer.ts';
-import type { ModelSettings } from './model-step.ts';
+import type { MayAnswer } from './input/may-answer.ts';
+import type { ModelSettings } from './model/model-step.ts';
 
 /** What an agent is made of. What has a name in the AI SDK has its meaning here. */
 export interface AgentOptions<

@@ -4,7 +4,7 @@ import type { UserInputRequestContent } from '../content/user-input.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
 import type { Source, StepMetadata } from '../thread/thread-event.ts';
-import type { RunEnd } from './run-end.ts';
+import type { RunEnd } from './run/run-end.ts';
 
 /** What a run came to. */
 export interface AgentResponse {

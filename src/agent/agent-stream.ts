@@ -1,9 +1,9 @@
 import { deepFreeze } from '../thread/deep-freeze.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { AgentResponse } from './agent-response.ts';
-import type { PreliminaryResult } from './execute-call.ts';
+import type { PreliminaryResult } from './calls/execute-call.ts';
 import { Feed } from './feed.ts';
-import type { ModelDelta } from './streaming-model.ts';
+import type { ModelDelta } from './model/streaming-model.ts';
 
 /**
  * What a streamed run emits: what the model is saying and what tools yield before their results, which is provisional; the thread's

@@ -2,7 +2,7 @@ import type { ApprovalRequestContent } from '../content/approval.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ThreadEventType } from '../thread/thread-event.ts';
-import type { AgentListener } from './agent-events.ts';
+import type { AgentListener } from './run/agent-events.ts';
 import type {
   AnswerOptions,
   DeliveredOutcome,
@@ -13,7 +13,7 @@ import type {
 } from './agent-options.ts';
 import type { AgentResponse } from './agent-response.ts';
 import type { AgentStream } from './agent-stream.ts';
-import type { Question } from './question-call.ts';
+import type { Question } from './calls/question-call.ts';
 
 /** A language model with tools, a loop that asks before it acts, and threads that remember. */
 export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {

@@ -4,18 +4,18 @@ import { randomId } from '../content/random-id.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { clockOf } from '../thread/store-clock.ts';
 import type { Agent } from './agent.ts';
-import type { AgentContext } from './agent-context.ts';
-import { AgentEvents } from './agent-events.ts';
+import type { AgentContext } from './run/agent-context.ts';
+import { AgentEvents } from './run/agent-events.ts';
 import type { AgentOptions } from './agent-options.ts';
-import { checkRules } from './apply-rules.ts';
+import { checkRules } from './calls/apply-rules.ts';
 import { HoldpointAgent } from './holdpoint-agent.ts';
 import { refuseUnknownAgentSettings } from './known-settings.ts';
-import { settingsOf } from './model-step.ts';
-import { checkRecovery } from './lost-calls.ts';
-import { checkedRetry } from './retry-time.ts';
+import { settingsOf } from './model/model-step.ts';
+import { checkRecovery } from './run/lost-calls.ts';
+import { checkedRetry } from './run/retry-time.ts';
 import { checkedName } from './thread-owner.ts';
-import { checkedTimeout } from './time-limits.ts';
-import { checkTools } from './tool-definitions.ts';
+import { checkedTimeout } from './run/time-limits.ts';
+import { checkTools } from './calls/tool-definitions.ts';
 
 /**
  * Wraps a language model with a loop that runs tools, asks people where a rule says so, and remembers.

@@ -3,7 +3,7 @@ import { timer } from '../content/timer.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Agent } from './agent.ts';
-import type { LookOptions } from './look-until-idle.ts';
+import type { LookOptions } from './follow-thread.ts';
 
 /** How long the stream of a run is held open for calls that are done elsewhere. */
 export interface HoldOptions extends LookOptions {

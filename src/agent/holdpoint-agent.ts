@@ -8,10 +8,10 @@ import type { StoreClock } from '../thread/store-clock.ts';
 import { isRunning, type ThreadState } from '../thread/thread-state.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import { traceRun } from '../thread/tracing.ts';
-import { acceptInput } from './accept-input.ts';
+import { acceptInput } from './input/accept-input.ts';
 import type { Agent } from './agent.ts';
-import type { AgentContext } from './agent-context.ts';
-import type { AgentListener } from './agent-events.ts';
+import type { AgentContext } from './run/agent-context.ts';
+import type { AgentListener } from './run/agent-events.ts';
 import type {
   AnswerOptions,
   DeliveredOutcome,
@@ -27,26 +27,26 @@ import {
   pushPreliminary,
   RunStream,
 } from './agent-stream.ts';
-import { askBeside } from './ask-beside.ts';
-import { cancelEvents } from './close-requests.ts';
-import { deliverOutcome, type EndingInput, settleCall } from './end-call.ts';
-import type { PreliminaryResult } from './execute-call.ts';
+import { askBeside } from './calls/ask-during-call.ts';
+import { cancelEvents } from './calls/close-requests.ts';
+import { deliverOutcome, type EndingInput, settleCall } from './calls/end-call.ts';
+import type { PreliminaryResult } from './calls/execute-call.ts';
 import type { Feed } from './feed.ts';
 import { refuseUnknownRunSettings } from './known-settings.ts';
-import { abandonedEvents } from './lost-calls.ts';
-import { type Asked, makeRequest } from './make-request.ts';
-import { withAllowedAnswers } from './may-answer.ts';
-import { parseAnswerer, type ParsedInput, parseInput } from './parse-input.ts';
-import type { Question } from './question-call.ts';
-import { type RecordedReply, recordedReply } from './recorded-reply.ts';
-import { Run } from './run.ts';
-import type { RunEnd } from './run-end.ts';
-import { refuseRetraction } from './refuse-retraction.ts';
-import { stopRequest, untilEnded } from './stop-run.ts';
+import { abandonedEvents } from './run/lost-calls.ts';
+import { type Asked, makeRequest } from './calls/make-request.ts';
+import { withAllowedAnswers } from './input/may-answer.ts';
+import { parseAnswerer, type ParsedInput, parseInput } from './input/parse-input.ts';
+import type { Question } from './calls/question-call.ts';
+import { type RecordedReply, recordedReply } from './input/recorded-reply.ts';
+import { Run } from './run/run.ts';
+import type { RunEnd } from './run/run-end.ts';
+import { refuseRetraction } from './input/refuse-retraction.ts';
+import { stopRequest, untilEnded } from './run/stop-run.ts';
 import { ThreadHandles } from './thread-handles.ts';
-import { defineTools, type ToolDefinitions } from './tool-definitions.ts';
-import { nameOf } from './traced-model.ts';
-import { untilAborted } from './until-aborted.ts';
+import { defineTools, type ToolDefinitions } from './calls/tool-definitions.ts';
+import { nameOf } from './model/traced-model.ts';
+import { untilAborted } from '../content/until-aborted.ts';
 
 /** The end of what runs nothing now; of a recorded reply, with its last step. */
 function nothingRun(status: RunEnd['status'], step?: RecordedReply['step']): RunEnd {

@@ -5,10 +5,10 @@ import { parseThreadJson } from '../thread/thread-json.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import { ThreadLog } from '../thread/thread-log.ts';
 import type { LogEntry, ThreadStore } from '../thread/thread-store.ts';
-import type { AgentContext } from './agent-context.ts';
-import { recordAbandoned } from './lost-calls.ts';
+import type { AgentContext } from './run/agent-context.ts';
+import { recordAbandoned } from './run/lost-calls.ts';
 import { refuseOtherAgent } from './thread-owner.ts';
-import { tellForgotten } from './tell-forgotten.ts';
+import { tellForgotten } from './run/tell-forgotten.ts';
 
 /** The handles on threads that an agent gave out, and the log behind each. */
 export class ThreadHandles {

@@ -1,4 +1,4 @@
-import type { ProviderAnswer } from '../agent/collected-answer.ts';
+import type { ProviderAnswer } from '../agent/model/collected-response.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Brought } from './recorded-steps.ts';
 

@@ -4,8 +4,8 @@ import {
   type ProviderAnswer,
   type ProviderPart,
   type ProviderStream,
-} from '../agent/collected-answer.ts';
-import { tellsYes } from '../agent/provider-requests.ts';
+} from '../agent/model/collected-response.ts';
+import { tellsYes } from '../agent/model/provider-requests.ts';
 import { isForced, type ProviderCall, type ProviderModel } from './provider-call.ts';
 import { unretried } from './unretried.ts';
 

@@ -1,5 +1,5 @@
 import type { LanguageModelMiddleware, ToolSet } from 'ai';
-import { CollectedAnswer, type ProviderAnswer } from '../agent/collected-answer.ts';
+import { CollectedAnswer, type ProviderAnswer } from '../agent/model/collected-response.ts';
 import { createAgent } from '../agent/create-agent.ts';
 import { checkedMs } from '../content/checked-number.ts';
 import { memoryStore } from '../stores/memory.ts';

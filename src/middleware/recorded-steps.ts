@@ -1,6 +1,6 @@
 import type { ToolResultPart } from 'ai';
 import { z } from 'zod';
-import type { ProviderAnswer, ProviderPart } from '../agent/collected-answer.ts';
+import type { ProviderAnswer, ProviderPart } from '../agent/model/collected-response.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { isSaid, turnOfMessage } from '../thread/message-turn.ts';

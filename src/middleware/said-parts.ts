@@ -1,4 +1,4 @@
-import type { ProviderAnswer, ProviderPart } from '../agent/collected-answer.ts';
+import type { ProviderAnswer, ProviderPart } from '../agent/model/collected-response.ts';
 import type { ToolCallOutcome } from '../content/tool-call.ts';
 
 type ToolResult = Extract<ProviderPart, { type: 'tool-result' }>;

@@ -1,6 +1,6 @@
 import type { AgentResponse } from '../agent/agent-response.ts';
 import type { AgentStreamEvent } from '../agent/agent-stream.ts';
-import type { ProviderAnswer, ProviderPart } from '../agent/collected-answer.ts';
+import type { ProviderAnswer, ProviderPart } from '../agent/model/collected-response.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { CallPlace, ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 import type { Audience } from './audience.ts';

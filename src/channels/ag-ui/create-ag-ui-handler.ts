@@ -1,5 +1,5 @@
 import { checkHold } from '../../agent/held-stream.ts';
-import { checkLooks } from '../../agent/look-until-idle.ts';
+import { checkLooks } from '../../agent/follow-thread.ts';
 import { checkedMs } from '../../content/checked-number.ts';
 import { timer } from '../../content/timer.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';

@@ -1,5 +1,5 @@
 import { encode, encodeComment } from 'eventsource-encoder';
-import type { LookOptions } from '../../agent/look-until-idle.ts';
+import type { LookOptions } from '../../agent/follow-thread.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 import type { Outbox } from './outbox.ts';
 

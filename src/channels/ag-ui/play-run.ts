@@ -2,7 +2,7 @@ import type { RunOptions } from '../../agent/agent-options.ts';
 import type { AgentResponse } from '../../agent/agent-response.ts';
 import type { AgentStream } from '../../agent/agent-stream.ts';
 import { HeldStream } from '../../agent/held-stream.ts';
-import { lookUntilIdle } from '../../agent/look-until-idle.ts';
+import { lookUntilIdle } from '../../agent/follow-thread.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';

@@ -1,4 +1,4 @@
-import { callGuarded } from '../../agent/agent-events.ts';
+import { callGuarded } from '../../agent/run/agent-events.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';
 import { readJsonText } from '../../http/read-json-body.ts';
 import { capabilityIn } from './callback-capability.ts';

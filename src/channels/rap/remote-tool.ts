@@ -1,8 +1,8 @@
 import type { FlexibleSchema, Tool } from 'ai';
 import { timer } from '../../content/timer.ts';
-import { answering, type Answering } from '../../agent/answering.ts';
-import type { ToolRunOptions } from '../../agent/execute-call.ts';
-import { later, laterWithin } from '../../agent/later.ts';
+import { answering, type Answering } from '../../agent/calls/answer-receiver.ts';
+import type { ToolRunOptions } from '../../agent/calls/execute-call.ts';
+import { later, laterWithin } from '../../agent/calls/later.ts';
 import { CallbackKeys, type CallbackSecret } from './callback-capability.ts';
 import { checkedMs } from '../../content/checked-number.ts';
 import { invoke } from './invoke.ts';

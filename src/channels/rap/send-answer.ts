@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AskedAnswer, GivenUp, TellOptions } from '../../agent/answering.ts';
+import type { AskedAnswer, GivenUp, TellOptions } from '../../agent/calls/answer-receiver.ts';
 import { isLost, lost } from './lost-call.ts';
 import { postUntilTaken } from './post-until-taken.ts';
 import type { RemoteServer } from './remote-server.ts';

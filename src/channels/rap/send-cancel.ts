@@ -1,4 +1,4 @@
-import type { ForgottenCall } from '../../agent/answering.ts';
+import type { ForgottenCall } from '../../agent/calls/answer-receiver.ts';
 import { postJson } from './post-json.ts';
 import type { RemoteServer } from './remote-server.ts';
 

@@ -1,5 +1,5 @@
 import { checkHold } from '../../agent/held-stream.ts';
-import { checkLooks } from '../../agent/look-until-idle.ts';
+import { checkLooks } from '../../agent/follow-thread.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';
 import { checkOrigins } from '../../http/foreign-origin.ts';
 import { getThread } from './get-thread.ts';

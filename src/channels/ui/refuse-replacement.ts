@@ -1,5 +1,5 @@
 import type { InputItem, RunOptions } from '../../agent/agent-options.ts';
-import { parseInput } from '../../agent/parse-input.ts';
+import { parseInput } from '../../agent/input/parse-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 

@@ -1,0 +1,65 @@
+import type { Tool } from 'ai';
+import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
+import type { ToolCall } from '../../content/tool-call.ts';
+
+/** A person's answer, for the tool that asked beside its call. */
+export interface AskedAnswer {
+  /** The answer; it was checked against `request`. It may be a dismissal where the question allows one. */
+  response: QuestionResponseContent;
+  request: QuestionRequestContent;
+  /** What `requestAnswer` was given to reach the tool by. */
+  replyTo: unknown;
+  call: ToolCall;
+}
+
+/** What ends a call when its tool is not told the answer. */
+export interface GivenUp {
+  status: 'failed';
+  /** What the model is told. */
+  error: string;
+}
+
+/** What a tool is told an answer with. */
+export interface TellOptions {
+  /** Aborts when the answer is not to be brought any more, or not by this run. */
+  signal: AbortSignal;
+  /**
+   * Reads the log on, and aborts `signal` where the tool is owed the answer no more: it asked something else, or its call has ended.
+   * For before each further try, as the answer could be taken for that of another question. Rejects when the store is out of reach.
+   */
+  lookAgain: () => Promise<void>;
+}
+
+/** How a tool that asks beside its calls is told the answers. */
+export interface Answering {
+  /**
+   * Brings an answer to whoever does the call, and resolves when they have it, or with what ends the call instead. It tries again
+   * by itself; when it rejects, the answer is given up for good. After a crash it is called again with the same answer: what it
+   * sends may come twice. When `signal` aborts it must settle; the answer is then brought by the next run.
+   */
+  deliver: (answer: AskedAnswer, options: TellOptions) => Promise<GivenUp | undefined>;
+  /**
+   * Hears that a call of the tool that went on elsewhere has ended here without its result. Nobody waits for it, it may never be
+   * called, and what it throws is dropped.
+   */
+  forget?: (call: ForgottenCall) => unknown;
+}
+
+/** A call whose result is not wanted any more. */
+export interface ForgottenCall extends ToolCall {
+  threadId: string;
+  idempotencyKey: string | undefined;
+}
+
+/** Where a tool keeps how it is told answers. Registered, so that two copies of the package understand each other. */
+export const answering: unique symbol = Symbol.for('holdpoint.answering');
+
+/** How a tool is told answers; `undefined` for one that never asks beside a call. */
+export function answeringOf(tool: Tool): Answering | undefined {
+  const value: unknown = Reflect.get(tool, answering);
+  return isAnswering(value) ? value : undefined;
+}
+
+function isAnswering(value: unknown): value is Answering {
+  return typeof value === 'object' && value !== null && 'deliver' in value;
+}

@@ -1,0 +1,127 @@
+import { asSchema, jsonSchema, tool as functionTool, type Tool, type ToolSet } from 'ai';
+import type { CallPlace } from '../../content/tool-call.ts';
+import { definitionDigest } from '../../policy/digest.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import { type Answering, answeringOf } from './answer-receiver.ts';
+import { type Asking, askingOf } from './question-call.ts';
+
+/** A tool of the agent, made ready once. */
+export interface ToolDefinition {
+  name: string;
+  /** The app's own tool, `execute` and all. It never reaches the model step. */
+  tool: Tool;
+  /** What the model is given: description and schemas. */
+  modelTool: ToolSet[string];
+  /** How it asks a person, when that is what its calls do. */
+  asking: Asking | undefined;
+  /** How it is told what a person answered, when it asks beside its calls. */
+  answering: Answering | undefined;
+  /** The context for `execute` and for rules, validated. */
+  context: unknown;
+  /** SHA-256 over the definition: what an approval of a call of this tool is bound to. */
+  digest: string;
+}
+
+/** The agent's tools by name. A map, so that a tool may be called `constructor` or `__proto__`. */
+export type ToolDefinitions = ReadonlyMap<string, ToolDefinition>;
+
+/** Throws a `TypeError` for tools that the agent could not keep its word for. */
+export function checkTools(tools: ToolSet): void {
+  for (const [name, tool] of Object.entries(tools)) {
+    if (!runsAtProvider(tool) || tool.needsApproval === undefined) continue;
+    throw new TypeError(
+      `Tool '${name}' runs at the provider, where holdpoint can't hold it: remove its needsApproval.`,
+    );
+  }
+}
+
+/** The event with which a call of a tool begins: without an `execute` it begins outside, and its result is delivered. */
+export function beginningOf(
+  { tool }: ToolDefinition,
+  { step, index }: CallPlace,
+  at: number,
+): ThreadEvent {
+  const type = tool.execute === undefined ? 'call-deferred' : 'call-started';
+  return { type, at, step, index };
+}
+
+/** Whether the provider runs the calls of a tool, and we never do. */
+export function runsAtProvider(tool: Tool): boolean {
+  return tool.type === 'provider' && tool.isProviderExecuted;
+}
+
+/** Every tool made ready: its JSON Schema made once, as the AI SDK makes it anew at every step. */
+export async function defineTools(
+  tools: ToolSet,
+  toolsContext: Readonly<Record<string, unknown>>,
+): Promise<ToolDefinitions> {
+  const contexts = new Map(Object.entries(toolsContext));
+  const definitions = await Promise.all(
+    Object.entries(tools).map(([name, tool]) => defineTool(name, tool, contexts.get(name))),
+  );
+  return new Map(definitions.map((definition) => [definition.name, definition]));
+}
+
+/** The tools as the model step is given them. */
+export function modelTools(definitions: ToolDefinitions): ToolSet {
+  const entries = [...definitions].map(([name, { modelTool }]): [string, ToolSet[string]] => [
+    name,
+    modelTool,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+async function defineTool(name: string, tool: Tool, given: unknown): Promise<ToolDefinition> {
+  const context = await validContext(name, tool, given);
+  const description =
+    typeof tool.description === 'function' ? tool.description({ context }) : tool.description;
+  const schema = asSchema(tool.inputSchema);
+  const inputSchema: unknown = await schema.jsonSchema;
+  const ready = jsonSchema(
+    inputSchema,
+    schema.validate === undefined ? {} : { validate: schema.validate },
+  );
+  const identity = { name, description, title: tool.title, inputSchema };
+  return {
+    name,
+    tool,
+    modelTool: forModel(tool, description, ready),
+    asking: askingOf(tool),
+    answering: answeringOf(tool),
+    context,
+    digest: await definitionDigest({ ...identity, version: tool.metadata?.['version'] }),
+  };
+}
+
+/**
+ * The tool as the model may know it. `execute`, `needsApproval` and the input hooks are left out: the AI SDK would
+ * run hooks before anybody was asked.
+ */
+function forModel(
+  tool: Tool,
+  description: string | undefined,
+  inputSchema: ReturnType<typeof jsonSchema>,
+): ToolSet[string] {
+  const { title, providerOptions, metadata, deferLoading } = tool;
+  const shared = { title, providerOptions, metadata, deferLoading, inputSchema };
+  if (tool.type === 'provider') {
+    if (tool.isProviderExecuted) return tool;
+    const { id, args } = tool;
+    return functionTool({ ...shared, type: 'provider', isProviderExecuted: false, id, args });
+  }
+  const { strict, inputExamples } = tool;
+  const described = { ...shared, description, strict, inputExamples };
+  return tool.type === 'dynamic'
+    ? functionTool({ ...described, type: 'dynamic' })
+    : functionTool(described);
+}
+
+async function validContext(name: string, tool: Tool, context: unknown): Promise<unknown> {
+  if (tool.contextSchema === undefined) return context;
+  const result = await asSchema(tool.contextSchema).validate?.(context);
+  if (result === undefined) return context;
+  if (result.success) return result.value;
+  throw new TypeError(`toolsContext has no valid context for tool '${name}'.`, {
+    cause: result.error,
+  });
+}

@@ -1,0 +1,138 @@
+import type { ApprovalResponseContent } from '../../content/approval.ts';
+import { whyNotAnswer } from '../../content/check-answer.ts';
+import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
+import type { UserInputResponseContent } from '../../content/user-input.ts';
+import { HoldpointError } from '../../errors.ts';
+import { equalJson } from '../../policy/digest.ts';
+import type { EndedRequest, OpenRequest, ThreadState } from '../../thread/thread-state.ts';
+import type { ParsedInput } from './parse-input.ts';
+
+/** An answer that is news, and what it answers. */
+export interface NewAnswer {
+  answer: UserInputResponseContent;
+  open: OpenRequest;
+}
+
+/** The answers that are news; the same answer again is none. Throws for the first that can't stand. */
+export function newAnswers(
+  state: Readonly<ThreadState>,
+  { answers, allowedRequests }: ParsedInput,
+  now: number,
+): NewAnswer[] {
+  const fresh = new Map<string, NewAnswer>();
+  const requests = new Map(state.head.openRequests.map((open) => [open.request.requestId, open]));
+  for (const answer of answers) {
+    const twin = fresh.get(answer.requestId)?.answer;
+    if (twin !== undefined && !sameDecision(twin, answer)) {
+      throw new HoldpointError(
+        'invalid-answer',
+        `The input answers request ${answer.requestId} in two ways; send one.`,
+        { requestId: answer.requestId },
+      );
+    }
+    const open = requests.get(answer.requestId);
+    /* It opened after the app was asked who may answer what. */
+    if (open !== undefined && allowedRequests?.has(answer.requestId) === false) {
+      throw unknown(answer.requestId);
+    }
+    if (open === undefined) {
+      checkRepeated(state.endedRequests.get(answer.requestId), answer);
+    } else {
+      checkAnswer(open, answer, now);
+      fresh.set(answer.requestId, { answer, open });
+    }
+  }
+  return [...fresh.values()];
+}
+
+function checkRepeated(ended: EndedRequest | undefined, answer: UserInputResponseContent): void {
+  const { requestId } = answer;
+  if (ended === undefined) throw unknown(requestId);
+  if (ended.cause !== undefined) throw closed(requestId, ended.cause);
+  if (ended.response === undefined || !sameDecision(ended.response, answer)) {
+    throw new HoldpointError(
+      'already-answered',
+      `Request ${requestId} was answered otherwise before, and the first answer stands.`,
+      { requestId },
+    );
+  }
+  if (answer.type === 'approval-response') refuseMismatch(ended, answer);
+}
+
+function checkAnswer(
+  { request }: OpenRequest,
+  answer: UserInputResponseContent,
+  now: number,
+): void {
+  const { requestId } = request;
+  if ((request.expiresAt ?? Infinity) <= now) throw closed(requestId, 'expired');
+  if (request.type !== 'approval-request' || answer.type !== 'approval-response') {
+    if (request.type === 'question-request' && answer.type === 'question-response') {
+      refuseNoAnswer(request, answer);
+      return;
+    }
+    throw new HoldpointError(
+      'invalid-answer',
+      `Request ${requestId} is of type '${request.type}'; an answer of type '${answer.type}' can't answer it.`,
+      { requestId },
+    );
+  }
+  refuseMismatch({ request }, answer);
+}
+
+/** An answer may repeat what was shown; what it repeats must be what is stored, which alone decides. */
+function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseContent): void {
+  const { requestId, toolCall } = request;
+  const stored = request.type === 'approval-request' ? request.digest : undefined;
+  const sameDigest = answer.digest === undefined || answer.digest === stored;
+  const sameCall = answer.toolCall === undefined || equalJson(answer.toolCall, toolCall);
+  if (sameDigest && sameCall) return;
+  throw new HoldpointError(
+    'answer-mismatch',
+    `The answer to request ${requestId} is about another ${sameDigest ? 'call' : 'digest'} than the one stored. ` +
+      'Show the stored request again; a call is never changed by its answer.',
+    { requestId },
+  );
+}
+
+function unknown(requestId: string): HoldpointError {
+  return new HoldpointError(
+    'unknown-request',
+    `This thread has no request ${requestId}. What it waits for is in thread.activeRequests.`,
+    { requestId },
+  );
+}
+
+function closed(requestId: string, cause: NonNullable<EndedRequest['cause']>): HoldpointError {
+  return new HoldpointError(
+    'request-closed',
+    `Request ${requestId} is closed (${cause}). Go on with run([], thread) and see what is asked now.`,
+    { requestId },
+  );
+}
+
+function sameDecision(one: UserInputResponseContent, other: UserInputResponseContent): boolean {
+  if (one.type === 'approval-response' && other.type === 'approval-response') {
+    return one.approved === other.approved;
+  }
+  return equalJson(inOrder(one), inOrder(other));
+}
+
+/* The same picks in another order are the same answer. */
+function inOrder(response: UserInputResponseContent): unknown {
+  if (response.type !== 'question-response' || response.status !== 'answered') return response;
+  const answers = response.answers
+    .map((answer) => ({ ...answer, optionIds: answer.optionIds.toSorted() }))
+    .toSorted((one, other) => (one.key < other.key ? -1 : 1));
+  return { ...response, answers };
+}
+
+function refuseNoAnswer(request: QuestionRequestContent, answer: QuestionResponseContent): void {
+  const fault = whyNotAnswer(request, answer);
+  if (fault === undefined) return;
+  throw new HoldpointError(
+    'invalid-answer',
+    `This is no answer to question ${request.requestId}: ${fault}. It stays open.`,
+    { requestId: request.requestId },
+  );
+}
