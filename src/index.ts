@@ -1,17 +1,11 @@
 export type { Agent } from './agent/agent.ts';
 export type { AgentEvent, AgentListener } from './agent/run/agent-events.ts';
-export type {
-  AgentOptions,
-  AnswerMessage,
-  AnswerOptions,
-  DeliveredOutcome,
-  InputItem,
-  RunInput,
-  RunOptions,
-  SettledOutcome,
-  ToolRecovery,
-  UnrecordedOutcome,
-} from './agent/agent-options.ts';
+export type { AgentOptions } from './agent/agent-options.ts';
+export type { AnswerMessage, AnswerOptions, InputItem, RunInput } from './agent/input/run-input.ts';
+export type { DeliveredOutcome, SettledOutcome } from './agent/input/accept-outcome.ts';
+export type { RunOptions } from './agent/run/run-options.ts';
+export type { ToolRecovery } from './agent/run/tool-recovery.ts';
+export type { UnrecordedOutcome } from './agent/run/agent-context.ts';
 export type { AgentResponse } from './agent/agent-response.ts';
 export type { AgentStream, AgentStreamEvent } from './agent/agent-stream.ts';
 export { createAgent } from './agent/create-agent.ts';

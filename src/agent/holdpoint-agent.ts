@@ -1,52 +1,50 @@
 import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
+import type { EventBuffer } from '../content/event-buffer.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
+import { untilAborted } from '../content/until-aborted.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
-import type { ThreadEvent, ThreadEventType } from '../thread/thread-event.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
+import type { ThreadEvent, ThreadEventType } from '../thread/thread-event.ts';
 import { isRunning, type ThreadState } from '../thread/thread-state.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import { traceRun } from '../thread/tracing.ts';
-import { acceptInput } from './input/accept-input.ts';
-import type { Agent } from './agent.ts';
-import type { AgentContext } from './run/agent-context.ts';
-import type { AgentListener } from './run/agent-events.ts';
-import type {
-  AnswerOptions,
-  DeliveredOutcome,
-  InputItem,
-  RunInput,
-  RunOptions,
-  SettledOutcome,
-} from './agent-options.ts';
-import { type AgentResponse, makeResponse } from './agent-response.ts';
+import {
+  type AgentResponse,
+  makeResponse,
+  type RecordedReply,
+  recordedReply,
+} from './agent-response.ts';
 import {
   type AgentStream,
   type AgentStreamEvent,
   pushPreliminary,
   RunStream,
 } from './agent-stream.ts';
-import { askBeside } from './calls/ask-during-call.ts';
+import type { Agent } from './agent.ts';
+import { askDuringCall } from './calls/ask-during-call.ts';
 import { cancelEvents } from './calls/close-requests.ts';
-import { deliverOutcome, type EndingInput, settleCall } from './calls/end-call.ts';
 import type { PreliminaryResult } from './calls/execute-call.ts';
-import type { Feed } from './feed.ts';
-import { refuseUnknownRunSettings } from './known-settings.ts';
-import { abandonedEvents } from './run/lost-calls.ts';
 import { type Asked, makeRequest } from './calls/make-request.ts';
+import type { Question } from './calls/question-call.ts';
+import { defineTools, type ToolDefinitions } from './calls/tool-definitions.ts';
+import { acceptInput, refuseRetraction } from './input/accept-input.ts';
+import type { DeliveredOutcome, SettledOutcome } from './input/accept-outcome.ts';
+import { deliverOutcome, type EndingInput, settleCall } from './input/accept-outcome.ts';
 import { withAllowedAnswers } from './input/may-answer.ts';
 import { parseAnswerer, type ParsedInput, parseInput } from './input/parse-input.ts';
-import type { Question } from './calls/question-call.ts';
-import { type RecordedReply, recordedReply } from './input/recorded-reply.ts';
-import { Run } from './run/run.ts';
+import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
+import { refuseUnknownRunSettings } from './known-settings.ts';
+import { nameOf } from './model/traced-model.ts';
+import type { AgentContext } from './run/agent-context.ts';
+import type { AgentListener } from './run/agent-events.ts';
+import { abandonedEvents } from './run/lost-calls.ts';
 import type { RunEnd } from './run/run-end.ts';
-import { refuseRetraction } from './input/refuse-retraction.ts';
+import type { RunOptions } from './run/run-options.ts';
+import { Run } from './run/run.ts';
 import { stopRequest, untilEnded } from './run/stop-run.ts';
 import { ThreadHandles } from './thread-handles.ts';
-import { defineTools, type ToolDefinitions } from './calls/tool-definitions.ts';
-import { nameOf } from './model/traced-model.ts';
-import { untilAborted } from '../content/until-aborted.ts';
 
 /** The end of what runs nothing now; of a recorded reply, with its last step. */
 function nothingRun(status: RunEnd['status'], step?: RecordedReply['step']): RunEnd {
@@ -68,7 +66,7 @@ function checkedRunOptions(
 /** What a run is played with. */
 interface Playing {
   options: RunOptions<unknown>;
-  feed: Feed<AgentStreamEvent> | undefined;
+  feed: EventBuffer<AgentStreamEvent> | undefined;
   /** Takes the events that the run appended. */
   trace: (events: readonly ThreadEvent[]) => void;
 }
@@ -129,10 +127,10 @@ export class HoldpointAgent implements Agent<unknown> {
     input: RunInput,
     thread: AgentThread,
     options: RunOptions<unknown>,
-    feed?: Feed<AgentStreamEvent>,
+    feed?: EventBuffer<AgentStreamEvent>,
   ): Promise<AgentResponse> {
-    const { name: agentName, options: agentOptions } = this.#context;
-    const facts = { threadId: thread.id, agentName, ...nameOf(agentOptions.model) };
+    const { name: agentName, model } = this.#context;
+    const facts = { threadId: thread.id, agentName, ...nameOf(model) };
     return traceRun(facts, async (trace) => this.#run(input, thread, { options, feed, trace }));
   }
 
@@ -146,7 +144,7 @@ export class HoldpointAgent implements Agent<unknown> {
     options.abortSignal?.throwIfAborted();
     const tools = await this.#definedTools();
     await this.#threads.update(log);
-    const asking = withAllowedAnswers(this.#context.options.mayAnswer, log.state, parsed);
+    const asking = withAllowedAnswers(this.#context.mayAnswer, log.state, parsed);
     const allowed = await untilAborted(asking, options.abortSignal);
     const { messageId } = parsed;
     const reply = messageId === undefined ? undefined : recordedReply(log.state, messageId);
@@ -156,7 +154,7 @@ export class HoldpointAgent implements Agent<unknown> {
       if (feed !== undefined) for (const event of events) feed.push(deepFreeze(event));
     };
     const onPreliminary = feed && ((result: PreliminaryResult) => pushPreliminary(feed, result));
-    const setting = { log, tools, options, listener: feed, onEvents, onPreliminary };
+    const setting = { log, tools, options, receiver: feed, onEvents, onPreliminary };
     const run = new Run(this.#context, setting);
     const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
     const end = isRepeated ? nothingRun('completed', reply.step) : await run.play(allowed);
@@ -167,7 +165,7 @@ export class HoldpointAgent implements Agent<unknown> {
 
   #parsed(input: RunInput, options: RunOptions<unknown>): ParsedInput {
     const { principal, channel, messageId, onlyWhenDue } = options;
-    const { allowSystemInMessages } = this.#context.options;
+    const { allowSystemInMessages } = this.#context.settings;
     const parsed = parseInput(input, { principal, channel, messageId, allowSystemInMessages });
     const isEmpty = parsed.messages.length + parsed.answers.length === 0;
     if (onlyWhenDue !== true || isEmpty) return parsed;
@@ -189,7 +187,7 @@ export class HoldpointAgent implements Agent<unknown> {
     }
     const tools = await this.#definedTools();
     await this.#threads.update(log);
-    const allowed = await withAllowedAnswers(this.#context.options.mayAnswer, log.state, parsed);
+    const allowed = await withAllowedAnswers(this.#context.mayAnswer, log.state, parsed);
     await log.commit((proposal) => {
       acceptInput(proposal, allowed, { tools, now: this.#context.now(), whilePending: 'refuse' });
     });
@@ -215,7 +213,7 @@ export class HoldpointAgent implements Agent<unknown> {
   ): Promise<QuestionRequestContent> {
     const log = this.#threads.logOf(thread);
     await this.#threads.update(log);
-    return askBeside(log, this.#context, { toolCallId, question, replyTo });
+    return askDuringCall(log, this.#context, { toolCallId, question, replyTo });
   }
 
   async settle(
@@ -241,7 +239,8 @@ export class HoldpointAgent implements Agent<unknown> {
     const log = this.#threads.logOf(thread);
     const tools = await this.#definedTools();
     await this.#threads.update(log);
-    return { log, tools, ...this.#context };
+    const { now, generateId } = this.#context;
+    return { log, tools, now, generateId };
   }
 
   async retract(
@@ -310,7 +309,7 @@ export class HoldpointAgent implements Agent<unknown> {
 
   /** Made ready at the first run; a failure, of a schema that is fetched say, is not kept. */
   async #definedTools(): Promise<ToolDefinitions> {
-    const { tools = {}, toolsContext = {} } = this.#context.options;
+    const { tools, toolsContext } = this.#context;
     this.#tools ??= defineTools(tools, toolsContext);
     try {
       return await this.#tools;

@@ -1,4 +1,7 @@
-import type { AgentOptions, RetryOptions, RunOptions, ToolRecovery } from './agent-options.ts';
+import type { AgentOptions } from './agent-options.ts';
+import type { RetryOptions } from './run/retry-time.ts';
+import type { RunOptions } from './run/run-options.ts';
+import type { ToolRecovery } from './run/tool-recovery.ts';
 
 const agentSettings = {
   name: true,

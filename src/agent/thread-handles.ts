@@ -1,14 +1,14 @@
 import { HoldpointError } from '../errors.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
 import { verifyEntries } from '../thread/log-entry.ts';
-import { parseThreadJson } from '../thread/thread-json.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
+import { parseThreadJson } from '../thread/thread-json.ts';
 import { ThreadLog } from '../thread/thread-log.ts';
 import type { LogEntry, ThreadStore } from '../thread/thread-store.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { recordAbandoned } from './run/lost-calls.ts';
+import { notifyDropped } from './run/notify-dropped.ts';
 import { refuseOtherAgent } from './thread-owner.ts';
-import { tellForgotten } from './run/tell-forgotten.ts';
 
 /** The handles on threads that an agent gave out, and the log behind each. */
 export class ThreadHandles {
@@ -74,14 +74,14 @@ export class ThreadHandles {
 
   async #open(threadId: string): Promise<{ thread: AgentThread; log: ThreadLog }> {
     refuseThreadId(threadId);
-    const { now, events, name, options } = this.#context;
+    const { now, events, name, tools } = this.#context;
     const log = new ThreadLog(threadId, {
       store: this.#store,
       now,
       agent: name,
       refuse: (state) => refuseOtherAgent(state, name),
       onAppended: (id, appended) => events.emit(id, appended),
-      onCommitted: (state, committed) => tellForgotten(options.tools, state, committed),
+      onCommitted: (state, committed) => notifyDropped(tools, state, committed),
     });
     await this.#clock.sync();
     await log.open();

@@ -3,7 +3,7 @@ import type { QuestionRequestContent, QuestionResponseContent } from '../../cont
 import type { ToolCall } from '../../content/tool-call.ts';
 
 /** A person's answer, for the tool that asked beside its call. */
-export interface AskedAnswer {
+export interface AnswerToTool {
   /** The answer; it was checked against `request`. It may be a dismissal where the question allows one. */
   response: QuestionResponseContent;
   request: QuestionRequestContent;
@@ -13,40 +13,40 @@ export interface AskedAnswer {
 }
 
 /** What ends a call when its tool is not told the answer. */
-export interface GivenUp {
+export interface CallFailure {
   status: 'failed';
   /** What the model is told. */
   error: string;
 }
 
 /** What a tool is told an answer with. */
-export interface TellOptions {
+export interface SendOptions {
   /** Aborts when the answer is not to be brought any more, or not by this run. */
   signal: AbortSignal;
   /**
    * Reads the log on, and aborts `signal` where the tool is owed the answer no more: it asked something else, or its call has ended.
    * For before each further try, as the answer could be taken for that of another question. Rejects when the store is out of reach.
    */
-  lookAgain: () => Promise<void>;
+  refresh: () => Promise<void>;
 }
 
 /** How a tool that asks beside its calls is told the answers. */
-export interface Answering {
+export interface AnswerReceiver {
   /**
    * Brings an answer to whoever does the call, and resolves when they have it, or with what ends the call instead. It tries again
    * by itself; when it rejects, the answer is given up for good. After a crash it is called again with the same answer: what it
    * sends may come twice. When `signal` aborts it must settle; the answer is then brought by the next run.
    */
-  deliver: (answer: AskedAnswer, options: TellOptions) => Promise<GivenUp | undefined>;
+  deliver: (answer: AnswerToTool, options: SendOptions) => Promise<CallFailure | undefined>;
   /**
    * Hears that a call of the tool that went on elsewhere has ended here without its result. Nobody waits for it, it may never be
    * called, and what it throws is dropped.
    */
-  forget?: (call: ForgottenCall) => unknown;
+  forget?: (call: DroppedCall) => unknown;
 }
 
 /** A call whose result is not wanted any more. */
-export interface ForgottenCall extends ToolCall {
+export interface DroppedCall extends ToolCall {
   threadId: string;
   idempotencyKey: string | undefined;
 }
@@ -55,11 +55,11 @@ export interface ForgottenCall extends ToolCall {
 export const answering: unique symbol = Symbol.for('holdpoint.answering');
 
 /** How a tool is told answers; `undefined` for one that never asks beside a call. */
-export function answeringOf(tool: Tool): Answering | undefined {
+export function answerReceiverOf(tool: Tool): AnswerReceiver | undefined {
   const value: unknown = Reflect.get(tool, answering);
-  return isAnswering(value) ? value : undefined;
+  return isAnswerReceiver(value) ? value : undefined;
 }
 
-function isAnswering(value: unknown): value is Answering {
+function isAnswerReceiver(value: unknown): value is AnswerReceiver {
   return typeof value === 'object' && value !== null && 'deliver' in value;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { errorText } from '../../content/error-text.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
 import type { QuestionRequestContent } from '../../content/question.ts';
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
@@ -8,14 +9,13 @@ import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isSamePlace, type OpenRequest, type ThreadHead } from '../../thread/thread-state.ts';
-import { closeBeside } from './close-requests.ts';
+import { closeRequestsOf } from './close-requests.ts';
+import { callOfId, refuseUnless } from './find-call.ts';
 import type { RequestMaking } from './make-request.ts';
-import { messageOf } from '../model/model-step.ts';
-import { callNamed, refuseUnless } from './find-call.ts';
 import { makeQuestion, type Question } from './question-call.ts';
 
 /** What a tool asks beside its call. */
-export interface AskedBeside {
+export interface AskedDuringCall {
   toolCallId: string;
   question: Question;
   replyTo: unknown;
@@ -25,10 +25,10 @@ export interface AskedBeside {
  * Asks a person for a call that goes on. The same again while it is open is the same question; another replaces it, as the tool waits
  * for one answer at a time.
  */
-export async function askBeside(
+export async function askDuringCall(
   log: ThreadLog,
   making: Omit<RequestMaking, 'threadId'>,
-  { toolCallId, question, replyTo }: AskedBeside,
+  { toolCallId, question, replyTo }: AskedDuringCall,
 ): Promise<QuestionRequestContent> {
   const { threadId } = log.state;
   const { requestedBy } = log.state.head;
@@ -36,18 +36,18 @@ export async function askBeside(
   let standing = asking.request;
   await log.commit((proposal) => {
     const at = making.now();
-    const call = callNamed(proposal.state, toolCallId, at);
+    const call = callOfId(proposal.state, toolCallId, at);
     refuseUnless(call, ['deferred', 'started', 'indeterminate'], 'a person can be asked');
     refuseOverdue(call, at);
-    const open = openBeside(proposal.head, call);
+    const open = openRequestOf(proposal.head, call);
     const isOpen = open !== undefined && isSame(open, asking) && !isExpired(open, at);
     if (!isOpen) proposal.add(...askEvents(proposal.head, call, asking));
-    standing = questionIn(openBeside(proposal.head, call)) ?? standing;
+    standing = questionIn(openRequestOf(proposal.head, call)) ?? standing;
   });
   return structuredClone(standing);
 }
 
-function openBeside({ openRequests }: ThreadHead, call: CallPlace): OpenRequest | undefined {
+function openRequestOf({ openRequests }: ThreadHead, call: CallPlace): OpenRequest | undefined {
   return openRequests.find(({ beside }) => isSamePlace(beside, call));
 }
 
@@ -80,7 +80,7 @@ function askEvents(
   const reply = replyTo === undefined ? {} : { replyTo };
   const replaced = { reason: 'The tool has asked something else since.', at };
   return [
-    ...closeBeside(head, { step, index }, replaced),
+    ...closeRequestsOf(head, { step, index }, replaced),
     { type: 'request-opened', at, beside: { step, index }, ...reply, request },
   ];
 }
@@ -91,7 +91,7 @@ function makeAsked(making: RequestMaking, question: Question, replyTo: unknown) 
   try {
     return { request: makeQuestion(making, question), replyTo: plainCopy(replyTo) };
   } catch (error) {
-    throw refused(error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error), error);
+    throw refused(error instanceof z.ZodError ? z.prettifyError(error) : errorText(error), error);
   }
 }
 

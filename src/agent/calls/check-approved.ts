@@ -4,11 +4,12 @@ import type { UserInputRequest } from '../../content/user-input.ts';
 import { requestDigest } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
+import { dueCalls, type ThreadHead, type ThreadState } from '../../thread/thread-state.ts';
 import { applyRules } from './apply-rules.ts';
-import { askAbout, ownRunner, providerRunner, type Runner } from './ask-about.ts';
 import { closeEvents, outcomeUnstarted } from './close-requests.ts';
 import type { DecisionInput } from './decide-calls.ts';
-import { beginningOf } from './tool-definitions.ts';
+import { askAbout, providerRunner, type Runner } from './make-request.ts';
+import { beginningOf, ownRunner } from './tool-definitions.ts';
 
 /** An approved call, and what was shown of it. */
 export interface ApprovedCall {
@@ -133,4 +134,39 @@ export function openedEvent(
 ): ThreadEvent {
   const { toolCall: _stored, ...asked } = request;
   return { type: 'request-opened', at: request.createdAt, place: { step, index }, request: asked };
+}
+
+/** What was found out about approved calls, by request: the events of their start, or of why they may not start. */
+export type CheckedCalls = ReadonlyMap<string, readonly ThreadEvent[]>;
+
+/** Checks a last time the calls of a head that a person approved and that can go on now. Nothing is recorded here. */
+export async function checkApprovedCalls(
+  decisions: DecisionInput,
+  state: ThreadState,
+  head: ThreadHead,
+): Promise<CheckedCalls> {
+  const checked = await Promise.all(
+    approvedCalls(state, head).map(async (approved): Promise<[string, readonly ThreadEvent[]]> => [
+      approved.request.requestId,
+      await checkApproved(decisions, approved),
+    ]),
+  );
+  return new Map(checked.filter(([, events]) => events.length > 0));
+}
+
+/** Each of those calls, with what was shown. */
+function approvedCalls(state: ThreadState, head: ThreadHead): ApprovedCall[] {
+  const justEnded = new Map(
+    head.newlyPast.requests.map((ended) => [ended.request.requestId, ended]),
+  );
+  return dueCalls(head).flatMap((call) => {
+    if (call.requestId === undefined) return [];
+    const ended = justEnded.get(call.requestId) ?? state.endedRequests.get(call.requestId);
+    return ended?.request.type === 'approval-request' ? [{ call, request: ended.request }] : [];
+  });
+}
+
+/** What was found out, for the calls of a newer head that can go on still. */
+export function eventsOfApproved(head: ThreadHead, checked: CheckedCalls): ThreadEvent[] {
+  return dueCalls(head).flatMap((call) => checked.get(call.requestId ?? '') ?? []);
 }

@@ -2,6 +2,7 @@ import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/t
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import { isSamePlace, type ThreadHead } from '../../thread/thread-state.ts';
+import { callAt } from './find-call.ts';
 
 const approvalExpired = 'The request for approval expired unanswered.';
 const questionExpired = 'The question expired unanswered.';
@@ -102,11 +103,11 @@ export function outcomeUnstarted(
 
 /** The event that ends a call that was begun, after those that close what it asks beside. */
 export function endEvents(head: ThreadHead, ended: ThreadEventOf<'call-ended'>): ThreadEvent[] {
-  return [...closeBeside(head, ended, { reason: 'The call has ended.', at: ended.at }), ended];
+  return [...closeRequestsOf(head, ended, { reason: 'The call has ended.', at: ended.at }), ended];
 }
 
 /** The events that close what is asked beside a call. */
-export function closeBeside(
+export function closeRequestsOf(
   { openRequests }: ThreadHead,
   place: CallPlace,
   { reason, at }: { reason: string; at: number },
@@ -116,12 +117,4 @@ export function closeBeside(
     .flatMap(({ request }) =>
       closeEvents(request.requestId, undefined, { cause: 'cancelled', reason, at }),
     );
-}
-
-/** The open call at a place. */
-export function callAt(
-  { calls }: ThreadHead,
-  place: CallPlace | undefined,
-): ToolCallRecord | undefined {
-  return calls.find(({ step, index }) => step === place?.step && index === place.index);
 }

@@ -1,11 +1,10 @@
-import type { UserInputRequest } from '../../content/user-input.ts';
 import type { CallPlace, ToolCall, ToolCallOutcome } from '../../content/tool-call.ts';
-import { applyRules, type RuleInput } from './apply-rules.ts';
-import { askAbout, ownRunner, providerRunner } from './ask-about.ts';
-import type { RequestMaking } from './make-request.ts';
+import type { UserInputRequest } from '../../content/user-input.ts';
 import type { ProposedCall } from '../model/model-step.ts';
+import { applyRules, type RuleInput } from './apply-rules.ts';
+import { askAbout, providerRunner, type RequestMaking } from './make-request.ts';
 import { type Asking, questionOf } from './question-call.ts';
-import type { ToolDefinition, ToolDefinitions } from './tool-definitions.ts';
+import { type ToolDefinition, type ToolDefinitions, ownRunner } from './tool-definitions.ts';
 
 /** What is to happen with one call of a step. */
 export type CallVerdict =

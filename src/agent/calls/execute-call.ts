@@ -1,10 +1,10 @@
 import type { JSONValue, ModelMessage, Tool, ToolExecutionOptions, ToolResultPart } from 'ai';
 import { z } from 'zod';
+import { errorText } from '../../content/error-text.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import { jsonCopy, toJson } from '../../thread/tagged-json.ts';
 import { deferralOf } from './later.ts';
-import { messageOf } from '../model/model-step.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
 /**
@@ -94,7 +94,7 @@ export async function executeCall(
       lastOf(tool.execute?.(input, executionOptions), onOutput),
     );
   } catch (error) {
-    return failed(messageOf(error).slice(0, maximumErrorLength).toWellFormed());
+    return failed(errorText(error).slice(0, maximumErrorLength).toWellFormed());
   }
   const deferral = deferralOf(output);
   if (deferral !== undefined) return { type: 'deferred', ...deferral };
@@ -168,7 +168,7 @@ function recordable(output: unknown): JSONValue {
     const text = JSON.stringify(output);
     return text === undefined ? null : jsonSchema.parse(JSON.parse(text));
   } catch (error) {
-    return `[The call succeeded. Its output can't be recorded as JSON: ${messageOf(error).slice(0, 200)}]`;
+    return `[The call succeeded. Its output can't be recorded as JSON: ${errorText(error).slice(0, 200)}]`;
   }
 }
 

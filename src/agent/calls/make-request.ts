@@ -1,7 +1,7 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
-import { requestDigest } from '../../policy/digest.ts';
+import { providerApprovalDigest, requestDigest } from '../../policy/digest.ts';
 
 /** What a request is made with. */
 export interface RequestMaking {
@@ -57,4 +57,29 @@ export async function makeRequest(
     ...(expiresAfterMs === undefined ? {} : { expiresAt: createdAt + expiresAfterMs }),
   };
   return { ...request, digest: await requestDigest(request, asked?.place, asked?.runnerDigest) };
+}
+
+/** What will run a call: what an approval of it is bound to, beside the call itself. */
+export interface Runner {
+  /** What is asked where nobody says otherwise. */
+  text: string;
+  digest: string;
+}
+
+/** The provider, which asks by this id. */
+export async function providerRunner(toolName: string, approvalId: string): Promise<Runner> {
+  return {
+    text: `The agent wants to call ${toolName}, which the provider runs.`,
+    digest: await providerApprovalDigest(approvalId),
+  };
+}
+
+/** The request for the approval of a call. */
+export async function askAbout(
+  input: RequestMaking,
+  asked: Partial<Asked>,
+  { toolCall, place, runner }: { toolCall: ToolCall; place: CallPlace; runner: Runner },
+): Promise<ApprovalRequest> {
+  const { text, digest } = runner;
+  return makeRequest(input, { text, ...asked }, { toolCall, place, runnerDigest: digest });
 }

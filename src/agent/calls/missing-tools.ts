@@ -17,7 +17,7 @@ export function refuseMissingTools(
   if (call !== undefined) {
     throw missing(threadId, call.toolName, `Call ${call.toolCallId} was approved and not run`);
   }
-  for (const { request } of head.owedAnswers) {
+  for (const { request } of head.unsentAnswers) {
     const { toolName = '' } = request.toolCall ?? {};
     if (!tools.has(toolName)) throw missingTool(request, toolName);
   }

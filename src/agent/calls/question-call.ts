@@ -1,15 +1,15 @@
 import type { JSONValue, Tool, UserModelMessage } from 'ai';
 import { whyNotQuestion } from '../../content/check-answer.ts';
+import { errorText } from '../../content/error-text.ts';
+import { plainCopy } from '../../content/plain-copy.ts';
 import {
   type QuestionRequestContent,
   questionRequestSchema,
   type QuestionResponseContent,
 } from '../../content/question.ts';
-import { plainCopy } from '../../content/plain-copy.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { RequestMaking } from './make-request.ts';
-import { messageOf } from '../model/model-step.ts';
 
 /** What a call asks a person: a question without what the thread adds to it. */
 export interface Question extends Pick<
@@ -74,7 +74,7 @@ export function questionOf(
   try {
     return { request: makeQuestion(making, settled(toQuestion(plainCopy(input)), 'toQuestion')) };
   } catch (error) {
-    return { error: messageOf(error) };
+    return { error: errorText(error) };
   }
 }
 

@@ -2,7 +2,8 @@ import { asSchema, jsonSchema, tool as functionTool, type Tool, type ToolSet } f
 import type { CallPlace } from '../../content/tool-call.ts';
 import { definitionDigest } from '../../policy/digest.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { type Answering, answeringOf } from './answer-receiver.ts';
+import { type AnswerReceiver, answerReceiverOf } from './answer-receiver.ts';
+import type { Runner } from './make-request.ts';
 import { type Asking, askingOf } from './question-call.ts';
 
 /** A tool of the agent, made ready once. */
@@ -15,7 +16,7 @@ export interface ToolDefinition {
   /** How it asks a person, when that is what its calls do. */
   asking: Asking | undefined;
   /** How it is told what a person answered, when it asks beside its calls. */
-  answering: Answering | undefined;
+  answering: AnswerReceiver | undefined;
   /** The context for `execute` and for rules, validated. */
   context: unknown;
   /** SHA-256 over the definition: what an approval of a call of this tool is bound to. */
@@ -87,7 +88,7 @@ async function defineTool(name: string, tool: Tool, given: unknown): Promise<Too
     tool,
     modelTool: forModel(tool, description, ready),
     asking: askingOf(tool),
-    answering: answeringOf(tool),
+    answering: answerReceiverOf(tool),
     context,
     digest: await definitionDigest({ ...identity, version: tool.metadata?.['version'] }),
   };
@@ -124,4 +125,9 @@ async function validContext(name: string, tool: Tool, context: unknown): Promise
   throw new TypeError(`toolsContext has no valid context for tool '${name}'.`, {
     cause: result.error,
   });
+}
+
+/** A tool of the agent, as it is defined. */
+export function ownRunner({ name, tool, digest }: ToolDefinition): Runner {
+  return { text: `The agent wants to call ${tool.title ?? name}.`, digest };
 }

@@ -10,16 +10,16 @@ import {
   type ThreadHead,
   type ThreadState,
 } from '../../thread/thread-state.ts';
-import { answerEvents } from './answer-events.ts';
-import { newAnswers } from './check-answers.ts';
 import {
   cancelOpenEvents,
   expiryEvents,
   interruptEvents,
   overdueEvents,
 } from '../calls/close-requests.ts';
-import type { ParsedInput } from './parse-input.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
+import { answerEvents } from './answer-events.ts';
+import { newAnswers } from './check-answers.ts';
+import type { ParsedInput } from './parse-input.ts';
 
 /** How a thread takes what comes in. */
 export interface AcceptOptions {
@@ -112,4 +112,19 @@ function refuseMessage(
         "Bring them, or run with whilePending: 'cancel'.",
     );
   }
+}
+
+/** Throws `not-allowed` unless the last message is one from the app that has no reply, and, where an id is given, has that id. */
+export function refuseRetraction(
+  { threadId, head, messages }: Readonly<ThreadState>,
+  messageId: string | undefined,
+): void {
+  const last = messages.at(-1);
+  const isMeant = messageId === undefined || (last && messageIdOf(last)) === messageId;
+  if (head.unanswered.length > 0 && isMeant) return;
+  const which = messageId === undefined ? 'The last message' : `Message ${messageId}`;
+  throw new HoldpointError(
+    'not-allowed',
+    `${which} of thread ${threadId} can't be withdrawn: only the last message can be, while it has no reply. Send a new message instead.`,
+  );
 }

@@ -1,19 +1,21 @@
 import type { JSONValue } from 'ai';
 import { z } from 'zod';
-import { HoldpointError } from '../../errors.ts';
+import { errorText } from '../../content/error-text.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
 import type { CallPlace, ToolCallOutcome } from '../../content/tool-call.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
+import { HoldpointError } from '../../errors.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { OpenRequest, ThreadHead } from '../../thread/thread-state.ts';
-import type { AnswerOptions } from '../agent-options.ts';
-import { callAt, outcomeUnstarted } from '../calls/close-requests.ts';
+import { outcomeUnstarted } from '../calls/close-requests.ts';
+import { callAt } from '../calls/find-call.ts';
 import { missingTool } from '../calls/missing-tools.ts';
-import { inputMessageSchemas, messageOf } from '../model/model-step.ts';
-import { saysSomething } from './parse-input.ts';
 import { type QuestionResult, settled } from '../calls/question-call.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
+import { inputMessageSchemas } from '../model/model-step.ts';
+import { saysSomething } from './parse-input.ts';
+import type { AnswerOptions } from './run-input.ts';
 
 /** What answers are recorded with. */
 interface Recording {
@@ -38,7 +40,7 @@ export function answerEvents(
   const call = callAt(head, place);
   if (place === undefined || call === undefined) return [answered];
   if (response.type === 'question-response' && request.type === 'question-request') {
-    return [answered, ...resultEvents(request, response, { tools, place, at })];
+    return [answered, ...questionEndEvents(request, response, { tools, place, at })];
   }
   if (response.type !== 'approval-response' || response.approved) return [answered];
   const reason = response.reason?.trim() === '' ? undefined : response.reason;
@@ -54,7 +56,7 @@ function withoutCall(response: UserInputResponseContent): UserInputResponseConte
 }
 
 /** The end of a call that asked, and what the model is told beside it. */
-function resultEvents(
+function questionEndEvents(
   request: QuestionRequestContent,
   response: QuestionResponseContent,
   { tools, place, at }: { tools: ToolDefinitions; place: CallPlace; at: number },
@@ -97,7 +99,7 @@ function resultOf(make: () => QuestionResult, { requestId }: QuestionRequestCont
   } catch (error) {
     throw new HoldpointError(
       'invalid-answer',
-      `The tool that asked can't take this answer to question ${requestId}: ${messageOf(error)}`,
+      `The tool that asked can't take this answer to question ${requestId}: ${errorText(error)}`,
       { cause: error, requestId },
     );
   }

@@ -1,9 +1,9 @@
+import { withAnswers } from '../../content/approval.ts';
+import { plainCopy } from '../../content/plain-copy.ts';
 import type {
   UserInputRequestContent,
   UserInputResponseContent,
 } from '../../content/user-input.ts';
-import { withAnswers } from '../../content/approval.ts';
-import { plainCopy } from '../../content/plain-copy.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ParsedInput } from './parse-input.ts';

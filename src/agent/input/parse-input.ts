@@ -10,8 +10,8 @@ import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { named } from '../../thread/message-id.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
-import type { AnswerOptions } from '../agent-options.ts';
 import { inputMessageSchemas } from '../model/model-step.ts';
+import type { AnswerOptions } from './run-input.ts';
 
 /** The input of a run, checked as far as it can be without the thread. */
 export interface ParsedInput {

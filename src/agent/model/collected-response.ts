@@ -2,7 +2,7 @@ import type { LanguageModel } from 'ai';
 
 type ProviderModel = Extract<LanguageModel, { specificationVersion: 'v4' }>;
 /** What a model answers when it does not stream. */
-export type ProviderAnswer = Awaited<ReturnType<ProviderModel['doGenerate']>>;
+export type ProviderResponse = Awaited<ReturnType<ProviderModel['doGenerate']>>;
 /** What a model gives when it begins to stream. */
 export type ProviderStream = Awaited<ReturnType<ProviderModel['doStream']>>;
 /** One part of the stream. */
@@ -10,17 +10,17 @@ export type ProviderPart =
   ProviderStream['stream'] extends ReadableStream<infer PART> ? PART : never;
 
 type Part<TYPE extends ProviderPart['type']> = Extract<ProviderPart, { type: TYPE }>;
-type Block = Extract<ProviderAnswer['content'][number], { type: 'text' | 'reasoning' }>;
+type Block = Extract<ProviderResponse['content'][number], { type: 'text' | 'reasoning' }>;
 type BlockPart = Part<
   'text-start' | 'text-delta' | 'text-end' | 'reasoning-start' | 'reasoning-delta' | 'reasoning-end'
 >;
 
 /** Puts the parts of a stream together to the answer that the model would have given without streaming. */
-export class CollectedAnswer {
-  readonly #content: ProviderAnswer['content'] = [];
+export class CollectedResponse {
+  readonly #content: ProviderResponse['content'] = [];
   readonly #texts = new Map<string, Block>();
   readonly #reasonings = new Map<string, Block>();
-  #warnings: ProviderAnswer['warnings'] = [];
+  #warnings: ProviderResponse['warnings'] = [];
   #response: Part<'response-metadata'> | undefined;
   #finish: Part<'finish'> | undefined;
 
@@ -65,7 +65,7 @@ export class CollectedAnswer {
   }
 
   /** The whole answer. Throws when the model did not say that it had finished: its connection ended before, if in good order. */
-  whole({ request, response }: ProviderStream): ProviderAnswer {
+  whole({ request, response }: ProviderStream): ProviderResponse {
     const finish = this.#finish;
     if (finish === undefined || finish.finishReason.unified === 'interrupted') {
       throw new Error("The model's stream ended before the model did.");

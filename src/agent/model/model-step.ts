@@ -9,10 +9,11 @@ import {
   type ToolSet,
   userModelMessageSchema,
 } from 'ai';
-import type { StepMetadata } from '../../thread/thread-event.ts';
+import { errorText } from '../../content/error-text.ts';
 import { endsHere, partsOf, type ProviderRequest } from '../../thread/proposed-calls.ts';
-import { answerableRequests, tellsYes } from './provider-requests.ts';
-import { type ModelListener, originalError, streamingModel } from './streaming-model.ts';
+import type { StepMetadata } from '../../thread/thread-event.ts';
+import { answerableRequests, carriesApproval } from './provider-requests.ts';
+import { type DeltaReceiver, originalError, streamingModel } from './streaming-model.ts';
 import { type ModelPlace, tracedModel } from './traced-model.ts';
 
 /** What may come in from outside, as the AI SDK defines it. */
@@ -65,7 +66,7 @@ export interface ModelStepInput {
   runtimeContext?: unknown;
   signal?: AbortSignal | undefined;
   /** Who hears the model while it speaks; without one, it does not stream. */
-  listener?: ModelListener | undefined;
+  receiver?: DeltaReceiver | undefined;
 }
 
 /** A call as the model proposed it and the AI SDK parsed and repaired it. */
@@ -125,15 +126,15 @@ function metadataOf({ finalStep, sources }: GenerateResult): StepMetadata {
 type GenerateResult = Awaited<ReturnType<typeof generateText>>;
 
 async function generate(stepInput: ModelStepInput): Promise<GenerateResult> {
-  const { model, instructions, settings, tools, messages, runtimeContext, signal, listener } =
+  const { model, instructions, settings, tools, messages, runtimeContext, signal, receiver } =
     stepInput;
-  const heard = listener === undefined ? model : streamingModel(model, listener);
+  const asked = receiver === undefined ? model : streamingModel(model, receiver);
   try {
     return await generateText({
       ...settings,
-      ...(tellsYes(messages) ? { maxRetries: 0 } : {}),
+      ...(carriesApproval(messages) ? { maxRetries: 0 } : {}),
       repairToolCall: repairOwn(settings.repairToolCall),
-      model: tracedModel(heard, stepInput.place),
+      model: tracedModel(asked, stepInput.place),
       messages,
       tools,
       ...(instructions === undefined ? {} : { instructions }),
@@ -168,7 +169,7 @@ function proposedCall(
     /* What the provider wrote, which is what it runs: a tool of ours that has the name by chance may read it otherwise. */
     input:
       request !== undefined && 'inputSchemaInput' in request ? request.inputSchemaInput : input,
-    ...(invalid === true && { error: messageOf(error) }),
+    ...(invalid === true && { error: errorText(error) }),
     ...(request && { providerApprovalId: request.approvalId }),
   };
 }
@@ -204,15 +205,4 @@ export function addUsage(
 
 function sum(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined && other === undefined ? undefined : (one ?? 0) + (other ?? 0);
-}
-
-/** What a thrown value says; whatever was thrown, this does not throw. */
-export function messageOf(error: unknown): string {
-  try {
-    const message = error instanceof Error ? error.message : error;
-    const text = typeof message === 'string' ? message : JSON.stringify(message);
-    return text || 'It failed without a message.';
-  } catch {
-    return 'It failed with an error that has no readable message.';
-  }
 }

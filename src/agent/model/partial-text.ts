@@ -1,24 +1,24 @@
 import type { AssistantModelMessage } from 'ai';
-import type { ModelDelta, ModelListener } from './streaming-model.ts';
+import type { ModelDelta, DeltaReceiver } from './streaming-model.ts';
 
 /** Keeps the text that a model streams, so that a step which a person stops is not lost. */
-export class SaidSoFar implements ModelListener {
-  readonly #listener: ModelListener;
+export class PartialText implements DeltaReceiver {
+  readonly #receiver: DeltaReceiver;
   readonly #texts = new Map<string, string>();
 
-  constructor(listener: ModelListener) {
-    this.#listener = listener;
+  constructor(receiver: DeltaReceiver) {
+    this.#receiver = receiver;
   }
 
   async ready(): Promise<void> {
-    await this.#listener.ready();
+    await this.#receiver.ready();
   }
 
   push(delta: ModelDelta): void {
     if (delta.type === 'text-delta') {
       this.#texts.set(delta.id, (this.#texts.get(delta.id) ?? '') + delta.text);
     }
-    this.#listener.push(delta);
+    this.#receiver.push(delta);
   }
 
   /**

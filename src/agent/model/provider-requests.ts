@@ -55,7 +55,7 @@ function unanswerable(toolCallId: string, fault: string): HoldpointError {
  * Whether a request with these messages is the first to tell the provider that it may run a call. If its reply is lost, the call
  * may have run.
  */
-export function tellsYes(messages: readonly ModelMessage[]): boolean {
+export function carriesApproval(messages: readonly ModelMessage[]): boolean {
   const said = messages.findLastIndex(({ role }) => role === 'assistant');
   return messages
     .slice(said + 1)

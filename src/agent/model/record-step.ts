@@ -9,7 +9,6 @@ import {
 } from '../../thread/proposed-calls.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { ModelStep, ProposedCall } from './model-step.ts';
-import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 
 /** A model step as it will stand in the log: what is decided on, shown, and run is read off this. */
 export interface RecordedStep {
@@ -21,7 +20,8 @@ export interface RecordedStep {
 interface RecordInput {
   /** Every tool call id of the thread so far. */
   usedIds: ReadonlySet<string>;
-  tools: Pick<ToolDefinitions, 'has'>;
+  /** Whether the agent has a tool of this name. */
+  isKnownTool: (toolName: string) => boolean;
   generateId: () => string;
 }
 
@@ -31,7 +31,7 @@ interface RecordInput {
  */
 export function recordStep(
   step: ModelStep,
-  { usedIds, tools, generateId }: RecordInput,
+  { usedIds, isKnownTool, generateId }: RecordInput,
 ): RecordedStep {
   const refusal = whyStepIsRefused(step);
   const seen = new Set<string>();
@@ -43,7 +43,7 @@ export function recordStep(
     const error =
       refusal ?? call.error ?? (fault && `Not run: the input can't be shown exactly: ${fault}.`);
     const { providerApprovalId } = call;
-    const isKnown = tools.has(call.toolName) || providerApprovalId !== undefined;
+    const isKnown = isKnownTool(call.toolName) || providerApprovalId !== undefined;
     const toolName = isKnown ? call.toolName : sendableName(call.toolName);
     const input = fault === undefined ? call.input : {};
     return { toolCallId, toolName, input, error, providerApprovalId };

@@ -7,13 +7,13 @@ import {
   type ToolSet,
   wrapLanguageModel,
 } from 'ai';
+import { untilAborted } from '../../content/until-aborted.ts';
 import {
-  CollectedAnswer,
-  type ProviderAnswer,
+  CollectedResponse,
+  type ProviderResponse,
   type ProviderPart,
   type ProviderStream,
 } from './collected-response.ts';
-import { untilAborted } from '../../content/until-aborted.ts';
 
 /**
  * A piece of what the model is saying, as the AI SDK's streams call it. Provisional: nothing of it counts before the
@@ -37,7 +37,7 @@ export type ModelDelta = Extract<
 >;
 
 /** Who hears a model while it speaks. */
-export interface ModelListener {
+export interface DeltaReceiver {
   /** Resolves when more can be taken: the model is read no faster. */
   ready(): Promise<void>;
   push(delta: ModelDelta): void;
@@ -45,15 +45,15 @@ export interface ModelListener {
 
 /**
  * The model, streaming under its non-streaming interface: whoever asks it to generate gets the whole answer, while the
- * listener is told what it says.
+ * receiver is told what it says.
  */
-export function streamingModel(model: LanguageModel, listener: ModelListener): LanguageModel {
+export function streamingModel(model: LanguageModel, receiver: DeltaReceiver): LanguageModel {
   return wrapLanguageModel({
     model: modelOf(model),
     middleware: {
       specificationVersion: 'v4',
       wrapGenerate: async ({ doStream, params: { abortSignal: signal } }) =>
-        untilAborted(readAnswer({ doStream, listener, signal }), signal),
+        untilAborted(readAnswer({ doStream, receiver, signal }), signal),
     },
   });
 }
@@ -70,7 +70,7 @@ export function originalError(error: unknown): unknown {
   return last instanceof BrokenOff ? last.cause : error;
 }
 
-/* Not to be tried again, whatever the cause says of itself: the listener has heard the beginning of this answer. */
+/* Not to be tried again, whatever the cause says of itself: the receiver has heard the beginning of this answer. */
 class BrokenOff extends Error {
   constructor(cause: unknown) {
     super('The answer broke off.', { cause });
@@ -81,22 +81,22 @@ class BrokenOff extends Error {
 
 interface Reading {
   doStream: () => PromiseLike<ProviderStream>;
-  listener: ModelListener;
+  receiver: DeltaReceiver;
   signal: AbortSignal | undefined;
 }
 
-async function readAnswer({ doStream, listener, signal }: Reading): Promise<ProviderAnswer> {
-  await listener.ready();
+async function readAnswer({ doStream, receiver, signal }: Reading): Promise<ProviderResponse> {
+  await receiver.ready();
   signal?.throwIfAborted();
   const streamed = await doStream();
   const reader = streamed.stream.getReader();
   const cancel = (): void => void reader.cancel(signal?.reason).catch(() => {});
   signal?.addEventListener('abort', cancel, { once: true });
-  const answer = new CollectedAnswer();
-  let isHeard = false;
+  const answer = new CollectedResponse();
+  let isStreamed = false;
   try {
     for (;;) {
-      await listener.ready();
+      await receiver.ready();
       signal?.throwIfAborted();
       const { done, value: part } = await reader.read();
       if (done) return answer.whole(streamed);
@@ -104,11 +104,11 @@ async function readAnswer({ doStream, listener, signal }: Reading): Promise<Prov
       answer.add(part);
       const delta = deltaOf(part);
       if (delta === undefined) continue;
-      isHeard = true;
-      listener.push(delta);
+      isStreamed = true;
+      receiver.push(delta);
     }
   } catch (error) {
-    throw isHeard ? new BrokenOff(error) : error;
+    throw isStreamed ? new BrokenOff(error) : error;
   } finally {
     signal?.removeEventListener('abort', cancel);
     cancel();

@@ -1,7 +1,7 @@
 import { type LanguageModel, wrapLanguageModel } from 'ai';
 import type { ModelAnswer, ModelName } from '../../thread/trace-message.ts';
 import { traceModel, tracesModel } from '../../thread/tracing.ts';
-import type { ProviderAnswer } from './collected-response.ts';
+import type { ProviderResponse } from './collected-response.ts';
 import { modelOf } from './streaming-model.ts';
 
 /** The step and thread that a model request is for. */
@@ -30,7 +30,7 @@ export function nameOf(model: LanguageModel): ModelName {
   return { provider, modelId };
 }
 
-function answerOf({ response, finishReason, usage }: ProviderAnswer): ModelAnswer {
+function answerOf({ response, finishReason, usage }: ProviderResponse): ModelAnswer {
   return {
     id: response?.id,
     modelId: response?.modelId,

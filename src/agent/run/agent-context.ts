@@ -1,19 +1,35 @@
-import type { AgentEvents } from './agent-events.ts';
-import type { AgentOptions, RetryOptions, ToolRecovery } from '../agent-options.ts';
+import type { Instructions, LanguageModel, ToolSet } from 'ai';
+import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
+import type { MayAnswer } from '../input/may-answer.ts';
 import type { ModelSettings } from '../model/model-step.ts';
+import type { AgentEvents } from './agent-events.ts';
+import type { RetryOptions } from './retry-time.ts';
 import type { TimeLimits } from './time-limits.ts';
+import type { ToolRecoveries } from './tool-recovery.ts';
 
-/** An agent's options, with their defaults. */
+/** An outcome that the store did not take. */
+export interface UnrecordedOutcome {
+  threadId: string;
+  call: ToolCallRecord;
+  outcome: ToolCallOutcome;
+  /** Why the store did not take it. */
+  error: unknown;
+}
+
+/** An agent's options, checked, with their defaults. */
 export interface AgentContext {
-  /** Rules are called as they are given, whatever tools they are typed for. */
-  options: Omit<AgentOptions, 'toolApproval' | 'toolsContext' | 'toolRecovery'> & {
-    toolApproval?: unknown;
-    toolsContext?: Readonly<Record<string, unknown>> | undefined;
-    toolRecovery?: Readonly<Record<string, ToolRecovery | undefined>> | undefined;
-  };
   /** The agent's own name, which its threads are kept under. */
   name: string | undefined;
+  model: LanguageModel;
+  instructions: Instructions | undefined;
   settings: ModelSettings;
+  tools: ToolSet;
+  toolsContext: Readonly<Record<string, unknown>>;
+  /** Rules are called as they are given, whatever tools they are typed for. */
+  toolApproval: unknown;
+  toolRecovery: ToolRecoveries;
+  mayAnswer: MayAnswer | undefined;
+  onUnrecorded: ((unrecorded: UnrecordedOutcome) => unknown) | undefined;
   limits: TimeLimits;
   retry: Required<RetryOptions>;
   maxSteps: number;

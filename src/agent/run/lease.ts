@@ -2,7 +2,7 @@ import type { AssistantModelMessage } from 'ai';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { modelSpeaks, owesRun, type ThreadState } from '../../thread/thread-state.ts';
+import { isModelDue, needsRun, type ThreadState } from '../../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
 import { faultEvents, stopEvents } from './lost-calls.ts';
 
@@ -158,7 +158,7 @@ export class Lease {
         if (!this.#holds(state)) return;
         const at = this.#context.now();
         const fault = { error, isAborted, at, recoverAt: at + this.#context.leaseMs };
-        if (state.head.run?.isStopping === true && said !== undefined && modelSpeaks(state.head)) {
+        if (state.head.run?.isStopping === true && said !== undefined && isModelDue(state.head)) {
           const { steps: step } = state.head;
           const finishReason = 'interrupted';
           proposal.add({ type: 'step-finished', at, step, message: said, finishReason });
@@ -184,7 +184,7 @@ export class Lease {
   #endWhenDone(proposal: Proposal): void {
     const { head } = proposal;
     const busy = head.calls.some(({ status }) => status === 'started');
-    if (head.run === undefined || busy || owesRun(head)) return;
+    if (head.run === undefined || busy || needsRun(head)) return;
     const isStopping = head.run.isStopping === true;
     proposal.add(...(isStopping ? stopEvents(head, this.#context.now()) : [this.ended()]));
   }

@@ -7,36 +7,10 @@ import {
   type ThreadHead,
   type ThreadState,
 } from '../../thread/thread-state.ts';
-import type { AgentContext } from './agent-context.ts';
-import type { ToolRecovery } from '../agent-options.ts';
 import { cancelApprovedEvents } from '../calls/close-requests.ts';
+import type { AgentContext } from './agent-context.ts';
 import { retryTime } from './retry-time.ts';
-
-/* How often a call of an idempotent tool may be started in all. */
-const defaultAttempts = 3;
-
-/** Throws a `TypeError` for recovery of a name that is no tool's. */
-export function checkRecovery(toolRecovery: object, tools: object): void {
-  for (const name of Object.keys(toolRecovery)) {
-    if (Object.hasOwn(tools, name)) continue;
-    throw new TypeError(`toolRecovery names '${name}', which is not a tool of this agent.`);
-  }
-}
-
-/** The recovery that the app gave for a call's tool. */
-export function recoveryOf(
-  { options }: Pick<AgentContext, 'options'>,
-  { toolName }: ToolCallRecord,
-): ToolRecovery {
-  const recoveries = new Map(Object.entries(options.toolRecovery ?? {}));
-  return recoveries.get(toolName) ?? {};
-}
-
-/** Whether a call may be started again by itself. */
-export function mayStartAgain(context: AgentContext, call: ToolCallRecord): boolean {
-  const { idempotent = false, maxAttempts = defaultAttempts } = recoveryOf(context, call);
-  return idempotent && call.attempts < maxAttempts;
-}
+import { mayStartAgain, recoveryOf } from './tool-recovery.ts';
 
 /** Why a run ended before its work did. */
 interface RunFault {
@@ -81,7 +55,8 @@ export function lostEvent(
 ): ThreadEvent {
   const { step, index } = call;
   const isRecoverable =
-    recoveryOf(context, call).reconcile !== undefined || mayStartAgain(context, call);
+    recoveryOf(context.toolRecovery, call).reconcile !== undefined ||
+    mayStartAgain(context.toolRecovery, call);
   return { type: 'call-lost', at, step, index, ...(isRecoverable ? { recoverAt } : {}) };
 }
 

@@ -8,16 +8,15 @@ import {
   type ThreadHead,
   type ThreadState,
 } from '../../thread/thread-state.ts';
-import type { AgentContext } from './agent-context.ts';
-import type { DeliveredOutcome, ToolRecovery } from '../agent-options.ts';
 import { applyRules } from '../calls/apply-rules.ts';
 import { checkApproved } from '../calls/check-approved.ts';
 import { endEvents } from '../calls/close-requests.ts';
 import type { DecisionInput } from '../calls/decide-calls.ts';
-import { mayStartAgain, recoveryOf } from './lost-calls.ts';
-import { parseDelivered, recordedOutcome } from '../calls/outside-outcome.ts';
-import { retryTime } from './retry-time.ts';
 import { beginningOf, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import { type DeliveredOutcome, parseDelivered, recordedOutcome } from '../input/accept-outcome.ts';
+import type { AgentContext } from './agent-context.ts';
+import { retryTime } from './retry-time.ts';
+import { mayStartAgain, recoveryOf, type ToolRecovery } from './tool-recovery.ts';
 
 /**
  * Asks tools what became of lost calls, and records what is known: their result; or that they go on elsewhere, as they ask a person.
@@ -51,7 +50,7 @@ async function reconcileCall(
   { call, head }: { call: ToolCallRecord; head: ThreadHead },
 ): Promise<ThreadEvent[]> {
   const { step, index, toolName } = call;
-  const outcome = await askTool(recoveryOf(context, call), call);
+  const outcome = await askTool(recoveryOf(context.toolRecovery, call), call);
   const place = { at: context.now(), step, index };
   if (outcome === undefined)
     return isAsking(head, call) ? [{ type: 'call-deferred', ...place }] : [];
@@ -61,8 +60,8 @@ async function reconcileCall(
 }
 
 /** Whether a call asks a person, or is owed an answer. */
-function isAsking({ openRequests, owedAnswers }: ThreadHead, call: ToolCallRecord): boolean {
-  return [...openRequests, ...owedAnswers].some(({ beside }) => isSamePlace(beside, call));
+function isAsking({ openRequests, unsentAnswers }: ThreadHead, call: ToolCallRecord): boolean {
+  return [...openRequests, ...unsentAnswers].some(({ beside }) => isSamePlace(beside, call));
 }
 
 /* A tool that can't say, says something else, or fails to say, leaves the call as unknown as it was. */
@@ -89,7 +88,10 @@ export async function restartsOf(
   state: Readonly<ThreadState>,
 ): Promise<ThreadEvent[]> {
   const calls = state.head.calls.filter(
-    (call) => isLost(call) && decisions.tools.has(call.toolName) && mayStartAgain(context, call),
+    (call) =>
+      isLost(call) &&
+      decisions.tools.has(call.toolName) &&
+      mayStartAgain(context.toolRecovery, call),
   );
   const events = await Promise.all(
     calls.map(async (call): Promise<ThreadEvent[]> => {

@@ -1,4 +1,16 @@
-import type { RetryOptions } from '../agent-options.ts';
+/**
+ * When failed runs are tried again. The delay doubles with each failure in a row, up to a cap, and is spread by up to a half, so that
+ * threads which failed together don't come back together. The time is written into the log, so that all workers wait for the same one.
+ * It holds for tools that are asked about lost calls, too.
+ */
+export interface RetryOptions {
+  /** After how many failures in a row the thread is `stuck`: it waits for a person or the app to run it. Default 10. */
+  maxAttempts?: number;
+  /** The delay after the first failure, in milliseconds. Default 1,000. */
+  initialDelayMs?: number;
+  /** The longest delay, in milliseconds. Default 300,000. */
+  maxDelayMs?: number;
+}
 
 /** The options with their defaults. Throws a `TypeError` for a number that can't be used. */
 export function checkedRetry({

@@ -1,18 +1,18 @@
 import { z } from 'zod';
+import { errorText } from '../../content/error-text.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import type { OwedAnswer, ThreadHead, ThreadState } from '../../thread/thread-state.ts';
-import { traceDelivery } from '../../thread/tracing.ts';
-import type { GivenUp, TellOptions } from '../calls/answer-receiver.ts';
+import type { UnsentAnswer, ThreadHead, ThreadState } from '../../thread/thread-state.ts';
+import { traceAnswerDelivery } from '../../thread/tracing.ts';
+import type { CallFailure, SendOptions } from '../calls/answer-receiver.ts';
 import { endEvents } from '../calls/close-requests.ts';
-import { messageOf } from '../model/model-step.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 
 /** What came of bringing an answer to its tool. */
-export interface Brought {
-  owed: OwedAnswer;
+export interface SentAnswer {
+  owed: UnsentAnswer;
   /** What ends the call instead. */
-  outcome?: GivenUp | undefined;
+  outcome?: CallFailure | undefined;
   /** Why the tool will not get it. */
   error?: string;
 }
@@ -22,23 +22,23 @@ const maximumErrorLength = 500;
 const givenUpSchema = z.strictObject({ status: z.literal('failed'), error: z.string() }).optional();
 
 /** What answers are brought with. */
-interface DeliverySetting {
+interface SendingSetting {
   tools: ToolDefinitions;
   /** Ends the run. */
   signal: AbortSignal | undefined;
   /** Reads the log on. */
   pull: () => Promise<void>;
   /** Wakes the run. */
-  ring: () => void;
+  wake: () => void;
 }
 
 /** The answers that one run is bringing to the tools that asked. */
-export class Deliveries {
-  readonly #setting: DeliverySetting;
+export class AnswerSending {
+  readonly #setting: SendingSetting;
   readonly #underway = new Map<string, AbortController>();
-  #brought: Brought[] = [];
+  #brought: SentAnswer[] = [];
 
-  constructor(setting: DeliverySetting) {
+  constructor(setting: SendingSetting) {
     this.#setting = setting;
   }
 
@@ -50,7 +50,7 @@ export class Deliveries {
   /** Begins what is owed and is not under way, and stops what is owed no more. */
   update(state: Readonly<ThreadState>): void {
     this.#stopUnowed(state);
-    for (const answer of state.head.owedAnswers) {
+    for (const answer of state.head.unsentAnswers) {
       /* One whose tool this agent lacks is left to an agent that has it. */
       if (!this.#setting.tools.has(answer.request.toolCall?.toolName ?? '')) continue;
       const { requestId } = answer.request;
@@ -62,7 +62,7 @@ export class Deliveries {
   }
 
   /** What was brought since the last taking. */
-  take(): Brought[] {
+  take(): SentAnswer[] {
     const taken = this.#brought;
     this.#brought = [];
     return taken;
@@ -74,7 +74,7 @@ export class Deliveries {
   }
 
   #stopUnowed({ head }: Readonly<ThreadState>): void {
-    const owed = new Set(head.owedAnswers.map(({ request }) => request.requestId));
+    const owed = new Set(head.unsentAnswers.map(({ request }) => request.requestId));
     for (const [requestId, underway] of this.#underway) {
       if (owed.has(requestId)) continue;
       underway.abort();
@@ -83,8 +83,8 @@ export class Deliveries {
     }
   }
 
-  async #bring(state: Readonly<ThreadState>, owed: OwedAnswer): Promise<void> {
-    const { tools, pull, ring } = this.#setting;
+  async #bring(state: Readonly<ThreadState>, owed: UnsentAnswer): Promise<void> {
+    const { tools, pull, wake } = this.#setting;
     const { requestId } = owed.request;
     const underway = new AbortController();
     this.#underway.set(requestId, underway);
@@ -92,36 +92,36 @@ export class Deliveries {
       (signal) => signal !== undefined,
     );
     const signal = AbortSignal.any(signals);
-    const lookAgain = async (): Promise<void> => {
+    const refresh = async (): Promise<void> => {
       await pull();
       this.#stopUnowed(state);
     };
-    const deliver = async () => deliverOwed(tools, owed, { signal, lookAgain });
-    const brought = await resultOf(owed, traceDelivery(state, owed, deliver));
+    const deliver = async () => sendAnswer(tools, owed, { signal, refresh });
+    const brought = await resultOf(owed, traceAnswerDelivery(state, owed, deliver));
     if (this.#underway.get(requestId) === underway) this.#underway.delete(requestId);
     const isCutOff = signal.aborted && brought.error !== undefined;
     if (!isCutOff) this.#brought.push(brought);
-    ring();
+    wake();
   }
 }
 
 async function resultOf(
-  owed: OwedAnswer,
-  delivery: Promise<GivenUp | undefined>,
-): Promise<Brought> {
+  owed: UnsentAnswer,
+  delivery: Promise<CallFailure | undefined>,
+): Promise<SentAnswer> {
   try {
     return { owed, outcome: givenUpSchema.parse(await delivery) };
   } catch (error) {
-    return { owed, error: messageOf(error).slice(0, maximumErrorLength) };
+    return { owed, error: errorText(error).slice(0, maximumErrorLength) };
   }
 }
 
 /** Brings an answer by the way that its tool has for it. */
-async function deliverOwed(
+async function sendAnswer(
   tools: ToolDefinitions,
-  { request, response, replyTo }: OwedAnswer,
-  options: TellOptions,
-): Promise<GivenUp | undefined> {
+  { request, response, replyTo }: UnsentAnswer,
+  options: SendOptions,
+): Promise<CallFailure | undefined> {
   const { toolCall } = request;
   const answering = tools.get(toolCall?.toolName ?? '')?.answering;
   if (answering === undefined || toolCall === undefined) {
@@ -133,14 +133,14 @@ async function deliverOwed(
 }
 
 /** The events that record what was brought; what a tool is owed no more is left as it is. */
-export function broughtEvents(
+export function sentEvents(
   head: ThreadHead,
-  brought: readonly Brought[],
+  brought: readonly SentAnswer[],
   at: number,
 ): ThreadEvent[] {
   return brought.flatMap(({ owed: { request, beside }, outcome, error }): ThreadEvent[] => {
     const { requestId } = request;
-    const isOwed = head.owedAnswers.some((other) => other.request.requestId === requestId);
+    const isOwed = head.unsentAnswers.some((other) => other.request.requestId === requestId);
     if (!isOwed) return [];
     if (outcome !== undefined) {
       return endEvents(head, { type: 'call-ended', at, ...beside, outcome });

@@ -1,9 +1,9 @@
 import { timer } from '../../content/timer.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { isRunning, isUnsettled, owesRun, type ThreadState } from '../../thread/thread-state.ts';
+import { isRunning, isUnfinished, needsRun, type ThreadState } from '../../thread/thread-state.ts';
+import type { AnswerOptions } from '../input/run-input.ts';
 import type { AgentContext } from './agent-context.ts';
-import type { AnswerOptions } from '../agent-options.ts';
 import { abandonedEvents, stopEvents } from './lost-calls.ts';
 
 /* How often another process is asked whether it has ended, in milliseconds. */
@@ -23,7 +23,7 @@ export function stopRequest(
     const { runId, isStopping = false } = head.run;
     return isStopping ? [] : [{ type: 'stop-requested', at, runId, ...by }];
   }
-  const isDue = owesRun(head) || head.calls.some(isUnsettled);
+  const isDue = needsRun(head) || head.calls.some(isUnfinished);
   const ending = isDue && !head.isStopped ? stopEvents(head, at) : [];
   return [...abandonedEvents(context, state), ...ending];
 }

@@ -1,6 +1,6 @@
 import type { FlexibleSchema, Tool } from 'ai';
 import { timer } from '../../content/timer.ts';
-import { answering, type Answering } from '../../agent/calls/answer-receiver.ts';
+import { answering, type AnswerReceiver } from '../../agent/calls/answer-receiver.ts';
 import type { ToolRunOptions } from '../../agent/calls/execute-call.ts';
 import { later, laterWithin } from '../../agent/calls/later.ts';
 import { CallbackKeys, type CallbackSecret } from './callback-capability.ts';
@@ -86,7 +86,7 @@ export function remoteTool<INPUT>({
   const callbackUrl = serverUrl(options.callbackUrl, 'callbackUrl');
   const server = serverFor(options);
   const deferral = expiresAfterMs === undefined ? later : laterWithin(expiresAfterMs);
-  const answers: Answering = {
+  const answers: AnswerReceiver = {
     deliver: async (answer, telling) => sendAnswer(server, answer, telling),
     forget: async (call) => sendCancel(server, call),
   };

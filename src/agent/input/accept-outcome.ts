@@ -1,16 +1,25 @@
+import { z } from 'zod';
 import type { ToolCallOutcome, ToolCallRecord, ToolCallStatus } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import type { AnswerOptions, DeliveredOutcome, SettledOutcome } from '../agent-options.ts';
-import { askAbout, ownRunner } from './ask-about.ts';
-import { openedEvent } from './check-approved.ts';
-import { closeBeside, endEvents } from './close-requests.ts';
-import { callNamed, refuseUnless } from './find-call.ts';
-import { parseDelivered, parseSettled, recordedOutcome } from './outside-outcome.ts';
-import { parseAnswerer } from '../input/parse-input.ts';
-import type { ToolDefinition, ToolDefinitions } from './tool-definitions.ts';
+import { openedEvent } from '../calls/check-approved.ts';
+import { closeRequestsOf, endEvents } from '../calls/close-requests.ts';
+import { successOf } from '../calls/execute-call.ts';
+import { callOfId, refuseUnless } from '../calls/find-call.ts';
+import { askAbout } from '../calls/make-request.ts';
+import { type ToolDefinition, type ToolDefinitions, ownRunner } from '../calls/tool-definitions.ts';
+import { parseAnswerer } from './parse-input.ts';
+import type { AnswerOptions } from './run-input.ts';
+
+/** What became of a call, as somebody outside knows. `output` must be JSON. */
+export type DeliveredOutcome =
+  | { status: 'succeeded'; output: unknown }
+  | { status: 'failed'; error: string };
+
+/** How a person settles a call whose outcome is unknown; `retry` is a new approval of the same call. */
+export type SettledOutcome = DeliveredOutcome | { status: 'retry' };
 
 /** What bringing an outcome from outside needs. */
 export interface EndingInput {
@@ -58,13 +67,13 @@ async function endCall(
   source: NonNullable<ThreadEventOf<'call-ended'>['source']>,
   statuses: readonly ToolCallStatus[],
 ): Promise<void> {
-  const named = callNamed(log.state, toolCallId, now());
+  const named = callOfId(log.state, toolCallId, now());
   const recorded = await recordedOutcome(tools.get(named.toolName), named, outcome);
   await log.commit((proposal) => {
     const at = now();
-    const call = callNamed(proposal.state, toolCallId, at);
+    const call = callOfId(proposal.state, toolCallId, at);
     if (isEnded(call, recorded)) return;
-    refuseUnless(call, statuses, 'an outcome can be brought');
+    refuseUnless(call, statuses, 'an outcome is accepted');
     const { step, index } = call;
     const ended = {
       type: 'call-ended',
@@ -85,7 +94,7 @@ async function endCall(
  */
 async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>): Promise<void> {
   const { log, now, tools } = input;
-  const call = callNamed(log.state, toolCallId, now());
+  const call = callOfId(log.state, toolCallId, now());
   const definition = tools.get(call.toolName);
   if (definition === undefined) {
     throw new HoldpointError(
@@ -95,11 +104,11 @@ async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>
   }
   const events = await retryEvents(input, { call, definition, by });
   await log.commit((proposal) => {
-    const current = callNamed(proposal.state, toolCallId, now());
+    const current = callOfId(proposal.state, toolCallId, now());
     if (current.outcome !== undefined) throw endedOtherwise(current);
-    refuseUnless(current, ['indeterminate'], 'an outcome can be brought');
+    refuseUnless(current, ['indeterminate'], 'an outcome is accepted');
     const closed = { reason: 'The call is tried again.', at: now() };
-    proposal.add(...closeBeside(proposal.head, current, closed), ...events);
+    proposal.add(...closeRequestsOf(proposal.head, current, closed), ...events);
   });
 }
 
@@ -144,4 +153,42 @@ function endedOtherwise({ toolCallId }: ToolCallRecord): HoldpointError {
     'already-answered',
     `Call ${toolCallId} has ended otherwise before, and its first outcome stands.`,
   );
+}
+
+const succeeded = z.strictObject({ status: z.literal('succeeded'), output: z.unknown() });
+const failed = z.strictObject({ status: z.literal('failed'), error: z.string() });
+const deliveredSchema = z.discriminatedUnion('status', [succeeded, failed]);
+const settledSchema = z.discriminatedUnion('status', [
+  succeeded,
+  failed,
+  z.strictObject({ status: z.literal('retry') }),
+]);
+
+/** An outcome from outside, parsed. Throws `invalid-input`. */
+export function parseDelivered(outcome: unknown): z.infer<typeof deliveredSchema> {
+  return parsed(deliveredSchema, outcome);
+}
+
+/** How a person settles a call, parsed. Throws `invalid-input`. */
+export function parseSettled(outcome: unknown): z.infer<typeof settledSchema> {
+  return parsed(settledSchema, outcome);
+}
+
+function parsed<OUTCOME>(schema: z.ZodType<OUTCOME>, outcome: unknown): OUTCOME {
+  const result = schema.safeParse(outcome);
+  if (result.success) return result.data;
+  throw new HoldpointError(
+    'invalid-input',
+    `This is no outcome of a call: ${z.prettifyError(result.error)}`,
+  );
+}
+
+/** An outcome from outside as the log keeps it, with what the tool wants the model to see. */
+export async function recordedOutcome(
+  definition: ToolDefinition | undefined,
+  call: ToolCallRecord,
+  outcome: DeliveredOutcome,
+): Promise<ToolCallOutcome> {
+  if (outcome.status === 'failed') return { status: 'failed', error: outcome.error };
+  return successOf(definition?.tool, call, outcome.output);
 }

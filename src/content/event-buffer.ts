@@ -2,7 +2,7 @@
  * Carries events from a run to whoever reads it, at the reader's pace: a producer that waits until the feed is `ready`
  * never gets ahead. What is pushed without waiting is kept for the reader. While nobody reads, nothing is kept.
  */
-export class Feed<EVENT> {
+export class EventBuffer<EVENT> {
   readonly #kept: EVENT[] = [];
   readonly #readers: ((result: IteratorResult<EVENT, undefined>) => void)[] = [];
   #waiting: (() => void)[] = [];
