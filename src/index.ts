@@ -1,3 +1,4 @@
+export type { ThreadStatus } from './thread/thread-status.ts';
 export type { Agent } from './agent/agent.ts';
 export type { AgentEvent, AgentListener } from './agent/run/agent-events.ts';
 export type { AgentOptions } from './agent/agent-options.ts';
@@ -62,7 +63,7 @@ export {
   type ThreadEventType,
 } from './thread/thread-event.ts';
 export type { ThreadJson } from './thread/thread-json.ts';
-export type { RunFailure, ThreadStatus } from './thread/thread-state.ts';
+export type { RunFailure } from './thread/thread-state.ts';
 export type {
   LogEnd,
   LogEntry,

@@ -1,9 +1,9 @@
+import { turnOfMessage } from '../thread/app-messages.ts';
 import type { LanguageModelUsage, ModelMessage, ProviderMetadata } from 'ai';
 import type { ApprovalRequestContent } from '../content/approval.ts';
 import type { UserInputRequestContent } from '../content/user-input.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
-import { turnOfMessage } from '../thread/message-turn.ts';
 import type { Source, StepMetadata, ThreadEventOf } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { RunEnd } from './run/run-end.ts';

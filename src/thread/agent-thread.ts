@@ -1,3 +1,4 @@
+import { nextDeadlineOf, statusOf, type ThreadStatus } from './thread-status.ts';
 import type { ModelMessage } from 'ai';
 import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
@@ -6,13 +7,7 @@ import { deepFreeze } from './deep-freeze.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import { type ThreadJson, threadToJson } from './thread-json.ts';
 import type { ThreadLog } from './thread-log.ts';
-import {
-  callsOf,
-  nextDeadlineOf,
-  type RunFailure,
-  statusOf,
-  type ThreadStatus,
-} from './thread-state.ts';
+import { callsOf, type RunFailure } from './thread-state.ts';
 
 /**
  * A conversation and where it stands: a handle on the thread in the agent's store. A run brings it up to date;

@@ -3,15 +3,9 @@ import { adopt, applyEntry } from './apply-event.ts';
 import { type EntryContent, readEntry, verifyEntry, writeEntry } from './log-entry.ts';
 import { Proposal } from './proposal.ts';
 import type { ThreadEvent } from './thread-event.ts';
-import {
-  emptyThread,
-  lastHash,
-  nextDeadlineOf,
-  statusOf,
-  type ThreadHead,
-  type ThreadState,
-} from './thread-state.ts';
-import type { LogEnd, LogEntry, ThreadStore, ThreadSummary } from './thread-store.ts';
+import { emptyThread, lastHash, type ThreadHead, type ThreadState } from './thread-state.ts';
+import { summaryOf } from './thread-status.ts';
+import type { LogEnd, LogEntry, ThreadStore } from './thread-store.ts';
 import { traceAppend } from './tracing.ts';
 
 /** What a log needs of the world. */
@@ -98,7 +92,10 @@ export class ThreadLog {
       const contents = await this.#apply(entries);
       this.#options.refuse(this.state);
       const { threadId } = this.state;
-      const summary = this.#summary(this.state.head, this.#end());
+      const summary = summaryOf(threadId, this.state.head, {
+        end: this.#end(),
+        now: this.#options.now(),
+      });
       await this.#options.store.append(threadId, { revision: 0, hash: '' }, entries, summary);
       this.#options.onAppended(
         threadId,
@@ -135,7 +132,10 @@ export class ThreadLog {
     const end = this.#end();
     const entry = await writeEntry(proposed, end);
     const content = readEntry(entry);
-    const summary = this.#summary(head, { revision: entry.revision, hash: content.hash });
+    const summary = summaryOf(threadId, head, {
+      end: { revision: entry.revision, hash: content.hash },
+      now: this.#options.now(),
+    });
     const write = async (): Promise<void> => store.append(threadId, end, [entry], summary);
     try {
       await write();
@@ -231,21 +231,6 @@ export class ThreadLog {
       'thread-deleted',
       `Thread ${threadId} was deleted. This handle can't be used any more; agent.thread starts a new thread of this id.`,
     );
-  }
-
-  #summary(head: ThreadHead, end: LogEnd): ThreadSummary {
-    const now = this.#options.now();
-    const nextDeadline = nextDeadlineOf(head);
-    return {
-      threadId: this.state.threadId,
-      ...(head.agent === undefined ? {} : { agent: head.agent }),
-      status: statusOf(head, now),
-      ...end,
-      openRequests: head.openRequests.length,
-      failures: head.failure?.failures ?? 0,
-      ...(nextDeadline === undefined ? {} : { nextDeadline }),
-      updatedAt: now,
-    };
   }
 
   /** One at a time, in the order of asking: two runs on one handle must not apply the same events twice. */

@@ -4,7 +4,12 @@ import type { UserInputRequest } from '../../content/user-input.ts';
 import { requestDigest } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { dueCalls, type ThreadHead, type ThreadState } from '../../thread/thread-state.ts';
+import {
+  dueCalls,
+  isExpired,
+  type ThreadHead,
+  type ThreadState,
+} from '../../thread/thread-state.ts';
 import { applyRules } from './apply-rules.ts';
 import { closeEvents, outcomeUnstarted } from './close-requests.ts';
 import type { DecisionInput } from './decide-calls.ts';
@@ -25,18 +30,14 @@ export async function checkApproved(
   input: DecisionInput,
   approved: ApprovedCall,
 ): Promise<ThreadEvent[]> {
-  if (!isExpired(input, approved)) {
+  if (!isExpired(approved.request, input.now())) {
     const events = await eventsOfLook(input, approved);
     /* A rule may take its time. */
-    if (!isExpired(input, approved)) return events;
+    if (!isExpired(approved.request, input.now())) return events;
   }
   const { call, request } = approved;
   const reason = 'The approval expired before the call began.';
   return closeEvents(request.requestId, call, { cause: 'expired', reason, at: input.now() });
-}
-
-function isExpired({ now }: DecisionInput, { request }: ApprovedCall): boolean {
-  return (request.expiresAt ?? Infinity) <= now();
 }
 
 async function eventsOfLook(input: DecisionInput, approved: ApprovedCall): Promise<ThreadEvent[]> {

@@ -1,12 +1,12 @@
+import { statusOf } from '../../thread/thread-status.ts';
+import { messageIdOf } from '../../thread/app-messages.ts';
 import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../../errors.ts';
-import { messageIdOf } from '../../thread/message-id.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import {
   endsTurn,
   isRunning,
-  statusOf,
   type ThreadHead,
   type ThreadState,
 } from '../../thread/thread-state.ts';

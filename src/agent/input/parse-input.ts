@@ -1,3 +1,4 @@
+import { withMessageId } from '../../thread/app-messages.ts';
 import type { ModelMessage } from 'ai';
 import { z } from 'zod';
 import { whyNotSendable } from '../../content/file-url.ts';
@@ -8,7 +9,6 @@ import {
 } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
-import { named } from '../../thread/message-id.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import { inputMessageSchemas } from '../model/model-step.ts';
 import type { AnswerOptions } from './run-input.ts';
@@ -58,7 +58,7 @@ function withId(messages: readonly ModelMessage[], messageId: string): ModelMess
   if (last === undefined) {
     throw new HoldpointError('invalid-input', 'messageId is given, and the input has no message.');
   }
-  return [...messages.slice(0, -1), named(last, messageId)];
+  return [...messages.slice(0, -1), withMessageId(last, messageId)];
 }
 
 const messageIdSchema = z

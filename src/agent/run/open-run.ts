@@ -1,3 +1,4 @@
+import { nextDeadlineOf } from '../../thread/thread-status.ts';
 import { unlessAborted } from '../../content/until-aborted.ts';
 import { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
@@ -8,7 +9,6 @@ import {
   isUnfinished,
   lastHash,
   needsRun,
-  nextDeadlineOf,
   type ThreadHead,
 } from '../../thread/thread-state.ts';
 import {

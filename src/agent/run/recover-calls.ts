@@ -1,13 +1,9 @@
+import { statusOf } from '../../thread/thread-status.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import {
-  isSamePlace,
-  statusOf,
-  type ThreadHead,
-  type ThreadState,
-} from '../../thread/thread-state.ts';
+import { isSamePlace, type ThreadHead, type ThreadState } from '../../thread/thread-state.ts';
 import { applyRules } from '../calls/apply-rules.ts';
 import { checkApproved } from '../calls/check-approved.ts';
 import { endEvents } from '../calls/close-requests.ts';

@@ -1,6 +1,7 @@
+import { statusOf } from '../../thread/thread-status.ts';
 import type { LanguageModelUsage } from 'ai';
 import type { StepMetadata } from '../../thread/thread-event.ts';
-import { endsTurn, isModelDue, statusOf, type ThreadState } from '../../thread/thread-state.ts';
+import { endsTurn, isModelDue, type ThreadState } from '../../thread/thread-state.ts';
 
 /** How a run ended, beside what the log says. */
 export interface RunEnd {
