@@ -74,4 +74,4 @@ export type {
   ThreadStore,
   ThreadSummary,
 } from './thread/thread-store.ts';
-export type { TraceMessage } from './thread/trace-message.ts';
+export type { TraceMessage } from './thread/tracing/trace-message.ts';

@@ -9,7 +9,7 @@ import type { StoreClock } from '../thread/store-clock.ts';
 import type { ThreadEvent, ThreadEventType } from '../thread/thread-event.ts';
 import { isRunning, type ThreadState } from '../thread/thread-state.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
-import { traceRun } from '../thread/tracing.ts';
+import { traceRun } from '../thread/tracing/trace-operations.ts';
 import {
   type AgentResponse,
   makeResponse,

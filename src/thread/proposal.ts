@@ -1,7 +1,7 @@
-import { beginWriting, headSoFar, writeEvents } from './apply-event.ts';
+import { beginWriting, headSoFar, writeEvents } from './apply/apply-event.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import type { ThreadHead, ThreadState } from './thread-state.ts';
-import type { Writing } from './writing.ts';
+import type { Writing } from './apply/head-draft.ts';
 
 /** Events that may be appended to a thread, and its head as it would be after them. The thread itself is not written. */
 export class Proposal {

@@ -1,12 +1,12 @@
 import { HoldpointError } from '../errors.ts';
-import { adopt, applyEntry } from './apply-event.ts';
+import { adopt, applyEntry } from './apply/apply-event.ts';
 import { type EntryContent, readEntry, verifyEntry, writeEntry } from './log-entry.ts';
 import { Proposal } from './proposal.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import { emptyThread, lastHash, type ThreadHead, type ThreadState } from './thread-state.ts';
 import { summaryOf } from './thread-status.ts';
 import type { LogEnd, LogEntry, ThreadStore } from './thread-store.ts';
-import { traceAppend } from './tracing.ts';
+import { traceAppend } from './tracing/trace-operations.ts';
 
 /** What a log needs of the world. */
 export interface ThreadLogOptions {

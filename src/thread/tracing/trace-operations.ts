@@ -1,10 +1,10 @@
-import type { ToolCallRecord } from '../content/tool-call.ts';
-import { HoldpointError } from '../errors.ts';
+import type { ToolCallRecord } from '../../content/tool-call.ts';
+import { HoldpointError } from '../../errors.ts';
 import { conversationOf } from './guarded-conversation.ts';
-import { callFacts, factsOf, messageOf, traceparentOf } from './message-of-event.ts';
-import type { Proposal } from './proposal.ts';
-import type { ThreadEvent } from './thread-event.ts';
-import type { UnsentAnswer, ThreadState } from './thread-state.ts';
+import { callFacts, factsOf, messageOf, traceparentOf } from './trace-message-of-event.ts';
+import type { Proposal } from '../proposal.ts';
+import { type ThreadEvent, traceparentSchema } from '../thread-event.ts';
+import type { UnsentAnswer, ThreadState } from '../thread-state.ts';
 import type {
   InvokedMessage,
   ModelAnswer,
@@ -12,7 +12,6 @@ import type {
   PromptedMessage,
   TraceMessage,
 } from './trace-message.ts';
-import { traceparentSchema } from './traceparent.ts';
 
 /** The tracing channel `holdpoint`; none where the platform has no `node:diagnostics_channel`. */
 export const tracingChannel = globalThis.process

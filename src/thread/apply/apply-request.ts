@@ -1,8 +1,8 @@
-import type { CallPlace } from '../content/tool-call.ts';
-import type { UserInputResponseContent } from '../content/user-input.ts';
-import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
-import { isSamePlace, type OpenRequest } from './thread-state.ts';
-import { callAt, tampered, type Writing } from './writing.ts';
+import type { CallPlace } from '../../content/tool-call.ts';
+import type { UserInputResponseContent } from '../../content/user-input.ts';
+import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
+import { isSamePlace, type OpenRequest } from '../thread-state.ts';
+import { callAt, tampered, type Writing } from './head-draft.ts';
 
 /** Writes what happens to requests, and to the answers that tools are owed. */
 export function openRequest(writing: Writing, event: ThreadEventOf<'request-opened'>): void {

@@ -1,9 +1,9 @@
-import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
-import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
-import { deepFreeze } from './deep-freeze.ts';
+import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
+import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
+import { deepFreeze } from '../deep-freeze.ts';
 import { conversationOf } from './guarded-conversation.ts';
-import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
-import type { ThreadHead } from './thread-state.ts';
+import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
+import type { ThreadHead } from '../thread-state.ts';
 import type { AnsweredMessage, CallFacts, RequestFacts, TraceMessage } from './trace-message.ts';
 
 /** Where an event is about to stand. */

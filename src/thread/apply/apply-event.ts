@@ -1,4 +1,4 @@
-import { HoldpointError } from '../errors.ts';
+import { HoldpointError } from '../../errors.ts';
 import { answerRequest, closeRequest, deliverAnswer, openRequest } from './apply-request.ts';
 import {
   abandonCall,
@@ -13,10 +13,10 @@ import {
   retractMessage,
   startCall,
 } from './apply-step.ts';
-import type { EntryContent } from './log-entry.ts';
-import type { ThreadEvent } from './thread-event.ts';
-import { nothingPast, type ThreadHead, type ThreadState } from './thread-state.ts';
-import { tampered, type Writing } from './writing.ts';
+import type { EntryContent } from '../log-entry.ts';
+import type { ThreadEvent } from '../thread-event.ts';
+import { nothingPast, type ThreadHead, type ThreadState } from '../thread-state.ts';
+import { tampered, type Writing } from './head-draft.ts';
 
 /** Begins to write a head; the thread stays as it is. */
 export function beginWriting({ head, endedRequests }: ThreadState): Writing {

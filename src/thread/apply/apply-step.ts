@@ -1,10 +1,10 @@
-import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { endBeside } from './apply-request.ts';
-import { proposedCalls } from './proposed-calls.ts';
-import type { ThreadEventOf } from './thread-event.ts';
-import { endsTurn, isModelDue } from './thread-state.ts';
+import { proposedCalls } from '../proposed-calls.ts';
+import type { ThreadEventOf } from '../thread-event.ts';
+import { endsTurn, isModelDue } from '../thread-state.ts';
 import { toolParts } from './tool-result.ts';
-import { callAt, tampered, type Writing } from './writing.ts';
+import { callAt, tampered, type Writing } from './head-draft.ts';
 
 /** Writes what happens to messages, steps and calls. */
 export function addMessage(

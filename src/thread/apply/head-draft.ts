@@ -1,7 +1,7 @@
-import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
-import { HoldpointError } from '../errors.ts';
-import type { ThreadEvent } from './thread-event.ts';
-import type { EndedRequest, OpenRequest, ThreadHead } from './thread-state.ts';
+import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
+import { HoldpointError } from '../../errors.ts';
+import type { ThreadEvent } from '../thread-event.ts';
+import type { EndedRequest, OpenRequest, ThreadHead } from '../thread-state.ts';
 
 /** A head that is being written: a copy of its own, of which only the fields and the calls are written, and an index beside it. */
 export interface Writing {
