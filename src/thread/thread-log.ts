@@ -1,5 +1,5 @@
 import { HoldpointError } from '../errors.ts';
-import { adopt, applyEntry } from './apply/apply-event.ts';
+import { adopt, applyEntry } from './apply/apply-entry.ts';
 import { type EntryContent, readEntry, verifyEntry, writeEntry } from './log-entry.ts';
 import { Proposal } from './proposal.ts';
 import type { ThreadEvent } from './thread-event.ts';

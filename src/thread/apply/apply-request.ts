@@ -2,126 +2,133 @@ import type { CallPlace } from '../../content/tool-call.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import { isSamePlace, type OpenRequest } from '../thread-state.ts';
-import { callAt, tampered, type Writing } from './head-draft.ts';
+import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
 
-/** Writes what happens to requests, and to the answers that tools are owed. */
-export function openRequest(writing: Writing, event: ThreadEventOf<'request-opened'>): void {
+/* What events of requests, and of answers that tools wait for, do to a head. */
+
+export function applyRequestOpened(draft: HeadDraft, event: ThreadEventOf<'request-opened'>): void {
   const { request, place, beside } = event;
-  refuseKnown(writing, event, request.requestId);
+  refuseKnown(draft, event, request.requestId);
   if (beside !== undefined) {
-    openRequestOf(writing, event, beside);
+    openDuringCall(draft, event, beside);
     return;
   }
   if (place === undefined) {
-    writing.requests.set(request.requestId, { request, place });
+    draft.requests.set(request.requestId, { request, place });
     return;
   }
-  const call = callAt(writing, event, place, ['proposed']);
+  const call = openCallAt(draft, event, place, ['proposed']);
   call.status = 'waiting';
   call.requestId = request.requestId;
   const { toolCallId, toolName, input } = call;
   const shown = { ...request, toolCall: { toolCallId, toolName, input } };
-  writing.requests.set(request.requestId, { request: shown, place });
+  draft.requests.set(request.requestId, { request: shown, place });
 }
 
-/** An id names one request for ever: the answer to one must not be an answer to another. */
+/** A request id is never used again: an answer to one request must not answer another. */
 function refuseKnown(
-  { requests, endedRequests, draft }: Writing,
+  { requests, endedRequests, head }: HeadDraft,
   event: ThreadEvent,
   requestId: string,
 ): void {
   const isKnown =
     requests.has(requestId) ||
     endedRequests.has(requestId) ||
-    draft.newlyPast.requests.some(({ request }) => request.requestId === requestId);
-  if (isKnown) throw tampered(event, `there was a request ${requestId} before`);
+    head.newlyPast.requests.some(({ request }) => request.requestId === requestId);
+  if (isKnown) throw tampered(event, `an earlier request has the id ${requestId}`);
 }
 
-/** One question at a time: an answer to the one before is not for this one, and is owed no more. */
-function openRequestOf(
-  writing: Writing,
+/** A call asks one question at a time. The tool no longer needs the answer to an earlier one. */
+function openDuringCall(
+  draft: HeadDraft,
   event: ThreadEventOf<'request-opened'>,
   beside: CallPlace,
 ): void {
   const { request, place, replyTo } = event;
-  const { toolCallId, toolName, input } = callAt(writing, event, beside, [
+  const { toolCallId, toolName, input } = openCallAt(draft, event, beside, [
     'started',
     'deferred',
     'indeterminate',
   ]);
   if (request.type !== 'question-request' || place !== undefined) {
-    throw tampered(event, 'only a question is asked beside a call');
+    throw tampered(event, 'only a question can be asked during a call');
   }
-  refuseOpenBeside(writing, event, beside);
-  dropOwed(writing, beside);
+  refuseOpenDuring(draft, event, beside);
+  dropUnsent(draft, beside);
   const shown = { ...request, toolCall: { toolCallId, toolName, input } };
-  writing.requests.set(request.requestId, { request: shown, beside, replyTo });
+  draft.requests.set(request.requestId, { request: shown, beside, replyTo });
 }
 
-export function answerRequest(writing: Writing, event: ThreadEventOf<'request-answered'>): void {
+export function applyRequestAnswered(
+  draft: HeadDraft,
+  event: ThreadEventOf<'request-answered'>,
+): void {
   const { response } = event;
-  const open = takeRequest(writing, event, response.requestId);
+  const open = takeRequest(draft, event, response.requestId);
   const { place } = open;
-  writing.draft.failure = undefined;
-  writing.draft.isStopped = false;
-  writing.draft.newlyPast.requests.push({ ...open, response });
-  oweAnswer(writing, open, response);
+  draft.head.failure = undefined;
+  draft.head.isStopped = false;
+  draft.head.newlyPast.requests.push({ ...open, response });
+  queueAnswer(draft, open, response);
   const approved = response.type === 'approval-response' && response.approved;
   if (place !== undefined && approved)
-    callAt(writing, event, place, ['waiting']).status = 'approved';
+    openCallAt(draft, event, place, ['waiting']).status = 'approved';
 }
 
-function oweAnswer(
-  { draft }: Writing,
+function queueAnswer(
+  { head }: HeadDraft,
   { request, beside, replyTo }: OpenRequest,
   response: UserInputResponseContent,
 ): void {
   if (beside === undefined || request.type !== 'question-request') return;
   if (response.type !== 'question-response') return;
-  draft.unsentAnswers.push({ request, response, beside, replyTo });
+  head.unsentAnswers.push({ request, response, beside, replyTo });
 }
 
-export function closeRequest(writing: Writing, event: ThreadEventOf<'request-closed'>): void {
+export function applyRequestClosed(draft: HeadDraft, event: ThreadEventOf<'request-closed'>): void {
   const { requestId, cause } = event;
   const answered =
-    writing.draft.newlyPast.requests.find(({ request }) => request.requestId === requestId) ??
-    writing.endedRequests.get(requestId);
-  const open = answered ?? takeRequest(writing, event, requestId);
-  writing.draft.newlyPast.requests.push({ ...open, cause });
+    draft.head.newlyPast.requests.find(({ request }) => request.requestId === requestId) ??
+    draft.endedRequests.get(requestId);
+  const open = answered ?? takeRequest(draft, event, requestId);
+  draft.head.newlyPast.requests.push({ ...open, cause });
   const { place } = open;
   if (place === undefined) return;
-  callAt(writing, event, place, ['waiting', 'approved']).status = 'proposed';
+  openCallAt(draft, event, place, ['waiting', 'approved']).status = 'proposed';
 }
 
-/** A tool has its answer, or never will. */
-export function deliverAnswer({ draft }: Writing, event: ThreadEventOf<'answer-delivered'>): void {
+/** The tool has received the answer, or never will. */
+export function applyAnswerDelivered(
+  { head }: HeadDraft,
+  event: ThreadEventOf<'answer-delivered'>,
+): void {
   const { requestId } = event;
-  const others = draft.unsentAnswers.filter(({ request }) => request.requestId !== requestId);
-  if (others.length === draft.unsentAnswers.length) {
-    throw tampered(event, `no tool is owed the answer to request ${requestId}`);
+  const others = head.unsentAnswers.filter(({ request }) => request.requestId !== requestId);
+  if (others.length === head.unsentAnswers.length) {
+    throw tampered(event, `no tool waits for the answer to request ${requestId}`);
   }
-  draft.unsentAnswers = others;
+  head.unsentAnswers = others;
 }
 
-/** An attempt is over: it asks nothing any more, and no answer is for it. */
-export function endBeside(writing: Writing, event: ThreadEvent, place: CallPlace): void {
-  refuseOpenBeside(writing, event, place);
-  dropOwed(writing, place);
+/** Drops the unsent answer of a call whose attempt is over. Throws `log-tampered` where its question is still open. */
+export function endAsking(draft: HeadDraft, event: ThreadEvent, place: CallPlace): void {
+  refuseOpenDuring(draft, event, place);
+  dropUnsent(draft, place);
 }
 
-function refuseOpenBeside(writing: Writing, event: ThreadEvent, place: CallPlace): void {
-  for (const { request, beside } of writing.requests.values()) {
+function refuseOpenDuring(draft: HeadDraft, event: ThreadEvent, place: CallPlace): void {
+  for (const { request, beside } of draft.requests.values()) {
     if (!isSamePlace(beside, place)) continue;
-    throw tampered(event, `request ${request.requestId} is open beside the call`);
+    throw tampered(event, `request ${request.requestId}, which the call opened, is still open`);
   }
 }
 
-function dropOwed({ draft }: Writing, place: CallPlace): void {
-  if (draft.unsentAnswers.length === 0) return;
-  draft.unsentAnswers = draft.unsentAnswers.filter(({ beside }) => !isSamePlace(beside, place));
+function dropUnsent({ head }: HeadDraft, place: CallPlace): void {
+  if (head.unsentAnswers.length === 0) return;
+  head.unsentAnswers = head.unsentAnswers.filter(({ beside }) => !isSamePlace(beside, place));
 }
 
-function takeRequest({ requests }: Writing, event: ThreadEvent, requestId: string): OpenRequest {
+function takeRequest({ requests }: HeadDraft, event: ThreadEvent, requestId: string): OpenRequest {
   const open = requests.get(requestId);
   if (open === undefined) throw tampered(event, `request ${requestId} is not open`);
   requests.delete(requestId);

@@ -1,18 +1,47 @@
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { ThreadEvent } from '../thread-event.ts';
-import type { EndedRequest, OpenRequest, ThreadHead } from '../thread-state.ts';
+import type { EndedRequest, OpenRequest, ThreadHead, ThreadState } from '../thread-state.ts';
 
-/** A head that is being written: a copy of its own, of which only the fields and the calls are written, and an index beside it. */
-export interface Writing {
-  readonly draft: ThreadHead;
+/** A copy of a thread's head to which events are being applied. */
+export interface HeadDraft {
+  /** Its fields, arrays and calls are written in place; its `openRequests` are not: `requests` replaces them. */
+  readonly head: ThreadHead;
+  /** The open requests by id. */
   readonly requests: Map<string, OpenRequest>;
-  readonly endedRequests: ReadonlyMap<string, EndedRequest>;
+  readonly endedRequests: ThreadState['endedRequests'];
 }
 
-/** The open call at a place. Throws `log-tampered` where there is none, or it has another status. */
-export function callAt(
-  { draft: { calls } }: Writing,
+/** Copies a head, so that events can be applied without changing it. */
+export function draftOf(head: ThreadHead, endedRequests: HeadDraft['endedRequests']): HeadDraft {
+  const { calls, unsentAnswers, queuedMessages, newlyPast, openRequests } = head;
+  return {
+    head: {
+      ...head,
+      calls: calls.map((call) => ({ ...call })),
+      unsentAnswers: [...unsentAnswers],
+      queuedMessages: [...queuedMessages],
+      newlyPast: {
+        messages: [...newlyPast.messages],
+        retracted: newlyPast.retracted,
+        calls: [...newlyPast.calls],
+        requests: [...newlyPast.requests],
+        toolCallIds: [...newlyPast.toolCallIds],
+      },
+    },
+    requests: new Map(openRequests.map((open) => [open.request.requestId, open])),
+    endedRequests,
+  };
+}
+
+/** The head that a draft has become. The draft must not be written afterwards, as the two share their arrays and calls. */
+export function headOf({ head, requests }: HeadDraft): ThreadHead {
+  return { ...head, openRequests: [...requests.values()] };
+}
+
+/** The open call at a place. Throws `log-tampered` where there is none, or where it has another status. */
+export function openCallAt(
+  { head: { calls } }: HeadDraft,
   event: ThreadEvent,
   place: CallPlace,
   statuses: readonly ToolCallRecord['status'][],
@@ -25,7 +54,7 @@ export function callAt(
   return call;
 }
 
-/** The error for an event that can't follow those before it. */
+/** The error for an event that can't follow the ones before it. */
 export function tampered(event: ThreadEvent, why: string): HoldpointError {
   return new HoldpointError(
     'log-tampered',
