@@ -1,4 +1,3 @@
-export type { ThreadStatus } from './thread/thread-status.ts';
 export type { Agent } from './agent/agent.ts';
 export type { AgentEvent, AgentListener } from './agent/run/agent-events.ts';
 export type { AgentOptions } from './agent/agent-options.ts';
@@ -11,8 +10,8 @@ export type { AgentResponse } from './agent/agent-response.ts';
 export type { AgentStream, AgentStreamEvent } from './agent/agent-stream.ts';
 export { createAgent } from './agent/create-agent.ts';
 export type { PreliminaryResult, ToolRunOptions } from './agent/calls/execute-call.ts';
-export { type Later, later, laterWithin } from './agent/calls/later.ts';
-export type { MayAnswer } from './agent/input/may-answer.ts';
+export { type Later, later, laterWithin } from './agent/calls/execute-call.ts';
+export type { MayAnswer } from './agent/input/run-input.ts';
 export type { Question } from './agent/calls/question-call.ts';
 export {
   type ApprovalRequest,
@@ -64,6 +63,7 @@ export {
 } from './thread/thread-event.ts';
 export type { ThreadJson } from './thread/thread-json.ts';
 export type { RunFailure } from './thread/thread-state.ts';
+export type { ThreadStatus } from './thread/thread-status.ts';
 export type {
   LogEnd,
   LogEntry,

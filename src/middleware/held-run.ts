@@ -1,9 +1,9 @@
-import { messageIdOf } from '../thread/app-messages.ts';
 import type { ToolSet } from 'ai';
 import type { AgentOptions } from '../agent/agent-options.ts';
 import type { AgentStreamEvent } from '../agent/agent-stream.ts';
 import type { ProviderPart } from '../agent/model/collected-response.ts';
 import { createAgent } from '../agent/create-agent.ts';
+import { messageIdOf } from '../thread/app-messages.ts';
 import { HeardModel } from './heard-model.ts';
 import {
   type BroughtOption,

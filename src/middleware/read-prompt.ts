@@ -1,8 +1,8 @@
-import { turnOfMessage, retractedMessages } from '../thread/app-messages.ts';
 import type { ModelMessage, SystemModelMessage, UserModelMessage } from 'ai';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import { equalJson } from '../policy/digest.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
+import { turnOfMessage, retractedMessages } from '../thread/app-messages.ts';
 import { toJson } from '../thread/tagged-json.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { endsTurn } from '../thread/thread-state.ts';

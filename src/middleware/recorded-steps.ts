@@ -1,9 +1,9 @@
-import { isAppMessage, turnOfMessage } from '../thread/app-messages.ts';
 import type { ToolResultPart } from 'ai';
 import { z } from 'zod';
 import type { ProviderResponse, ProviderPart } from '../agent/model/collected-response.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
+import { isAppMessage, turnOfMessage } from '../thread/app-messages.ts';
 import { type AssistantPart, partsOf, requestsByCall } from '../thread/proposed-calls.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import { blockParts } from './said-parts.ts';

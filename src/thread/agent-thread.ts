@@ -1,4 +1,3 @@
-import { nextDeadlineOf, statusOf, type ThreadStatus } from './thread-status.ts';
 import type { ModelMessage } from 'ai';
 import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
@@ -8,6 +7,7 @@ import type { ThreadEvent } from './thread-event.ts';
 import { type ThreadJson, threadToJson } from './thread-json.ts';
 import type { ThreadLog } from './thread-log.ts';
 import { callsOf, type RunFailure } from './thread-state.ts';
+import { nextDeadlineOf, statusOf, type ThreadStatus } from './thread-status.ts';
 
 /**
  * A conversation and where it stands: a handle on the thread in the agent's store. A run brings it up to date;

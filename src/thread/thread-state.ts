@@ -186,14 +186,6 @@ export function isSamePlace(one: CallPlace | undefined, { step, index }: CallPla
   return one?.step === step && one.index === index;
 }
 
-/** The call of the open step at a place. */
-export function callAt(
-  { calls }: Pick<ThreadHead, 'calls'>,
-  place: CallPlace | undefined,
-): ToolCallRecord | undefined {
-  return place && calls.find((call) => isSamePlace(call, place));
-}
-
 /** Whether a request or a deferred call has expired; without `expiresAt` it never does. */
 export function isExpired(
   { expiresAt = Infinity }: { expiresAt?: number | undefined },

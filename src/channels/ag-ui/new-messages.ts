@@ -1,7 +1,7 @@
-import { withMessageId } from '../../thread/app-messages.ts';
 import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
+import { withMessageId } from '../../thread/app-messages.ts';
 import type { ClientMessage } from './run-agent-input.ts';
 import { retractedIds, userMessage } from './thread-messages.ts';
 import { userContent } from './user-content.ts';

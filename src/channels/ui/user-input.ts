@@ -1,4 +1,3 @@
-import { withMessageId } from '../../thread/app-messages.ts';
 import {
   convertToModelMessages,
   type ModelMessage,
@@ -9,6 +8,7 @@ import { z } from 'zod';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
+import { withMessageId } from '../../thread/app-messages.ts';
 import { fromInteractionResponse, interactionIdOf } from '../../tools/interaction.ts';
 import { checkedAttachment } from './attachment.ts';
 import { type RecordedMessage, type SaidBefore, saidBefore } from './said-before.ts';

@@ -1,5 +1,5 @@
-import type { ThreadStatus } from '../../thread/thread-status.ts';
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
+import type { ThreadStatus } from '../../thread/thread-status.ts';
 import type {
   ThreadFilter,
   ThreadQuery,

@@ -1,12 +1,20 @@
-import type { CallPlace, ToolCallRecord, ToolCallStatus } from '../../content/tool-call.ts';
-import { HoldpointError } from '../../errors.ts';
+import type { CallPlace, ToolCallRecord, ToolCallStatus } from '../content/tool-call.ts';
+import { HoldpointError } from '../errors.ts';
 import {
-  callAt,
   callsOf,
+  isSamePlace,
   isUnfinished,
   type ThreadHead,
   type ThreadState,
-} from '../../thread/thread-state.ts';
+} from './thread-state.ts';
+
+/** The call of the open step at a place. */
+export function callAt(
+  { calls }: Pick<ThreadHead, 'calls'>,
+  place: CallPlace | undefined,
+): ToolCallRecord | undefined {
+  return place && calls.find((call) => isSamePlace(call, place));
+}
 
 /** The call of an attempt, while the result of that attempt is still awaited. */
 export function awaitedCall(
