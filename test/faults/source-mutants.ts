@@ -45,8 +45,8 @@ const loopMutants: readonly SourceMutant[] = [
   {
     promise: 'what others appended first is read before it is decided again',
     file: 'thread/thread-log.ts',
-    from: 'if (isConflict(error) || ',
-    to: 'if (isConflict(error)) return content.events; if (',
+    from: 'if (!isAppended) return undefined;',
+    to: 'if (!isAppended) return content.events;',
     suite: schedules,
     sentence: anyFault,
   },

@@ -2,84 +2,101 @@ import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import { deepFreeze } from '../deep-freeze.ts';
 import { conversationOf } from './guarded-conversation.ts';
+import { callAt } from '../find-call.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import type { ThreadHead } from '../thread-state.ts';
 import type { AnsweredMessage, CallFacts, RequestFacts, TraceMessage } from './trace-message.ts';
 
-/** Where an event is about to stand. */
+/** The thread to which an event is about to be appended. */
 export interface EventContext {
   threadId: string;
-  /** The thread's head after the event and those that are appended with it. */
+  /** The thread's head after the append. */
   head: ThreadHead;
-  /** The events before it: those that are appended with it, and the thread's. */
+  /** The events before it: those of the same append, then the thread's. */
   log: readonly (readonly ThreadEvent[])[];
 }
 
-/** What is told of an event that is about to be appended; nothing of most. */
-export function messageOf(event: ThreadEvent, context: EventContext): TraceMessage | undefined {
-  const { threadId, head, log } = context;
+/** The trace message for an event that is about to be appended, if it has one. */
+export function traceMessageOf(
+  event: ThreadEvent,
+  context: EventContext,
+): TraceMessage | undefined {
   switch (event.type) {
     case 'request-opened': {
-      const facts = requestFacts(head, event.request.requestId);
+      const facts = requestFacts(context, event.request.requestId);
       return facts && { type: 'requested', ...facts };
     }
-    case 'request-answered': {
-      const { at, response, channel, principal } = event;
-      const facts = requestFacts(head, response.requestId);
-      return (
-        facts && {
-          type: 'answered',
-          ...facts,
-          decision: decisionOf(response),
-          waitedMs: Math.max(0, at - facts.request.createdAt),
-          channel,
-          principal: deepFreeze(principal),
-          response: deepFreeze(response),
-          follows: traceparentOf('request-opened', response.requestId, log),
-        }
-      );
-    }
-    case 'request-closed': {
-      const { at, requestId, cause } = event;
-      const facts = requestFacts(head, requestId);
-      const answered = traceparentOf('request-answered', requestId, log);
-      return (
-        facts && {
-          type: 'closed',
-          ...facts,
-          cause,
-          wasAnswered: isAnswered(head, requestId),
-          waitedMs: Math.max(0, at - facts.request.createdAt),
-          follows: answered ?? traceparentOf('request-opened', requestId, log),
-        }
-      );
-    }
-    case 'call-ended': {
-      const { outcome, source, channel, principal } = event;
-      const call = callAt(head, event);
-      return (
-        call && {
-          type: 'finished',
-          ...callFacts(threadId, call),
-          status: outcome.status,
-          source,
-          channel,
-          principal: deepFreeze(principal),
-          outcome: deepFreeze(outcome),
-        }
-      );
-    }
+    case 'request-answered':
+      return answeredMessage(event, context);
+    case 'request-closed':
+      return closedMessage(event, context);
+    case 'call-ended':
+      return finishedMessage(event, context);
     case 'call-lost': {
-      const call = callAt(head, event);
-      const follows = traceparentOf('request-answered', call?.requestId, log);
-      return call && { type: 'indeterminate', ...callFacts(threadId, call), follows };
+      const call = tracedCall(event, context);
+      const follows = traceparentOf('request-answered', call?.requestId, context.log);
+      return call && { type: 'indeterminate', ...callFacts(context.threadId, call), follows };
     }
     default:
       return undefined;
   }
 }
 
-/** What is told of a call. */
+function answeredMessage(
+  { at, response, channel, principal }: ThreadEventOf<'request-answered'>,
+  context: EventContext,
+): TraceMessage | undefined {
+  const facts = requestFacts(context, response.requestId);
+  if (facts === undefined) return undefined;
+  return {
+    type: 'answered',
+    ...facts,
+    decision: decisionOf(response),
+    waitedMs: Math.max(0, at - facts.request.createdAt),
+    channel,
+    principal: deepFreeze(principal),
+    response: deepFreeze(response),
+    follows: traceparentOf('request-opened', response.requestId, context.log),
+  };
+}
+
+function closedMessage(
+  { at, requestId, cause }: ThreadEventOf<'request-closed'>,
+  context: EventContext,
+): TraceMessage | undefined {
+  const { head, log } = context;
+  const facts = requestFacts(context, requestId);
+  if (facts === undefined) return undefined;
+  const answered = traceparentOf('request-answered', requestId, log);
+  return {
+    type: 'closed',
+    ...facts,
+    cause,
+    wasAnswered: isAnswered(head, requestId),
+    waitedMs: Math.max(0, at - facts.request.createdAt),
+    follows: answered ?? traceparentOf('request-opened', requestId, log),
+  };
+}
+
+function finishedMessage(
+  event: ThreadEventOf<'call-ended'>,
+  context: EventContext,
+): TraceMessage | undefined {
+  const { outcome, source, channel, principal } = event;
+  const call = tracedCall(event, context);
+  if (call === undefined) return undefined;
+  return {
+    type: 'finished',
+    ...callFacts(context.threadId, call),
+    status: outcome.status,
+    source,
+    channel,
+    principal: deepFreeze(principal),
+    outcome: deepFreeze(outcome),
+  };
+}
+
+/** What every trace message about a call has. */
 export function callFacts(
   threadId: string,
   { toolCallId, toolName, requestId, attempts: attempt, input }: ToolCallRecord,
@@ -115,25 +132,24 @@ function decisionOf(response: UserInputResponseContent): AnsweredMessage['decisi
   return response.approved ? 'approved' : 'rejected';
 }
 
-/* A request may be opened, answered and closed by one append, and a call's step be complete with it. */
+/* One append may open, answer and close a request, and complete the step of a call. */
 function requestFacts(
-  { openRequests, newlyPast }: ThreadHead,
+  { head: { openRequests, newlyPast } }: EventContext,
   requestId: string,
 ): RequestFacts | undefined {
   const found = [...openRequests, ...newlyPast.requests].find(
     (other) => other.request.requestId === requestId,
   );
-  if (found === undefined) return undefined;
-  return factsOf(found.request);
+  return found && factsOf(found.request);
 }
 
-/* Of one that is closed by now. */
+/* For a request that has been closed. */
 function isAnswered({ newlyPast }: ThreadHead, requestId: string): boolean {
   const closed = newlyPast.requests.findLast(({ request }) => request.requestId === requestId);
   return closed?.response !== undefined;
 }
 
-/** What is told of a request that is at hand. */
+/** What every trace message about a request has. */
 export function factsOf(found: UserInputRequest): RequestFacts {
   const request = deepFreeze(found);
   const { threadId, requestId, type: requestType, toolCall } = request;
@@ -142,9 +158,6 @@ export function factsOf(found: UserInputRequest): RequestFacts {
   return { threadId, conversationId, requestId, requestType, toolCallId, toolName, request };
 }
 
-function callAt(
-  { calls, newlyPast }: ThreadHead,
-  { step, index }: CallPlace,
-): ToolCallRecord | undefined {
-  return [...calls, ...newlyPast.calls].find((call) => call.step === step && call.index === index);
+function tracedCall(place: CallPlace, { head }: EventContext): ToolCallRecord | undefined {
+  return callAt({ calls: [...head.calls, ...head.newlyPast.calls] }, place);
 }
