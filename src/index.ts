@@ -62,7 +62,8 @@ export {
   type ThreadEventType,
 } from './thread/thread-event.ts';
 export type { ThreadJson } from './thread/thread-json.ts';
-export type { RunFailure, ThreadStatus } from './thread/thread-state.ts';
+export type { RunFailure } from './thread/thread-state.ts';
+export type { ThreadStatus } from './thread/thread-status.ts';
 export type {
   LogEnd,
   LogEntry,
@@ -73,4 +74,4 @@ export type {
   ThreadStore,
   ThreadSummary,
 } from './thread/thread-store.ts';
-export type { TraceMessage } from './thread/trace-message.ts';
+export type { TraceMessage } from './thread/tracing/trace-message.ts';

@@ -90,10 +90,10 @@ describe('imports run one way', () => {
   });
 });
 
-/* A store or a channel may be cut into parts: of `stores/postgres.ts` the files below `stores/postgres`. */
+/* A store or a channel may be cut into parts: of `stores/postgres.ts` the files below `stores/postgres`. SQL stores share `stores/sql`. */
 function isOwnPart(from: string, to: string): boolean {
   const [, owner] = from.replace(/\.ts$/, '').split('/');
-  return to.startsWith(`${room(from)}/${owner}/`);
+  return to.startsWith(`${room(from)}/${owner}/`) || to.startsWith('stores/sql/');
 }
 
 describe('a package is used where the design says', () => {

@@ -8,7 +8,12 @@ import { equalJson } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { isSamePlace, type OpenRequest, type ThreadHead } from '../../thread/thread-state.ts';
+import {
+  isExpired,
+  isSamePlace,
+  type OpenRequest,
+  type ThreadHead,
+} from '../../thread/thread-state.ts';
 import { closeRequestsOf } from './close-requests.ts';
 import { callOfId, refuseUnless } from '../../thread/find-call.ts';
 import type { RequestMaking } from './make-request.ts';
@@ -40,7 +45,7 @@ export async function askDuringCall(
     refuseUnless(call, ['deferred', 'started', 'indeterminate'], 'a person can be asked');
     refuseOverdue(call, at);
     const open = openRequestOf(proposal.head, call);
-    const isOpen = open !== undefined && isSame(open, asking) && !isExpired(open, at);
+    const isOpen = open !== undefined && isSame(open, asking) && !isExpired(open.request, at);
     if (!isOpen) proposal.add(...askEvents(proposal.head, call, asking));
     standing = questionIn(openRequestOf(proposal.head, call)) ?? standing;
   });
@@ -62,10 +67,6 @@ function refuseOverdue({ toolCallId, expiresAt = Infinity }: ToolCallRecord, now
     'not-allowed',
     `Call ${toolCallId} expired at ${new Date(expiresAt).toISOString()}; it can no longer ask.`,
   );
-}
-
-function isExpired({ request }: OpenRequest, now: number): boolean {
-  return (request.expiresAt ?? Infinity) <= now;
 }
 
 function askEvents(

@@ -5,7 +5,7 @@ import type { QuestionRequestContent, QuestionResponseContent } from '../../cont
 import type { CallPlace, ToolCallOutcome } from '../../content/tool-call.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
-import { messageIdOf } from '../../thread/message-id.ts';
+import { messageIdOf } from '../../thread/app-messages.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
@@ -13,7 +13,6 @@ import {
   endsTurn,
   isRunning,
   type OpenRequest,
-  statusOf,
   type ThreadHead,
   type ThreadState,
 } from '../../thread/thread-state.ts';
@@ -25,6 +24,7 @@ import {
   overdueEvents,
 } from '../calls/close-requests.ts';
 import { callAt } from '../../thread/find-call.ts';
+import { statusOf } from '../../thread/thread-status.ts';
 import { type QuestionResult, settled } from '../calls/question-call.ts';
 import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { inputMessageSchemas } from '../model/model-step.ts';

@@ -5,7 +5,12 @@ import type { QuestionRequestContent, QuestionResponseContent } from '../../cont
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
-import type { EndedRequest, OpenRequest, ThreadState } from '../../thread/thread-state.ts';
+import {
+  isExpired,
+  type EndedRequest,
+  type OpenRequest,
+  type ThreadState,
+} from '../../thread/thread-state.ts';
 import type { ParsedInput } from './parse-input.ts';
 import type { MayAnswer } from './run-input.ts';
 
@@ -67,7 +72,7 @@ function checkAnswer(
   now: number,
 ): void {
   const { requestId } = request;
-  if ((request.expiresAt ?? Infinity) <= now) throw closed(requestId, 'expired');
+  if (isExpired(request, now)) throw closed(requestId, 'expired');
   if (request.type !== 'approval-request' || answer.type !== 'approval-response') {
     if (request.type === 'question-request' && answer.type === 'question-response') {
       refuseNoAnswer(request, answer);

@@ -8,7 +8,7 @@ import {
 } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
-import { named } from '../../thread/message-id.ts';
+import { withMessageId } from '../../thread/app-messages.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import { inputMessageSchemas } from '../model/model-step.ts';
 import type { AnswerOptions } from './run-input.ts';
@@ -58,7 +58,7 @@ function withId(messages: readonly ModelMessage[], messageId: string): ModelMess
   if (last === undefined) {
     throw new HoldpointError('invalid-input', 'messageId needs a message in the input.');
   }
-  return [...messages.slice(0, -1), named(last, messageId)];
+  return [...messages.slice(0, -1), withMessageId(last, messageId)];
 }
 
 const messageIdSchema = z

@@ -1,6 +1,6 @@
-import type { ToolCallOutcome } from '../content/tool-call.ts';
-import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
-import type { ThreadEventOf } from './thread-event.ts';
+import type { ToolCallOutcome } from '../../content/tool-call.ts';
+import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
+import type { ThreadEventOf } from '../thread-event.ts';
 
 /**
  * A message on the tracing channel `holdpoint` of `node:diagnostics_channel`. Each is one operation, the same object from its `start` to

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { HoldpointError } from '../errors.ts';
-import type { LogEntry, ThreadSummary } from './thread-store.ts';
+import { HoldpointError } from '../../errors.ts';
+import type { LogEntry, ThreadSummary } from '../../thread/thread-store.ts';
 
 /*
  * Rows of SQL stores, whose columns are the summary's own names in snake case. A status that this holdpoint does not know

@@ -1,4 +1,9 @@
-import type { ThreadFilter, ThreadNotice, ThreadQuery, ThreadSummary } from './thread-store.ts';
+import type {
+  ThreadFilter,
+  ThreadNotice,
+  ThreadQuery,
+  ThreadSummary,
+} from '../../thread/thread-store.ts';
 
 /*
  * What SQL stores ask, in the SQL that their dialects share. A condition is written only where its filter is given: with

@@ -1,10 +1,10 @@
-import type { ToolCallRecord } from '../content/tool-call.ts';
-import { HoldpointError } from '../errors.ts';
+import type { ToolCallRecord } from '../../content/tool-call.ts';
+import { HoldpointError } from '../../errors.ts';
 import { conversationOf } from './guarded-conversation.ts';
-import { callFacts, factsOf, messageOf, traceparentOf } from './message-of-event.ts';
-import type { Proposal } from './proposal.ts';
-import type { ThreadEvent } from './thread-event.ts';
-import type { UnsentAnswer, ThreadState } from './thread-state.ts';
+import { callFacts, factsOf, traceMessageOf, traceparentOf } from './trace-message-of-event.ts';
+import type { Proposal } from '../proposal.ts';
+import { type ThreadEvent, traceparentSchema } from '../thread-event.ts';
+import type { UnsentAnswer, ThreadState } from '../thread-state.ts';
 import type {
   InvokedMessage,
   ModelAnswer,
@@ -12,45 +12,44 @@ import type {
   PromptedMessage,
   TraceMessage,
 } from './trace-message.ts';
-import { traceparentSchema } from './traceparent.ts';
 
-/** The tracing channel `holdpoint`; none where the platform has no `node:diagnostics_channel`. */
+/** The tracing channel `holdpoint`; `undefined` on platforms without `node:diagnostics_channel`. */
 export const tracingChannel = globalThis.process
   ?.getBuiltinModule?.('node:diagnostics_channel')
   ?.tracingChannel<unknown, TraceMessage>('holdpoint');
 
-/** Appends the events and gives them as they are stored; nothing when somebody else was faster. */
+/** Appends events and returns them as they are stored; `undefined` after a concurrent append. */
 type Append = (events: readonly ThreadEvent[]) => Promise<readonly ThreadEvent[] | undefined>;
 
-/** Appends a proposal's events, and tells of them: that it is tried, and what came of it. What is decided anew is told anew. */
+/** Appends the events of a proposal as traced operations. A proposal that is retried after a concurrent append is traced again. */
 export function traceAppend(proposal: Proposal, append: Append): ReturnType<Append> {
-  return isHeard() ? appendTraced(proposal, append) : append(proposal.events);
+  return hasSubscribers() ? appendTraced(proposal, append) : append(proposal.events);
 }
 
 async function appendTraced(proposal: Proposal, append: Append): ReturnType<Append> {
-  const { events, messages, news } = begin(proposal);
+  const { events, messages, announcements } = publishStarts(proposal);
   try {
     const stored = await append(events);
-    conclude(messages, stored === undefined ? { error: outrun() } : {});
-    if (stored !== undefined) for (const each of news) publishStart(each);
+    publishEnd(messages, stored === undefined ? { error: concurrentAppend() } : {});
+    if (stored !== undefined) for (const each of announcements) publishStart(each);
     return stored;
   } catch (error) {
-    conclude(messages, { error });
+    publishEnd(messages, { error });
     throw error;
   }
 }
 
 /** The part of a run's result that is traced. */
 type RunResult = Pick<InvokedMessage, 'finishReason' | 'usage'> & { status: string };
-/** Takes the events that a run appended. */
+/** Receives the events that a run appended. */
 type OnEvents = (events: readonly ThreadEvent[]) => void;
 
-/** Traces a run. That of a guarded call is left out: its agent is only the way in which the call is recorded. */
+/** Traces a run, except that of a guarded call, whose agent serves only to record the call. */
 export function traceRun<RESULT extends RunResult>(
   facts: Pick<InvokedMessage, 'threadId' | 'agentName'> & ModelName,
   run: (onEvents: OnEvents) => Promise<RESULT>,
 ): Promise<RESULT> {
-  if (!isHeard() || conversationOf(facts.threadId) !== undefined) return run(() => {});
+  if (!hasSubscribers() || conversationOf(facts.threadId) !== undefined) return run(() => {});
   const message: InvokedMessage = { type: 'invoked', ...facts };
   const onEvents: OnEvents = (events) => {
     const started = events.findLast(({ type }) => type === 'run-started');
@@ -66,7 +65,7 @@ export function traceRun<RESULT extends RunResult>(
 
 /** Whether the model requests of a thread are traced. */
 export function tracesModel(threadId: string): boolean {
-  return isHeard() && conversationOf(threadId) === undefined;
+  return hasSubscribers() && conversationOf(threadId) === undefined;
 }
 
 /** Traces one request to a model. */
@@ -83,13 +82,13 @@ export function traceModel<RESULT>(
   });
 }
 
-/** Traces a tool that runs. */
+/** Traces the execution of a tool. */
 export function traceCall<RESULT>(
   { threadId, events }: Readonly<ThreadState>,
   { call, description }: { call: ToolCallRecord; description: unknown },
   run: () => Promise<RESULT>,
 ): Promise<RESULT> {
-  if (!isHeard()) return run();
+  if (!hasSubscribers()) return run();
   return traceWork(
     {
       type: 'started',
@@ -107,12 +106,12 @@ export function traceAnswerDelivery<RESULT>(
   { request }: UnsentAnswer,
   deliver: () => Promise<RESULT>,
 ): Promise<RESULT> {
-  if (!isHeard()) return deliver();
+  if (!hasSubscribers()) return deliver();
   const follows = traceparentOf('request-answered', request.requestId, [events]);
   return traceWork({ type: 'delivered', ...factsOf(request), follows }, deliver);
 }
 
-function isHeard(): boolean {
+function hasSubscribers(): boolean {
   return tracingChannel?.hasSubscribers ?? false;
 }
 
@@ -125,7 +124,7 @@ function traceWork<RESULT>(message: TraceMessage, work: () => Promise<RESULT>): 
   return tracingChannel === undefined ? work() : tracingChannel.tracePromise(enter, message);
 }
 
-/* A tool must run once, however faulty the subscriber. */
+/* A tool must run exactly once, even where the subscriber throws, or calls `begin` twice or never. */
 function beginWithin<RESULT>(
   within: (begin: () => void) => void,
   work: () => Promise<RESULT>,
@@ -135,7 +134,7 @@ function beginWithin<RESULT>(
   try {
     within(() => void beginOnce());
   } catch (error) {
-    /* Node, too, makes an uncaught exception of what a subscriber throws. */
+    /* Thrown as an uncaught exception, as Node does with errors of subscribers. */
     queueMicrotask(() => {
       throw error;
     });
@@ -143,27 +142,27 @@ function beginWithin<RESULT>(
   return beginOnce();
 }
 
-/** Tells what is about to be appended. The events are those of the proposal, with the spans that subscribers gave them. */
-function begin({ state, head, events: proposed }: Proposal): {
+/** Publishes the start of every append operation. The events returned are those of the proposal, with the spans that subscribers set. */
+function publishStarts({ state, head, events: proposed }: Proposal): {
   events: ThreadEvent[];
   messages: TraceMessage[];
-  /** Messages that are published only once they are durable. */
-  news: TraceMessage[];
+  /** Messages to publish once their events are durable. */
+  announcements: TraceMessage[];
 } {
   const events: ThreadEvent[] = [];
   const messages: TraceMessage[] = [];
-  const news: TraceMessage[] = [];
+  const announcements: TraceMessage[] = [];
   const context = { threadId: state.threadId, head, log: [events, state.events] };
   for (const event of proposed) {
-    const message = messageOf(event, context);
-    if (message?.type === 'indeterminate') news.push(message);
+    const message = traceMessageOf(event, context);
+    if (message?.type === 'indeterminate') announcements.push(message);
     else if (message !== undefined) {
       publishStart(message);
       messages.push(message);
     }
     events.push(withTraceparent(event, message));
   }
-  return { events, messages, news };
+  return { events, messages, announcements };
 }
 
 function publishStart(message: TraceMessage): void {
@@ -171,7 +170,7 @@ function publishStart(message: TraceMessage): void {
   tracingChannel?.end.publish(message);
 }
 
-function conclude(messages: readonly TraceMessage[], failure: { error?: unknown }): void {
+function publishEnd(messages: readonly TraceMessage[], failure: { error?: unknown }): void {
   for (const message of messages) {
     Object.assign(message, failure);
     if ('error' in failure) tracingChannel?.error.publish(message);
@@ -180,7 +179,7 @@ function conclude(messages: readonly TraceMessage[], failure: { error?: unknown 
   }
 }
 
-/* A subscriber may write anything; what the log could not be read with must not get into it. */
+/* A subscriber may set any value; one that would make the log unreadable must not reach it. */
 function withTraceparent(event: ThreadEvent, message: TraceMessage | undefined): ThreadEvent {
   if (message === undefined || !('traceparent' in message)) return event;
   const { success, data: traceparent } = traceparentSchema.safeParse(message.traceparent);
@@ -188,9 +187,6 @@ function withTraceparent(event: ThreadEvent, message: TraceMessage | undefined):
   return success && isTraceable ? { ...event, traceparent } : event;
 }
 
-function outrun(): HoldpointError {
-  return new HoldpointError(
-    'revision-conflict',
-    'Somebody appended to the thread first; it is decided again.',
-  );
+function concurrentAppend(): HoldpointError {
+  return new HoldpointError('revision-conflict', 'Concurrent append; retrying.');
 }

@@ -1,5 +1,5 @@
 import type { JSONValue, ToolModelMessage, ToolResultPart } from 'ai';
-import type { ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
+import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 
 type ToolPart = ToolModelMessage['content'][number];
 
