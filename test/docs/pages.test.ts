@@ -1,70 +1,53 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { type MarkdownPage, pagesAt } from './markdown-page.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const docs = globSync('docs/**/*.md', { cwd: root }).toSorted();
+const shipped = pagesAt('README.md', 'CHANGELOG.md', 'docs/**/*.md');
+const pages = [...shipped, ...pagesAt('CONTRIBUTING.md', 'SECURITY.md', '.github/**/*.md')];
 
-/** The text of a page without its blocks of code. */
-function proseOf(page: string): string {
-  return readFileSync(join(root, page), 'utf8').replaceAll(/^```.*?^```/gms, '');
+/** The links of a page, as a failure shows them. */
+function linksOf(
+  page: MarkdownPage,
+): { link: string; target: string; anchor: string | undefined }[] {
+  return page.links.map(({ target, anchor }) => {
+    const link = `${page.path} -> ${target}${anchor === undefined ? '' : `#${anchor}`}`;
+    return { link, target, anchor };
+  });
 }
 
-/** The relative links of a page, from the root of the repository: the path, and the heading if it names one. */
-function linksOf(page: string): { path: string; anchor: string | undefined }[] {
-  return [...proseOf(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].map(
-    ([, path = '', anchor]) => ({
-      path: path === '' ? page : normalize(join(dirname(page), path)),
-      anchor,
-    }),
-  );
-}
-
-/** The anchors of a page's headings, as GitHub makes them. */
-function anchorsOf(page: string): Set<string> {
-  const headings = [...proseOf(page).matchAll(/^#+ (.+)$/gm)];
-  return new Set(
-    headings.map(([, heading = '']) =>
-      heading
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-        .replaceAll(' ', '-'),
-    ),
-  );
-}
-
-test.each(['docs/index.md', 'docs/llms.txt'])('%s lists every page', (list) => {
-  const listed = linksOf(list).map(({ path }) => path);
-  const pages = docs.filter((page) => page !== 'docs/index.md');
-  expect(listed.filter((path) => path.endsWith('.md')).toSorted()).toEqual(pages);
+test('README has at most 150 lines', () => {
+  const [readme] = pagesAt('README.md');
+  expect(readme?.text.trimEnd().split('\n').length).toBeLessThanOrEqual(150);
 });
 
-test('the links of README and the docs lead to a file, and to a heading', () => {
-  const broken = ['README.md', ...docs].flatMap((page) =>
-    linksOf(page)
-      .filter(({ path, anchor }) => {
-        if (!existsSync(join(root, path))) return true;
-        return anchor !== undefined && !anchorsOf(path).has(anchor);
-      })
-      .map(({ path, anchor }) => `${page}: ${path}#${anchor ?? ''}`),
-  );
-  expect(broken).toEqual([]);
+test('every link to a file or a heading of the repository leads there', () => {
+  const anchors = new Map(pagesAt('*.md', 'docs/**/*.md').map((page) => [page.path, page.anchors]));
+  const broken = pages
+    .flatMap(linksOf)
+    .filter(({ target, anchor }) =>
+      anchor === undefined
+        ? !existsSync(join(root, target))
+        : anchors.get(target)?.has(anchor) !== true,
+    );
+  expect(broken.map(({ link }) => link)).toEqual([]);
 });
 
-test('the docs link to nothing that the package does not contain', () => {
-  const outside = docs.flatMap((page) =>
-    linksOf(page)
-      .filter(({ path }) => !/^(?:docs|src)\/|^(?:README|CHANGELOG)\.md$/.test(path))
-      .map(({ path }) => `${page}: ${path}`),
-  );
-  expect(outside).toEqual([]);
+test('a page that ships links to nothing that does not', () => {
+  const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const inPackage = ['README.md', 'LICENSE', 'package.json', ...files];
+  const absent = shipped
+    .flatMap(linksOf)
+    .filter(({ target }) =>
+      inPackage.every((file) => target !== file && !target.startsWith(`${file}/`)),
+    );
+  expect(absent.map(({ link }) => link)).toEqual([]);
 });
 
-test('the tests that docs/promises.md names exist', () => {
-  const named = [...proseOf('docs/promises.md').matchAll(/`(test\/[\w./-]+)`/g)];
-  const missing = named
-    .map(([, path = '']) => path)
-    .filter((path) => !existsSync(join(root, path)));
-  expect(named.length).toBeGreaterThan(15);
-  expect(missing).toEqual([]);
+test("README's picture is a recording that ends when the flight is booked, and is small", () => {
+  const path = join(root, 'docs/images/demo.svg');
+  const lastFrame = readFileSync(path, 'utf8').split('<g transform=').at(-1);
+  expect(lastFrame).toContain('Approved');
+  expect(statSync(path).size).toBeLessThan(60_000);
 });

@@ -11,7 +11,7 @@ export interface DocBlock {
   folder: string;
   file: string;
   code: string;
-  /** The block of plain text directly below it: what it prints. */
+  /** The next block under the same heading, where it is plain text: what it prints. */
   output: string | undefined;
 }
 
@@ -29,7 +29,7 @@ function blocksIn(page: string, section: string): DocBlock[] {
   const [heading = ''] = section.split('\n', 1);
   const title = heading.replace(/^# /, '');
   const folder = page.replaceAll(/\W+/g, '-');
-  const found = [...section.matchAll(/```(tsx?)\n(.*?)```\n(?:\n```text\n(.*?)```)?/gs)];
+  const found = [...section.matchAll(/```(tsx?)\n(.*?)```\n(?:(?:(?!```).)*```text\n(.*?)```)?/gs)];
   return found.map(([, kind, code, output], index) => ({
     name: `${page}: ${title}, ${index + 1}`,
     folder,
