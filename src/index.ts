@@ -1,24 +1,18 @@
 export type { Agent } from './agent/agent.ts';
-export type { AgentEvent, AgentListener } from './agent/agent-events.ts';
-export type {
-  AgentOptions,
-  AnswerMessage,
-  AnswerOptions,
-  DeliveredOutcome,
-  InputItem,
-  RunInput,
-  RunOptions,
-  SettledOutcome,
-  ToolRecovery,
-  UnrecordedOutcome,
-} from './agent/agent-options.ts';
+export type { AgentEvent, AgentListener } from './agent/run/agent-events.ts';
+export type { AgentOptions } from './agent/agent-options.ts';
+export type { AnswerMessage, AnswerOptions, InputItem, RunInput } from './agent/input/run-input.ts';
+export type { DeliveredOutcome, SettledOutcome } from './agent/input/accept-outcome.ts';
+export type { RunOptions } from './agent/run/run-options.ts';
+export type { ToolRecovery } from './agent/run/tool-recovery.ts';
+export type { UnrecordedOutcome } from './agent/run/agent-context.ts';
 export type { AgentResponse } from './agent/agent-response.ts';
 export type { AgentStream, AgentStreamEvent } from './agent/agent-stream.ts';
 export { createAgent } from './agent/create-agent.ts';
-export type { PreliminaryResult, ToolRunOptions } from './agent/execute-call.ts';
-export { type Later, later, laterWithin } from './agent/later.ts';
-export type { MayAnswer } from './agent/may-answer.ts';
-export type { Question } from './agent/question-call.ts';
+export type { PreliminaryResult, ToolRunOptions } from './agent/calls/execute-call.ts';
+export { type Later, later, laterWithin } from './agent/calls/execute-call.ts';
+export type { MayAnswer } from './agent/input/run-input.ts';
+export type { Question } from './agent/calls/question-call.ts';
 export {
   type ApprovalRequest,
   type ApprovalRequestContent,
@@ -28,7 +22,7 @@ export {
   approve,
   reject,
 } from './content/approval.ts';
-export type { ModelDelta } from './agent/streaming-model.ts';
+export type { ModelDelta } from './agent/model/streaming-model.ts';
 export { inertLine, inertText } from './content/inert-text.ts';
 export {
   type QuestionAnswer,

@@ -1,8 +1,8 @@
 import type { Agent } from './agent/agent.ts';
-import { callGuarded } from './agent/agent-events.ts';
-import { Bell } from './agent/bell.ts';
+import { callGuarded } from './content/call-guarded.ts';
 import { checkedMs } from './content/checked-number.ts';
 import type { ToolCallRecord } from './content/tool-call.ts';
+import { WakeUp } from './content/wake-up.ts';
 import type { AgentThread } from './thread/agent-thread.ts';
 import { clockOf } from './thread/store-clock.ts';
 import { isSamePlace, type RunFailure } from './thread/thread-state.ts';
@@ -54,21 +54,21 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   if (!(concurrency >= 1))
     throw new TypeError(`concurrency must be 1 or more; got ${concurrency}.`);
   const clock = clockOf(store);
-  const bell = new Bell();
+  const wakeUp = new WakeUp();
   const lanes = new Lanes({
     ...options,
     claimMs,
     concurrency,
-    ring: () => bell.ring(),
+    wake: () => wakeUp.wake(),
   });
   const unsubscribe = store.subscribe?.((notice) => lanes.notice(notice));
-  const stop = (): void => bell.ring();
+  const stop = (): void => wakeUp.wake();
   signal.addEventListener('abort', stop);
   const timer = setInterval(() => lanes.notice(), pollMs);
   try {
     while (!signal.aborted) {
       await lanes.fill(() => clock.sync());
-      if (!signal.aborted) await bell.wait();
+      if (!signal.aborted) await wakeUp.wait();
     }
   } finally {
     clearInterval(timer);
@@ -78,11 +78,11 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   }
 }
 
-/** What the lanes of a worker are run with; `ring` has them filled again. */
+/** What the lanes of a worker are run with; `wake` has them filled again. */
 type LaneSetting = WorkerOptions & {
   claimMs: number;
   concurrency: number;
-  ring: () => void;
+  wake: () => void;
 };
 
 /* How long a free place waits for others, in milliseconds. */
@@ -107,14 +107,14 @@ class Lanes {
 
   /** Takes in that a thread has changed, or without a notice, that any may have. */
   notice(notice?: ThreadNotice): void {
-    const { agent, ring } = this.#setting;
+    const { agent, wake } = this.#setting;
     if (notice === undefined) this.#mayBeDue = true;
     else {
       const { threadId, agent: name, nextDeadline = Infinity } = notice;
       if (name !== agent.name || nextDeadline > agent.now()) return;
       this.#noticed.add(threadId);
     }
-    ring();
+    wake();
   }
 
   /** Claims and begins what is due, as far as there are places. */
@@ -175,10 +175,10 @@ class Lanes {
 
   /** Fills the places when half of them are free, or in a moment: several threads are claimed at the price of one. */
   #refill(): void {
-    const { concurrency, ring } = this.#setting;
+    const { concurrency, wake } = this.#setting;
     clearTimeout(this.#refilling);
-    if (this.#free * 2 >= concurrency) ring();
-    else this.#refilling = setTimeout(ring, refillMs);
+    if (this.#free * 2 >= concurrency) wake();
+    else this.#refilling = setTimeout(wake, refillMs);
   }
 
   async #run({ threadId, revision }: ThreadSummary): Promise<void> {

@@ -44,10 +44,10 @@ const rooms: Record<string, readonly string[]> = {
 /** The one place, or the few, where each package may be used; a folder stands for its files. `ai` may give types to all. */
 const packages: Record<string, readonly string[]> = {
   ai: [
-    'agent/model-step.ts',
-    'agent/streaming-model.ts',
-    'agent/tool-definitions.ts',
-    'agent/traced-model.ts',
+    'agent/model/model-step.ts',
+    'agent/model/streaming-model.ts',
+    'agent/calls/tool-definitions.ts',
+    'agent/model/traced-model.ts',
     'middleware/guarded-call.ts',
     'middleware/heard-model.ts',
     'middleware/inert-tools.ts',
@@ -60,7 +60,7 @@ const packages: Record<string, readonly string[]> = {
   'eventsource-encoder': ['channels/ag-ui/'],
   '@ai-sdk/react': ['channels/ui/use-thread-chat.ts'],
   react: ['channels/ui/use-thread-chat.ts'],
-  eventemitter3: ['agent/agent-events.ts'],
+  eventemitter3: ['agent/run/agent-events.ts'],
   canonicalize: ['policy/digest.ts'],
   'p-retry': ['channels/rap/', 'channels/rap/tool-server/'],
   standardwebhooks: ['channels/rap/webhook-signatures.ts'],

@@ -1,10 +1,11 @@
-import type { Instructions, LanguageModel, ModelMessage, TimeoutConfiguration, ToolSet } from 'ai';
-import type { ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
-import type { UserInputResponseContent } from '../content/user-input.ts';
+import type { Instructions, LanguageModel, TimeoutConfiguration, ToolSet } from 'ai';
 import type { ToolApproval } from '../policy/tool-approval.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
-import type { MayAnswer } from './may-answer.ts';
-import type { ModelSettings } from './model-step.ts';
+import type { MayAnswer } from './input/run-input.ts';
+import type { ModelSettings } from './model/model-step.ts';
+import type { UnrecordedOutcome } from './run/agent-context.ts';
+import type { RetryOptions } from './run/retry-time.ts';
+import type { ToolRecovery } from './run/tool-recovery.ts';
 
 /** What an agent is made of. What has a name in the AI SDK has its meaning here. */
 export interface AgentOptions<
@@ -65,98 +66,4 @@ export interface AgentOptions<
   now?: () => number;
   /** Ids of requests, runs and threads: at least 128 random bits. Default: 22 characters of base64url. */
   generateId?: () => string;
-}
-
-/**
- * When failed runs are tried again. The delay doubles with each failure in a row, up to a cap, and is spread by up to a half, so that
- * threads which failed together don't come back together. The time is written into the log, so that all workers wait for the same one.
- * It holds for tools that are asked about lost calls, too.
- */
-export interface RetryOptions {
-  /** After how many failures in a row the thread is `stuck`: it waits for a person or the app to run it. Default 10. */
-  maxAttempts?: number;
-  /** The delay after the first failure, in milliseconds. Default 1,000. */
-  initialDelayMs?: number;
-  /** The longest delay, in milliseconds. Default 300,000. */
-  maxDelayMs?: number;
-}
-
-/** How a tool's calls are recovered when the process that ran them is gone. */
-export interface ToolRecovery {
-  /**
-   * Asks the tool's own server what became of a call, by its key: the outcome, or `undefined` when it can't tell. Asked
-   * before anything else. Who says `failed` must see to it that the call can't happen any more: a process that only stalled may
-   * still be on its way.
-   */
-  reconcile?: (call: {
-    input: unknown;
-    idempotencyKey: string;
-    toolCallId: string;
-  }) => DeliveredOutcome | undefined | PromiseLike<DeliveredOutcome | undefined>;
-  /** Whether the call may be started again, with the same input and key, as the server does it once for a key. Default `false`. */
-  idempotent?: boolean;
-  /** How often it may be started in all, when it is idempotent. Default 3. */
-  maxAttempts?: number;
-}
-
-/** What became of a call, as somebody outside knows. `output` must be JSON. */
-export type DeliveredOutcome =
-  | { status: 'succeeded'; output: unknown }
-  | { status: 'failed'; error: string };
-
-/** How a person settles a call whose outcome is unknown; `retry` is a new approval of the same call. */
-export type SettledOutcome = DeliveredOutcome | { status: 'retry' };
-
-/** An outcome that the store did not take. */
-export interface UnrecordedOutcome {
-  threadId: string;
-  call: ToolCallRecord;
-  outcome: ToolCallOutcome;
-  /** Why the store did not take it. */
-  error: unknown;
-}
-
-/** What a run may be given: text, messages, answers, or several of these. `[]` resumes the thread where it stands. */
-export type RunInput = InputItem | readonly InputItem[];
-/** One item of a run's input. */
-export type InputItem = string | ModelMessage | AnswerMessage | UserInputResponseContent;
-
-/** A user message that carries answers: the same as the answers alone. */
-export interface AnswerMessage {
-  role: 'user';
-  content: readonly UserInputResponseContent[];
-}
-
-/** Who sends a message or an answer, and through what. */
-export interface AnswerOptions {
-  /**
-   * Who sends it, as the app authenticated them: any JSON. It is kept in the log with each message and each answer; and the requests that
-   * a message leads to show it to the people who are asked (`requestedBy`), so leave out what they may not see.
-   */
-  principal?: unknown;
-  /** Through what it came, in the app's words (`'slack'`, `'web'`): 1 to 100 characters; kept in the log likewise. */
-  channel?: string;
-}
-
-/** How one run goes. */
-export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>> extends AnswerOptions {
-  /** Ends the run: tools get it as theirs, `run` rejects with its reason, and the thread can be run again. */
-  abortSignal?: AbortSignal;
-  /** @deprecated The same as `abortSignal`, by its old name. */
-  signal?: AbortSignal;
-  /** For the rules of `toolApproval`; and for the AI SDK's telemetry, of what `telemetry.includeRuntimeContext` names. */
-  runtimeContext?: RUNTIME_CONTEXT;
-  /** What a message does to open requests: it is refused (default), or it cancels them. */
-  whilePending?: 'refuse' | 'cancel';
-  /**
-   * Your id for the message of this input, 1 to 256 characters: the same id again records nothing, goes on where the turn stands, and
-   * gives the recorded reply once there is one, also when the conversation has gone on since. For callers that retry: queues, workflow
-   * engines, browsers.
-   */
-  messageId?: string;
-  /**
-   * Does nothing unless `thread.resumeAt` has come: for schedulers of your own, which may wake too early or too often. Only with
-   * the input `[]`.
-   */
-  onlyWhenDue?: boolean;
 }

@@ -3,8 +3,10 @@ import type { ApprovalRequestContent } from '../content/approval.ts';
 import type { UserInputRequestContent } from '../content/user-input.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
-import type { Source, StepMetadata } from '../thread/thread-event.ts';
-import type { RunEnd } from './run-end.ts';
+import { turnOfMessage } from '../thread/message-turn.ts';
+import type { Source, StepMetadata, ThreadEventOf } from '../thread/thread-event.ts';
+import type { ThreadState } from '../thread/thread-state.ts';
+import type { RunEnd } from './run/run-end.ts';
 
 /** What a run came to. */
 export interface AgentResponse {
@@ -74,4 +76,37 @@ function lastText(messages: readonly ModelMessage[]): string {
   const content = messages.findLast(({ role }) => role === 'assistant')?.content ?? '';
   if (typeof content === 'string') return content;
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+/** The part of a thread's messages that replies to one of them. */
+export interface RecordedReply {
+  begin: number;
+  end: number;
+  /** The last step that the model took for it. */
+  step: ThreadEventOf<'step-finished'> | undefined;
+  /** Whether another message from the app has come since, so that no run adds to the reply any more. */
+  isOver: boolean;
+}
+
+/** The reply to the message with this id; `undefined` where the thread does not have that message. */
+export function recordedReply(
+  { events, messages, head }: Readonly<ThreadState>,
+  messageId: string,
+): RecordedReply | undefined {
+  const turn = turnOfMessage(events, messageId);
+  if (turn === undefined) return undefined;
+  const { message, next } = turn;
+  const isOver = next !== undefined && !head.queuedMessages.includes(next);
+  return {
+    begin: messages.indexOf(message) + 1,
+    end: isOver ? messages.indexOf(next) : messages.length,
+    step: turn.events.findLast((event) => event.type === 'step-finished'),
+    isOver,
+  };
+}
+
+/** The end of what runs nothing now; of a recorded reply, with its last step. */
+export function nothingRun(status: RunEnd['status'], step?: RecordedReply['step']): RunEnd {
+  const { finishReason, metadata } = step ?? {};
+  return { status, usage: undefined, finishReason, metadata };
 }

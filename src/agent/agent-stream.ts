@@ -1,9 +1,9 @@
+import { EventBuffer } from '../content/event-buffer.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { AgentResponse } from './agent-response.ts';
-import type { PreliminaryResult } from './execute-call.ts';
-import { Feed } from './feed.ts';
-import type { ModelDelta } from './streaming-model.ts';
+import type { PreliminaryResult } from './calls/execute-call.ts';
+import type { ModelDelta } from './model/streaming-model.ts';
 
 /**
  * What a streamed run emits: what the model is saying and what tools yield before their results, which is provisional; the thread's
@@ -29,7 +29,10 @@ export interface AgentStream extends AsyncIterable<AgentStreamEvent, undefined> 
 }
 
 /** Emits what a tool has yielded; a reader that falls behind gets the latest of each call. */
-export function pushPreliminary(feed: Feed<AgentStreamEvent>, result: PreliminaryResult): void {
+export function pushPreliminary(
+  feed: EventBuffer<AgentStreamEvent>,
+  result: PreliminaryResult,
+): void {
   feed.pushLatest(
     deepFreeze(result),
     (kept) => kept.type === 'tool-result' && kept.toolCallId === result.toolCallId,
@@ -38,14 +41,14 @@ export function pushPreliminary(feed: Feed<AgentStreamEvent>, result: Preliminar
 
 /** Does the run: tells the feed of it, and stops at the signal. */
 export type StreamedWork = (
-  feed: Feed<AgentStreamEvent>,
+  feed: EventBuffer<AgentStreamEvent>,
   signal: AbortSignal,
 ) => Promise<AgentResponse>;
 
 /** The stream of a run that has not begun. */
 export class RunStream implements AgentStream {
   readonly #work: StreamedWork;
-  readonly #feed = new Feed<AgentStreamEvent>();
+  readonly #feed = new EventBuffer<AgentStreamEvent>();
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
   #response: Promise<AgentResponse> | undefined;

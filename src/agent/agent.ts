@@ -2,18 +2,13 @@ import type { ApprovalRequestContent } from '../content/approval.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ThreadEventType } from '../thread/thread-event.ts';
-import type { AgentListener } from './agent-events.ts';
-import type {
-  AnswerOptions,
-  DeliveredOutcome,
-  InputItem,
-  RunInput,
-  RunOptions,
-  SettledOutcome,
-} from './agent-options.ts';
 import type { AgentResponse } from './agent-response.ts';
 import type { AgentStream } from './agent-stream.ts';
-import type { Question } from './question-call.ts';
+import type { Question } from './calls/question-call.ts';
+import type { DeliveredOutcome, SettledOutcome } from './input/accept-outcome.ts';
+import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
+import type { AgentListener } from './run/agent-events.ts';
+import type { RunOptions } from './run/run-options.ts';
 
 /** A language model with tools, a loop that asks before it acts, and threads that remember. */
 export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {

@@ -3,19 +3,19 @@ import { checkedMs } from '../content/checked-number.ts';
 import { randomId } from '../content/random-id.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { clockOf } from '../thread/store-clock.ts';
-import type { Agent } from './agent.ts';
-import type { AgentContext } from './agent-context.ts';
-import { AgentEvents } from './agent-events.ts';
 import type { AgentOptions } from './agent-options.ts';
-import { checkRules } from './apply-rules.ts';
+import type { Agent } from './agent.ts';
+import { checkRules } from './calls/decide-calls.ts';
+import { checkTools, definedOnce } from './calls/tool-definitions.ts';
 import { HoldpointAgent } from './holdpoint-agent.ts';
 import { refuseUnknownAgentSettings } from './known-settings.ts';
-import { settingsOf } from './model-step.ts';
-import { checkRecovery } from './lost-calls.ts';
-import { checkedRetry } from './retry-time.ts';
-import { checkedName } from './thread-owner.ts';
-import { checkedTimeout } from './time-limits.ts';
-import { checkTools } from './tool-definitions.ts';
+import { settingsOf } from './model/model-step.ts';
+import type { AgentContext } from './run/agent-context.ts';
+import { AgentEvents } from './run/agent-events.ts';
+import { checkedRetry } from './run/retry-time.ts';
+import { checkedTimeout } from './run/run-signal.ts';
+import { checkRecovery } from './run/tool-recovery.ts';
+import { checkedName } from './thread-handles.ts';
 
 /**
  * Wraps a language model with a loop that runs tools, asks people where a rule says so, and remembers.
@@ -37,7 +37,8 @@ export function createAgent<
   RUNTIME_CONTEXT = Record<string, unknown>,
 >(options: AgentOptions<TOOLS, RUNTIME_CONTEXT>): Agent<RUNTIME_CONTEXT> {
   refuseUnknownAgentSettings(options);
-  const { tools = {}, toolApproval, toolRecovery = {} } = options;
+  const { model, instructions, toolApproval, mayAnswer, onUnrecorded } = options;
+  const { tools = {}, toolsContext = {}, toolRecovery = {} } = options;
   const { maxSteps = 20, leaseMs = 60_000, abortGraceMs = 5_000 } = options;
   checkTools(tools);
   checkRules(toolApproval, tools);
@@ -46,10 +47,18 @@ export function createAgent<
   const store = options.store ?? memoryStore();
   const clock = clockOf(store);
   const context: AgentContext = {
-    options,
     name: checkedName(options.name),
-    retry: checkedRetry(options.retry),
+    model,
+    instructions,
     settings: settingsOf(options),
+    tools,
+    toolsContext,
+    definedTools: definedOnce(tools, toolsContext),
+    toolApproval,
+    toolRecovery,
+    mayAnswer,
+    onUnrecorded,
+    retry: checkedRetry(options.retry),
     limits: checkedTimeout(options.timeout, tools),
     maxSteps,
     leaseMs: checkedMs(leaseMs, 'leaseMs'),

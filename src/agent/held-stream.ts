@@ -3,10 +3,10 @@ import { timer } from '../content/timer.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Agent } from './agent.ts';
-import type { LookOptions } from './look-until-idle.ts';
+import type { PollingOptions } from './follow-thread.ts';
 
 /** How long the stream of a run is held open for calls that are done elsewhere. */
-export interface HoldOptions extends LookOptions {
+export interface HoldOptions extends PollingOptions {
   /**
    * How long a run that waits for calls elsewhere, and for nothing else, holds its stream open, in milliseconds, below 2^31, for all its
    * waits together: what they ask or come to in that time is streamed. Default 0: the stream ends, and the next run streams it.
@@ -66,7 +66,7 @@ export class HeldStream {
     this.#ended.abort();
   }
 
-  #end(holdOpenMs: number, wait: NonNullable<LookOptions['wait']>): AbortSignal {
+  #end(holdOpenMs: number, wait: NonNullable<PollingOptions['wait']>): AbortSignal {
     const over = new AbortController();
     const stop = (): void => over.abort();
     /* A wait may reject when its signal aborts, which is an end like another. */

@@ -1,9 +1,9 @@
-import type { ProviderAnswer } from '../agent/collected-answer.ts';
+import type { ProviderResponse } from '../agent/model/collected-response.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import type { Brought } from './recorded-steps.ts';
+import type { SentAnswer } from './recorded-steps.ts';
 
 /** Who gets the parts of a run: what they know before, and what they bring. */
-export interface Audience extends Brought {
+export interface Audience extends SentAnswer {
   thread: AgentThread;
   /** The names of the tools that the caller has beside the model. */
   callerTools: ReadonlySet<string>;
@@ -14,7 +14,7 @@ export interface Audience extends Brought {
   /** Whether the caller takes what is no part of the answer, too. */
   takesRaw: boolean;
   /** The model's latest answer. */
-  answer: () => ProviderAnswer | undefined;
+  answer: () => ProviderResponse | undefined;
   /** An error of the run, as the caller gets it. */
   failure: (error: unknown) => unknown;
 }

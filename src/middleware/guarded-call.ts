@@ -1,11 +1,12 @@
 import type { Tool, ToolExecutionOptions } from 'ai';
+import { errorText } from '../content/error-text.ts';
 import type { Agent } from '../agent/agent.ts';
-import type { AgentOptions, ToolRecovery } from '../agent/agent-options.ts';
+import type { AgentOptions } from '../agent/agent-options.ts';
+import type { ToolRecovery } from '../agent/run/tool-recovery.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
 import { createAgent } from '../agent/create-agent.ts';
-import { lastOf, successOf, type ToolRunOptions } from '../agent/execute-call.ts';
-import { Feed } from '../agent/feed.ts';
-import { messageOf } from '../agent/model-step.ts';
+import { lastOf, successOf, type ToolRunOptions } from '../agent/calls/execute-call.ts';
+import { EventBuffer } from '../content/event-buffer.ts';
 import { sha256 } from '../content/sha256.ts';
 import type { ToolCall, ToolCallOutcome } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
@@ -51,7 +52,7 @@ export class GuardedCall {
   readonly #options: ToolExecutionOptions<unknown>;
   readonly #call: ToolCall;
   readonly #agent: Agent;
-  readonly #outputs = new Feed<Output>();
+  readonly #outputs = new EventBuffer<Output>();
   #ending: Ending | undefined;
 
   constructor(
@@ -134,7 +135,7 @@ export class GuardedCall {
     const isRecorded =
       ending?.type === 'returned'
         ? equalJson(await successOf(undefined, this.#call, ending.output), outcome)
-        : outcome.status === 'failed' && messageOf(ending?.error).startsWith(outcome.error);
+        : outcome.status === 'failed' && errorText(ending?.error).startsWith(outcome.error);
     return ending !== undefined && isRecorded ? ending : endingOf(outcome);
   }
 
@@ -195,14 +196,14 @@ export class GuardedCall {
 
   #stuck(status: AgentResponse['status'], { id }: AgentThread): HoldpointError {
     const { toolCallId, toolName } = this.#call;
-    const settling =
+    const ways =
       `with an agent that has these tools and this store, ` +
       `agent.settle(await agent.thread('${id}'), '${toolCallId}', outcome)`;
     if (status === 'indeterminate') {
       return new HoldpointError(
         'thread-indeterminate',
         `Call ${toolCallId} of ${toolName} was started and nobody knows how it ended; it is not run again. ` +
-          `Who can tell says so: ${settling}; or the tool itself, by toolRecovery.`,
+          `Who can tell says so: ${ways}; or the tool itself, by toolRecovery.`,
       );
     }
     return new HoldpointError(

@@ -1,11 +1,11 @@
 import { type LanguageModelMiddleware, wrapLanguageModel } from 'ai';
 import {
-  CollectedAnswer,
-  type ProviderAnswer,
+  CollectedResponse,
+  type ProviderResponse,
   type ProviderPart,
   type ProviderStream,
-} from '../agent/collected-answer.ts';
-import { tellsYes } from '../agent/provider-requests.ts';
+} from '../agent/model/collected-response.ts';
+import { carriesApproval } from '../agent/model/provider-requests.ts';
 import { isForced, type ProviderCall, type ProviderModel } from './provider-call.ts';
 import { unretried } from './unretried.ts';
 
@@ -27,7 +27,7 @@ interface Unanswered {
 export class HeardModel {
   readonly model: ProviderModel;
   /** The latest whole answer. */
-  answer: ProviderAnswer | undefined;
+  answer: ProviderResponse | undefined;
   #unanswered: Unanswered | undefined;
 
   constructor(
@@ -42,7 +42,7 @@ export class HeardModel {
         return await request(call);
       } catch (error) {
         /* A yes that has reached the provider is not said again. */
-        throw isSilent() && !tellsYes(call.params.prompt) ? this.#keep(error) : error;
+        throw isSilent() && !carriesApproval(call.params.prompt) ? this.#keep(error) : error;
       }
     };
     this.model = wrapLanguageModel({
@@ -80,7 +80,7 @@ export class HeardModel {
 
   #hear(streamed: ProviderStream): ProviderStream {
     const reader = streamed.stream.getReader();
-    const answer = new CollectedAnswer();
+    const answer = new CollectedResponse();
     const stream = new ReadableStream<ProviderPart>(
       {
         pull: async (controller) => {
@@ -97,7 +97,7 @@ export class HeardModel {
     return { ...streamed, stream };
   }
 
-  #speak(answer: ProviderAnswer): ProviderStream {
+  #speak(answer: ProviderResponse): ProviderStream {
     this.answer = answer;
     const { request, response } = answer;
     return { stream: streamOf(partsOf(answer)), request, response };
@@ -105,7 +105,7 @@ export class HeardModel {
 }
 
 /** An answer as the parts of a stream, nothing lost. */
-function* partsOf(answer: ProviderAnswer): Generator<ProviderPart, void, void> {
+function* partsOf(answer: ProviderResponse): Generator<ProviderPart, void, void> {
   const { content, warnings, response, finishReason, usage, providerMetadata } = answer;
   yield { type: 'stream-start', warnings };
   yield { type: 'response-metadata', ...response };

@@ -1,7 +1,7 @@
 import type { ToolSet } from 'ai';
 import type { AgentOptions } from '../agent/agent-options.ts';
 import type { AgentStreamEvent } from '../agent/agent-stream.ts';
-import type { ProviderPart } from '../agent/collected-answer.ts';
+import type { ProviderPart } from '../agent/model/collected-response.ts';
 import { createAgent } from '../agent/create-agent.ts';
 import { messageIdOf } from '../thread/message-id.ts';
 import { HeardModel } from './heard-model.ts';

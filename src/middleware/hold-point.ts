@@ -1,5 +1,5 @@
 import type { LanguageModelMiddleware, ToolSet } from 'ai';
-import { CollectedAnswer, type ProviderAnswer } from '../agent/collected-answer.ts';
+import { CollectedResponse, type ProviderResponse } from '../agent/model/collected-response.ts';
 import { createAgent } from '../agent/create-agent.ts';
 import { checkedMs } from '../content/checked-number.ts';
 import { memoryStore } from '../stores/memory.ts';
@@ -78,7 +78,7 @@ export function holdPoint<
     },
     async wrapGenerate({ model, params }) {
       const { stream, heard, told } = await holdRun(holding, { model, params, isStreamed: false });
-      const answer = new CollectedAnswer();
+      const answer = new CollectedResponse();
       const parts = stream.read();
       for await (const part of parts) {
         if (part.type === 'error') throw part.error;
@@ -94,7 +94,7 @@ export function holdPoint<
 }
 
 /* Of several steps the last one is what was asked for. */
-function structuredText({ structuredOutputText, content }: ProviderAnswer): string {
+function structuredText({ structuredOutputText, content }: ProviderResponse): string {
   return (
     structuredOutputText ?? content.map((part) => (part.type === 'text' ? part.text : '')).join('')
   );

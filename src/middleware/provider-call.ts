@@ -1,6 +1,7 @@
 import type { LanguageModelMiddleware } from 'ai';
 import { z } from 'zod';
-import type { AgentOptions, RunOptions } from '../agent/agent-options.ts';
+import type { AgentOptions } from '../agent/agent-options.ts';
+import type { RunOptions } from '../agent/run/run-options.ts';
 import { type UserInputResponseContent, userInputResponseSchema } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import { isInert } from './inert-tools.ts';

@@ -8,7 +8,7 @@ import { toJson } from '../thread/tagged-json.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { endsTurn } from '../thread/thread-state.ts';
 import type { ProviderCall } from './provider-call.ts';
-import type { Brought } from './recorded-steps.ts';
+import type { SentAnswer } from './recorded-steps.ts';
 import { answersInMessage } from './result-requests.ts';
 
 type PromptMessage = ProviderCall['prompt'][number];
@@ -118,7 +118,7 @@ export function broughtBy(
   { messages, answers }: ReadPrompt,
   thread: AgentThread,
   { answers: others, messageId }: BesidePrompt,
-): Brought {
+): SentAnswer {
   const newest = messages.length === 0 ? [...answers, ...others] : others;
   return {
     messageId,

@@ -1,6 +1,6 @@
 import type { ToolResultPart } from 'ai';
 import { z } from 'zod';
-import type { ProviderAnswer, ProviderPart } from '../agent/collected-answer.ts';
+import type { ProviderResponse, ProviderPart } from '../agent/model/collected-response.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { isSaid, turnOfMessage } from '../thread/message-turn.ts';
@@ -12,14 +12,14 @@ import { blockParts } from './said-parts.ts';
 export type RecordedStep = ThreadEventOf<'step-finished'>;
 
 /** The end of an answer: how it ended, and what the provider says of it. */
-export type AnswerEnd = Pick<ProviderAnswer, 'finishReason' | 'providerMetadata' | 'response'>;
+export type AnswerEnd = Pick<ProviderResponse, 'finishReason' | 'providerMetadata' | 'response'>;
 
 type ToolResult = Extract<ProviderPart, { type: 'tool-result' }>;
 type FileSaid = Extract<AssistantPart, { type: 'file' | 'reasoning-file' }>;
 type FileData = Extract<ProviderPart, { type: 'file' }>['data'];
 
 /** What a call of the model brings that the thread may have from before. */
-export interface Brought {
+export interface SentAnswer {
   /** The caller's id for the message that the prompt ends with. */
   messageId: string | undefined;
   /** Whether the message is, by its words, the one that the thread is at work on. */
@@ -31,7 +31,7 @@ export interface Brought {
 /** The steps that reply to what a call brings, up to the next message; `undefined` where it is new to the thread. */
 export function stepsOfReply(
   { events, calls }: AgentThread,
-  { messageId, isRepeated, answered }: Brought,
+  { messageId, isRepeated, answered }: SentAnswer,
 ): readonly RecordedStep[] | undefined {
   if (messageId !== undefined) return turnOfMessage(events, messageId)?.events.filter(isStep);
   if (isRepeated) return events.slice(events.findLastIndex(isSaid) + 1).filter(isStep);

@@ -1,9 +1,9 @@
-import type { ProviderAnswer, ProviderPart } from '../agent/collected-answer.ts';
+import type { ProviderResponse, ProviderPart } from '../agent/model/collected-response.ts';
 import type { ToolCallOutcome } from '../content/tool-call.ts';
 
 type ToolResult = Extract<ProviderPart, { type: 'tool-result' }>;
 type OwnOutcome = Exclude<ToolCallOutcome, { status: 'forwarded' }>;
-type ProviderMetadata = ProviderAnswer['providerMetadata'];
+type ProviderMetadata = ProviderResponse['providerMetadata'];
 
 /** A text or a thought that is there as a whole. */
 export function blockParts(

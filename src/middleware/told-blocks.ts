@@ -1,5 +1,5 @@
-import type { ProviderPart } from '../agent/collected-answer.ts';
-import type { ModelDelta } from '../agent/streaming-model.ts';
+import type { ProviderPart } from '../agent/model/collected-response.ts';
+import type { ModelDelta } from '../agent/model/streaming-model.ts';
 
 /** A piece of a text or of a thought. */
 export type BlockDelta = Extract<

@@ -1,6 +1,6 @@
 import type { AgentResponse } from '../agent/agent-response.ts';
 import type { AgentStreamEvent } from '../agent/agent-stream.ts';
-import type { ProviderAnswer, ProviderPart } from '../agent/collected-answer.ts';
+import type { ProviderResponse, ProviderPart } from '../agent/model/collected-response.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { CallPlace, ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 import type { Audience } from './audience.ts';
@@ -29,7 +29,7 @@ export class ToldParts {
   readonly #inputs = new Set<string>();
   readonly #blocks = new ToldBlocks();
   #steps = 0;
-  #toldAnswer: ProviderAnswer | undefined;
+  #toldAnswer: ProviderResponse | undefined;
   /** Whether nothing has been told yet. */
   isSilent = true;
   /** What the model said last, where the run took no step and its reply is one of before. */

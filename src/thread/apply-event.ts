@@ -15,7 +15,7 @@ import {
 } from './apply-step.ts';
 import type { EntryContent } from './log-entry.ts';
 import type { ThreadEvent } from './thread-event.ts';
-import { nothingSettled, type ThreadHead, type ThreadState } from './thread-state.ts';
+import { nothingPast, type ThreadHead, type ThreadState } from './thread-state.ts';
 import { tampered, type Writing } from './writing.ts';
 
 /** Begins to write a head; the thread stays as it is. */
@@ -24,9 +24,9 @@ export function beginWriting({ head, endedRequests }: ThreadState): Writing {
     draft: {
       ...head,
       calls: head.calls.map((call) => ({ ...call })),
-      owedAnswers: [...head.owedAnswers],
+      unsentAnswers: [...head.unsentAnswers],
       queuedMessages: [...head.queuedMessages],
-      settling: nothingSettled(),
+      newlyPast: nothingPast(),
     },
     requests: new Map(head.openRequests.map((open) => [open.request.requestId, open])),
     endedRequests,
@@ -38,7 +38,7 @@ export function writeEvents(writing: Writing, events: readonly ThreadEvent[]): v
   for (const event of events) applyEvent(writing, event);
 }
 
-/** The head as it is written so far. What the events have settled is in its `settling`. */
+/** The head as it is written so far. What the events have settled is in its `newlyPast`. */
 export function headSoFar({ draft, requests }: Writing): ThreadHead {
   return { ...draft, openRequests: [...requests.values()] };
 }
@@ -69,16 +69,16 @@ export function adopt(
   { events, hash, snapshot }: EntryContent,
   head: ThreadHead,
 ): void {
-  const { messages, retracted, calls, requests, toolCallIds } = head.settling;
+  const { messages, retracted, calls, requests, toolCallIds } = head.newlyPast;
   state.messages.length -= retracted;
   for (const message of messages) state.messages.push(message);
-  for (const call of calls) state.settledCalls.push(call);
+  for (const call of calls) state.pastCalls.push(call);
   for (const ended of requests) state.endedRequests.set(ended.request.requestId, ended);
   for (const toolCallId of toolCallIds) state.toolCallIds.add(toolCallId);
   for (const event of events) state.events.push(event);
   state.entries.push({ revision: state.events.length, hash, snapshot });
   nameCalls(head, hash);
-  state.head = { ...head, settling: nothingSettled() };
+  state.head = { ...head, newlyPast: nothingPast() };
 }
 
 /*

@@ -9,7 +9,7 @@ export function openRequest(writing: Writing, event: ThreadEventOf<'request-open
   const { request, place, beside } = event;
   refuseKnown(writing, event, request.requestId);
   if (beside !== undefined) {
-    openBeside(writing, event, beside);
+    openRequestOf(writing, event, beside);
     return;
   }
   if (place === undefined) {
@@ -33,12 +33,12 @@ function refuseKnown(
   const isKnown =
     requests.has(requestId) ||
     endedRequests.has(requestId) ||
-    draft.settling.requests.some(({ request }) => request.requestId === requestId);
+    draft.newlyPast.requests.some(({ request }) => request.requestId === requestId);
   if (isKnown) throw tampered(event, `there was a request ${requestId} before`);
 }
 
 /** One question at a time: an answer to the one before is not for this one, and is owed no more. */
-function openBeside(
+function openRequestOf(
   writing: Writing,
   event: ThreadEventOf<'request-opened'>,
   beside: CallPlace,
@@ -64,7 +64,7 @@ export function answerRequest(writing: Writing, event: ThreadEventOf<'request-an
   const { place } = open;
   writing.draft.failure = undefined;
   writing.draft.isStopped = false;
-  writing.draft.settling.requests.push({ ...open, response });
+  writing.draft.newlyPast.requests.push({ ...open, response });
   oweAnswer(writing, open, response);
   const approved = response.type === 'approval-response' && response.approved;
   if (place !== undefined && approved)
@@ -78,16 +78,16 @@ function oweAnswer(
 ): void {
   if (beside === undefined || request.type !== 'question-request') return;
   if (response.type !== 'question-response') return;
-  draft.owedAnswers.push({ request, response, beside, replyTo });
+  draft.unsentAnswers.push({ request, response, beside, replyTo });
 }
 
 export function closeRequest(writing: Writing, event: ThreadEventOf<'request-closed'>): void {
   const { requestId, cause } = event;
   const answered =
-    writing.draft.settling.requests.find(({ request }) => request.requestId === requestId) ??
+    writing.draft.newlyPast.requests.find(({ request }) => request.requestId === requestId) ??
     writing.endedRequests.get(requestId);
   const open = answered ?? takeRequest(writing, event, requestId);
-  writing.draft.settling.requests.push({ ...open, cause });
+  writing.draft.newlyPast.requests.push({ ...open, cause });
   const { place } = open;
   if (place === undefined) return;
   callAt(writing, event, place, ['waiting', 'approved']).status = 'proposed';
@@ -96,11 +96,11 @@ export function closeRequest(writing: Writing, event: ThreadEventOf<'request-clo
 /** A tool has its answer, or never will. */
 export function deliverAnswer({ draft }: Writing, event: ThreadEventOf<'answer-delivered'>): void {
   const { requestId } = event;
-  const others = draft.owedAnswers.filter(({ request }) => request.requestId !== requestId);
-  if (others.length === draft.owedAnswers.length) {
+  const others = draft.unsentAnswers.filter(({ request }) => request.requestId !== requestId);
+  if (others.length === draft.unsentAnswers.length) {
     throw tampered(event, `no tool is owed the answer to request ${requestId}`);
   }
-  draft.owedAnswers = others;
+  draft.unsentAnswers = others;
 }
 
 /** An attempt is over: it asks nothing any more, and no answer is for it. */
@@ -117,8 +117,8 @@ function refuseOpenBeside(writing: Writing, event: ThreadEvent, place: CallPlace
 }
 
 function dropOwed({ draft }: Writing, place: CallPlace): void {
-  if (draft.owedAnswers.length === 0) return;
-  draft.owedAnswers = draft.owedAnswers.filter(({ beside }) => !isSamePlace(beside, place));
+  if (draft.unsentAnswers.length === 0) return;
+  draft.unsentAnswers = draft.unsentAnswers.filter(({ beside }) => !isSamePlace(beside, place));
 }
 
 function takeRequest({ requests }: Writing, event: ThreadEvent, requestId: string): OpenRequest {

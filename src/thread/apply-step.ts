@@ -2,7 +2,7 @@ import type { ToolCallRecord } from '../content/tool-call.ts';
 import { endBeside } from './apply-request.ts';
 import { proposedCalls } from './proposed-calls.ts';
 import type { ThreadEventOf } from './thread-event.ts';
-import { endsTurn, modelSpeaks } from './thread-state.ts';
+import { endsTurn, isModelDue } from './thread-state.ts';
 import { toolParts } from './tool-result.ts';
 import { callAt, tampered, type Writing } from './writing.ts';
 
@@ -12,9 +12,9 @@ export function addMessage(
   { message, place, principal }: ThreadEventOf<'message-added'>,
 ): void {
   const { draft } = writing;
-  const { calls, queuedMessages, settling } = draft;
+  const { calls, queuedMessages, newlyPast } = draft;
   if (calls.length > 0) queuedMessages.push(message);
-  else settling.messages.push(message);
+  else newlyPast.messages.push(message);
   if (calls.length === 0 && place === undefined) {
     const { modelIsNext, isStopped, requestedBy } = draft;
     draft.unanswered = [...draft.unanswered, { modelIsNext, isStopped, requestedBy }];
@@ -31,10 +31,10 @@ export function retractMessage(
   { draft }: Writing,
   event: ThreadEventOf<'message-retracted'>,
 ): void {
-  const { unanswered, settling } = draft;
+  const { unanswered, newlyPast } = draft;
   const before = unanswered.at(-1);
   if (before === undefined) throw tampered(event, 'no message is without a reply');
-  if (settling.messages.pop() === undefined) settling.retracted += 1;
+  if (newlyPast.messages.pop() === undefined) newlyPast.retracted += 1;
   draft.unanswered = unanswered.slice(0, -1);
   draft.modelIsNext = before.modelIsNext;
   draft.isStopped = before.isStopped;
@@ -58,7 +58,7 @@ export function endRun(
   draft.run = undefined;
   if (stopped === true) stopTurn(draft);
   /* A run that nothing stopped, and that did not bring the model's turn to its end, had no step left. */
-  draft.isOutOfSteps = error === undefined && modelSpeaks(draft);
+  draft.isOutOfSteps = error === undefined && isModelDue(draft);
   if (error === undefined) draft.failure = undefined;
   else if (aborted !== true) {
     draft.failure = { failures: (draft.failure?.failures ?? 0) + 1, error, retryAt };
@@ -78,7 +78,7 @@ function stopTurn(draft: Writing['draft']): void {
 
 export function finishStep(writing: Writing, event: ThreadEventOf<'step-finished'>): void {
   const { draft } = writing;
-  const { settling } = draft;
+  const { newlyPast } = draft;
   if (draft.calls.length > 0 || event.step !== draft.steps) {
     throw tampered(event, `step ${draft.steps} is next, and open calls must end before it`);
   }
@@ -86,9 +86,9 @@ export function finishStep(writing: Writing, event: ThreadEventOf<'step-finished
   draft.unanswered = [];
   draft.modelIsNext = false;
   if (event.message === undefined) return;
-  settling.messages.push(event.message);
+  newlyPast.messages.push(event.message);
   draft.calls = proposedCalls(event.message, event.step);
-  for (const { toolCallId } of draft.calls) settling.toolCallIds.push(toolCallId);
+  for (const { toolCallId } of draft.calls) newlyPast.toolCallIds.push(toolCallId);
 }
 
 export function startCall(writing: Writing, event: ThreadEventOf<'call-started'>): void {
@@ -175,10 +175,10 @@ function refuseForeignEnd(event: ThreadEventOf<'call-ended'>, call: ToolCallReco
 
 /** Every call has its result: the tool message is written, in the model's order, and the model is next, unless one ended the turn. */
 function completeStep({ draft }: Writing): void {
-  const { calls, queuedMessages, settling } = draft;
-  settling.messages.push({ role: 'tool', content: calls.flatMap(toolParts) });
-  settling.messages.push(...queuedMessages);
-  settling.calls.push(...calls);
+  const { calls, queuedMessages, newlyPast } = draft;
+  newlyPast.messages.push({ role: 'tool', content: calls.flatMap(toolParts) });
+  newlyPast.messages.push(...queuedMessages);
+  newlyPast.calls.push(...calls);
   draft.calls = [];
   draft.queuedMessages = [];
   draft.unanswered = [];

@@ -117,10 +117,10 @@ function decisionOf(response: UserInputResponseContent): AnsweredMessage['decisi
 
 /* A request may be opened, answered and closed by one append, and a call's step be complete with it. */
 function requestFacts(
-  { openRequests, settling }: ThreadHead,
+  { openRequests, newlyPast }: ThreadHead,
   requestId: string,
 ): RequestFacts | undefined {
-  const found = [...openRequests, ...settling.requests].find(
+  const found = [...openRequests, ...newlyPast.requests].find(
     (other) => other.request.requestId === requestId,
   );
   if (found === undefined) return undefined;
@@ -128,8 +128,8 @@ function requestFacts(
 }
 
 /* Of one that is closed by now. */
-function isAnswered({ settling }: ThreadHead, requestId: string): boolean {
-  const closed = settling.requests.findLast(({ request }) => request.requestId === requestId);
+function isAnswered({ newlyPast }: ThreadHead, requestId: string): boolean {
+  const closed = newlyPast.requests.findLast(({ request }) => request.requestId === requestId);
   return closed?.response !== undefined;
 }
 
@@ -143,8 +143,8 @@ export function factsOf(found: UserInputRequest): RequestFacts {
 }
 
 function callAt(
-  { calls, settling }: ThreadHead,
+  { calls, newlyPast }: ThreadHead,
   { step, index }: CallPlace,
 ): ToolCallRecord | undefined {
-  return [...calls, ...settling.calls].find((call) => call.step === step && call.index === index);
+  return [...calls, ...newlyPast.calls].find((call) => call.step === step && call.index === index);
 }

@@ -39,7 +39,7 @@ export interface EndedRequest extends OpenRequest {
 }
 
 /** An answer that the tool of a call that goes on has asked for, and is not known to have. */
-export interface OwedAnswer {
+export interface UnsentAnswer {
   request: QuestionRequestContent;
   response: QuestionResponseContent;
   beside: CallPlace;
@@ -50,7 +50,7 @@ export interface OwedAnswer {
 type BeforeMessage = Pick<ThreadHead, 'modelIsNext' | 'isStopped' | 'requestedBy'>;
 
 /** What has become past and can't change any more. */
-export interface Settled {
+export interface NewlyPast {
   messages: ModelMessage[];
   /** How many of the thread's messages were withdrawn before these came. */
   retracted: number;
@@ -76,7 +76,7 @@ export interface ThreadHead {
   calls: ToolCallRecord[];
   openRequests: OpenRequest[];
   /** Answers that tools are still to get, oldest first. */
-  owedAnswers: OwedAnswer[];
+  unsentAnswers: UnsentAnswer[];
   /** Messages that came while calls were open. */
   queuedMessages: ModelMessage[];
   /** For each message from the app that ends the history, where the thread stood before it. */
@@ -88,7 +88,7 @@ export interface ThreadHead {
   /** Whether the last run took all the steps that it may, and left the model's turn to whoever says so. */
   isOutOfSteps: boolean;
   /** What the events being applied have settled, on its way to the thread's arrays. */
-  settling: Settled;
+  newlyPast: NewlyPast;
 }
 
 /** The end of an append: how many events there were then, and what ties them together. */
@@ -107,7 +107,7 @@ export interface ThreadState {
   /** Where each append of the log ends. */
   readonly entries: EntryMark[];
   readonly messages: ModelMessage[];
-  readonly settledCalls: ToolCallRecord[];
+  readonly pastCalls: ToolCallRecord[];
   readonly endedRequests: Map<string, EndedRequest>;
   readonly toolCallIds: Set<string>;
 }
@@ -125,18 +125,18 @@ export function emptyThread(threadId: string): ThreadState {
       failure: undefined,
       calls: [],
       openRequests: [],
-      owedAnswers: [],
+      unsentAnswers: [],
       queuedMessages: [],
       unanswered: [],
       modelIsNext: false,
       isStopped: false,
       isOutOfSteps: false,
-      settling: nothingSettled(),
+      newlyPast: nothingPast(),
     },
     events: [],
     entries: [],
     messages: [],
-    settledCalls: [],
+    pastCalls: [],
     endedRequests: new Map(),
     toolCallIds: new Set(),
   };
@@ -147,8 +147,8 @@ export function lastHash({ entries }: Readonly<ThreadState>): string {
   return entries.at(-1)?.hash ?? '';
 }
 
-/** An empty `Settled`. */
-export function nothingSettled(): Settled {
+/** An empty `NewlyPast`. */
+export function nothingPast(): NewlyPast {
   return { messages: [], retracted: 0, calls: [], requests: [], toolCallIds: [] };
 }
 
@@ -160,13 +160,13 @@ export function isRunning(head: ThreadHead, now: number): boolean {
 /** Where a thread stands; leases end without a write, so it takes the time. */
 export function statusOf(head: ThreadHead, now: number): ThreadStatus {
   if (isRunning(head, now)) return 'running';
-  if (head.calls.some(isUnsettled)) return 'indeterminate';
+  if (head.calls.some(isUnfinished)) return 'indeterminate';
   if (head.failure !== undefined && head.failure.retryAt === undefined) return 'stuck';
   return head.openRequests.length > 0 || head.calls.length > 0 ? 'waiting' : 'idle';
 }
 
 /** Whether a call was started and nobody has said what it came to. */
-export function isUnsettled({ status }: Pick<ToolCallRecord, 'status'>): boolean {
+export function isUnfinished({ status }: Pick<ToolCallRecord, 'status'>): boolean {
   return status === 'started' || status === 'indeterminate';
 }
 
@@ -183,10 +183,10 @@ export function nextDeadlineOf(head: ThreadHead): number | undefined {
   const deferred = head.calls.filter(({ status }) => status === 'deferred');
   const expiring = [...head.openRequests.map(({ request }) => request), ...deferred];
   const deadlines = expiring.flatMap(({ expiresAt }) => expiresAt ?? []);
-  const lost = head.calls.filter(isUnsettled);
+  const lost = head.calls.filter(isUnfinished);
   if (head.run !== undefined) deadlines.push(head.run.leaseUntil);
   else if (lost.length > 0) deadlines.push(...lost.flatMap(({ recoverAt }) => recoverAt ?? []));
-  else if (owesRun(head) && !head.isOutOfSteps) deadlines.push(...runDue(head.failure));
+  else if (needsRun(head) && !head.isOutOfSteps) deadlines.push(...runDue(head.failure));
   return deadlines.length === 0 ? undefined : Math.min(...deadlines);
 }
 
@@ -196,7 +196,7 @@ function runDue(failure: RunFailure | undefined): number[] {
 }
 
 /** Whether the model is to be asked now: it is next, and no call is open. */
-export function modelSpeaks(head: ThreadHead): boolean {
+export function isModelDue(head: ThreadHead): boolean {
   return head.modelIsNext && head.calls.length === 0;
 }
 
@@ -212,8 +212,8 @@ export function dueCalls({ calls }: ThreadHead): ToolCallRecord[] {
 }
 
 /** Whether a run would find something to do at once: an approved call that can go on, an answer to bring, or the model to ask. */
-export function owesRun(head: ThreadHead): boolean {
-  return modelSpeaks(head) || dueCalls(head).length > 0 || head.owedAnswers.length > 0;
+export function needsRun(head: ThreadHead): boolean {
+  return isModelDue(head) || dueCalls(head).length > 0 || head.unsentAnswers.length > 0;
 }
 
 /** Whether two places are one. */
@@ -225,7 +225,7 @@ export function isSamePlace(one: CallPlace | undefined, { step, index }: CallPla
 export function callsOf(state: ThreadState, now: number): ToolCallRecord[] {
   const running = isRunning(state.head, now);
   return [
-    ...state.settledCalls,
+    ...state.pastCalls,
     ...state.head.calls.map((call): ToolCallRecord =>
       call.status === 'started' && !running ? { ...call, status: 'indeterminate' } : call,
     ),

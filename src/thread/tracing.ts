@@ -4,7 +4,7 @@ import { conversationOf } from './guarded-conversation.ts';
 import { callFacts, factsOf, messageOf, traceparentOf } from './message-of-event.ts';
 import type { Proposal } from './proposal.ts';
 import type { ThreadEvent } from './thread-event.ts';
-import type { OwedAnswer, ThreadState } from './thread-state.ts';
+import type { UnsentAnswer, ThreadState } from './thread-state.ts';
 import type {
   InvokedMessage,
   ModelAnswer,
@@ -102,9 +102,9 @@ export function traceCall<RESULT>(
 }
 
 /** Traces the delivery of an answer to the tool that asked. */
-export function traceDelivery<RESULT>(
+export function traceAnswerDelivery<RESULT>(
   { events }: Readonly<ThreadState>,
-  { request }: OwedAnswer,
+  { request }: UnsentAnswer,
   deliver: () => Promise<RESULT>,
 ): Promise<RESULT> {
   if (!isHeard()) return deliver();

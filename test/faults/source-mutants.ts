@@ -20,7 +20,7 @@ const copies = ['faults/two-copies', 'goes on twice'] as const;
 const loopMutants: readonly SourceMutant[] = [
   {
     promise: 'a run that lost its lease stops',
-    file: 'agent/lease.ts',
+    file: 'agent/run/lease.ts',
     from: 'return state.head.run?.runId === this.#runId;',
     to: 'return true;',
     suite: schedules,
@@ -28,15 +28,15 @@ const loopMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'one run at a time',
-    file: 'agent/run.ts',
-    from: '!isRunning(head, now) && again',
-    to: 'again',
+    file: 'agent/run/open-run.ts',
+    from: 'if (isRunning(head, now) || restarts',
+    to: 'if (restarts',
     suite: schedules,
     sentence: /began while run|to deeply equal \[\]/,
   },
   {
     promise: 'a start is recorded before it is done',
-    file: 'agent/run.ts',
+    file: 'agent/run/run.ts',
     from: 'await this.#begin(await this.#lease.commit(make, options));',
     to: 'await this.#lease.commit((proposal) => { const made = make(proposal); void this.#begin(made); return made; }, options);',
     suite: schedules,
@@ -56,7 +56,7 @@ const loopMutants: readonly SourceMutant[] = [
 const fleetMutants: readonly SourceMutant[] = [
   {
     promise: 'nothing starts behind its lease (the fence)',
-    file: 'agent/start-calls.ts',
+    file: 'agent/run/executions.ts',
     from: 'const isTooLate = lease.isOver;',
     to: 'const isTooLate = false;',
     suite: schedules,
@@ -64,7 +64,7 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a start that was too late says nothing of a later attempt',
-    file: 'agent/start-calls.ts',
+    file: 'agent/run/executions.ts',
     from: 'const started = startedBy(',
     to: 'if (lease.isOver) await log.pull();\n  const started = startedBy(',
     suite: ['faults/late-starts', 'too late'],
@@ -80,7 +80,7 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a thread is its own agent’s',
-    file: 'agent/thread-owner.ts',
+    file: 'agent/thread-handles.ts',
     from: 'if (!created || agent === name) return;',
     to: 'if (created || agent !== name) return;',
     suite: schedules,
@@ -88,7 +88,7 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a message of a known id is no news',
-    file: 'agent/accept-input.ts',
+    file: 'agent/input/accept-input.ts',
     from: 'new Set([...messages, ...head.queuedMessages].map(messageIdOf))',
     to: 'new Set<string | undefined>()',
     suite: crashes,
@@ -96,7 +96,7 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'lost calls are recorded',
-    file: 'agent/lost-calls.ts',
+    file: 'agent/run/lost-calls.ts',
     from: "head.calls.filter(({ status }) => status === 'started')",
     to: 'head.calls.filter(() => false)',
     suite: crashes,
@@ -112,25 +112,25 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a scheduler’s run waits for the time in the log',
-    file: 'agent/run.ts',
-    from: 'this.#options.onlyWhenDue === true && (',
-    to: 'false && (',
+    file: 'agent/run/open-run.ts',
+    from: 'if (options.onlyWhenDue !== true) return false;',
+    to: 'if (Date.now() > 0) return false;',
     suite: crashes,
     sentence: /A run that came too early/,
   },
   {
     promise: 'a scheduler’s run waits for the time that another has written meanwhile',
-    file: 'agent/run.ts',
-    from: 'if (input !== nothing && this.#isTooEarly()) return undefined;',
+    file: 'agent/run/open-run.ts',
+    from: 'if (isTooEarly()) return undefined;',
     to: '',
     suite: ['faults/due-runs', 'woken for one time'],
     sentence: /overloaded/,
   },
   {
     promise: 'the result of an earlier attempt is late',
-    file: 'agent/result-events.ts',
-    from: 'call.step === step && call.attempts === attempt',
-    to: 'call.step === step',
+    file: 'thread/find-call.ts',
+    from: 'isAwaited && call.attempts === attempted.attempt',
+    to: 'isAwaited',
     suite: ['agent/fence', 'the result of an earlier attempt is late'],
     sentence: /AssertionError/,
   },
@@ -144,7 +144,7 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a run whose thread another has taken over leaves it',
-    file: 'agent/lease.ts',
+    file: 'agent/run/lease.ts',
     from: 'before !== undefined && latestRun(proposal.state) !== before',
     to: 'false',
     suite: ['faults/due-runs', 'nor where another has done so'],
@@ -152,7 +152,7 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a run whose thread another has taken over says that it is running',
-    file: 'agent/lease.ts',
+    file: 'agent/run/lease.ts',
     from: 'return this.#wasTaken && latestRun(this.#log.state) !== this.#runId;',
     to: 'return false;',
     suite: ['agent/leases', 'a run that lost its lease to another stops'],
@@ -164,7 +164,7 @@ const fleetMutants: readonly SourceMutant[] = [
 const peopleMutants: readonly SourceMutant[] = [
   {
     promise: 'a run that is to end begins nothing more',
-    file: 'agent/lease.ts',
+    file: 'agent/run/lease.ts',
     from: 'proposal.state.head.run?.isStopping !== true',
     to: 'true',
     suite: schedules,
@@ -180,7 +180,7 @@ const peopleMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a stop outlives the process that it was meant for',
-    file: 'agent/lost-calls.ts',
+    file: 'agent/run/lost-calls.ts',
     from: 'head.run?.isStopping === true ? stopEvents(head, at) : [ended]',
     to: '[ended]',
     suite: ['agent/stop', 'the wish outlives the process'],
@@ -188,7 +188,7 @@ const peopleMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a request that nobody was asked about is not answered',
-    file: 'agent/check-answers.ts',
+    file: 'agent/input/check-answers.ts',
     from: 'allowedRequests?.has(answer.requestId) === false',
     to: 'false',
     suite: ['agent/may-answer', 'an answer to a request that opened after'],

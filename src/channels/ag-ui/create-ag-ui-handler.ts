@@ -1,5 +1,5 @@
 import { checkHold } from '../../agent/held-stream.ts';
-import { checkLooks } from '../../agent/look-until-idle.ts';
+import { checkPolling } from '../../agent/follow-thread.ts';
 import { checkedMs } from '../../content/checked-number.ts';
 import { timer } from '../../content/timer.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';
@@ -43,7 +43,7 @@ const maximumBacklog = 262_144;
 export function createAgUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   options: AgUiHandlerOptions<RUNTIME_CONTEXT>,
 ): (request: Request) => Promise<Response> {
-  checkLooks(options);
+  checkPolling(options);
   checkHold(options);
   checkOrigins(options);
   const keepAlive = keepAliveOf(options);

@@ -1,5 +1,5 @@
 import { encode, encodeComment } from 'eventsource-encoder';
-import type { LookOptions } from '../../agent/look-until-idle.ts';
+import type { PollingOptions } from '../../agent/follow-thread.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 import type { Outbox } from './outbox.ts';
 
@@ -7,7 +7,7 @@ import type { Outbox } from './outbox.ts';
 export interface KeepAlive {
   /** In milliseconds; 0: it is not. */
   keepAliveMs: number;
-  wait: NonNullable<LookOptions['wait']>;
+  wait: NonNullable<PollingOptions['wait']>;
 }
 
 interface Streamed {

@@ -1,8 +1,8 @@
-import type { RunOptions } from '../../agent/agent-options.ts';
+import type { RunOptions } from '../../agent/run/run-options.ts';
 import type { AgentResponse } from '../../agent/agent-response.ts';
 import type { AgentStream } from '../../agent/agent-stream.ts';
 import { HeldStream } from '../../agent/held-stream.ts';
-import { lookUntilIdle } from '../../agent/look-until-idle.ts';
+import { followThread } from '../../agent/follow-thread.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
@@ -87,7 +87,7 @@ async function follow<RUNTIME_CONTEXT>(
 ): Promise<boolean> {
   const { options, outbox, gone } = run;
   if (status === 'running') {
-    for await (run.thread of lookUntilIdle(options.agent, run.thread.id, {
+    for await (run.thread of followThread(options.agent, run.thread.id, {
       ...options,
       signal: gone,
     })) {

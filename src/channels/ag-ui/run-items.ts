@@ -1,4 +1,4 @@
-import type { InputItem } from '../../agent/agent-options.ts';
+import type { InputItem } from '../../agent/input/run-input.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { interactionAnswer, type InteractionRefusal } from './interaction-response.ts';

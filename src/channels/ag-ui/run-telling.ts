@@ -1,5 +1,5 @@
 import type { AgentResponse } from '../../agent/agent-response.ts';
-import type { ModelDelta } from '../../agent/streaming-model.ts';
+import type { ModelDelta } from '../../agent/model/streaming-model.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';

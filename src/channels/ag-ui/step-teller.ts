@@ -1,4 +1,4 @@
-import type { ModelDelta } from '../../agent/streaming-model.ts';
+import type { ModelDelta } from '../../agent/model/streaming-model.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 import { reasoningId, type StepContent, type StepText } from './step-content.ts';
 

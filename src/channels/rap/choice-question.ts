@@ -1,4 +1,4 @@
-import type { Question } from '../../agent/question-call.ts';
+import type { Question } from '../../agent/calls/question-call.ts';
 import type { UserChoiceMessage } from './callback-message.ts';
 import type { RemoteServer } from './remote-server.ts';
 

@@ -1,10 +1,9 @@
 import type { FlexibleSchema, Tool } from 'ai';
-import { timer } from '../../content/timer.ts';
-import { answering, type Answering } from '../../agent/answering.ts';
-import type { ToolRunOptions } from '../../agent/execute-call.ts';
-import { later, laterWithin } from '../../agent/later.ts';
-import { CallbackKeys, type CallbackSecret } from './callback-capability.ts';
+import { answering, type AnswerReceiver } from '../../agent/calls/answer-receiver.ts';
+import { later, laterWithin, type ToolRunOptions } from '../../agent/calls/execute-call.ts';
 import { checkedMs } from '../../content/checked-number.ts';
+import { timer } from '../../content/timer.ts';
+import { CallbackKeys, type CallbackSecret } from './callback-capability.ts';
 import { invoke } from './invoke.ts';
 import { remote, type RemoteServer } from './remote-server.ts';
 import { resultForModel } from './result-outcome.ts';
@@ -86,7 +85,7 @@ export function remoteTool<INPUT>({
   const callbackUrl = serverUrl(options.callbackUrl, 'callbackUrl');
   const server = serverFor(options);
   const deferral = expiresAfterMs === undefined ? later : laterWithin(expiresAfterMs);
-  const answers: Answering = {
+  const answers: AnswerReceiver = {
     deliver: async (answer, telling) => sendAnswer(server, answer, telling),
     forget: async (call) => sendCancel(server, call),
   };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AskedAnswer, GivenUp, TellOptions } from '../../agent/answering.ts';
+import type { AnswerToTool, CallFailure, SendOptions } from '../../agent/calls/answer-receiver.ts';
 import { isLost, lost } from './lost-call.ts';
 import { postUntilTaken } from './post-until-taken.ts';
 import type { RemoteServer } from './remote-server.ts';
@@ -17,9 +17,9 @@ const firstPauseMs = 500;
  */
 export async function sendAnswer(
   server: RemoteServer,
-  { response, request, replyTo, call }: AskedAnswer,
-  { signal, lookAgain }: TellOptions,
-): Promise<GivenUp | undefined> {
+  { response, request, replyTo, call }: AnswerToTool,
+  { signal, refresh }: SendOptions,
+): Promise<CallFailure | undefined> {
   const answers = response.status === 'answered' ? response.answers : request.dismissAnswer;
   if (answers === undefined) {
     return { status: 'failed', error: 'Not done: the user closed the question without an answer.' };
@@ -38,7 +38,7 @@ export async function sendAnswer(
       retries,
       pauseMs: (retried) => firstPauseMs * 2 ** retried,
       wait: server.wait,
-      beforeRetry: lookAgain,
+      beforeRetry: refresh,
       fault: 'The tool server did not take the answer',
     });
     return undefined;

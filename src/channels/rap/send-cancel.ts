@@ -1,4 +1,4 @@
-import type { ForgottenCall } from '../../agent/answering.ts';
+import type { DroppedCall } from '../../agent/calls/answer-receiver.ts';
 import { postJson } from './post-json.ts';
 import type { RemoteServer } from './remote-server.ts';
 
@@ -12,7 +12,7 @@ export async function sendCancel(
     threadId,
     toolCallId,
     idempotencyKey,
-  }: Pick<ForgottenCall, 'threadId' | 'toolCallId' | 'idempotencyKey'>,
+  }: Pick<DroppedCall, 'threadId' | 'toolCallId' | 'idempotencyKey'>,
 ): Promise<void> {
   await postJson(server, {
     id: `${idempotencyKey ?? toolCallId}.cancel`,

@@ -1,4 +1,4 @@
-import { untilAborted } from '../../agent/until-aborted.ts';
+import { untilAborted } from '../../content/until-aborted.ts';
 import type { TerminalInput } from './terminal-options.ts';
 
 /* When all is over that an input is used for. */

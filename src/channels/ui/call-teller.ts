@@ -1,5 +1,5 @@
 import type { UIMessageChunk } from 'ai';
-import type { PreliminaryResult } from '../../agent/execute-call.ts';
+import type { PreliminaryResult } from '../../agent/calls/execute-call.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import { askChunk } from './ask-chunk.ts';

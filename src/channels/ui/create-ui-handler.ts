@@ -1,5 +1,5 @@
 import { checkHold } from '../../agent/held-stream.ts';
-import { checkLooks } from '../../agent/look-until-idle.ts';
+import { checkPolling } from '../../agent/follow-thread.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';
 import { checkOrigins } from '../../http/foreign-origin.ts';
 import { getThread } from './get-thread.ts';
@@ -33,7 +33,7 @@ import type { UiHandlerOptions } from './ui-handler-options.ts';
 export function createUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
 ): (request: Request) => Promise<Response> {
-  checkLooks(options);
+  checkPolling(options);
   checkHold(options);
   checkOrigins(options);
   return async (request) => {

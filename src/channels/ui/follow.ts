@@ -1,5 +1,5 @@
 import type { UIMessageChunk } from 'ai';
-import { Feed } from '../../agent/feed.ts';
+import { EventBuffer } from '../../content/event-buffer.ts';
 import { timer } from '../../content/timer.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { listen, type LiveNews, nextStepOf } from './live-runs.ts';
@@ -18,7 +18,7 @@ export async function* follow<RUNTIME_CONTEXT>(
   telling: ThreadTelling,
   { thread: opened, gone }: { thread: AgentThread; gone: AbortSignal },
 ): AsyncGenerator<UIMessageChunk, AgentThread> {
-  const signals = new Feed<Signal>();
+  const signals = new EventBuffer<Signal>();
   signals.open();
   const drop = (): void => signals.drop();
   if (gone.aborted) drop();
@@ -49,7 +49,7 @@ export async function* follow<RUNTIME_CONTEXT>(
   }
 }
 
-async function pushAfter(waiting: Promise<unknown>, signals: Feed<Signal>): Promise<void> {
+async function pushAfter(waiting: Promise<unknown>, signals: EventBuffer<Signal>): Promise<void> {
   try {
     await waiting;
     signals.push({ type: 'poll' });

@@ -1,4 +1,4 @@
-import type { InputItem } from '../../agent/agent-options.ts';
+import type { InputItem } from '../../agent/input/run-input.ts';
 import type { AgentStream, AgentStreamEvent } from '../../agent/agent-stream.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { RefusedAnswer } from '../../http/error-response.ts';

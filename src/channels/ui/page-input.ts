@@ -1,4 +1,4 @@
-import type { InputItem } from '../../agent/agent-options.ts';
+import type { InputItem } from '../../agent/input/run-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { approvalAnswers } from './approval-parts.ts';

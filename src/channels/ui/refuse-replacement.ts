@@ -1,5 +1,6 @@
-import type { InputItem, RunOptions } from '../../agent/agent-options.ts';
-import { parseInput } from '../../agent/parse-input.ts';
+import type { InputItem } from '../../agent/input/run-input.ts';
+import type { RunOptions } from '../../agent/run/run-options.ts';
+import { parseInput } from '../../agent/input/parse-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 

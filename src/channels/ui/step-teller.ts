@@ -1,5 +1,5 @@
 import type { UIMessageChunk } from 'ai';
-import type { ModelDelta } from '../../agent/streaming-model.ts';
+import type { ModelDelta } from '../../agent/model/streaming-model.ts';
 import type { StepPiece } from './step-content.ts';
 import { type TellingOptions, toolLook } from './telling-options.ts';
 

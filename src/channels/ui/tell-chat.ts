@@ -1,5 +1,5 @@
 import type { UIMessageChunk } from 'ai';
-import type { RunOptions } from '../../agent/agent-options.ts';
+import type { RunOptions } from '../../agent/run/run-options.ts';
 import type { AgentStreamEvent } from '../../agent/agent-stream.ts';
 import { HeldStream } from '../../agent/held-stream.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';

@@ -1,6 +1,6 @@
 import type { UIMessageChunk } from 'ai';
-import type { PreliminaryResult } from '../../agent/execute-call.ts';
-import type { ModelDelta } from '../../agent/streaming-model.ts';
+import type { PreliminaryResult } from '../../agent/calls/execute-call.ts';
+import type { ModelDelta } from '../../agent/model/streaming-model.ts';
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import { answerMessageChunk } from './user-ui-message.ts';

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { errorText } from '../../content/error-text.ts';
+import { plainCopy } from '../../content/plain-copy.ts';
+import type { QuestionRequestContent } from '../../content/question.ts';
+import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
+import { HoldpointError } from '../../errors.ts';
+import { equalJson } from '../../policy/digest.ts';
+import { whyNotStrictJson } from '../../policy/strict-json.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { ThreadLog } from '../../thread/thread-log.ts';
+import { isSamePlace, type OpenRequest, type ThreadHead } from '../../thread/thread-state.ts';
+import { closeRequestsOf } from './close-requests.ts';
+import { callOfId, refuseUnless } from '../../thread/find-call.ts';
+import type { RequestMaking } from './make-request.ts';
+import { makeQuestion, type Question } from './question-call.ts';
+
+/** What a tool asks beside its call. */
+export interface AskedDuringCall {
+  toolCallId: string;
+  question: Question;
+  replyTo: unknown;
+}
+
+/**
+ * Asks a person for a call that goes on. The same again while it is open is the same question; another replaces it, as the tool waits
+ * for one answer at a time.
+ */
+export async function askDuringCall(
+  log: ThreadLog,
+  making: Omit<RequestMaking, 'threadId'>,
+  { toolCallId, question, replyTo }: AskedDuringCall,
+): Promise<QuestionRequestContent> {
+  const { threadId } = log.state;
+  const { requestedBy } = log.state.head;
+  const asking = makeAsked({ ...making, threadId, requestedBy }, question, replyTo);
+  let standing = asking.request;
+  await log.commit((proposal) => {
+    const at = making.now();
+    const call = callOfId(proposal.state, toolCallId, at);
+    refuseUnless(call, ['deferred', 'started', 'indeterminate'], 'a person can be asked');
+    refuseOverdue(call, at);
+    const open = openRequestOf(proposal.head, call);
+    const isOpen = open !== undefined && isSame(open, asking) && !isExpired(open, at);
+    if (!isOpen) proposal.add(...askEvents(proposal.head, call, asking));
+    standing = questionIn(openRequestOf(proposal.head, call)) ?? standing;
+  });
+  return structuredClone(standing);
+}
+
+function openRequestOf({ openRequests }: ThreadHead, call: CallPlace): OpenRequest | undefined {
+  return openRequests.find(({ beside }) => isSamePlace(beside, call));
+}
+
+function questionIn(open: OpenRequest | undefined): QuestionRequestContent | undefined {
+  return open?.request.type === 'question-request' ? open.request : undefined;
+}
+
+/* It fails when the thread goes on. */
+function refuseOverdue({ toolCallId, expiresAt = Infinity }: ToolCallRecord, now: number): void {
+  if (now < expiresAt) return;
+  throw new HoldpointError(
+    'not-allowed',
+    `Call ${toolCallId} had to end before ${new Date(expiresAt).toISOString()}; nobody can be asked for it.`,
+  );
+}
+
+function isExpired({ request }: OpenRequest, now: number): boolean {
+  return (request.expiresAt ?? Infinity) <= now;
+}
+
+function askEvents(
+  head: ThreadHead,
+  { step, index, expiresAt = Infinity }: ToolCallRecord,
+  { request: asked, replyTo }: OpenRequest,
+): ThreadEvent[] {
+  const { createdAt: at } = asked;
+  /* Nobody is to answer what can't be brought any more. */
+  const until = Math.min(asked.expiresAt ?? Infinity, expiresAt);
+  const request = until === Infinity ? asked : { ...asked, expiresAt: until };
+  const reply = replyTo === undefined ? {} : { replyTo };
+  const replaced = { reason: 'The tool has asked something else since.', at };
+  return [
+    ...closeRequestsOf(head, { step, index }, replaced),
+    { type: 'request-opened', at, beside: { step, index }, ...reply, request },
+  ];
+}
+
+function makeAsked(making: RequestMaking, question: Question, replyTo: unknown) {
+  const fault = replyTo === undefined ? undefined : whyNotStrictJson(replyTo);
+  if (fault !== undefined) throw refused(`replyTo can't be kept as JSON: ${fault}.`);
+  try {
+    return { request: makeQuestion(making, question), replyTo: plainCopy(replyTo) };
+  } catch (error) {
+    throw refused(error instanceof z.ZodError ? z.prettifyError(error) : errorText(error), error);
+  }
+}
+
+function refused(why: string, cause?: unknown): HoldpointError {
+  return new HoldpointError('invalid-input', `This can't be asked: ${why}`, { cause });
+}
+
+function isSame(standing: OpenRequest, asking: OpenRequest): boolean {
+  return equalJson(contentOf(standing), contentOf(asking));
+}
+
+/* What stands in the log has the call beside it; ids and times are ours. */
+function contentOf({ request, replyTo }: OpenRequest): unknown {
+  const {
+    requestId: _id,
+    requestedBy: _asker,
+    createdAt: _at,
+    expiresAt: _until,
+    toolCall: _call,
+    ...content
+  } = request;
+  return { content, replyTo: replyTo ?? null };
+}

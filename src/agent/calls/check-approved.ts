@@ -1,0 +1,171 @@
+import type { ApprovalRequest } from '../../content/approval.ts';
+import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
+import type { UserInputRequest } from '../../content/user-input.ts';
+import { requestDigest } from '../../policy/digest.ts';
+import { whyNotStrictJson } from '../../policy/strict-json.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import { dueCalls, type ThreadHead, type ThreadState } from '../../thread/thread-state.ts';
+import { closeEvents, outcomeUnstarted } from './close-requests.ts';
+import { applyRules, type DecisionInput } from './decide-calls.ts';
+import { askAbout, providerRunner, type Runner } from './make-request.ts';
+import { beginningOf, ownRunner } from './tool-definitions.ts';
+
+/** An approved call, and what was shown of it. */
+export interface ApprovedCall {
+  call: ToolCallRecord;
+  request: ApprovalRequest;
+}
+
+/**
+ * The events that start an approved call, or let its provider run it, or that say why neither may be: the last look before.
+ * What was shown is recomputed from the stored bytes; what is not equal is asked again.
+ */
+export async function checkApproved(
+  input: DecisionInput,
+  approved: ApprovedCall,
+): Promise<ThreadEvent[]> {
+  if (!isExpired(input, approved)) {
+    const events = await eventsOfLook(input, approved);
+    /* A rule may take its time. */
+    if (!isExpired(input, approved)) return events;
+  }
+  const { call, request } = approved;
+  const reason = 'The approval expired before the call began.';
+  return closeEvents(request.requestId, call, { cause: 'expired', reason, at: input.now() });
+}
+
+function isExpired({ now }: DecisionInput, { request }: ApprovedCall): boolean {
+  return (request.expiresAt ?? Infinity) <= now();
+}
+
+async function eventsOfLook(input: DecisionInput, approved: ApprovedCall): Promise<ThreadEvent[]> {
+  const { providerApprovalId } = approved.call;
+  return providerApprovalId === undefined
+    ? checkOwn(input, approved)
+    : checkForwarded(input, approved, providerApprovalId);
+}
+
+async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<ThreadEvent[]> {
+  const { call } = approved;
+  const { step, index, toolName } = call;
+  const at = input.now();
+  const definition = input.tools.get(toolName);
+  /* It waits for an agent that has the tool: another version of the app may. */
+  if (definition === undefined) return [];
+  if (definition.asking !== undefined) {
+    const error = `Not run: the tool '${toolName}' now asks a question and cannot run.`;
+    return notRun(approved, error, at);
+  }
+  const changed = await eventsOfChanged(input, approved, ownRunner(definition));
+  if (changed !== undefined) return changed;
+  const decision = await applyRules(input.rules, definition, callOf(call));
+  if (decision.type !== 'deny') return [beginningOf(definition, call, at)];
+  const outcome = outcomeUnstarted(call, decision.reason);
+  return [{ type: 'call-ended', at, step, index, outcome }];
+}
+
+/** No tool and no rule of ours has a word in what the provider runs, whatever its name. */
+async function checkForwarded(
+  input: DecisionInput,
+  approved: ApprovedCall,
+  approvalId: string,
+): Promise<ThreadEvent[]> {
+  const { step, index, toolName } = approved.call;
+  const runner = await providerRunner(toolName, approvalId);
+  const outcome: ToolCallOutcome = { status: 'forwarded' };
+  const forwarded: ThreadEvent = { type: 'call-ended', at: input.now(), step, index, outcome };
+  return (await eventsOfChanged(input, approved, runner)) ?? [forwarded];
+}
+
+/** What becomes of a call whose stored bytes, or whose runner, are not what was shown; `undefined` where they are. */
+async function eventsOfChanged(
+  input: DecisionInput,
+  approved: ApprovedCall,
+  runner: Runner,
+): Promise<ThreadEvent[] | undefined> {
+  const { call, request } = approved;
+  const fault = whyNotStrictJson(call.input);
+  if (fault !== undefined) {
+    return notRun(approved, `Not run: the stored input is damaged: ${fault}.`, input.now());
+  }
+  const { digest, ...shown } = request;
+  const asShown = { ...shown, toolCall: callOf(call) };
+  if (digest === (await requestDigest(asShown, call, runner.digest))) return undefined;
+  return askAgain(input, approved, runner);
+}
+
+function callOf({ toolCallId, toolName, input }: ToolCallRecord): ToolCall {
+  return { toolCallId, toolName, input };
+}
+
+function notRun({ call, request }: ApprovedCall, error: string, at: number): ThreadEvent[] {
+  const { step, index } = call;
+  const { requestId } = request;
+  const outcome: ToolCallOutcome =
+    call.attempts === 0 ? { status: 'failed', error } : outcomeUnstarted(call, error);
+  return [
+    { type: 'request-closed', at, requestId, cause: 'invalidated', reason: error },
+    { type: 'call-ended', at, step, index, outcome },
+  ];
+}
+
+async function askAgain(
+  input: DecisionInput,
+  { call, request }: ApprovedCall,
+  runner: Runner,
+): Promise<ThreadEvent[]> {
+  const { step, index } = call;
+  const { requestId, text, expiresAt, createdAt } = request;
+  const reason = 'What was approved is not what would run: the call or the tool has changed since.';
+  const expiresAfterMs = expiresAt === undefined ? undefined : expiresAt - createdAt;
+  const about = { toolCall: callOf(call), place: { step, index }, runner };
+  const again = await askAbout(input, { text, reason, expiresAfterMs }, about);
+  return [
+    { type: 'request-closed', at: input.now(), requestId, cause: 'invalidated', reason },
+    openedEvent(call, again),
+  ];
+}
+
+/** The event that asks about a call; the call itself stands in the assistant message, and is not repeated. */
+export function openedEvent(
+  { step, index }: { step: number; index: number },
+  request: UserInputRequest,
+): ThreadEvent {
+  const { toolCall: _stored, ...asked } = request;
+  return { type: 'request-opened', at: request.createdAt, place: { step, index }, request: asked };
+}
+
+/** What was found out about approved calls, by request: the events of their start, or of why they may not start. */
+export type CheckedCalls = ReadonlyMap<string, readonly ThreadEvent[]>;
+
+/** Checks a last time the calls of a head that a person approved and that can go on now. Nothing is recorded here. */
+export async function checkApprovedCalls(
+  decisions: DecisionInput,
+  state: ThreadState,
+  head: ThreadHead,
+): Promise<CheckedCalls> {
+  const checked = await Promise.all(
+    approvedCalls(state, head).map(async (approved): Promise<[string, readonly ThreadEvent[]]> => [
+      approved.request.requestId,
+      await checkApproved(decisions, approved),
+    ]),
+  );
+  return new Map(checked.filter(([, events]) => events.length > 0));
+}
+
+/** Each of those calls, with what was shown. */
+function approvedCalls(state: ThreadState, head: ThreadHead): ApprovedCall[] {
+  const justEnded = new Map(
+    head.newlyPast.requests.map((ended) => [ended.request.requestId, ended]),
+  );
+  return dueCalls(head).flatMap((call) => {
+    if (call.requestId === undefined) return [];
+    const ended = justEnded.get(call.requestId) ?? state.endedRequests.get(call.requestId);
+    return ended?.request.type === 'approval-request' ? [{ call, request: ended.request }] : [];
+  });
+}
+
+/** What was found out, for the calls of a newer head that can go on still. */
+export function eventsOfApproved(head: ThreadHead, checked: CheckedCalls): ThreadEvent[] {
+  return dueCalls(head).flatMap((call) => checked.get(call.requestId ?? '') ?? []);
+}

@@ -1,0 +1,120 @@
+import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
+import type { UserInputResponseContent } from '../../content/user-input.ts';
+import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
+import { isSamePlace, type ThreadHead } from '../../thread/thread-state.ts';
+import { callAt } from '../../thread/find-call.ts';
+
+const approvalExpired = 'The request for approval expired unanswered.';
+const questionExpired = 'The question expired unanswered.';
+
+/** The events that close what expired, but for what is answered in the same input. */
+export function expiryEvents(
+  head: ThreadHead,
+  answers: readonly UserInputResponseContent[],
+  now: number,
+): ThreadEvent[] {
+  const answered = new Set(answers.map(({ requestId }) => requestId));
+  return head.openRequests
+    .filter(({ request }) => (request.expiresAt ?? Infinity) <= now)
+    .filter(({ request }) => !answered.has(request.requestId))
+    .flatMap(({ request, place }) =>
+      closeEvents(request.requestId, callAt(head, place), {
+        cause: 'expired',
+        reason: request.type === 'approval-request' ? approvalExpired : questionExpired,
+        at: now,
+      }),
+    );
+}
+
+/** The events that give up the deferred calls whose result has not come in time. */
+export function overdueEvents(head: ThreadHead, now: number): ThreadEvent[] {
+  return head.calls
+    .filter((call) => call.status === 'deferred' && (call.expiresAt ?? Infinity) <= now)
+    .flatMap((call) =>
+      endEvents(head, { ...endOfDeferred(call, 'The result did not come in time.'), at: now }),
+    );
+}
+
+/** The events that cancel every open request, every deferred call, and every approved call that has not begun. */
+export function cancelEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
+  return [...cancelOpenEvents(head, reason, now), ...cancelApprovedEvents(head, reason, now)];
+}
+
+/** The events that cancel every approved call that has not begun. */
+export function cancelApprovedEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
+  return head.calls
+    .filter(({ status }) => status === 'approved')
+    .flatMap((call) => closeEvents(call.requestId, call, { cause: 'cancelled', reason, at: now }));
+}
+
+/** The events that cancel what the step has open still; what the app asks by itself is not of the turn. */
+export function interruptEvents(head: ThreadHead, now: number): ThreadEvent[] {
+  const openRequests = head.openRequests.filter(
+    ({ place, beside }) => place !== undefined || beside !== undefined,
+  );
+  return cancelEvents({ ...head, openRequests }, 'Interrupted', now);
+}
+
+/** The events that cancel every open request and every deferred call. */
+export function cancelOpenEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
+  const requests = head.openRequests.flatMap(({ request, place }) =>
+    closeEvents(request.requestId, callAt(head, place), { cause: 'cancelled', reason, at: now }),
+  );
+  const deferred = head.calls
+    .filter((call) => call.status === 'deferred')
+    .map((call): ThreadEvent => ({ ...endOfDeferred(call, reason), at: now }));
+  return [...requests, ...deferred];
+}
+
+function endOfDeferred(
+  { step, index }: CallPlace,
+  reason: string,
+): Omit<ThreadEventOf<'call-ended'>, 'at'> {
+  const error = `${reason} It goes on elsewhere, and its outcome is not known here.`;
+  return { type: 'call-ended', step, index, outcome: { status: 'failed', error } };
+}
+
+/** The events that close a request, and end its call, if it has one. */
+export function closeEvents(
+  requestId: string | undefined,
+  call: ToolCallRecord | undefined,
+  { cause, reason, at }: { cause: 'expired' | 'cancelled'; reason: string; at: number },
+): ThreadEvent[] {
+  const events: ThreadEvent[] = [];
+  if (requestId !== undefined)
+    events.push({ type: 'request-closed', at, requestId, cause, reason });
+  if (call !== undefined) {
+    const { step, index } = call;
+    const outcome = outcomeUnstarted(call, reason);
+    events.push({ type: 'call-ended', at, step, index, outcome });
+  }
+  return events;
+}
+
+/** The outcome of a call that is not started (any more): denied, unless an attempt that was given up may have had its effect. */
+export function outcomeUnstarted(
+  { attempts }: ToolCallRecord,
+  reason: string | undefined,
+): ToolCallOutcome {
+  if (attempts === 0) return { status: 'denied', reason };
+  const unknown = 'It was started before, and whether that took effect is not known.';
+  return { status: 'failed', error: `Not started again. ${reason ?? ''} ${unknown}` };
+}
+
+/** The event that ends a call that was begun, after those that close what it asks beside. */
+export function endEvents(head: ThreadHead, ended: ThreadEventOf<'call-ended'>): ThreadEvent[] {
+  return [...closeRequestsOf(head, ended, { reason: 'The call has ended.', at: ended.at }), ended];
+}
+
+/** The events that close what is asked beside a call. */
+export function closeRequestsOf(
+  { openRequests }: ThreadHead,
+  place: CallPlace,
+  { reason, at }: { reason: string; at: number },
+): ThreadEvent[] {
+  return openRequests
+    .filter(({ beside }) => isSamePlace(beside, place))
+    .flatMap(({ request }) =>
+      closeEvents(request.requestId, undefined, { cause: 'cancelled', reason, at }),
+    );
+}

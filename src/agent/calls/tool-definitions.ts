@@ -1,0 +1,200 @@
+import { asSchema, jsonSchema, type Tool, tool as functionTool, type ToolSet } from 'ai';
+import type { CallPlace } from '../../content/tool-call.ts';
+import type { UserInputRequest } from '../../content/user-input.ts';
+import { HoldpointError } from '../../errors.ts';
+import { definitionDigest } from '../../policy/digest.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import { dueCalls, type ThreadState } from '../../thread/thread-state.ts';
+import { type AnswerReceiver, answerReceiverOf } from './answer-receiver.ts';
+import type { Runner } from './make-request.ts';
+import { type Asking, askingOf } from './question-call.ts';
+
+/** A tool of the agent, made ready once. */
+export interface ToolDefinition {
+  name: string;
+  /** The app's own tool, `execute` and all. It never reaches the model step. */
+  tool: Tool;
+  /** What the model is given: description and schemas. */
+  modelTool: ToolSet[string];
+  /** How it asks a person, when that is what its calls do. */
+  asking: Asking | undefined;
+  /** How it is told what a person answered, when it asks beside its calls. */
+  answering: AnswerReceiver | undefined;
+  /** The context for `execute` and for rules, validated. */
+  context: unknown;
+  /** SHA-256 over the definition: what an approval of a call of this tool is bound to. */
+  digest: string;
+}
+
+/** The agent's tools by name. A map, so that a tool may be called `constructor` or `__proto__`. */
+export type ToolDefinitions = ReadonlyMap<string, ToolDefinition>;
+
+/** Throws a `TypeError` for tools that the agent could not keep its word for. */
+export function checkTools(tools: ToolSet): void {
+  for (const [name, tool] of Object.entries(tools)) {
+    if (!runsAtProvider(tool) || tool.needsApproval === undefined) continue;
+    throw new TypeError(
+      `Tool '${name}' runs at the provider, where holdpoint can't hold it: remove its needsApproval.`,
+    );
+  }
+}
+
+/** The event with which a call of a tool begins: without an `execute` it begins outside, and its result is delivered. */
+export function beginningOf(
+  { tool }: ToolDefinition,
+  { step, index }: CallPlace,
+  at: number,
+): ThreadEvent {
+  const type = tool.execute === undefined ? 'call-deferred' : 'call-started';
+  return { type, at, step, index };
+}
+
+/** Whether the provider runs the calls of a tool, and we never do. */
+export function runsAtProvider(tool: Tool): boolean {
+  return tool.type === 'provider' && tool.isProviderExecuted;
+}
+
+/** Makes the tools ready at the first call. A failure, of a schema that is fetched say, is not kept. */
+export function definedOnce(
+  tools: ToolSet,
+  toolsContext: Readonly<Record<string, unknown>>,
+): () => Promise<ToolDefinitions> {
+  let defining: Promise<ToolDefinitions> | undefined;
+  return async () => {
+    defining ??= defineTools(tools, toolsContext);
+    try {
+      return await defining;
+    } catch (error) {
+      defining = undefined;
+      throw error;
+    }
+  };
+}
+
+/** Makes every tool ready: its JSON Schema is made once, where the AI SDK makes it at every step. */
+async function defineTools(
+  tools: ToolSet,
+  toolsContext: Readonly<Record<string, unknown>>,
+): Promise<ToolDefinitions> {
+  const contexts = new Map(Object.entries(toolsContext));
+  const definitions = await Promise.all(
+    Object.entries(tools).map(([name, tool]) => defineTool(name, tool, contexts.get(name))),
+  );
+  return new Map(definitions.map((definition) => [definition.name, definition]));
+}
+
+/** The tools as the model step is given them. */
+export function modelTools(definitions: ToolDefinitions): ToolSet {
+  const entries = [...definitions].map(([name, { modelTool }]): [string, ToolSet[string]] => [
+    name,
+    modelTool,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+async function defineTool(name: string, tool: Tool, given: unknown): Promise<ToolDefinition> {
+  const context = await validContext(name, tool, given);
+  const description =
+    typeof tool.description === 'function' ? tool.description({ context }) : tool.description;
+  const schema = asSchema(tool.inputSchema);
+  const inputSchema: unknown = await schema.jsonSchema;
+  const ready = jsonSchema(
+    inputSchema,
+    schema.validate === undefined ? {} : { validate: schema.validate },
+  );
+  const identity = { name, description, title: tool.title, inputSchema };
+  return {
+    name,
+    tool,
+    modelTool: forModel(tool, description, ready),
+    asking: askingOf(tool),
+    answering: answerReceiverOf(tool),
+    context,
+    digest: await definitionDigest({ ...identity, version: tool.metadata?.['version'] }),
+  };
+}
+
+/**
+ * The tool as the model may know it. `execute`, `needsApproval` and the input hooks are left out: the AI SDK would
+ * run hooks before anybody was asked.
+ */
+function forModel(
+  tool: Tool,
+  description: string | undefined,
+  inputSchema: ReturnType<typeof jsonSchema>,
+): ToolSet[string] {
+  const { title, providerOptions, metadata, deferLoading } = tool;
+  const shared = { title, providerOptions, metadata, deferLoading, inputSchema };
+  if (tool.type === 'provider') {
+    if (tool.isProviderExecuted) return tool;
+    const { id, args } = tool;
+    return functionTool({ ...shared, type: 'provider', isProviderExecuted: false, id, args });
+  }
+  const { strict, inputExamples } = tool;
+  const described = { ...shared, description, strict, inputExamples };
+  return tool.type === 'dynamic'
+    ? functionTool({ ...described, type: 'dynamic' })
+    : functionTool(described);
+}
+
+async function validContext(name: string, tool: Tool, context: unknown): Promise<unknown> {
+  if (tool.contextSchema === undefined) return context;
+  const result = await asSchema(tool.contextSchema).validate?.(context);
+  if (result === undefined) return context;
+  if (result.success) return result.value;
+  throw new TypeError(`toolsContext has no valid context for tool '${name}'.`, {
+    cause: result.error,
+  });
+}
+
+/** A tool of the agent, as it is defined. */
+export function ownRunner({ name, tool, digest }: ToolDefinition): Runner {
+  return { text: `The agent wants to call ${tool.title ?? name}.`, digest };
+}
+
+/**
+ * Throws `missing-tool` where the thread can go on with a tool alone that this agent does not have: an approved call waits for it, or
+ * an answer. Nothing is ended for it, as another version of the app may have the tool.
+ */
+export function refuseMissingTools(
+  { threadId, head }: Readonly<ThreadState>,
+  tools: ToolDefinitions,
+): void {
+  const call = dueCalls(head).find(
+    ({ toolName, providerApprovalId }) => providerApprovalId === undefined && !tools.has(toolName),
+  );
+  if (call !== undefined) {
+    throw missing(threadId, call.toolName, `Call ${call.toolCallId} was approved and not run`);
+  }
+  for (const { request } of head.unsentAnswers) {
+    const { toolName = '' } = request.toolCall ?? {};
+    if (!tools.has(toolName)) throw missingTool(request, toolName);
+  }
+}
+
+/** The error for an answer that the missing tool alone can read. */
+export function missingTool(
+  { threadId, requestId }: UserInputRequest,
+  toolName: string,
+): HoldpointError {
+  return missing(
+    threadId,
+    toolName,
+    `The answer to request ${requestId} can't be passed on`,
+    requestId,
+  );
+}
+
+function missing(
+  threadId: string,
+  toolName: string,
+  what: string,
+  requestId?: string,
+): HoldpointError {
+  return new HoldpointError(
+    'missing-tool',
+    `${what}: this agent has no tool '${toolName}'. Thread ${threadId} waits; run it with an agent that has the tool, ` +
+      'or give up with agent.cancel(thread).',
+    { requestId },
+  );
+}

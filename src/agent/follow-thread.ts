@@ -1,0 +1,31 @@
+import { checkedMs } from '../content/checked-number.ts';
+import { timer } from '../content/timer.ts';
+import type { AgentThread } from '../thread/agent-thread.ts';
+import type { Agent } from './agent.ts';
+
+/** How a thread is looked at that another worker runs. */
+export interface PollingOptions {
+  /** How often, in milliseconds, above 0 and below 2^31. Default 500. */
+  pollMs?: number;
+  /** Waits between the looks; resolves early when the signal aborts. Default: a timer. */
+  wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+/** Throws a `TypeError` for a `pollMs` that no timer can keep. */
+export function checkPolling({ pollMs }: PollingOptions): void {
+  if (pollMs !== undefined) checkedMs(pollMs, 'pollMs');
+}
+
+/** Gives a thread as it is at each look, until it is not running, or the signal has aborted. */
+export async function* followThread(
+  agent: Pick<Agent, 'thread'>,
+  threadId: string,
+  { pollMs = 500, wait = timer, signal }: PollingOptions & { signal: AbortSignal },
+): AsyncGenerator<AgentThread, void> {
+  for (;;) {
+    await wait(pollMs, signal);
+    const thread = await agent.thread(threadId);
+    yield thread;
+    if (thread.status !== 'running' || signal.aborted) return;
+  }
+}

@@ -1,0 +1,235 @@
+import type { JSONValue, ModelMessage } from 'ai';
+import { z } from 'zod';
+import { errorText } from '../../content/error-text.ts';
+import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
+import type { CallPlace, ToolCallOutcome } from '../../content/tool-call.ts';
+import type { UserInputResponseContent } from '../../content/user-input.ts';
+import { HoldpointError } from '../../errors.ts';
+import { messageIdOf } from '../../thread/message-id.ts';
+import type { Proposal } from '../../thread/proposal.ts';
+import { jsonCopy } from '../../thread/tagged-json.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import {
+  endsTurn,
+  isRunning,
+  type OpenRequest,
+  statusOf,
+  type ThreadHead,
+  type ThreadState,
+} from '../../thread/thread-state.ts';
+import {
+  cancelOpenEvents,
+  expiryEvents,
+  interruptEvents,
+  outcomeUnstarted,
+  overdueEvents,
+} from '../calls/close-requests.ts';
+import { callAt } from '../../thread/find-call.ts';
+import { type QuestionResult, settled } from '../calls/question-call.ts';
+import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import { inputMessageSchemas } from '../model/model-step.ts';
+import { newAnswers } from './check-answers.ts';
+import { type ParsedInput, saysSomething } from './parse-input.ts';
+import type { AnswerOptions } from './run-input.ts';
+
+/** How a thread takes what comes in. */
+export interface AcceptOptions {
+  tools: ToolDefinitions;
+  now: number;
+  whilePending: 'refuse' | 'cancel';
+}
+
+/**
+ * Proposes what records an input: answers, what expired meanwhile, and messages. Throws where the input can't stand;
+ * nothing is appended then, so that bad input changes nothing.
+ */
+export function acceptInput(
+  proposal: Proposal,
+  input: ParsedInput,
+  { tools, now, whilePending }: AcceptOptions,
+): void {
+  const { state } = proposal;
+  const answers = newAnswers(state, input, now);
+  const { head } = state;
+  const recording = { tools, head, by: input.by, at: now };
+  const answered = answers.flatMap(({ answer, open }) => answerEvents(answer, open, recording));
+  proposal.add(
+    ...answered,
+    ...expiryEvents(
+      head,
+      answers.map(({ answer }) => answer),
+      now,
+    ),
+  );
+  proposal.add(...overdueEvents(proposal.head, now));
+  if (answered.some((event) => event.type === 'call-ended' && endsTurn(event))) {
+    proposal.add(...interruptEvents(proposal.head, now));
+  }
+  const messages = newMessages(state, input);
+  if (messages.length === 0) return;
+  refuseMessage(state.threadId, proposal.head, whilePending, now);
+  proposal.add(
+    ...cancelOpenEvents(proposal.head, 'The user went on without answering.', now),
+    ...messages.map((message): ThreadEvent => ({
+      type: 'message-added',
+      at: now,
+      message,
+      ...input.by,
+    })),
+  );
+}
+
+/** The messages that are news: one whose client sent it before, by its own id for it, is not. */
+function newMessages(
+  { messages, head }: Readonly<ThreadState>,
+  { messages: sent, messageId }: ParsedInput,
+): readonly ModelMessage[] {
+  if (sent.every((message) => messageIdOf(message) === undefined)) return sent;
+  const known = new Set([...messages, ...head.queuedMessages].map(messageIdOf));
+  /* The input came before as a whole. */
+  if (messageId !== undefined && known.has(messageId)) return [];
+  return sent.filter((message) => {
+    const id = messageIdOf(message);
+    const isNew = id === undefined || !known.has(id);
+    known.add(id);
+    return isNew;
+  });
+}
+
+function refuseMessage(
+  threadId: string,
+  head: ThreadHead,
+  whilePending: 'refuse' | 'cancel',
+  now: number,
+): void {
+  if (isRunning(head, now)) {
+    throw new HoldpointError(
+      'thread-busy',
+      `Thread ${threadId} is being run; send the message when that run has ended.`,
+    );
+  }
+  if (statusOf(head, now) === 'indeterminate') {
+    throw new HoldpointError(
+      'thread-indeterminate',
+      `A call of thread ${threadId} was started and its outcome is unknown; see thread.calls. It must be settled first.`,
+    );
+  }
+  const deferred = head.calls.filter((call) => call.status === 'deferred');
+  const awaited = head.openRequests.length + deferred.length;
+  if (awaited > 0 && whilePending !== 'cancel') {
+    throw new HoldpointError(
+      'requests-open',
+      `Thread ${threadId} waits for ${awaited} answer(s) or deferred result(s). ` +
+        "Bring them, or run with whilePending: 'cancel'.",
+    );
+  }
+}
+
+/** Throws `not-allowed` unless the last message is one from the app that has no reply, and, where an id is given, has that id. */
+export function refuseRetraction(
+  { threadId, head, messages }: Readonly<ThreadState>,
+  messageId: string | undefined,
+): void {
+  const last = messages.at(-1);
+  const isMeant = messageId === undefined || (last && messageIdOf(last)) === messageId;
+  if (head.unanswered.length > 0 && isMeant) return;
+  const which = messageId === undefined ? 'The last message' : `Message ${messageId}`;
+  throw new HoldpointError(
+    'not-allowed',
+    `${which} of thread ${threadId} can't be withdrawn: only the last message can be, while it has no reply. Send a new message instead.`,
+  );
+}
+
+/** What answers are recorded with. */
+interface Recording {
+  tools: ToolDefinitions;
+  head: Readonly<ThreadHead>;
+  by: AnswerOptions;
+  at: number;
+}
+
+/** The events of an answer that was checked: that it was given, and what it makes of the call that it is about. */
+export function answerEvents(
+  response: UserInputResponseContent,
+  { request, place }: OpenRequest,
+  { tools, head, by, at }: Recording,
+): ThreadEvent[] {
+  const answered: ThreadEvent = {
+    type: 'request-answered',
+    at,
+    response: withoutCall(response),
+    ...by,
+  };
+  const call = callAt(head, place);
+  if (place === undefined || call === undefined) return [answered];
+  if (response.type === 'question-response' && request.type === 'question-request') {
+    return [answered, ...questionEndEvents(request, response, { tools, place, at })];
+  }
+  if (response.type !== 'approval-response' || response.approved) return [answered];
+  const reason = response.reason?.trim() === '' ? undefined : response.reason;
+  const outcome = outcomeUnstarted(call, reason);
+  return [answered, { type: 'call-ended', at, ...place, outcome }];
+}
+
+/* The call was compared with the stored one, which stays its only copy. */
+function withoutCall(response: UserInputResponseContent): UserInputResponseContent {
+  if (response.type !== 'approval-response') return response;
+  const { toolCall: _compared, ...recorded } = response;
+  return recorded;
+}
+
+/** The end of a call that asked, and what the model is told beside it. */
+function questionEndEvents(
+  request: QuestionRequestContent,
+  response: QuestionResponseContent,
+  { tools, place, at }: { tools: ToolDefinitions; place: CallPlace; at: number },
+): ThreadEvent[] {
+  const { toolName = '' } = request.toolCall ?? {};
+  const definition = tools.get(toolName);
+  /* Nothing is recorded: an agent that has the tool can read the answer. */
+  if (definition === undefined) throw missingTool(request, toolName);
+  const { asking } = definition;
+  if (asking === undefined) {
+    const error = `Answered, but the tool '${toolName}' no longer asks questions: it can't read the answer.`;
+    return [{ type: 'call-ended', at, ...place, outcome: { status: 'failed', error } }];
+  }
+  const result = resultOf(
+    () => asking.toResult(structuredClone(response), structuredClone(request)),
+    request,
+  );
+  const ended: ThreadEvent = { type: 'call-ended', at, ...place, outcome: outcomeOf(result) };
+  if (result.status !== 'succeeded' || result.message === undefined) return [ended];
+  return [ended, { type: 'message-added', at, place, message: result.message }];
+}
+
+/* Checked before it is written: what does not fit would make the whole log unreadable. */
+const resultSchema = z.discriminatedUnion('status', [
+  z.strictObject({
+    status: z.literal('succeeded'),
+    output: z.custom<JSONValue>((value) => value !== undefined),
+    message: inputMessageSchemas.user.refine(saysSomething, 'must not be empty').optional(),
+  }),
+  z.strictObject({
+    status: z.literal('failed'),
+    error: z.string(),
+    endsTurn: z.boolean().optional(),
+  }),
+]);
+
+function resultOf(make: () => QuestionResult, { requestId }: QuestionRequestContent) {
+  try {
+    return resultSchema.parse(jsonCopy(settled(make(), 'toResult')));
+  } catch (error) {
+    throw new HoldpointError(
+      'invalid-answer',
+      `The tool that asked can't take this answer to question ${requestId}: ${errorText(error)}`,
+      { cause: error, requestId },
+    );
+  }
+}
+
+function outcomeOf(result: QuestionResult): ToolCallOutcome {
+  if (result.status === 'succeeded') return { status: 'succeeded', output: result.output };
+  const { error } = result;
+  return { status: 'failed', error, ...(result.endsTurn === true ? { endsTurn: true } : {}) };
+}

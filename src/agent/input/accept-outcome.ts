@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import type { ToolCallOutcome, ToolCallRecord, ToolCallStatus } from '../../content/tool-call.ts';
+import { HoldpointError } from '../../errors.ts';
+import { equalJson } from '../../policy/digest.ts';
+import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
+import type { ThreadLog } from '../../thread/thread-log.ts';
+import { openedEvent } from '../calls/check-approved.ts';
+import { closeRequestsOf, endEvents } from '../calls/close-requests.ts';
+import { successOf } from '../calls/execute-call.ts';
+import { callOfId, refuseUnless } from '../../thread/find-call.ts';
+import { askAbout } from '../calls/make-request.ts';
+import { type ToolDefinition, type ToolDefinitions, ownRunner } from '../calls/tool-definitions.ts';
+import { parseAnswerer } from './parse-input.ts';
+import type { AnswerOptions } from './run-input.ts';
+
+/** What became of a call, as somebody outside knows. `output` must be JSON. */
+export type DeliveredOutcome =
+  | { status: 'succeeded'; output: unknown }
+  | { status: 'failed'; error: string };
+
+/** How a person settles a call whose outcome is unknown; `retry` is a new approval of the same call. */
+export type SettledOutcome = DeliveredOutcome | { status: 'retry' };
+
+/** What bringing an outcome from outside needs. */
+export interface EndingInput {
+  log: ThreadLog;
+  tools: ToolDefinitions;
+  now: () => number;
+  generateId: () => string;
+}
+
+/** Which call ended how, and who says so. */
+interface Ending<OUTCOME> {
+  toolCallId: string;
+  outcome: OUTCOME;
+  by: AnswerOptions;
+}
+
+/** A person says what became of a call whose outcome is unknown, or that it be tried again. */
+export async function settleCall(
+  input: EndingInput,
+  ending: Ending<SettledOutcome>,
+): Promise<void> {
+  const by = parseAnswerer(ending.by);
+  const outcome = parseSettled(ending.outcome);
+  if (outcome.status === 'retry') await retryCall(input, { ...ending, by });
+  else await endCall(input, { ...ending, by, outcome }, 'settled', ['indeterminate']);
+}
+
+/** The result of a deferred call comes in; it may be faster than the note that the call is deferred. */
+export async function deliverOutcome(
+  input: EndingInput,
+  ending: Ending<DeliveredOutcome>,
+): Promise<void> {
+  const by = parseAnswerer(ending.by);
+  const outcome = parseDelivered(ending.outcome);
+  await endCall(input, { ...ending, by, outcome }, 'delivered', [
+    'deferred',
+    'started',
+    'indeterminate',
+  ]);
+}
+
+async function endCall(
+  { log, tools, now }: EndingInput,
+  { toolCallId, outcome, by }: Ending<DeliveredOutcome>,
+  source: NonNullable<ThreadEventOf<'call-ended'>['source']>,
+  statuses: readonly ToolCallStatus[],
+): Promise<void> {
+  const named = callOfId(log.state, toolCallId, now());
+  const recorded = await recordedOutcome(tools.get(named.toolName), named, outcome);
+  await log.commit((proposal) => {
+    const at = now();
+    const call = callOfId(proposal.state, toolCallId, at);
+    if (isEnded(call, recorded)) return;
+    refuseUnless(call, statuses, 'an outcome is accepted');
+    const { step, index } = call;
+    const ended = {
+      type: 'call-ended',
+      at,
+      step,
+      index,
+      outcome: recorded,
+      source,
+      ...by,
+    } as const;
+    proposal.add(...endEvents(proposal.head, ended));
+  });
+}
+
+/**
+ * The attempt whose outcome is unknown is given up, and the same call is asked about and approved anew, by the one
+ * who settles it. The next run starts it, after the same last look as ever.
+ */
+async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>): Promise<void> {
+  const { log, now, tools } = input;
+  const call = callOfId(log.state, toolCallId, now());
+  const definition = tools.get(call.toolName);
+  if (definition === undefined) {
+    throw new HoldpointError(
+      'not-allowed',
+      `Call ${toolCallId} can't be tried again: its tool is gone. Settle it as succeeded or failed.`,
+    );
+  }
+  const events = await retryEvents(input, { call, definition, by });
+  await log.commit((proposal) => {
+    const current = callOfId(proposal.state, toolCallId, now());
+    if (current.outcome !== undefined) throw endedOtherwise(current);
+    refuseUnless(current, ['indeterminate'], 'an outcome is accepted');
+    const closed = { reason: 'The call is tried again.', at: now() };
+    proposal.add(...closeRequestsOf(proposal.head, current, closed), ...events);
+  });
+}
+
+async function retryEvents(
+  { log, tools: _tools, ...making }: EndingInput,
+  about: { call: ToolCallRecord; definition: ToolDefinition; by: AnswerOptions },
+): Promise<ThreadEvent[]> {
+  const { call, definition, by } = about;
+  const { step, index, toolCallId, toolName, input } = call;
+  const request = await askAbout(
+    { ...making, threadId: log.state.threadId, requestedBy: log.state.head.requestedBy },
+    { reason: 'The outcome of its last attempt is unknown.' },
+    {
+      toolCall: { toolCallId, toolName, input },
+      place: { step, index },
+      runner: ownRunner(definition),
+    },
+  );
+  const { requestId, digest, createdAt: at } = request;
+  const response = { type: 'approval-response', requestId, approved: true, digest } as const;
+  return [
+    { type: 'call-abandoned', at, step, index },
+    openedEvent(call, request),
+    { type: 'request-answered', at, response, ...by },
+  ];
+}
+
+/** Whether the call has this very outcome. Throws when it has another. */
+function isEnded(call: ToolCallRecord, outcome: ToolCallOutcome): boolean {
+  if (call.outcome === undefined) return false;
+  if (equalJson(brought(call.outcome), brought(outcome))) return true;
+  throw endedOtherwise(call);
+}
+
+/* What the tool made of it for the model may be something else each time. */
+function brought(outcome: ToolCallOutcome): ToolCallOutcome {
+  return outcome.status === 'succeeded' ? { ...outcome, modelOutput: undefined } : outcome;
+}
+
+function endedOtherwise({ toolCallId }: ToolCallRecord): HoldpointError {
+  return new HoldpointError(
+    'already-answered',
+    `Call ${toolCallId} has ended otherwise before, and its first outcome stands.`,
+  );
+}
+
+const succeeded = z.strictObject({ status: z.literal('succeeded'), output: z.unknown() });
+const failed = z.strictObject({ status: z.literal('failed'), error: z.string() });
+const deliveredSchema = z.discriminatedUnion('status', [succeeded, failed]);
+const settledSchema = z.discriminatedUnion('status', [
+  succeeded,
+  failed,
+  z.strictObject({ status: z.literal('retry') }),
+]);
+
+/** An outcome from outside, parsed. Throws `invalid-input`. */
+export function parseDelivered(outcome: unknown): z.infer<typeof deliveredSchema> {
+  return parsed(deliveredSchema, outcome);
+}
+
+/** How a person settles a call, parsed. Throws `invalid-input`. */
+export function parseSettled(outcome: unknown): z.infer<typeof settledSchema> {
+  return parsed(settledSchema, outcome);
+}
+
+function parsed<OUTCOME>(schema: z.ZodType<OUTCOME>, outcome: unknown): OUTCOME {
+  const result = schema.safeParse(outcome);
+  if (result.success) return result.data;
+  throw new HoldpointError(
+    'invalid-input',
+    `This is no outcome of a call: ${z.prettifyError(result.error)}`,
+  );
+}
+
+/** An outcome from outside as the log keeps it, with what the tool wants the model to see. */
+export async function recordedOutcome(
+  definition: ToolDefinition | undefined,
+  call: ToolCallRecord,
+  outcome: DeliveredOutcome,
+): Promise<ToolCallOutcome> {
+  if (outcome.status === 'failed') return { status: 'failed', error: outcome.error };
+  return successOf(definition?.tool, call, outcome.output);
+}

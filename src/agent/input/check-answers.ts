@@ -1,0 +1,176 @@
+import { type ApprovalResponseContent, withAnswers } from '../../content/approval.ts';
+import { whyNotAnswer } from '../../content/check-answer.ts';
+import { plainCopy } from '../../content/plain-copy.ts';
+import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
+import type { UserInputResponseContent } from '../../content/user-input.ts';
+import { HoldpointError } from '../../errors.ts';
+import { equalJson } from '../../policy/digest.ts';
+import type { EndedRequest, OpenRequest, ThreadState } from '../../thread/thread-state.ts';
+import type { ParsedInput } from './parse-input.ts';
+import type { MayAnswer } from './run-input.ts';
+
+/** An answer that is news, and what it answers. */
+export interface NewAnswer {
+  answer: UserInputResponseContent;
+  open: OpenRequest;
+}
+
+/** The answers that are news; the same answer again is none. Throws for the first that can't stand. */
+export function newAnswers(
+  state: Readonly<ThreadState>,
+  { answers, allowedRequests }: ParsedInput,
+  now: number,
+): NewAnswer[] {
+  const fresh = new Map<string, NewAnswer>();
+  const requests = new Map(state.head.openRequests.map((open) => [open.request.requestId, open]));
+  for (const answer of answers) {
+    const twin = fresh.get(answer.requestId)?.answer;
+    if (twin !== undefined && !sameDecision(twin, answer)) {
+      throw new HoldpointError(
+        'invalid-answer',
+        `The input answers request ${answer.requestId} in two ways; send one.`,
+        { requestId: answer.requestId },
+      );
+    }
+    const open = requests.get(answer.requestId);
+    /* It opened after the app was asked who may answer what. */
+    if (open !== undefined && allowedRequests?.has(answer.requestId) === false) {
+      throw unknown(answer.requestId);
+    }
+    if (open === undefined) {
+      checkRepeated(state.endedRequests.get(answer.requestId), answer);
+    } else {
+      checkAnswer(open, answer, now);
+      fresh.set(answer.requestId, { answer, open });
+    }
+  }
+  return [...fresh.values()];
+}
+
+function checkRepeated(ended: EndedRequest | undefined, answer: UserInputResponseContent): void {
+  const { requestId } = answer;
+  if (ended === undefined) throw unknown(requestId);
+  if (ended.cause !== undefined) throw closed(requestId, ended.cause);
+  if (ended.response === undefined || !sameDecision(ended.response, answer)) {
+    throw new HoldpointError(
+      'already-answered',
+      `Request ${requestId} was answered otherwise before, and the first answer stands.`,
+      { requestId },
+    );
+  }
+  if (answer.type === 'approval-response') refuseMismatch(ended, answer);
+}
+
+function checkAnswer(
+  { request }: OpenRequest,
+  answer: UserInputResponseContent,
+  now: number,
+): void {
+  const { requestId } = request;
+  if ((request.expiresAt ?? Infinity) <= now) throw closed(requestId, 'expired');
+  if (request.type !== 'approval-request' || answer.type !== 'approval-response') {
+    if (request.type === 'question-request' && answer.type === 'question-response') {
+      refuseNoAnswer(request, answer);
+      return;
+    }
+    throw new HoldpointError(
+      'invalid-answer',
+      `Request ${requestId} is of type '${request.type}'; an answer of type '${answer.type}' can't answer it.`,
+      { requestId },
+    );
+  }
+  refuseMismatch({ request }, answer);
+}
+
+/** An answer may repeat what was shown; what it repeats must be what is stored, which alone decides. */
+function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseContent): void {
+  const { requestId, toolCall } = request;
+  const stored = request.type === 'approval-request' ? request.digest : undefined;
+  const sameDigest = answer.digest === undefined || answer.digest === stored;
+  const sameCall = answer.toolCall === undefined || equalJson(answer.toolCall, toolCall);
+  if (sameDigest && sameCall) return;
+  throw new HoldpointError(
+    'answer-mismatch',
+    `The answer to request ${requestId} is about another ${sameDigest ? 'call' : 'digest'} than the one stored. ` +
+      'Show the stored request again; a call is never changed by its answer.',
+    { requestId },
+  );
+}
+
+function unknown(requestId: string): HoldpointError {
+  return new HoldpointError(
+    'unknown-request',
+    `This thread has no request ${requestId}. What it waits for is in thread.activeRequests.`,
+    { requestId },
+  );
+}
+
+function closed(requestId: string, cause: NonNullable<EndedRequest['cause']>): HoldpointError {
+  return new HoldpointError(
+    'request-closed',
+    `Request ${requestId} is closed (${cause}). Go on with run([], thread) and see what is asked now.`,
+    { requestId },
+  );
+}
+
+function sameDecision(one: UserInputResponseContent, other: UserInputResponseContent): boolean {
+  if (one.type === 'approval-response' && other.type === 'approval-response') {
+    return one.approved === other.approved;
+  }
+  return equalJson(inOrder(one), inOrder(other));
+}
+
+/* The same picks in another order are the same answer. */
+function inOrder(response: UserInputResponseContent): unknown {
+  if (response.type !== 'question-response' || response.status !== 'answered') return response;
+  const answers = response.answers
+    .map((answer) => ({ ...answer, optionIds: answer.optionIds.toSorted() }))
+    .toSorted((one, other) => (one.key < other.key ? -1 : 1));
+  return { ...response, answers };
+}
+
+function refuseNoAnswer(request: QuestionRequestContent, answer: QuestionResponseContent): void {
+  const fault = whyNotAnswer(request, answer);
+  if (fault === undefined) return;
+  throw new HoldpointError(
+    'invalid-answer',
+    `This is no answer to question ${request.requestId}: ${fault}. It stays open.`,
+    { requestId: request.requestId },
+  );
+}
+
+/**
+ * Asks the app about each answer to an open request. The requests that were looked at are noted in the input: one that opens after
+ * this can't be answered with it. Throws `not-allowed` for the first answer that is refused, or what `mayAnswer` throws.
+ */
+export async function withAllowedAnswers(
+  mayAnswer: MayAnswer | undefined,
+  { head, threadId }: Readonly<ThreadState>,
+  input: ParsedInput,
+): Promise<ParsedInput> {
+  if (mayAnswer === undefined || input.answers.length === 0) return input;
+  const open = new Map(head.openRequests.map(({ request }) => [request.requestId, request]));
+  const allowedRequests = new Set<string>();
+  for (const response of input.answers) {
+    const { requestId } = response;
+    const stored = open.get(requestId);
+    if (stored === undefined) continue;
+    const request =
+      stored.type === 'approval-request' ? withAnswers(stored) : structuredClone(stored);
+    const { principal, channel } = input.by;
+    const asked = { principal: plainCopy(principal), channel, request };
+    /* Without types it may give anything. */
+    const answer: unknown = await mayAnswer({ ...asked, response: structuredClone(response) });
+    if (answer !== true) throw refused(threadId, requestId);
+    allowedRequests.add(requestId);
+  }
+  return { ...input, allowedRequests };
+}
+
+function refused(threadId: string, requestId: string): HoldpointError {
+  return new HoldpointError(
+    'not-allowed',
+    `Request ${requestId} of thread ${threadId} can't be answered by this principal: mayAnswer refused it. It stays open.`,
+    { requestId },
+  );
+}

@@ -1,0 +1,190 @@
+import type { ModelMessage } from 'ai';
+import { z } from 'zod';
+import { whyNotSendable } from '../../content/file-url.ts';
+import { plainCopy } from '../../content/plain-copy.ts';
+import {
+  type UserInputResponseContent,
+  userInputResponseSchema,
+} from '../../content/user-input.ts';
+import { HoldpointError } from '../../errors.ts';
+import { whyNotStrictJson } from '../../policy/strict-json.ts';
+import { named } from '../../thread/message-id.ts';
+import { jsonCopy } from '../../thread/tagged-json.ts';
+import { inputMessageSchemas } from '../model/model-step.ts';
+import type { AnswerOptions } from './run-input.ts';
+
+/** The input of a run, checked as far as it can be without the thread. */
+export interface ParsedInput {
+  messages: ModelMessage[];
+  answers: UserInputResponseContent[];
+  /** Who sends it; only what was said. */
+  by: AnswerOptions;
+  /** The caller's id for the message, which is the last of `messages`. */
+  messageId?: string | undefined;
+  /** The open requests that the sender may answer; absent where the app does not decide that. */
+  allowedRequests?: ReadonlySet<string>;
+}
+
+/** The input of a run, item by item. Throws `invalid-input` or `invalid-answer`; nothing has happened then. */
+export function parseInput(
+  input: unknown,
+  options: AnswerOptions & {
+    allowSystemInMessages?: boolean | undefined;
+    messageId?: string | undefined;
+  },
+): ParsedInput {
+  const parsed: ParsedInput = { messages: [], answers: [], by: parseAnswerer(options) };
+  const items = Array.isArray(input) ? input : [input];
+  for (const item of items.flatMap(unwrapAnswers)) {
+    if (isAnswer(item)) parsed.answers.push(parseAnswer(item));
+    else parsed.messages.push(parseMessage(item, options));
+  }
+  for (const message of parsed.messages) {
+    refuseEmpty(message);
+    refuseFiles(message);
+  }
+  const { messageId } = options;
+  const messages = parsed.messages.map((message) => jsonCopy(message));
+  if (messageId === undefined) return { ...parsed, messages };
+  return { ...parsed, messages: withId(messages, messageId), messageId };
+}
+
+/** The messages, the last of which has the caller's id. */
+function withId(messages: readonly ModelMessage[], messageId: string): ModelMessage[] {
+  if (!messageIdSchema.safeParse(messageId).success) {
+    throw new HoldpointError('invalid-input', 'messageId must be a text of 1 to 256 characters.');
+  }
+  const last = messages.at(-1);
+  if (last === undefined) {
+    throw new HoldpointError('invalid-input', 'messageId is given, and the input has no message.');
+  }
+  return [...messages.slice(0, -1), named(last, messageId)];
+}
+
+const messageIdSchema = z
+  .string()
+  .min(1)
+  .max(256)
+  .refine((text) => text.isWellFormed());
+
+function isAnswer(item: unknown): boolean {
+  if (typeof item !== 'object' || item === null || !('type' in item)) return false;
+  return item.type === 'approval-response' || item.type === 'question-response';
+}
+
+/** The answers that a user message carries as its content, and the message without them, where anything is left of it. */
+function unwrapAnswers(item: unknown): unknown[] {
+  if (typeof item !== 'object' || item === null || !('role' in item && 'content' in item)) {
+    return [item];
+  }
+  const { role, content } = item;
+  if (role !== 'user' || !Array.isArray(content) || !content.some(isAnswer)) return [item];
+  const rest: unknown[] = content.filter((part) => !isAnswer(part));
+  const answers: unknown[] = content.filter(isAnswer);
+  return rest.length === 0 ? answers : [...answers, { ...item, content: rest }];
+}
+
+function parseMessage(
+  item: unknown,
+  options: { allowSystemInMessages?: boolean | undefined },
+): ModelMessage {
+  if (typeof item === 'string') return { role: 'user', content: item };
+  if (typeof item !== 'object' || item === null || !('role' in item)) {
+    throw new HoldpointError(
+      'invalid-input',
+      'A run takes text, user messages, and answers to requests; this is none of them.',
+    );
+  }
+  const { role } = item;
+  if (role !== 'user' && !(role === 'system' && options.allowSystemInMessages === true)) {
+    throw new HoldpointError(
+      'invalid-input',
+      `A message from outside is a user message, not one of role '${String(role)}': ` +
+        'the thread alone says what the model and the tools said.',
+    );
+  }
+  const parsed = inputMessageSchemas[role].safeParse(item);
+  if (parsed.success) return parsed.data;
+  throw new HoldpointError('invalid-input', `This is no ${role} message of the AI SDK.`, {
+    cause: parsed.error,
+  });
+}
+
+/** An answer as its schema has it: strict, so that nothing but `approved: true` approves. */
+function parseAnswer(item: unknown): UserInputResponseContent {
+  const parsed = userInputResponseSchema.safeParse(item);
+  if (!parsed.success) {
+    throw new HoldpointError(
+      'invalid-answer',
+      `This is no answer to a request: ${z.prettifyError(parsed.error)}`,
+      { requestId: namedRequest(item) },
+    );
+  }
+  const { data } = parsed;
+  const carried = data.type === 'approval-response' ? data.toolCall?.input : data.metadata;
+  const fault = carried === undefined ? undefined : whyNotStrictJson(carried);
+  if (fault !== undefined) {
+    throw new HoldpointError('invalid-answer', `What the answer carries is not JSON: ${fault}.`, {
+      requestId: data.requestId,
+    });
+  }
+  return jsonCopy(data);
+}
+
+function namedRequest(item: unknown): string | undefined {
+  return z.object({ requestId: z.string() }).safeParse(item).data?.requestId;
+}
+
+/** Whether a message holds more than blank text; providers refuse it otherwise. */
+export function saysSomething({ content }: Pick<ModelMessage, 'content'>): boolean {
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  return parts.some((part) => !('text' in part) || part.text.trim() !== '');
+}
+
+function refuseEmpty(message: ModelMessage): void {
+  if (saysSomething(message)) return;
+  throw new HoldpointError(
+    'invalid-input',
+    'The message is empty; providers refuse such messages.',
+  );
+}
+
+/* What no provider takes would fail every run from then on. */
+function refuseFiles({ content }: ModelMessage): void {
+  if (typeof content === 'string') return;
+  for (const part of content) {
+    if (part.type !== 'file' && part.type !== 'image') continue;
+    const data = part.type === 'image' ? part.image : part.data;
+    const fault = whyNotSendable(data, part.mediaType);
+    if (fault === undefined) continue;
+    const name = 'filename' in part && part.filename !== undefined ? ` '${part.filename}'` : '';
+    throw new HoldpointError(
+      'invalid-input',
+      `The file${name} can't be sent to a model: ${fault}.`,
+    );
+  }
+}
+
+/**
+ * Who answers, for the log: a copy, as the app's own may change. Throws `invalid-input` for a principal that JSON can't hold, and for
+ * what is no channel.
+ */
+export function parseAnswerer({ principal, channel }: AnswerOptions): AnswerOptions {
+  const fault = principal === undefined ? undefined : whyNotStrictJson(principal);
+  if (fault !== undefined) {
+    throw new HoldpointError('invalid-input', `The principal can't be kept as JSON: ${fault}.`);
+  }
+  if (channel !== undefined && !channelSchema.safeParse(channel).success) {
+    throw new HoldpointError('invalid-input', 'A channel is a text of 1 to 100 characters.');
+  }
+  return {
+    ...(principal === undefined ? {} : { principal: plainCopy(principal) }),
+    ...(channel === undefined ? {} : { channel }),
+  };
+}
+
+const channelSchema = z
+  .string()
+  .min(1)
+  .max(100)
+  .refine((text) => text.isWellFormed());

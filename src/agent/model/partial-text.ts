@@ -1,0 +1,34 @@
+import type { AssistantModelMessage } from 'ai';
+import type { ModelDelta, DeltaReceiver } from './streaming-model.ts';
+
+/** Keeps the text that a model streams, so that a step which a person stops is not lost. */
+export class PartialText implements DeltaReceiver {
+  readonly #receiver: DeltaReceiver;
+  readonly #texts = new Map<string, string>();
+
+  constructor(receiver: DeltaReceiver) {
+    this.#receiver = receiver;
+  }
+
+  async ready(): Promise<void> {
+    await this.#receiver.ready();
+  }
+
+  push(delta: ModelDelta): void {
+    if (delta.type === 'text-delta') {
+      this.#texts.set(delta.id, (this.#texts.get(delta.id) ?? '') + delta.text);
+    }
+    this.#receiver.push(delta);
+  }
+
+  /**
+   * The text as a message; none when nothing was said. Reasoning and calls are left out: providers refuse reasoning without its end,
+   * and a call that was cut off is none.
+   */
+  get message(): AssistantModelMessage | undefined {
+    const texts = [...this.#texts.values()].filter((text) => text.trim() !== '');
+    if (texts.length === 0) return undefined;
+    const content = texts.map((text) => ({ type: 'text' as const, text: text.toWellFormed() }));
+    return { role: 'assistant', content };
+  }
+}

@@ -1,0 +1,64 @@
+import type { ModelMessage } from 'ai';
+import { HoldpointError } from '../../errors.ts';
+import {
+  type AssistantPart,
+  partsOf,
+  type ProviderRequest,
+  requestsByCall,
+} from '../../thread/proposed-calls.ts';
+
+/**
+ * The provider's requests in what a model said, by call. Throws for one whose answer could be taken for that of another: each must be
+ * the only one about its call, which the provider runs and has not run yet, and have an id that is new in the thread.
+ */
+export function answerableRequests(
+  parts: readonly AssistantPart[],
+  history: readonly ModelMessage[],
+): ReadonlyMap<string, ProviderRequest> {
+  const requests = requestsIn(parts);
+  if (requests.length > 0) {
+    const past = history.flatMap((message) => requestsIn(partsOf(message)));
+    const usedIds = new Set(past.map(({ approvalId }) => approvalId));
+    for (const { approvalId, toolCallId } of requests) {
+      const fault = usedIds.has(approvalId)
+        ? `its id ${approvalId} was used before`
+        : whyNotAnswerable(parts, toolCallId);
+      if (fault !== undefined) throw unanswerable(toolCallId, fault);
+      usedIds.add(approvalId);
+    }
+  }
+  return requestsByCall(parts);
+}
+
+function requestsIn(parts: readonly AssistantPart[]): ProviderRequest[] {
+  return parts.filter((part) => part.type === 'tool-approval-request');
+}
+
+function whyNotAnswerable(parts: readonly AssistantPart[], toolCallId: string): string | undefined {
+  const about = parts.filter((part) => 'toolCallId' in part && part.toolCallId === toolCallId);
+  if (requestsIn(about).length > 1) return 'there are two about the call';
+  const [call, ...others] = about.filter((part) => part.type === 'tool-call');
+  if (call === undefined || others.length > 0) return 'there is not one call of this id';
+  if (call.providerExecuted !== true) return 'the provider does not run the call';
+  return about.some(({ type }) => type === 'tool-result') ? 'the call has a result' : undefined;
+}
+
+function unanswerable(toolCallId: string, fault: string): HoldpointError {
+  return new HoldpointError(
+    'not-allowed',
+    `The provider's request for the approval of call ${toolCallId} can't be answered: ${fault}. ` +
+      'Nothing of the step was recorded; run([], thread) asks the model again.',
+  );
+}
+
+/**
+ * Whether a request with these messages is the first to tell the provider that it may run a call. If its reply is lost, the call
+ * may have run.
+ */
+export function carriesApproval(messages: readonly ModelMessage[]): boolean {
+  const said = messages.findLastIndex(({ role }) => role === 'assistant');
+  return messages
+    .slice(said + 1)
+    .flatMap((message) => (message.role === 'tool' ? message.content : []))
+    .some((part) => part.type === 'tool-approval-response' && part.approved);
+}

@@ -1,0 +1,147 @@
+import {
+  gateway,
+  type LanguageModel,
+  RetryError,
+  StreamProviderError,
+  type TextStreamPart,
+  type ToolSet,
+  wrapLanguageModel,
+} from 'ai';
+import { untilAborted } from '../../content/until-aborted.ts';
+import {
+  CollectedResponse,
+  type ProviderResponse,
+  type ProviderPart,
+  type ProviderStream,
+} from './collected-response.ts';
+
+/**
+ * A piece of what the model is saying, as the AI SDK's streams call it. Provisional: nothing of it counts before the
+ * step's `step-finished`, which may never come.
+ */
+export type ModelDelta = Extract<
+  TextStreamPart<ToolSet>,
+  {
+    type:
+      | 'text-start'
+      | 'text-delta'
+      | 'text-end'
+      | 'reasoning-start'
+      | 'reasoning-delta'
+      | 'reasoning-end'
+      | 'tool-input-start'
+      | 'tool-input-delta'
+      | 'tool-input-end'
+      | 'source';
+  }
+>;
+
+/** Who hears a model while it speaks. */
+export interface DeltaReceiver {
+  /** Resolves when more can be taken: the model is read no faster. */
+  ready(): Promise<void>;
+  push(delta: ModelDelta): void;
+}
+
+/**
+ * The model, streaming under its non-streaming interface: whoever asks it to generate gets the whole answer, while the
+ * receiver is told what it says.
+ */
+export function streamingModel(model: LanguageModel, receiver: DeltaReceiver): LanguageModel {
+  return wrapLanguageModel({
+    model: modelOf(model),
+    middleware: {
+      specificationVersion: 'v4',
+      wrapGenerate: async ({ doStream, params: { abortSignal: signal } }) =>
+        untilAborted(readAnswer({ doStream, receiver, signal }), signal),
+    },
+  });
+}
+
+/** The model itself, where it may be given by its id. */
+export function modelOf(model: LanguageModel): Exclude<LanguageModel, string> {
+  const provider = globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway;
+  return typeof model === 'string' ? provider.languageModel(model) : model;
+}
+
+/** The provider's own error, of a generation that failed with `error`. */
+export function originalError(error: unknown): unknown {
+  const last = RetryError.isInstance(error) ? error.lastError : error;
+  return last instanceof BrokenOff ? last.cause : error;
+}
+
+/* Not to be tried again, whatever the cause says of itself: the receiver has heard the beginning of this answer. */
+class BrokenOff extends Error {
+  constructor(cause: unknown) {
+    super('The answer broke off.', { cause });
+    /* Telemetry, the AI SDK's included, classifies errors by name. */
+    if (cause instanceof Error) this.name = cause.name;
+  }
+}
+
+interface Reading {
+  doStream: () => PromiseLike<ProviderStream>;
+  receiver: DeltaReceiver;
+  signal: AbortSignal | undefined;
+}
+
+async function readAnswer({ doStream, receiver, signal }: Reading): Promise<ProviderResponse> {
+  await receiver.ready();
+  signal?.throwIfAborted();
+  const streamed = await doStream();
+  const reader = streamed.stream.getReader();
+  const cancel = (): void => void reader.cancel(signal?.reason).catch(() => {});
+  signal?.addEventListener('abort', cancel, { once: true });
+  const answer = new CollectedResponse();
+  let isStreamed = false;
+  try {
+    for (;;) {
+      await receiver.ready();
+      signal?.throwIfAborted();
+      const { done, value: part } = await reader.read();
+      if (done) return answer.whole(streamed);
+      if (part.type === 'error') throw errorOf(part.error);
+      answer.add(part);
+      const delta = deltaOf(part);
+      if (delta === undefined) continue;
+      isStreamed = true;
+      receiver.push(delta);
+    }
+  } catch (error) {
+    throw isStreamed ? new BrokenOff(error) : error;
+  } finally {
+    signal?.removeEventListener('abort', cancel);
+    cancel();
+  }
+}
+
+function deltaOf(part: ProviderPart): ModelDelta | undefined {
+  switch (part.type) {
+    case 'text-delta':
+    case 'reasoning-delta': {
+      const { type, id, delta: text, providerMetadata } = part;
+      return { type, id, text, providerMetadata };
+    }
+    case 'text-start':
+    case 'text-end':
+    case 'reasoning-start':
+    case 'reasoning-end':
+    case 'tool-input-start':
+    case 'tool-input-delta':
+    case 'tool-input-end':
+    case 'source':
+      return part;
+    default:
+      return undefined;
+  }
+}
+
+/** What a provider streams as an error may be its API's plain JSON. */
+function errorOf(error: unknown): Error {
+  if (error instanceof Error) return error;
+  const message: unknown = Reflect.get(Object(error), 'message');
+  return new StreamProviderError({
+    message: typeof message === 'string' ? message : 'The provider streamed an error.',
+    data: error,
+  });
+}

@@ -1,0 +1,40 @@
+import { type LanguageModel, wrapLanguageModel } from 'ai';
+import type { ModelAnswer, ModelName } from '../../thread/trace-message.ts';
+import { traceModel, tracesModel } from '../../thread/tracing.ts';
+import type { ProviderResponse } from './collected-response.ts';
+import { modelOf } from './streaming-model.ts';
+
+/** The step and thread that a model request is for. */
+export interface ModelPlace {
+  threadId: string;
+  step: number;
+}
+
+/** The model with its requests traced; without a subscriber, the model itself. */
+export function tracedModel(model: LanguageModel, place: ModelPlace): LanguageModel {
+  if (!tracesModel(place.threadId)) return model;
+  return wrapLanguageModel({
+    model: modelOf(model),
+    middleware: {
+      specificationVersion: 'v4',
+      wrapGenerate: async ({ doGenerate, model: asked }) =>
+        traceModel({ ...place, ...nameOf(asked) }, doGenerate, answerOf),
+    },
+  });
+}
+
+/** The name of a model as the app configured it. */
+export function nameOf(model: LanguageModel): ModelName {
+  if (typeof model === 'string') return { provider: undefined, modelId: model };
+  const { provider, modelId } = model;
+  return { provider, modelId };
+}
+
+function answerOf({ response, finishReason, usage }: ProviderResponse): ModelAnswer {
+  return {
+    id: response?.id,
+    modelId: response?.modelId,
+    finishReason: finishReason.unified,
+    usage: { inputTokens: usage.inputTokens.total, outputTokens: usage.outputTokens.total },
+  };
+}

@@ -1,0 +1,210 @@
+import type { ToolCallRecord } from '../../content/tool-call.ts';
+import { WakeUp } from '../../content/wake-up.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { ThreadLog } from '../../thread/thread-log.ts';
+import { traceCall } from '../../thread/tracing.ts';
+import { firstMessages } from '../calls/decide-calls.ts';
+import {
+  executeCall,
+  type Execution,
+  notRun,
+  type PreliminaryResult,
+} from '../calls/execute-call.ts';
+import { awaitedCall } from '../../thread/find-call.ts';
+import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.ts';
+import type { AgentContext } from './agent-context.ts';
+import type { Lease } from './lease.ts';
+import { type Attempt, type Finished, recordLate } from './record-results.ts';
+import { startLimit } from './run-signal.ts';
+
+/** What calls are executed with. */
+interface ExecutionSetting {
+  log: ThreadLog;
+  tools: ToolDefinitions;
+  lease: Lease;
+  /** Ends the run. */
+  signal: AbortSignal;
+  onPreliminary: ((result: PreliminaryResult) => void) | undefined;
+}
+
+interface StartedCall {
+  call: ToolCallRecord;
+  definition: ToolDefinition;
+}
+
+/* Results that come this close together, in milliseconds, are recorded in one append. */
+const groupMs = 10;
+
+/** The calls that one run is executing, and their results until they are recorded. */
+export class Executions {
+  readonly #context: AgentContext;
+  readonly #setting: ExecutionSetting;
+  readonly #wakeUp = new WakeUp();
+  readonly #running = new Set<Attempt>();
+  #finished: Finished[] = [];
+  #isLeft = false;
+  #graceTimer: ReturnType<typeof setTimeout> | undefined;
+  #graceIsOver = false;
+
+  constructor(context: AgentContext, setting: ExecutionSetting) {
+    this.#context = context;
+    this.#setting = setting;
+  }
+
+  /** Whether a call is running, or has a result that was not taken yet. */
+  get pending(): boolean {
+    return this.#running.size > 0 || this.#finished.length > 0;
+  }
+
+  /** Whether no call is running, or the time that tools have after an abort is over. */
+  get mayEnd(): boolean {
+    return this.#running.size === 0 || this.#graceIsOver;
+  }
+
+  /** Right after an append: starts the calls that it records as started, unless the lease is over. */
+  async start(events: readonly ThreadEvent[]): Promise<void> {
+    const { log, tools, lease } = this.#setting;
+    const started = startedBy(events, log.state.head.calls, tools);
+    if (started.length === 0) return;
+    /* The fence: the append may have taken so long that other processes have recorded the calls as lost, and settled or restarted them. */
+    const isTooLate = lease.isOver;
+    if (isTooLate) await log.pull();
+    const messages = firstMessages(log.state, log.state.messages.length - 1);
+    for (const each of started) {
+      const { step, index, attempts } = each.call;
+      const attempt = { step, index, attempt: attempts };
+      this.#running.add(attempt);
+      const execution = isTooLate ? notRun() : this.#executeInTime(each, attempt, messages);
+      void execution.then((result) => this.#finish({ attempt, execution: result }));
+    }
+  }
+
+  /** The results since the last taking. A call that has ended otherwise is no longer waited for: its tool may never return. */
+  take(): Finished[] {
+    const { head } = this.#setting.log.state;
+    for (const attempt of this.#running) {
+      if (awaitedCall(head, attempt) === undefined) this.#running.delete(attempt);
+    }
+    const taken = this.#finished;
+    this.#finished = [];
+    return taken;
+  }
+
+  /** Waits for a result, for `wake`, or for the end of the grace time that begins when the run's signal aborts. */
+  async wait(): Promise<void> {
+    if (this.#finished.length > 0) return;
+    const stop = this.#startGrace(this.#setting.signal);
+    await this.#wakeUp.wait();
+    stop();
+    await this.#gather();
+  }
+
+  /** Ends a wait, for news from elsewhere. */
+  wake(): void {
+    this.#wakeUp.wake();
+  }
+
+  /** The run is over: results that come from now on, or were not taken, are recorded as late ones. */
+  leave(): void {
+    this.#isLeft = true;
+    clearTimeout(this.#graceTimer);
+    for (const finished of this.#finished.splice(0)) this.#recordLate(finished);
+  }
+
+  #finish(finished: Finished): void {
+    const isAwaited = this.#running.delete(finished.attempt);
+    if (this.#isLeft || !isAwaited) {
+      this.#recordLate(finished);
+      return;
+    }
+    this.#finished.push(finished);
+    this.#wakeUp.wake();
+  }
+
+  #recordLate(finished: Finished): void {
+    void recordLate(this.#context, this.#setting.log, finished);
+  }
+
+  /** Executes a call for as long as its tool may take. The outcome of one that ignores its time limit is unknown. */
+  async #executeInTime(
+    started: StartedCall,
+    attempt: Attempt,
+    messages: ReturnType<typeof firstMessages>,
+  ): Promise<Execution> {
+    const { limits, abortGraceMs: graceMs } = this.#context;
+    const { signal } = this.#setting;
+    const { toolName } = started.call;
+    const milliseconds = limits.tool(toolName);
+    if (milliseconds === undefined) return this.#execute(started, signal, messages);
+    const onIgnored = (): void => this.#giveUp(attempt);
+    const limit = startLimit(milliseconds, `Tool '${toolName}'`, { graceMs, onIgnored });
+    /* From the end of the run on its own grace time counts; and a process does not wait for a limit that is over. */
+    signal.addEventListener('abort', limit.end, { once: true });
+    try {
+      return await this.#execute(started, AbortSignal.any([signal, limit.signal]), messages);
+    } finally {
+      signal.removeEventListener('abort', limit.end);
+      limit.end();
+    }
+  }
+
+  async #execute(
+    { call, definition }: StartedCall,
+    signal: AbortSignal,
+    messages: ReturnType<typeof firstMessages>,
+  ): Promise<Execution> {
+    const { log, onPreliminary } = this.#setting;
+    const { threadId } = log.state;
+    const traced = { call, description: definition.tool.description };
+    const around = async (work: () => Promise<unknown>): Promise<unknown> =>
+      traceCall(log.state, traced, work);
+    return executeCall(definition, call, { threadId, messages, signal, onPreliminary, around });
+  }
+
+  /** Stops waiting for a call that ignores its time limit: what it still returns is late. */
+  #giveUp(attempt: Attempt): void {
+    if (!this.#running.delete(attempt)) return;
+    this.#finished.push({ attempt, execution: { type: 'lost' } });
+    this.#wakeUp.wake();
+  }
+
+  /** Results of fast calls come in at the same moment: one append for all of them. */
+  async #gather(): Promise<void> {
+    const time = { isUp: false };
+    const timer = setTimeout(() => {
+      time.isUp = true;
+      this.#wakeUp.wake();
+    }, groupMs);
+    while (!time.isUp && this.#finished.length > 0 && this.#running.size > 0)
+      await this.#wakeUp.wait();
+    clearTimeout(timer);
+  }
+
+  /** Starts once: waking up on the way, for a renewal say, does not start it anew. */
+  #startGrace(signal: AbortSignal): () => void {
+    const start = (): void => {
+      this.#graceTimer ??= setTimeout(() => {
+        this.#graceIsOver = true;
+        this.#wakeUp.wake();
+      }, this.#context.abortGraceMs);
+    };
+    if (signal.aborted) start();
+    else signal.addEventListener('abort', start, { once: true });
+    return () => signal.removeEventListener('abort', start);
+  }
+}
+
+/* As the calls stand right after the append: one that has ended since, because its outcome was delivered, does not start. */
+function startedBy(
+  events: readonly ThreadEvent[],
+  calls: readonly ToolCallRecord[],
+  tools: ToolDefinitions,
+): StartedCall[] {
+  return events.flatMap((event) => {
+    if (event.type !== 'call-started') return [];
+    const call = calls[event.index];
+    const isStarted = call?.step === event.step && call.status === 'started';
+    const definition = isStarted ? tools.get(call.toolName) : undefined;
+    return isStarted && definition !== undefined ? [{ call, definition }] : [];
+  });
+}

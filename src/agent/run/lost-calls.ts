@@ -1,0 +1,95 @@
+import type { ToolCallRecord } from '../../content/tool-call.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { ThreadLog } from '../../thread/thread-log.ts';
+import {
+  isAbandoned,
+  lastHash,
+  type ThreadHead,
+  type ThreadState,
+} from '../../thread/thread-state.ts';
+import { cancelApprovedEvents } from '../calls/close-requests.ts';
+import type { AgentContext } from './agent-context.ts';
+import { retryTime } from './retry-time.ts';
+import { mayStartAgain, recoveryOf } from './tool-recovery.ts';
+
+/** Why a run ended before its work did. */
+interface RunFault {
+  error: string;
+  /** The app's own signal ended it: nothing has failed. */
+  isAborted: boolean;
+  at: number;
+  /** When lost calls may be looked into: a tool that runs on in a live process may still bring its result. */
+  recoverAt: number;
+}
+
+/** The end of a run that did not finish, when it is tried again, and the calls that it has started and leaves without a result. */
+export function faultEvents(
+  context: AgentContext,
+  state: Readonly<ThreadState>,
+  { error, isAborted, at, recoverAt }: RunFault,
+): ThreadEvent[] {
+  const { head } = state;
+  const hash = lastHash(state);
+  const failures = (head.failure?.failures ?? 0) + 1;
+  const retryAt = isAborted ? undefined : retryTime(context.retry, { failures, at, hash });
+  const lost = head.calls.filter(({ status }) => status === 'started');
+  const ended: ThreadEvent = {
+    type: 'run-ended',
+    at,
+    error,
+    ...(isAborted ? { aborted: true } : {}),
+    ...(retryAt === undefined ? {} : { retryAt }),
+  };
+  return [
+    ...(head.run?.isStopping === true ? stopEvents(head, at) : [ended]),
+    ...lost.map((call) => lostEvent(context, call, at, recoverAt)),
+  ];
+}
+
+/** A call whose outcome nobody knows: it may be looked into from `recoverAt` on, where its tool can tell. */
+export function lostEvent(
+  context: AgentContext,
+  call: ToolCallRecord,
+  at: number,
+  recoverAt: number,
+): ThreadEvent {
+  const { step, index } = call;
+  const isRecoverable =
+    recoveryOf(context.toolRecovery, call).reconcile !== undefined ||
+    mayStartAgain(context.toolRecovery, call);
+  return { type: 'call-lost', at, step, index, ...(isRecoverable ? { recoverAt } : {}) };
+}
+
+/** The end of a turn that a person stopped: what was approved and has not begun is not begun. */
+export function stopEvents(head: ThreadHead, at: number): ThreadEvent[] {
+  return [
+    ...cancelApprovedEvents(head, 'The run was stopped.', at),
+    { type: 'run-ended', at, stopped: true },
+  ];
+}
+
+/** Records that a run is gone whose lease is over, and with it the outcome of the calls that it had started. */
+export async function recordAbandoned(
+  context: AgentContext,
+  log: ThreadLog,
+): Promise<readonly ThreadEvent[]> {
+  /* Where that run has ended after all, the log may show another one that is gone by now. */
+  while (isAbandoned(log.state.head, context.now())) {
+    const events = await log.commit((proposal) =>
+      proposal.add(...abandonedEvents(context, proposal.state)),
+    );
+    if (events.length > 0) return events;
+  }
+  return [];
+}
+
+/** The same for a thread as it stands; nothing where a run is at work on it, or none was. */
+export function abandonedEvents(
+  context: AgentContext,
+  state: Readonly<ThreadState>,
+): ThreadEvent[] {
+  const at = context.now();
+  if (!isAbandoned(state.head, at)) return [];
+  const error = 'The process of the run is gone, or has stalled: its lease is over.';
+  return faultEvents(context, state, { error, isAborted: false, at, recoverAt: at });
+}

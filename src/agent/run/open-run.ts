@@ -1,0 +1,147 @@
+import { unlessAborted } from '../../content/until-aborted.ts';
+import { Proposal } from '../../thread/proposal.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { ThreadLog } from '../../thread/thread-log.ts';
+import {
+  isAbandoned,
+  isRunning,
+  isUnfinished,
+  lastHash,
+  needsRun,
+  nextDeadlineOf,
+  statusOf,
+  type ThreadHead,
+} from '../../thread/thread-state.ts';
+import {
+  checkApprovedCalls,
+  type CheckedCalls,
+  eventsOfApproved,
+} from '../calls/check-approved.ts';
+import { decisionInput } from '../calls/decide-calls.ts';
+import type { ToolDefinitions } from '../calls/tool-definitions.ts';
+import { acceptInput } from '../input/accept-input.ts';
+import type { ParsedInput } from '../input/parse-input.ts';
+import type { AgentContext } from './agent-context.ts';
+import type { Lease } from './lease.ts';
+import { recordAbandoned } from './lost-calls.ts';
+import { failedRecoveries, reconcileCalls, restartsOf } from './recover-calls.ts';
+import type { RunOptions } from './run-options.ts';
+
+/** What a run is opened with. */
+interface OpeningSetting {
+  log: ThreadLog;
+  tools: ToolDefinitions;
+  options: RunOptions<unknown>;
+  lease: Lease;
+  signal: AbortSignal;
+  /** Gets every event that the run appended. */
+  onEvents: (events: readonly ThreadEvent[]) => void;
+}
+
+/** What was found out before a run takes the thread: the app's rules may take time, so nothing is appended meanwhile. */
+interface Checked {
+  /** The starts of the lost calls that may be started again. */
+  restarts: readonly ThreadEvent[];
+  /** The approved calls that may start, or the reasons why they may not. */
+  starts: CheckedCalls;
+}
+
+const nothing: ParsedInput = { messages: [], answers: [], by: {} };
+const nothingChecked: Checked = { restarts: [], starts: new Map() };
+
+/** How a run begins: what its predecessor left is recorded, then its input; and it takes the thread where there is something to do. */
+export class RunOpening {
+  readonly #context: AgentContext;
+  readonly #setting: OpeningSetting;
+
+  constructor(context: AgentContext, setting: OpeningSetting) {
+    this.#context = context;
+    this.#setting = setting;
+  }
+
+  /** Opens the run. Gives what it has appended; `undefined` where a scheduler woke too early, and nothing was recorded. */
+  async open(input: ParsedInput): Promise<readonly ThreadEvent[] | undefined> {
+    const { log, tools, signal, onEvents } = this.#setting;
+    if (isAbandoned(log.state.head, this.#context.now())) {
+      /* Bad input is refused before anything is recorded. */
+      this.#accept(new Proposal(log.state), input);
+      onEvents(await recordAbandoned(this.#context, log));
+    }
+    if (this.#isTooEarly()) return undefined;
+    if (statusOf(log.state.head, this.#context.now()) === 'indeterminate') {
+      const reconciling = reconcileCalls(this.#context, tools, log);
+      onEvents((await unlessAborted(reconciling, signal)) ?? []);
+    }
+    /* Another scheduler may be faster. */
+    return this.#take(input, () => this.#isTooEarly());
+  }
+
+  /** Opens a run again that has stalled past its lease, where no other run has begun. */
+  async openAgain(): Promise<readonly ThreadEvent[]> {
+    return this.#take(nothing, () => false);
+  }
+
+  /** Records the input, and takes the thread when there is something to do that no other run does. */
+  async #take(input: ParsedInput, isTooEarly: () => boolean): Promise<readonly ThreadEvent[]> {
+    const { log, lease, signal } = this.#setting;
+    const { revision } = log;
+    const expected = new Proposal(log.state);
+    if (input.answers.length > 0) this.#accept(expected, input);
+    const checking = this.#check(expected.head);
+    const checked = (await unlessAborted(checking, signal)) ?? nothingChecked;
+    return lease.take((proposal) => {
+      if (isTooEarly()) return undefined;
+      this.#accept(proposal, input);
+      const isCurrent = log.revision === revision;
+      const now = this.#context.now();
+      const found = isCurrent ? checked : { ...checked, restarts: [] };
+      const opening = openingEvents(proposal.head, found, now);
+      if (opening === undefined && isCurrent && !signal.aborted) {
+        const failed = { at: now, hash: lastHash(proposal.state) };
+        proposal.add(...failedRecoveries(this.#context, proposal.head, failed));
+      }
+      return opening;
+    });
+  }
+
+  /** Checks which calls a run could begin with; `expected` is the head as it will be after the input. */
+  async #check(expected: ThreadHead): Promise<Checked> {
+    const { state } = this.#setting.log;
+    const count = state.messages.length - 1;
+    const decisions = decisionInput(this.#context, state, this.#setting, count);
+    const isAnyLost = state.head.calls.some(isUnfinished);
+    const [restarts, starts] = await Promise.all([
+      isAnyLost ? restartsOf(this.#context, decisions, state) : [],
+      checkApprovedCalls(decisions, state, expected),
+    ]);
+    return { restarts, starts };
+  }
+
+  #accept(proposal: Proposal, input: ParsedInput): void {
+    const { tools, options } = this.#setting;
+    const { whilePending = 'refuse' } = options;
+    acceptInput(proposal, input, { tools, now: this.#context.now(), whilePending });
+  }
+
+  /** Whether a scheduler woke before the time that the log names. */
+  #isTooEarly(): boolean {
+    const { log, options } = this.#setting;
+    if (options.onlyWhenDue !== true) return false;
+    return (nextDeadlineOf(log.state.head) ?? Infinity) > this.#context.now();
+  }
+}
+
+/**
+ * The calls that a run begins with; `undefined` where it must not take the thread: another run holds it, the outcome of a lost call is
+ * still unknown, or there is nothing to do.
+ */
+function openingEvents(
+  head: ThreadHead,
+  { restarts, starts }: Checked,
+  now: number,
+): readonly ThreadEvent[] | undefined {
+  const lost = head.calls.filter(isUnfinished);
+  const isWanted = restarts.length > 0 || needsRun(head);
+  if (isRunning(head, now) || restarts.length !== lost.length || !isWanted) return undefined;
+  return [...restarts, ...eventsOfApproved(head, starts)];
+}

@@ -1,0 +1,130 @@
+import { plainCopy } from '../../content/plain-copy.ts';
+import type { ToolCallRecord } from '../../content/tool-call.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { ThreadLog } from '../../thread/thread-log.ts';
+import { isSamePlace, type ThreadHead, type ThreadState } from '../../thread/thread-state.ts';
+import { checkApproved } from '../calls/check-approved.ts';
+import { endEvents } from '../calls/close-requests.ts';
+import { applyRules, type DecisionInput } from '../calls/decide-calls.ts';
+import { beginningOf, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import { type DeliveredOutcome, parseDelivered, recordedOutcome } from '../input/accept-outcome.ts';
+import type { AgentContext } from './agent-context.ts';
+import { retryTime } from './retry-time.ts';
+import { mayStartAgain, recoveryOf, type ToolRecovery } from './tool-recovery.ts';
+
+/**
+ * Asks tools what became of lost calls, and records what is known: their result; or that they go on elsewhere, as they ask a person.
+ * These are facts, and need no hold on the thread.
+ */
+export async function reconcileCalls(
+  context: AgentContext,
+  tools: ToolDefinitions,
+  log: ThreadLog,
+): Promise<readonly ThreadEvent[]> {
+  const { state, revision } = log;
+  const { head } = state;
+  const lost = head.calls.filter(isLost);
+  const known = await Promise.all(
+    lost.map(async (call) => reconcileCall(context, tools, { call, head })),
+  );
+  return log.commit((proposal) => {
+    /* Another attempt may have begun meanwhile, of which the tool was not asked. */
+    if (log.revision === revision) proposal.add(...known.flat());
+  });
+}
+
+function isLost({ status }: ToolCallRecord): boolean {
+  return status === 'indeterminate';
+}
+
+async function reconcileCall(
+  context: AgentContext,
+  tools: ToolDefinitions,
+  { call, head }: { call: ToolCallRecord; head: ThreadHead },
+): Promise<ThreadEvent[]> {
+  const { step, index, toolName } = call;
+  const outcome = await askTool(recoveryOf(context.toolRecovery, call), call);
+  const place = { at: context.now(), step, index };
+  if (outcome === undefined)
+    return isAsking(head, call) ? [{ type: 'call-deferred', ...place }] : [];
+  const recorded = await recordedOutcome(tools.get(toolName), call, outcome);
+  const source = 'reconciled';
+  return endEvents(head, { type: 'call-ended', ...place, outcome: recorded, source });
+}
+
+/** Whether a call asks a person, or is owed an answer. */
+function isAsking({ openRequests, unsentAnswers }: ThreadHead, call: ToolCallRecord): boolean {
+  return [...openRequests, ...unsentAnswers].some(({ beside }) => isSamePlace(beside, call));
+}
+
+/* A tool that can't say, says something else, or fails to say, leaves the call as unknown as it was. */
+async function askTool(
+  { reconcile }: ToolRecovery,
+  { toolCallId, input, idempotencyKey = toolCallId }: ToolCallRecord,
+): Promise<DeliveredOutcome | undefined> {
+  try {
+    const copy = plainCopy(input);
+    const outcome = await reconcile?.({ input: copy, idempotencyKey, toolCallId });
+    return outcome === undefined ? undefined : parseDelivered(outcome);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The starts of the lost calls that may simply be started again: their tool is idempotent, attempts are left, and what was approved is
+ * what would run, at this time too; or the rules still let it run unasked.
+ */
+export async function restartsOf(
+  context: AgentContext,
+  decisions: DecisionInput,
+  state: Readonly<ThreadState>,
+): Promise<ThreadEvent[]> {
+  const calls = state.head.calls.filter(
+    (call) =>
+      isLost(call) &&
+      decisions.tools.has(call.toolName) &&
+      mayStartAgain(context.toolRecovery, call),
+  );
+  const events = await Promise.all(
+    calls.map(async (call): Promise<ThreadEvent[]> => {
+      const request = state.endedRequests.get(call.requestId ?? '')?.request;
+      return request?.type === 'approval-request'
+        ? checkApproved(decisions, { call, request })
+        : restartOf(decisions, call);
+    }),
+  );
+  return events.flat().filter(({ type }) => type === 'call-started');
+}
+
+/** The start of a call that needed nobody, if it needs nobody still. */
+async function restartOf(
+  { tools, rules, now }: DecisionInput,
+  call: ToolCallRecord,
+): Promise<ThreadEvent[]> {
+  const definition = tools.get(call.toolName);
+  if (definition === undefined || definition.asking !== undefined) return [];
+  const { toolCallId, toolName, input } = call;
+  const decision = await applyRules(rules, definition, { toolCallId, toolName, input });
+  return decision.type === 'run' ? [beginningOf(definition, call, now())] : [];
+}
+
+/** What records that lost calls whose time had come are as unknown as before, and when to look again. */
+export function failedRecoveries(
+  { retry }: AgentContext,
+  { calls }: ThreadHead,
+  { at, hash }: { at: number; hash: string },
+): ThreadEvent[] {
+  return calls
+    .filter((call) => isLost(call) && (call.recoverAt ?? Infinity) <= at)
+    .map(({ step, index, recoveries = 0 }): ThreadEvent => {
+      const recoverAt = retryTime(retry, { failures: recoveries + 1, at, hash });
+      return {
+        type: 'recovery-failed',
+        at,
+        step,
+        index,
+        ...(recoverAt === undefined ? {} : { recoverAt }),
+      };
+    });
+}

@@ -1,0 +1,236 @@
+import { errorText } from '../../content/error-text.ts';
+import { unlessAborted } from '../../content/until-aborted.ts';
+import type { Proposal } from '../../thread/proposal.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { ThreadLog } from '../../thread/thread-log.ts';
+import { isModelDue } from '../../thread/thread-state.ts';
+import { checkApprovedCalls, eventsOfApproved } from '../calls/check-approved.ts';
+import { type DecisionInput, decisionInput } from '../calls/decide-calls.ts';
+import type { PreliminaryResult } from '../calls/execute-call.ts';
+import { refuseMissingTools, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import type { ParsedInput } from '../input/parse-input.ts';
+import type { DeltaReceiver } from '../model/streaming-model.ts';
+import type { AgentContext } from './agent-context.ts';
+import { Executions } from './executions.ts';
+import { Lease, LeaseLost } from './lease.ts';
+import { RunOpening } from './open-run.ts';
+import { recordResults } from './record-results.ts';
+import { endStatusOf, type RunEnd } from './run-end.ts';
+import type { RunOptions } from './run-options.ts';
+import { RunSignal } from './run-signal.ts';
+import { AnswerSending, sentEvents } from './send-answers.ts';
+import { ModelSteps } from './take-step.ts';
+
+/** What a run works with. */
+export interface RunSetting {
+  log: ThreadLog;
+  tools: ToolDefinitions;
+  options: RunOptions<unknown>;
+  /** Receives what the model streams: the one thing in which a streamed run differs. */
+  receiver?: DeltaReceiver | undefined;
+  /** Gets every event that the run appended. */
+  onEvents: (events: readonly ThreadEvent[]) => void;
+  /** Gets what tools yield before their results. */
+  onPreliminary?: ((result: PreliminaryResult) => void) | undefined;
+}
+
+/**
+ * One run of a thread: from its input to the point where it waits for a person, or is complete. It holds the thread by a lease, and
+ * appends before it acts.
+ */
+export class Run {
+  readonly #context: AgentContext;
+  readonly #setting: RunSetting;
+  readonly #log: ThreadLog;
+  readonly #signal: RunSignal;
+  readonly #lease: Lease;
+  readonly #opening: RunOpening;
+  readonly #steps: ModelSteps;
+  readonly #executions: Executions;
+  /** Made by the first answer that a tool waits for. */
+  #sending: AnswerSending | undefined;
+
+  constructor(context: AgentContext, setting: RunSetting) {
+    const { log, tools, options, receiver, onEvents, onPreliminary } = setting;
+    this.#context = context;
+    this.#setting = setting;
+    this.#log = log;
+    this.#signal = new RunSignal(options.abortSignal, context.limits);
+    this.#lease = new Lease(context, log);
+    this.#steps = new ModelSteps(context, receiver);
+    const { signal } = this.#signal;
+    const working = { log, tools, lease: this.#lease, signal };
+    this.#opening = new RunOpening(context, { ...working, options, onEvents });
+    this.#executions = new Executions(context, { ...working, onPreliminary });
+  }
+
+  /** Runs to the end. */
+  async play(input: ParsedInput): Promise<RunEnd> {
+    this.#signal.signal.throwIfAborted();
+    const events = await this.#opening.open(input);
+    if (events === undefined) return this.#end();
+    await this.#begin(events);
+    try {
+      await this.#work();
+      return this.#end();
+    } catch (error) {
+      return this.#endEarly(error);
+    }
+  }
+
+  /** Holds the thread for as long as there is something to do. */
+  async #work(): Promise<void> {
+    this.#signal.beginRun();
+    const stopRenewing = this.#lease.isHeld ? this.#lease.keep(() => this.#notice()) : undefined;
+    try {
+      if (!this.#lease.isHeld) this.#signal.signal.throwIfAborted();
+      while (this.#lease.isHeld) await this.#continue();
+    } finally {
+      stopRenewing?.();
+      this.#signal.end();
+      this.#sending?.stop();
+      this.#executions.leave();
+    }
+  }
+
+  /** Others have appended. */
+  #notice(): void {
+    if (this.#lease.isStopping) this.#signal.stop();
+    this.#executions.wake();
+  }
+
+  /** One advance. A run that stalled past its lease takes the thread again where no other run has begun. */
+  async #continue(): Promise<void> {
+    if (this.#lease.isStopping) this.#signal.stop();
+    try {
+      await this.#advance();
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) throw error;
+      await this.#takeAgain();
+    }
+  }
+
+  /** Waits for the calls that still run here, which the log holds for lost, and takes the thread again. */
+  async #takeAgain(): Promise<void> {
+    const { signal } = this.#signal;
+    while (!this.#lease.isTakenOver) {
+      if (await this.#recordFinished(true)) continue;
+      if (!this.#executions.pending) return this.#begin(await this.#opening.openAgain());
+      if (signal.aborted && this.#executions.mayEnd) throw signal.reason;
+      await this.#executions.wait();
+    }
+  }
+
+  /** Does what is next: records results, starts approved calls, waits for those that run, asks the model, or ends. */
+  async #advance(): Promise<void> {
+    const { signal } = this.#signal;
+    if ((await this.#recordFinished()) || (await this.#recordSent())) return;
+    if (signal.aborted && this.#executions.mayEnd) throw signal.reason;
+    if (!signal.aborted && (await this.#startApproved())) return;
+    if (this.#executions.pending || this.#sending?.pending) {
+      await this.#executions.wait();
+      return;
+    }
+    refuseMissingTools(this.#log.state, this.#setting.tools);
+    if (isModelDue(this.#log.state.head) && this.#steps.mayTake) await this.#askModel();
+    else await this.#commit(() => [this.#lease.ended()]);
+  }
+
+  /** Records the results that have come in. They are facts, recorded also when the lease was lost meanwhile. */
+  async #recordFinished(isLeaseLost = false): Promise<boolean> {
+    const finished = this.#executions.take();
+    if (finished.length === 0) return false;
+    const recording = recordResults(this.#context, this.#log, finished, async (make) =>
+      this.#commit(make, { evenWhenLost: true }),
+    );
+    await (isLeaseLost ? recording.catch(unlessLost) : recording);
+    return true;
+  }
+
+  /** Records which answers were sent to the tools that asked. */
+  async #recordSent(): Promise<boolean> {
+    const sent = this.#sending?.take() ?? [];
+    if (sent.length === 0) return false;
+    const make = ({ head }: Proposal): ThreadEvent[] => sentEvents(head, sent, this.#context.now());
+    await this.#commit(make, { evenWhenLost: true });
+    return true;
+  }
+
+  /** Starts the approved calls that a last check lets start. */
+  async #startApproved(): Promise<boolean> {
+    const { state } = this.#log;
+    this.#sendAnswers();
+    const checking = checkApprovedCalls(this.#decisions(), state, state.head);
+    const starts = await unlessAborted(checking, this.#signal.signal);
+    if (starts === undefined) return true;
+    if (starts.size === 0) return false;
+    await this.#commit(({ head }) => eventsOfApproved(head, starts));
+    return true;
+  }
+
+  /** Sends the answers that tools wait for, and stops sending those that they no longer need. */
+  #sendAnswers(): void {
+    const { state } = this.#log;
+    if (this.#sending === undefined && state.head.unsentAnswers.length === 0) return;
+    this.#sending ??= new AnswerSending({
+      tools: this.#setting.tools,
+      signal: this.#signal.signal,
+      pull: async () => this.#log.pull(),
+      wake: () => this.#executions.wake(),
+    });
+    this.#sending.update(state);
+  }
+
+  async #askModel(): Promise<void> {
+    /* Nothing is begun on a lease that has run out: this renews it, or finds that another run has the thread. */
+    if (this.#lease.isOver) return this.#commit(() => []);
+    const { state } = this.#log;
+    this.#signal.beginStep();
+    const decisions = this.#decisions(state.messages.length);
+    const { signal } = this.#signal;
+    const events = await this.#steps.take({ decisions, state, signal });
+    await this.#commit(() => events);
+    if (!this.#lease.isStopping) this.#steps.recorded();
+  }
+
+  /** Appends under the lease; what that records as started starts after it, and never without it. */
+  async #commit(
+    make: (proposal: Proposal) => readonly ThreadEvent[],
+    options: { evenWhenLost?: boolean } = {},
+  ): Promise<void> {
+    await this.#begin(await this.#lease.commit(make, options));
+  }
+
+  /** After the append: the calls that are recorded as started do start. */
+  async #begin(events: readonly ThreadEvent[]): Promise<void> {
+    this.#setting.onEvents(events);
+    await this.#executions.start(events);
+  }
+
+  /** For the calls of the open step, whose assistant message is the last; or for a step to come. */
+  #decisions(messageCount = this.#log.state.messages.length - 1): DecisionInput {
+    return decisionInput(this.#context, this.#log.state, this.#setting, messageCount);
+  }
+
+  /** Gives the thread back before the work is done. A stop is an end like others; any other failure is thrown. */
+  async #endEarly(failure: unknown): Promise<RunEnd> {
+    const error = errorText(failure).slice(0, 500).toWellFormed();
+    const events = this.#lease.isHeld
+      ? await this.#lease.letGo(error, this.#signal.isAbort(failure), this.#steps.partial)
+      : [];
+    if (!this.#signal.isStop(failure)) throw failure;
+    this.#setting.onEvents(events);
+    const partial = events.find((event) => event.type === 'step-finished');
+    this.#steps.interrupted(partial?.finishReason);
+    return this.#end();
+  }
+
+  #end(): RunEnd {
+    const status = endStatusOf(this.#log.state, this.#context.now());
+    return { status: this.#lease.isTakenOver ? 'running' : status, ...this.#steps.summary };
+  }
+}
+
+function unlessLost(error: unknown): void {
+  if (!(error instanceof LeaseLost)) throw error;
+}

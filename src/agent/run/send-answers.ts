@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { errorText } from '../../content/error-text.ts';
+import { plainCopy } from '../../content/plain-copy.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { UnsentAnswer, ThreadHead, ThreadState } from '../../thread/thread-state.ts';
+import { traceAnswerDelivery } from '../../thread/tracing.ts';
+import type { CallFailure, SendOptions } from '../calls/answer-receiver.ts';
+import { endEvents } from '../calls/close-requests.ts';
+import type { ToolDefinitions } from '../calls/tool-definitions.ts';
+
+/** What came of bringing an answer to its tool. */
+export interface SentAnswer {
+  owed: UnsentAnswer;
+  /** What ends the call instead. */
+  outcome?: CallFailure | undefined;
+  /** Why the tool will not get it. */
+  error?: string;
+}
+
+const maximumErrorLength = 500;
+/* Checked before it is written: what does not fit would make the whole log unreadable. */
+const givenUpSchema = z.strictObject({ status: z.literal('failed'), error: z.string() }).optional();
+
+/** What answers are brought with. */
+interface SendingSetting {
+  tools: ToolDefinitions;
+  /** Ends the run. */
+  signal: AbortSignal | undefined;
+  /** Reads the log on. */
+  pull: () => Promise<void>;
+  /** Wakes the run. */
+  wake: () => void;
+}
+
+/** The answers that one run is bringing to the tools that asked. */
+export class AnswerSending {
+  readonly #setting: SendingSetting;
+  readonly #underway = new Map<string, AbortController>();
+  #brought: SentAnswer[] = [];
+
+  constructor(setting: SendingSetting) {
+    this.#setting = setting;
+  }
+
+  /** Whether an answer is under way, or one was brought and not taken. */
+  get pending(): boolean {
+    return this.#underway.size > 0 || this.#brought.length > 0;
+  }
+
+  /** Begins what is owed and is not under way, and stops what is owed no more. */
+  update(state: Readonly<ThreadState>): void {
+    this.#stopUnowed(state);
+    for (const answer of state.head.unsentAnswers) {
+      /* One whose tool this agent lacks is left to an agent that has it. */
+      if (!this.#setting.tools.has(answer.request.toolCall?.toolName ?? '')) continue;
+      const { requestId } = answer.request;
+      const isTaken = this.#brought.some(
+        ({ owed: { request } }) => request.requestId === requestId,
+      );
+      if (!isTaken && !this.#underway.has(requestId)) void this.#bring(state, answer);
+    }
+  }
+
+  /** What was brought since the last taking. */
+  take(): SentAnswer[] {
+    const taken = this.#brought;
+    this.#brought = [];
+    return taken;
+  }
+
+  /** Stops all of it: what is not known to have arrived is for the next run. */
+  stop(): void {
+    for (const underway of this.#underway.values()) underway.abort();
+  }
+
+  #stopUnowed({ head }: Readonly<ThreadState>): void {
+    const owed = new Set(head.unsentAnswers.map(({ request }) => request.requestId));
+    for (const [requestId, underway] of this.#underway) {
+      if (owed.has(requestId)) continue;
+      underway.abort();
+      /* Nobody waits for one that does not heed that. */
+      this.#underway.delete(requestId);
+    }
+  }
+
+  async #bring(state: Readonly<ThreadState>, owed: UnsentAnswer): Promise<void> {
+    const { tools, pull, wake } = this.#setting;
+    const { requestId } = owed.request;
+    const underway = new AbortController();
+    this.#underway.set(requestId, underway);
+    const signals = [underway.signal, this.#setting.signal].filter(
+      (signal) => signal !== undefined,
+    );
+    const signal = AbortSignal.any(signals);
+    const refresh = async (): Promise<void> => {
+      await pull();
+      this.#stopUnowed(state);
+    };
+    const deliver = async () => sendAnswer(tools, owed, { signal, refresh });
+    const brought = await resultOf(owed, traceAnswerDelivery(state, owed, deliver));
+    if (this.#underway.get(requestId) === underway) this.#underway.delete(requestId);
+    const isCutOff = signal.aborted && brought.error !== undefined;
+    if (!isCutOff) this.#brought.push(brought);
+    wake();
+  }
+}
+
+async function resultOf(
+  owed: UnsentAnswer,
+  delivery: Promise<CallFailure | undefined>,
+): Promise<SentAnswer> {
+  try {
+    return { owed, outcome: givenUpSchema.parse(await delivery) };
+  } catch (error) {
+    return { owed, error: errorText(error).slice(0, maximumErrorLength) };
+  }
+}
+
+/** Brings an answer by the way that its tool has for it. */
+async function sendAnswer(
+  tools: ToolDefinitions,
+  { request, response, replyTo }: UnsentAnswer,
+  options: SendOptions,
+): Promise<CallFailure | undefined> {
+  const { toolCall } = request;
+  const answering = tools.get(toolCall?.toolName ?? '')?.answering;
+  if (answering === undefined || toolCall === undefined) {
+    throw new Error(`The tool '${toolCall?.toolName}' takes no answers.`);
+  }
+  const call = { ...toolCall, input: plainCopy(toolCall.input) };
+  const copies = structuredClone({ request, response, replyTo });
+  return answering.deliver({ ...copies, call }, options);
+}
+
+/** The events that record what was brought; what a tool is owed no more is left as it is. */
+export function sentEvents(
+  head: ThreadHead,
+  brought: readonly SentAnswer[],
+  at: number,
+): ThreadEvent[] {
+  return brought.flatMap(({ owed: { request, beside }, outcome, error }): ThreadEvent[] => {
+    const { requestId } = request;
+    const isOwed = head.unsentAnswers.some((other) => other.request.requestId === requestId);
+    if (!isOwed) return [];
+    if (outcome !== undefined) {
+      return endEvents(head, { type: 'call-ended', at, ...beside, outcome });
+    }
+    return [{ type: 'answer-delivered', at, requestId, ...(error === undefined ? {} : { error }) }];
+  });
+}

@@ -1,0 +1,44 @@
+import { timer } from '../../content/timer.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { ThreadLog } from '../../thread/thread-log.ts';
+import { isRunning, isUnfinished, needsRun, type ThreadState } from '../../thread/thread-state.ts';
+import type { AnswerOptions } from '../input/run-input.ts';
+import type { AgentContext } from './agent-context.ts';
+import { abandonedEvents, stopEvents } from './lost-calls.ts';
+
+/* How often another process is asked whether it has ended, in milliseconds. */
+const pollMs = 250;
+/* How much longer than its tools a run may take to end, in milliseconds: another process has to notice, and to append. */
+const marginMs = 5_000;
+
+/** The events that make the run at work on a thread end; or, without one, that end a turn which is due. */
+export function stopRequest(
+  context: AgentContext,
+  state: Readonly<ThreadState>,
+  by: AnswerOptions,
+): ThreadEvent[] {
+  const { head } = state;
+  const at = context.now();
+  if (isRunning(head, at) && head.run !== undefined) {
+    const { runId, isStopping = false } = head.run;
+    return isStopping ? [] : [{ type: 'stop-requested', at, runId, ...by }];
+  }
+  const isDue = needsRun(head) || head.calls.some(isUnfinished);
+  const ending = isDue && !head.isStopped ? stopEvents(head, at) : [];
+  return [...abandonedEvents(context, state), ...ending];
+}
+
+/** Resolves when no run is at work on the thread; or when one that does not notice has been waited for long enough. */
+export async function untilEnded({ now, events, abortGraceMs }: AgentContext, log: ThreadLog) {
+  const { threadId } = log.state;
+  const patience = abortGraceMs + marginMs;
+  for (let waited = 0; isRunning(log.state.head, now()) && waited < patience; waited += pollMs) {
+    const news = new AbortController();
+    const stopListening = events.on('run-ended', (event) => {
+      if (event.threadId === threadId) news.abort();
+    });
+    await log.pull();
+    if (isRunning(log.state.head, now())) await timer(pollMs, news.signal);
+    stopListening();
+  }
+}

@@ -1,0 +1,133 @@
+import type { AssistantModelMessage, LanguageModelUsage } from 'ai';
+import type { CallPlace } from '../../content/tool-call.ts';
+import { untilAborted } from '../../content/until-aborted.ts';
+import { jsonCopy } from '../../thread/tagged-json.ts';
+import type { StepMetadata, ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
+import { openedEvent } from '../calls/check-approved.ts';
+import { type CallVerdict, decideCalls, type DecisionInput } from '../calls/decide-calls.ts';
+import { beginningOf, modelTools } from '../calls/tool-definitions.ts';
+import { addUsage, generateStep, type ModelStep } from '../model/model-step.ts';
+import { PartialText } from '../model/partial-text.ts';
+import { recordStep } from '../model/record-step.ts';
+import type { DeltaReceiver } from '../model/streaming-model.ts';
+import type { AgentContext } from './agent-context.ts';
+import type { RunEnd } from './run-end.ts';
+
+/** What a step is taken with. */
+interface StepInput {
+  decisions: DecisionInput;
+  state: Readonly<ThreadState>;
+  signal: AbortSignal;
+}
+
+/** The model steps of one run: it asks the model, decides on the calls, and keeps count. Nothing is run or recorded here. */
+export class ModelSteps {
+  readonly #context: AgentContext;
+  readonly #receiver: DeltaReceiver | undefined;
+  #partial: PartialText | undefined;
+  #count = 0;
+  #usage: LanguageModelUsage | undefined;
+  #finishReason: string | undefined;
+  #metadata: StepMetadata | undefined;
+
+  /** With a `receiver`, the model streams. */
+  constructor(context: AgentContext, receiver: DeltaReceiver | undefined) {
+    this.#context = context;
+    this.#receiver = receiver;
+  }
+
+  /** Whether the run may take another step. */
+  get mayTake(): boolean {
+    return this.#count < this.#context.maxSteps;
+  }
+
+  /** What the model has streamed of a step that is not recorded. */
+  get partial(): AssistantModelMessage | undefined {
+    return this.#partial?.message;
+  }
+
+  /** What the steps came to. */
+  get summary(): Pick<RunEnd, 'usage' | 'finishReason' | 'metadata'> {
+    return { usage: this.#usage, finishReason: this.#finishReason, metadata: this.#metadata };
+  }
+
+  /** Asks the model. Gives what it answered, and for each of its calls the start, the request, or the end. */
+  async take({ decisions, state, signal }: StepInput): Promise<ThreadEvent[]> {
+    this.#partial = this.#receiver && new PartialText(this.#receiver);
+    const { tools } = decisions;
+    const modelStep = await untilAborted(this.#generate({ decisions, state, signal }), signal);
+    const { toolCallIds: usedIds, head } = state;
+    const { steps: step } = head;
+    const { generateId, now } = this.#context;
+    const isKnownTool = (toolName: string): boolean => tools.has(toolName);
+    const { message, calls } = recordStep(modelStep, { usedIds, isKnownTool, generateId });
+    const verdicts = await untilAborted(decideCalls(decisions, calls, step), signal);
+    const { usage, finishReason } = modelStep;
+    const metadata = jsonCopy(modelStep.metadata);
+    this.#count += 1;
+    this.#usage = addUsage(this.#usage, usage);
+    this.#finishReason = finishReason;
+    this.#metadata = metadata;
+    const at = now();
+    const tokens = tokensOf(usage);
+    return [
+      { type: 'step-finished', at, step, message, finishReason, usage: tokens, metadata },
+      ...verdicts.map((verdict, index) => verdictEvent(verdict, { step, index }, at)),
+    ];
+  }
+
+  /** The step is recorded, so that nothing of it is partial any more. */
+  recorded(): void {
+    this.#partial = undefined;
+  }
+
+  /** A person stopped the model in the middle of a step, which was recorded as it stood. */
+  interrupted(finishReason: string | undefined): void {
+    this.#finishReason = finishReason;
+  }
+
+  async #generate({ decisions, state, signal }: StepInput): Promise<ModelStep> {
+    const { model, instructions, settings } = this.#context;
+    const { tools, rules } = decisions;
+    return generateStep({
+      model,
+      place: { threadId: state.threadId, step: state.head.steps },
+      instructions,
+      settings,
+      tools: modelTools(tools),
+      messages: state.messages.slice(),
+      runtimeContext: rules.runtimeContext,
+      signal,
+      receiver: this.#partial,
+    });
+  }
+}
+
+function verdictEvent(verdict: CallVerdict, place: CallPlace, at: number): ThreadEvent {
+  switch (verdict.type) {
+    case 'start':
+      return beginningOf(verdict.definition, place, at);
+    case 'ask':
+      return openedEvent(place, verdict.request);
+    case 'end':
+      return { type: 'call-ended', at, ...place, outcome: verdict.outcome };
+  }
+}
+
+function tokensOf({
+  inputTokens,
+  outputTokens,
+  totalTokens,
+}: LanguageModelUsage): ThreadEventOf<'step-finished'>['usage'] {
+  return {
+    inputTokens: counted(inputTokens),
+    outputTokens: counted(outputTokens),
+    totalTokens: counted(totalTokens),
+  };
+}
+
+/* A provider that adds up what it was not told gives NaN, which JSON has not. */
+function counted(tokens: number | undefined): number | undefined {
+  return Number.isFinite(tokens) ? tokens : undefined;
+}

@@ -1,0 +1,10 @@
+/** The message of anything that was thrown. Never throws. */
+export function errorText(error: unknown): string {
+  try {
+    const message = error instanceof Error ? error.message : error;
+    const text = typeof message === 'string' ? message : JSON.stringify(message);
+    return text || 'It failed without a message.';
+  } catch {
+    return 'It failed with an error that has no readable message.';
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Carries events from a run to whoever reads it, at the reader's pace: a producer that waits until the feed is `ready`
+ * never gets ahead. What is pushed without waiting is kept for the reader. While nobody reads, nothing is kept.
+ */
+export class EventBuffer<EVENT> {
+  readonly #kept: EVENT[] = [];
+  readonly #readers: ((result: IteratorResult<EVENT, undefined>) => void)[] = [];
+  #waiting: (() => void)[] = [];
+  #isRead = false;
+  #isClosed = false;
+
+  /** From now on somebody reads. */
+  open(): void {
+    this.#isRead = true;
+  }
+
+  /** The next event, or the end. */
+  next(): Promise<IteratorResult<EVENT, undefined>> {
+    const value = this.#kept.shift();
+    if (value !== undefined) return Promise.resolve({ done: false, value });
+    if (this.#isClosed) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve) => {
+      this.#readers.push(resolve);
+      this.#release();
+    });
+  }
+
+  push(event: EVENT): void {
+    if (this.#isRead && !this.#isClosed) this.#give(event);
+  }
+
+  /** Pushes an event in the place of one that it makes obsolete, where that was not read yet. */
+  pushLatest(event: EVENT, isObsolete: (kept: EVENT) => boolean): void {
+    const index = this.#kept.findIndex(isObsolete);
+    if (index === -1) this.push(event);
+    else this.#kept[index] = event;
+  }
+
+  /** Resolves when a reader waits for what comes next, or when there is no reader. */
+  async ready(): Promise<void> {
+    if (!this.#isRead || this.#isClosed || this.#readers.length > 0) return;
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+
+  /** Ends the feed, with a last event that is kept whether somebody reads or not. */
+  close(last: EVENT): void {
+    if (this.#isClosed) return;
+    this.#give(last);
+    this.#end();
+  }
+
+  /** Ends the feed at once: the reader has gone, and what was kept for it goes too. */
+  drop(): void {
+    this.#kept.length = 0;
+    this.#end();
+  }
+
+  #give(event: EVENT): void {
+    const reader = this.#readers.shift();
+    if (reader === undefined) this.#kept.push(event);
+    else reader({ done: false, value: event });
+  }
+
+  #end(): void {
+    this.#isClosed = true;
+    for (const reader of this.#readers.splice(0)) reader({ done: true, value: undefined });
+    this.#release();
+  }
+
+  #release(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}
