@@ -14,10 +14,10 @@ test.each(['docs/index.md', 'docs/llms.txt'])('%s lists every page of the docs',
 
 test('the tests that docs/promises.md names exist', () => {
   const [page] = pagesAt('docs/promises.md');
-  const named = [...(page?.text ?? '').matchAll(/`(test\/[\w./-]+)`/g)];
+  const named = [...(page?.text ?? '').matchAll(/`(test\/\w+\/[\w-]+)`/g)];
   const missing = named
     .map(([, path = '']) => path)
-    .filter((path) => !existsSync(join(root, path)));
+    .filter((path) => ['.test.ts', '.deep.ts'].every((end) => !existsSync(join(root, path + end))));
   expect(named.length).toBeGreaterThan(15);
   expect(missing).toEqual([]);
 });
