@@ -1,5 +1,6 @@
 import type { LanguageModelUsage, ModelMessage, ProviderMetadata } from 'ai';
 import type { ApprovalRequestContent } from '../content/approval.ts';
+import type { ToolCall } from '../content/tool-call.ts';
 import type { UserInputRequestContent } from '../content/user-input.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
@@ -9,7 +10,7 @@ import type { ThreadState } from '../thread/thread-state.ts';
 import type { RunEnd } from './run/run-end.ts';
 
 /** What a run came to. */
-export interface AgentResponse {
+export interface AgentResponse<CALL extends ToolCall = ToolCall> {
   /**
    * `completed`: the model has spoken last. `waiting`: people are asked. `running`: another run is at work on the
    * thread; what was answered is recorded. `indeterminate`: a call was started and its outcome is unknown. `cancelled`: open
@@ -20,9 +21,9 @@ export interface AgentResponse {
   /** What the model said last, in this run or before it. */
   text: string;
   /** The approvals that the thread waits for. The app loops while there are any. */
-  approvalRequests: readonly ApprovalRequestContent[];
+  approvalRequests: readonly ApprovalRequestContent<CALL>[];
   /** All that the thread waits for: approvals and questions. */
-  userInputRequests: readonly UserInputRequestContent[];
+  userInputRequests: readonly UserInputRequestContent<CALL>[];
   /** The messages that this run added to the thread. */
   messages: readonly ModelMessage[];
   /** The sum over the run's model steps; `undefined` when there was none. */
@@ -37,7 +38,7 @@ export interface AgentResponse {
   response: Readonly<NonNullable<StepMetadata['response']>> | undefined;
   /** When the thread needs a run, in milliseconds since 1970, 0 for at once: `thread.resumeAt`. */
   resumeAt: number | undefined;
-  thread: AgentThread;
+  thread: AgentThread<CALL>;
 }
 
 /** What of a thread a response is about. */

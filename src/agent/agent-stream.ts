@@ -1,4 +1,5 @@
 import { EventBuffer } from '../content/event-buffer.ts';
+import type { ToolCall } from '../content/tool-call.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { AgentResponse } from './agent-response.ts';
@@ -9,23 +10,26 @@ import type { ModelDelta } from './model/streaming-model.ts';
  * What a streamed run emits: what the model is saying and what tools yield before their results, which is provisional; the thread's
  * own events, once they are durable; and at the end one `finish` or one `error`.
  */
-export type AgentStreamEvent =
+export type AgentStreamEvent<CALL extends ToolCall = ToolCall> =
   | ModelDelta
   | PreliminaryResult
   | ThreadEvent
-  | { type: 'finish'; response: AgentResponse }
+  | { type: 'finish'; response: AgentResponse<CALL> }
   | { type: 'error'; error: unknown };
 
 /**
  * A run that can be followed. It begins when the first event or the `response` is asked for, and goes at its reader's
  * pace. To leave the loop (`break`) ends the run as an aborted signal does, and waits for that.
  */
-export interface AgentStream extends AsyncIterable<AgentStreamEvent, undefined> {
+export interface AgentStream<CALL extends ToolCall = ToolCall> extends AsyncIterable<
+  AgentStreamEvent<CALL>,
+  undefined
+> {
   /**
    * What the run came to; rejects as `agent.run` does. Without a reader the run goes on to its end by itself, and its events are
    * dropped.
    */
-  readonly response: Promise<AgentResponse>;
+  readonly response: Promise<AgentResponse<CALL>>;
 }
 
 /** Emits what a tool has yielded; a reader that falls behind gets the latest of each call. */

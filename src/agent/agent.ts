@@ -1,5 +1,6 @@
 import type { ApprovalRequestContent } from '../content/approval.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
+import type { ToolCall } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ThreadEventType } from '../thread/thread-event.ts';
 import type { AgentResponse } from './agent-response.ts';
@@ -10,8 +11,14 @@ import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
 import type { AgentListener } from './run/agent-events.ts';
 import type { RunOptions } from './run/run-options.ts';
 
-/** A language model with tools, a loop that asks before it acts, and threads that remember. */
-export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
+/**
+ * A language model with tools, a loop that asks before it acts, and threads that remember. `CALL` is `ToolCall<typeof tools>`, and
+ * types the calls in its responses and threads; every agent can be assigned to the plain `Agent`.
+ */
+export interface Agent<
+  RUNTIME_CONTEXT = Record<string, unknown>,
+  CALL extends ToolCall = ToolCall,
+> {
   /** The name that the agent's threads are kept under. */
   readonly name: string | undefined;
   /**
@@ -24,7 +31,7 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
    * is found to be gone in the middle of a call, that is recorded (`call-lost`), so that everybody can see it. A thread of an agent of
    * another name can be opened and read, and no more.
    */
-  thread(threadId?: string): Promise<AgentThread>;
+  thread(threadId?: string): Promise<AgentThread<CALL>>;
   /**
    * Takes text, messages or answers, and runs until the model has spoken, people are asked, or the steps are used
    * up. Everything is checked before anything is recorded; an approved call starts at most once.
@@ -36,7 +43,7 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
     input: RunInput,
     thread: AgentThread,
     options?: RunOptions<RUNTIME_CONTEXT>,
-  ): Promise<AgentResponse>;
+  ): Promise<AgentResponse<CALL>>;
   /**
    * The same run, followed while it goes: what the model says as it says it, and what happens once it is durable. Read it to its end,
    * or leave it with `break`: a run whose reader just stops asking holds the thread.
@@ -48,7 +55,11 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
    * }
    * const response = await stream.response;
    */
-  stream(input: RunInput, thread: AgentThread, options?: RunOptions<RUNTIME_CONTEXT>): AgentStream;
+  stream(
+    input: RunInput,
+    thread: AgentThread,
+    options?: RunOptions<RUNTIME_CONTEXT>,
+  ): AgentStream<CALL>;
   /** Records answers durably and runs nothing: for webhooks and inboxes. `run([], thread)` goes on, anywhere. */
   respond(
     answers: InputItem | readonly InputItem[],
@@ -63,7 +74,7 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
   requestApproval(
     thread: AgentThread,
     request: { text: string; reason?: string; expiresAfterMs?: number },
-  ): Promise<ApprovalRequestContent>;
+  ): Promise<ApprovalRequestContent<CALL>>;
   /**
    * Asks a person for a call that goes on elsewhere: one that is deferred, or on its way there. The call stays as it is, and the answer
    * to the question, by `run` or `respond` as any other, is brought to the tool by the next run; `replyTo`, any JSON, is what it is
@@ -120,13 +131,13 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
    */
   stop(thread: AgentThread, options?: AnswerOptions): Promise<void>;
   /** Cancels open requests, deferred calls, and approved calls that have not begun; the model will be told. */
-  cancel(thread: AgentThread, reason?: string): Promise<AgentResponse>;
+  cancel(thread: AgentThread, reason?: string): Promise<AgentResponse<CALL>>;
   /**
    * Puts a thread's JSON form, text or object, into the store and gives the handle: written if the store has none,
    * opened if it has these events or more, refused with `thread-diverged` otherwise. It trusts its caller:
    * never give it JSON from a client.
    */
-  restore(json: unknown): Promise<AgentThread>;
+  restore(json: unknown): Promise<AgentThread<CALL>>;
   /**
    * Makes the thread this agent's own: for an agent that was renamed, or takes over from another. `store.list({ agent: 'old' })` finds
    * the threads. Rejects with `thread-busy` while the thread is being run.

@@ -1,5 +1,6 @@
 import type { ToolSet } from 'ai';
 import { checkedMs } from '../content/checked-number.ts';
+import type { ToolCall } from '../content/tool-call.ts';
 import { randomId } from '../content/random-id.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { clockOf } from '../thread/store-clock.ts';
@@ -20,7 +21,7 @@ import { checkedName } from './thread-owner.ts';
 /**
  * Wraps a language model with a loop that runs tools, asks people where a rule says so, and remembers.
  * Throws a `TypeError` for a setting that it does not know, naming the nearest one that it does; for rules that no call would meet: that name no tool, or one that runs at the provider, or are no plain object; and
- * for a `name`, `leaseMs`, `abortGraceMs`, `maxSteps` or `retry` that can't be used.
+ * for a `name`, `leaseMs`, `abortGraceMs`, `maxSteps` or `retry` that can't be used. Throws an `Error` on a runtime older than Node 22.
  *
  * @example
  * const agent = createAgent({ model, tools: { bookFlight }, toolApproval: { bookFlight: 'user-approval' } });
@@ -35,7 +36,10 @@ import { checkedName } from './thread-owner.ts';
 export function createAgent<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
->(options: AgentOptions<TOOLS, RUNTIME_CONTEXT>): Agent<RUNTIME_CONTEXT> {
+>(options: AgentOptions<TOOLS, RUNTIME_CONTEXT>): Agent<RUNTIME_CONTEXT, ToolCall<TOOLS>>;
+/* The log holds JSON. That it fits the types of the tools is assumed here, as the documentation of `ToolCall` says. */
+export function createAgent(options: AgentOptions): Agent<unknown> {
+  refuseOldRuntime();
   refuseUnknownAgentSettings(options);
   const { model, instructions, toolApproval, mayAnswer, onUnrecorded } = options;
   const { tools = {}, toolsContext = {}, toolRecovery = {} } = options;
@@ -67,4 +71,13 @@ export function createAgent<
     events: new AgentEvents(),
   };
   return new HoldpointAgent(context, { store, clock });
+}
+
+/* The newest feature of the language that is used here; without it a run would fail in the middle. */
+function refuseOldRuntime(): void {
+  if (typeof Promise.withResolvers === 'function') return;
+  const version = globalThis.process?.version;
+  throw new Error(
+    `holdpoint needs Node 22.18 or newer${version === undefined ? '' : `; this is Node ${version}`}.`,
+  );
 }

@@ -129,6 +129,7 @@ export class HoldpointAgent implements Agent<unknown> {
     options: RunOptions<unknown>,
     feed?: EventBuffer<AgentStreamEvent>,
   ): Promise<AgentResponse> {
+    this.#threads.logOf(thread);
     const { name: agentName, model } = this.#context;
     const facts = { threadId: thread.id, agentName, ...nameOf(model) };
     return traceRun(facts, async (trace) => this.#run(input, thread, { options, feed, trace }));

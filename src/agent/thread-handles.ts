@@ -1,9 +1,12 @@
+import type { CallPlace, ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
+import { deepFreeze } from '../thread/deep-freeze.ts';
 import { verifyEntries } from '../thread/log-entry.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import { parseThreadJson } from '../thread/thread-json.ts';
 import { ThreadLog } from '../thread/thread-log.ts';
+import { isSamePlace, type ThreadState } from '../thread/thread-state.ts';
 import type { LogEntry, ThreadStore } from '../thread/thread-store.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { recordAbandoned } from './run/lost-calls.ts';
@@ -66,9 +69,12 @@ export class ThreadHandles {
   logOf(thread: AgentThread): ThreadLog {
     const log = this.#logs.get(thread);
     if (log !== undefined) return log;
+    const given = whyNoThread(thread);
     throw new HoldpointError(
       'invalid-input',
-      'This thread was opened by another agent; open it here with agent.thread(id).',
+      given === undefined
+        ? 'This thread was opened by another agent; open it here with agent.thread(id).'
+        : `A thread must be passed; got ${given}. Open one with \`await agent.thread(id)\` and pass it.`,
     );
   }
 
@@ -80,7 +86,8 @@ export class ThreadHandles {
       now,
       agent: name,
       refuse: (state) => refuseOtherAgent(state, name),
-      onAppended: (id, appended) => events.emit(id, appended),
+      onAppended: (id, appended) =>
+        events.emit(id, appended, (place) => toolCallAt(log.state, place)),
       onCommitted: (state, committed) => notifyDropped(tools, state, committed),
     });
     await this.#clock.sync();
@@ -102,6 +109,22 @@ export class ThreadHandles {
       );
     }
   }
+}
+
+/** The call at a place of the thread, without its past. */
+function toolCallAt({ head, pastCalls }: ThreadState, place: CallPlace): ToolCall | undefined {
+  const isThere = (call: ToolCallRecord): boolean => isSamePlace(place, call);
+  const found = head.calls.find(isThere) ?? pastCalls.findLast(isThere);
+  if (found === undefined) return undefined;
+  const { toolCallId, toolName, input } = found;
+  return deepFreeze({ toolCallId, toolName, input });
+}
+
+/** What was passed for a thread, in words; `undefined` for what can be one. JavaScript calls without types get here, too. */
+function whyNoThread(value: unknown): string | undefined {
+  if (typeof value === 'string') return `the text ${JSON.stringify(value.slice(0, 64))}`;
+  if (value instanceof Promise) return 'a promise that was not awaited';
+  return typeof value === 'object' && value !== null ? undefined : String(value);
 }
 
 /* Ids become keys of stores and parts of messages; what can't be shown or stored is no id. */
