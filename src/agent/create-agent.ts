@@ -76,8 +76,5 @@ export function createAgent(options: AgentOptions): Agent<unknown> {
 /* The newest feature of the language that is used here; without it a run would fail in the middle. */
 function refuseOldRuntime(): void {
   if (typeof Promise.withResolvers === 'function') return;
-  const version = globalThis.process?.version;
-  throw new Error(
-    `holdpoint needs Node 22.18 or newer${version === undefined ? '' : `; this is Node ${version}`}.`,
-  );
+  throw new Error(`holdpoint needs Node 22.18 or newer; this is ${globalThis.process?.version}.`);
 }

@@ -69,12 +69,12 @@ export class ThreadHandles {
   logOf(thread: AgentThread): ThreadLog {
     const log = this.#logs.get(thread);
     if (log !== undefined) return log;
-    const given = whyNoThread(thread);
+    const given = thread instanceof Promise ? 'a promise' : typeof thread;
     throw new HoldpointError(
       'invalid-input',
-      given === undefined
+      thread instanceof AgentThread
         ? 'This thread was opened by another agent; open it here with agent.thread(id).'
-        : `A thread must be passed; got ${given}. Open one with \`await agent.thread(id)\` and pass it.`,
+        : `Pass a thread, from \`await agent.thread(id)\`; got ${given}.`,
     );
   }
 
@@ -118,13 +118,6 @@ function toolCallAt({ head, pastCalls }: ThreadState, place: CallPlace): ToolCal
   if (found === undefined) return undefined;
   const { toolCallId, toolName, input } = found;
   return deepFreeze({ toolCallId, toolName, input });
-}
-
-/** What was passed for a thread, in words; `undefined` for what can be one. JavaScript calls without types get here, too. */
-function whyNoThread(value: unknown): string | undefined {
-  if (typeof value === 'string') return `the text ${JSON.stringify(value.slice(0, 64))}`;
-  if (value instanceof Promise) return 'a promise that was not awaited';
-  return typeof value === 'object' && value !== null ? undefined : String(value);
 }
 
 /* Ids become keys of stores and parts of messages; what can't be shown or stored is no id. */

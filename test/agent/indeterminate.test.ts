@@ -1,12 +1,12 @@
 import { tool } from 'ai';
 import {
   type AgentOptions,
-  eventsOf,
   memoryStore,
   type SettledOutcome,
   type ThreadEvent,
   type ThreadStore,
 } from 'holdpoint';
+import { eventsOf } from 'holdpoint/schemas';
 import { describe, expect, test, vi } from 'vitest';
 import { chained, endOf } from '../support/chained.ts';
 import { errorCode } from '../support/error-code.ts';

@@ -8,7 +8,7 @@ export type RunInput = InputItem | readonly InputItem[];
 export type InputItem = string | ModelMessage | AnswerMessage | UserInputResponseContent;
 
 /** A user message that carries answers: the same as the answers alone. */
-export interface AnswerMessage {
+interface AnswerMessage {
   role: 'user';
   content: readonly UserInputResponseContent[];
 }
