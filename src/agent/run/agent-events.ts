@@ -1,4 +1,5 @@
 import { EventEmitter } from 'eventemitter3';
+import { callGuarded } from '../../content/call-guarded.ts';
 import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
 import type { ThreadEvent, ThreadEventOf, ThreadEventType } from '../../thread/thread-event.ts';
@@ -46,17 +47,5 @@ export class AgentEvents {
       const toolCall = place === undefined ? undefined : callAt(place);
       this.#emitter.emit(event.type, { threadId, event: deepFreeze(event), toolCall });
     }
-  }
-}
-
-/** Calls what the app gave to hear of something; whatever it does, this resolves. */
-export async function callGuarded<EVENT>(
-  listener: ((event: EVENT) => unknown) | undefined,
-  event: EVENT,
-): Promise<void> {
-  try {
-    await listener?.(event);
-  } catch {
-    /* The promise of `AgentListener`: events are news, and news can't undo what happened. */
   }
 }
