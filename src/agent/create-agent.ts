@@ -19,9 +19,11 @@ import { checkRecovery } from './run/tool-recovery.ts';
 import { checkedName } from './thread-handles.ts';
 
 /**
- * Wraps a language model with a loop that runs tools, asks people where a rule says so, and remembers.
- * Throws a `TypeError` for a setting that it does not know, naming the nearest one that it does; for rules that no call would meet: that name no tool, or one that runs at the provider, or are no plain object; and
- * for a `name`, `leaseMs`, `abortGraceMs`, `maxSteps` or `retry` that can't be used. Throws an `Error` on a runtime older than Node 22.
+ * Creates an agent: a language model with a loop that runs its tools, asks people where a rule says so, and keeps everything in threads.
+ *
+ * Throws a `TypeError` for an unknown setting, naming the nearest known one; for rules that could never apply, because they name no tool
+ * or one that runs at the provider, or are not a plain object; and for an invalid `name`, `leaseMs`, `abortGraceMs`, `maxSteps`, `retry`
+ * or `timeout`. Throws an `Error` on a runtime older than Node 22.
  *
  * @example
  * const agent = createAgent({ model, tools: { bookFlight }, toolApproval: { bookFlight: 'user-approval' } });

@@ -34,7 +34,7 @@ import type { RunOptions } from './run/run-options.ts';
 import { stopRequest, untilEnded } from './run/stop-run.ts';
 import { refuseRunning, ThreadHandles } from './thread-handles.ts';
 
-/** An agent: what each of its methods does to a thread, from bringing it up to date to what is appended. */
+/** An agent: each method brings the thread up to date, checks its input, and appends. */
 export class HoldpointAgent implements Agent<unknown> {
   readonly #context: AgentContext;
   readonly #threads: ThreadHandles;
@@ -140,7 +140,7 @@ export class HoldpointAgent implements Agent<unknown> {
     await deliverOutcome(await this.#ending(thread), { toolCallId, outcome, by: options });
   }
 
-  /** What bringing an outcome from outside needs of a thread, read up to now. */
+  /** What an outcome from outside is recorded with. */
   async #ending(thread: AgentThread): Promise<EndingInput> {
     const tools = await this.#context.definedTools();
     const log = await this.#current(thread);
@@ -187,12 +187,12 @@ export class HoldpointAgent implements Agent<unknown> {
     const log = this.#threads.logOf(thread);
     const { name, now } = this.#context;
     await this.#threads.pull(log);
-    /* Not `commit`, which refuses the thread for its owner. */
+    /* Not `commit`, which refuses a thread of another owner. */
     await log.commitFact((proposal) => {
       const { head } = proposal;
       if (!head.created || head.agent === name) return;
       refuseRunning(proposal.state, now());
-      /* A run of the old owner that has stalled must not go on. */
+      /* A stalled run of the old owner must not continue. */
       proposal.add(...abandonedEvents(this.#context, proposal.state));
       const owner = name === undefined ? {} : { agent: name };
       proposal.add({ type: 'agent-changed', at: now(), ...owner });

@@ -12,7 +12,7 @@ import { notifyDropped } from './calls/answer-receiver.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { recordAbandoned } from './run/lost-calls.ts';
 
-/** The handles on threads that an agent gave out, and the log behind each. */
+/** The thread handles that an agent has returned, and the log behind each. */
 export class ThreadHandles {
   readonly #context: AgentContext;
   readonly #store: ThreadStore;
@@ -25,12 +25,12 @@ export class ThreadHandles {
     this.#clock = clock;
   }
 
-  /** A thread from the store, or a new one. Writes nothing, but for calls that are found lost. */
+  /** A thread from the store, or a new one. Writes nothing but calls that were found to be lost. */
   async open(threadId: string = this.#context.generateId()): Promise<AgentThread> {
     const { thread, log } = await this.#open(threadId);
     const { head } = log.state;
     const isLost = head.calls.some(({ status }) => status === 'started');
-    /* Who can't write, or may not, reads the thread all the same. */
+    /* A process that can't or may not write can still read the thread. */
     if (isLost && head.agent === this.#context.name)
       await recordAbandoned(this.#context, log).catch(() => {});
     return thread;
@@ -42,13 +42,13 @@ export class ThreadHandles {
     await log.pull();
   }
 
-  /** Reads what others appended. Throws `wrong-agent` for a thread of an agent of another name. */
+  /** Reads what others appended. Throws `wrong-agent` for a thread of another agent. */
   async update(log: ThreadLog): Promise<void> {
     await this.pull(log);
     refuseOtherAgent(log.state, this.#context.name);
   }
 
-  /** A thread from its JSON form, which the store has by then: see `Agent.restore`. */
+  /** A thread from its JSON form, which is in the store afterwards: see `Agent.restore`. */
   async restore(json: unknown): Promise<AgentThread> {
     const { threadId, entries } = parseThreadJson(json);
     const hash = await verifyEntries(entries);
@@ -64,7 +64,7 @@ export class ThreadHandles {
     return thread;
   }
 
-  /** The log of a handle. Refuses those of other agents. */
+  /** The log of a handle. Throws `invalid-input` for a handle of another agent. */
   logOf(thread: AgentThread): ThreadLog {
     const log = this.#logs.get(thread);
     if (log !== undefined) return log;
@@ -127,7 +127,7 @@ export function refuseNoThread(thread: unknown): void {
   );
 }
 
-/* Ids become keys of stores and parts of messages; what can't be shown or stored is no id. */
+/* Ids become keys of stores and parts of messages, so they must be storable and printable. */
 function refuseThreadId(threadId: unknown): void {
   const valid =
     typeof threadId === 'string' &&
@@ -142,7 +142,7 @@ function refuseThreadId(threadId: unknown): void {
   );
 }
 
-/** Throws `wrong-agent` for a thread that an agent of another name has begun, or was given. */
+/** Throws `wrong-agent` for a thread that belongs to another agent. */
 export function refuseOtherAgent(
   { threadId, head: { created, agent } }: Readonly<ThreadState>,
   name: string | undefined,
@@ -163,7 +163,7 @@ function nameOption(name: string | undefined): string {
   return name === undefined ? 'no name' : `name: '${name}'`;
 }
 
-/** The name. Throws a `TypeError` for one that can't be kept. */
+/** The agent's name. Throws a `TypeError` for one that can't be stored. */
 export function checkedName(name: unknown): string | undefined {
   const isName =
     typeof name === 'string' && name.length > 0 && name.length <= 100 && name.isWellFormed();

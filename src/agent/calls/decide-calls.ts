@@ -15,19 +15,19 @@ import {
   type ToolDefinitions,
 } from './tool-definitions.ts';
 
-/** What is to happen with one call of a step. */
+/** What happens to one call of a step. */
 export type CallVerdict =
   | { type: 'start'; definition: ToolDefinition }
   | { type: 'ask'; request: UserInputRequest }
   | { type: 'end'; outcome: ToolCallOutcome };
 
-/** What is decided with. */
+/** What decisions are made with. */
 export interface DecisionInput extends RequestMaking {
   tools: ToolDefinitions;
   rules: RuleInput;
 }
 
-/** A verdict for each call of a step, in its order. Nothing that is doubtful runs. */
+/** A verdict for each call of a step, in order. When in doubt, a call does not run. */
 export async function decideCalls(
   input: DecisionInput,
   calls: readonly ProposedCall[],
@@ -52,7 +52,7 @@ function failed(error: string): CallVerdict {
   return { type: 'end', outcome: { status: 'failed', error } };
 }
 
-/** Rules are for what runs here: a call that the provider asks about always needs a person's word. */
+/** Rules apply to calls that run here; a call that the provider asks about always needs a person. */
 async function askForProvider(
   input: DecisionInput,
   call: ProposedCall,
@@ -79,7 +79,7 @@ async function decideCall(
   if (decision.type === 'deny') {
     return { type: 'end', outcome: { status: 'denied', reason: decision.reason } };
   }
-  /* A call that asks a person does nothing else; what a rule would have them approve is that they are asked. */
+  /* A call that asks a question does nothing else, so it needs no approval as well. */
   if (definition.asking !== undefined) return askPerson(input, definition.asking, toolCall);
   switch (decision.type) {
     case 'run':
@@ -105,7 +105,7 @@ function askPerson(input: DecisionInput, asking: Asking, toolCall: ToolCall): Ca
 type AgentRules = Pick<RuleInput, 'toolApproval' | 'tools' | 'toolsContext'> &
   Pick<RequestMaking, 'now' | 'generateId'>;
 
-/** What decides on the calls of a step, whose model request had the first `messageCount` messages. */
+/** The decision input for the calls of a step whose model request had the first `messageCount` messages. */
 export function decisionInput(
   { toolApproval, tools, toolsContext, now, generateId }: AgentRules,
   state: ThreadState,
@@ -130,18 +130,18 @@ export function firstMessages(state: ThreadState, count: number): () => readonly
   return () => (messages ??= deepFreeze(state.messages.slice(0, count)));
 }
 
-/** What rules are asked with. */
+/** What rules are called with. */
 export interface RuleInput {
-  /** The agent's options of these names, as the app gave them. */
+  /** The agent's options of these names, as the app passed them. */
   toolApproval: unknown;
   tools: unknown;
   toolsContext: unknown;
   runtimeContext: unknown;
-  /** The messages that the model was given; made only for the rule that looks. */
+  /** The messages of the model request, copied only for a rule that reads them. */
   messages: () => readonly ModelMessage[];
 }
 
-/** Throws a `TypeError` for rules that no call would meet: a misspelt name, or methods of a class, must not leave a tool unguarded. */
+/** Throws a `TypeError` for rules that could never apply: a misspelt name, or the methods of a class, must not leave a tool unguarded. */
 export function checkRules(toolApproval: unknown, tools: ToolSet): void {
   if (typeof toolApproval === 'function' || toolApproval === undefined || toolApproval === null)
     return;
@@ -166,7 +166,7 @@ function isPlain(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** What the app's rules and the tool's own mark say of a call. */
+/** The decision of the app's rules and the tool's own `needsApproval` on a call. */
 export async function applyRules(
   input: RuleInput,
   definition: ToolDefinition,
@@ -182,7 +182,7 @@ export async function applyRules(
   });
 }
 
-/** What the AI SDK gives the one function for all tools. */
+/** What the AI SDK passes to a single function for all tools. */
 function forAllTools(
   { tools, toolsContext, runtimeContext, messages }: RuleInput,
   { tool }: ToolDefinition,
@@ -200,7 +200,7 @@ function forAllTools(
   };
 }
 
-/** A tool's own status, or what its function says of the call: it gets the input and the AI SDK's options. */
+/** A tool's fixed status, or what its function returns for the input and the AI SDK's options. */
 function askForTool(
   rule: unknown,
   { runtimeContext, messages }: RuleInput,
@@ -217,7 +217,7 @@ function askForTool(
       return messages();
     },
   };
-  /* A copy: a rule that edits its input must not edit what is shown and what runs. */
+  /* A copy: a rule that edits its input must not change what is shown or what runs. */
   return ask(rule, [plainCopy(input), options]);
 }
 
@@ -225,7 +225,7 @@ function ask(rule: Function, input: unknown[]): unknown {
   return Reflect.apply(rule, undefined, input);
 }
 
-/* Own properties alone: a tool may be called `constructor`. Getters too: bundlers make them of a module's exports. */
+/* Own properties only: a tool may be called `constructor`. Including getters: bundlers make them of a module's exports. */
 function ownRule(rules: unknown, name: string): unknown {
   if (typeof rules !== 'object' || rules === null || !Object.hasOwn(rules, name)) return undefined;
   return Reflect.get(rules, name);

@@ -9,27 +9,27 @@ import { type AnswerReceiver, answerReceiverOf } from './answer-receiver.ts';
 import type { Runner } from './make-request.ts';
 import { type Asking, askingOf } from './question-call.ts';
 
-/** A tool of the agent, made ready once. */
+/** A tool of the agent, prepared once. */
 export interface ToolDefinition {
   name: string;
-  /** The app's own tool, `execute` and all. It never reaches the model step. */
+  /** The app's own tool, including `execute`. It never reaches the model step. */
   tool: Tool;
-  /** What the model is given: description and schemas. */
+  /** What the model gets: description and schemas. */
   modelTool: ToolSet[string];
-  /** How it asks a person, when that is what its calls do. */
+  /** How its calls ask a question, if it is a question tool. */
   asking: Asking | undefined;
-  /** How it is told what a person answered, when it asks beside its calls. */
+  /** How answers reach it, if it asks questions during its calls. */
   answering: AnswerReceiver | undefined;
   /** The context for `execute` and for rules, validated. */
   context: unknown;
-  /** SHA-256 over the definition: what an approval of a call of this tool is bound to. */
+  /** SHA-256 of the definition, to which the approval of a call is bound. */
   digest: string;
 }
 
 /** The agent's tools by name. A map, so that a tool may be called `constructor` or `__proto__`. */
 export type ToolDefinitions = ReadonlyMap<string, ToolDefinition>;
 
-/** Throws a `TypeError` for tools that the agent could not keep its word for. */
+/** Throws a `TypeError` for tools that the agent could not guard. */
 export function checkTools(tools: ToolSet): void {
   for (const [name, tool] of Object.entries(tools)) {
     if (!runsAtProvider(tool) || tool.needsApproval === undefined) continue;
@@ -39,7 +39,7 @@ export function checkTools(tools: ToolSet): void {
   }
 }
 
-/** The event with which a call of a tool begins: without an `execute` it begins outside, and its result is delivered. */
+/** The event that starts a call. Without an `execute` the call starts elsewhere, and its outcome is delivered. */
 export function beginningOf(
   { tool }: ToolDefinition,
   { step, index }: CallPlace,
@@ -49,12 +49,12 @@ export function beginningOf(
   return { type, at, step, index };
 }
 
-/** Whether the provider runs the calls of a tool, and we never do. */
+/** Whether the provider runs the calls of a tool, and never this agent. */
 export function runsAtProvider(tool: Tool): boolean {
   return tool.type === 'provider' && tool.isProviderExecuted;
 }
 
-/** Makes the tools ready at the first call. A failure, of a schema that is fetched say, is not kept. */
+/** Prepares the tools at the first call. A failure, for example of a schema that is fetched, is not kept. */
 export function definedOnce(
   tools: ToolSet,
   toolsContext: Readonly<Record<string, unknown>>,
@@ -71,7 +71,7 @@ export function definedOnce(
   };
 }
 
-/** Makes every tool ready: its JSON Schema is made once, where the AI SDK makes it at every step. */
+/** Prepares the tools: their JSON Schemas are made once, whereas the AI SDK makes them at every step. */
 async function defineTools(
   tools: ToolSet,
   toolsContext: Readonly<Record<string, unknown>>,
@@ -83,7 +83,7 @@ async function defineTools(
   return new Map(definitions.map((definition) => [definition.name, definition]));
 }
 
-/** The tools as the model step is given them. */
+/** The tools as passed to the model step. */
 export function modelTools(definitions: ToolDefinitions): ToolSet {
   const entries = [...definitions].map(([name, { modelTool }]): [string, ToolSet[string]] => [
     name,
@@ -115,8 +115,8 @@ async function defineTool(name: string, tool: Tool, given: unknown): Promise<Too
 }
 
 /**
- * The tool as the model may know it. `execute`, `needsApproval` and the input hooks are left out: the AI SDK would
- * run hooks before anybody was asked.
+ * The tool as the model may see it. `execute`, `needsApproval` and the input hooks are left out: the AI SDK would run hooks before a
+ * person was asked.
  */
 function forModel(
   tool: Tool,
@@ -147,14 +147,14 @@ async function validContext(name: string, tool: Tool, context: unknown): Promise
   });
 }
 
-/** A tool of the agent, as it is defined. */
+/** A tool of the agent. */
 export function ownRunner({ name, tool, digest }: ToolDefinition): Runner {
   return { text: `The agent wants to call ${tool.title ?? name}.`, digest };
 }
 
 /**
- * Throws `missing-tool` where the thread can go on with a tool alone that this agent does not have: an approved call waits for it, or
- * an answer. Nothing is ended for it, as another version of the app may have the tool.
+ * Throws `missing-tool` if the thread can only continue with a tool that this agent does not have: an approved call or an answer waits
+ * for it. Neither is ended, as another version of the app may have the tool.
  */
 export function refuseMissingTools(
   { threadId, head }: Readonly<ThreadState>,
@@ -172,7 +172,7 @@ export function refuseMissingTools(
   }
 }
 
-/** The error for an answer that the missing tool alone can read. */
+/** The error for an answer that only the missing tool can read. */
 export function missingTool(
   { threadId, requestId }: UserInputRequest,
   toolName: string,

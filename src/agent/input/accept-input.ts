@@ -32,7 +32,7 @@ import { newAnswers } from './check-answers.ts';
 import { type ParsedInput, saysSomething } from './parse-input.ts';
 import type { AnswerOptions } from './run-input.ts';
 
-/** How a thread takes what comes in. */
+/** How a thread accepts input. */
 export interface AcceptOptions {
   tools: ToolDefinitions;
   now: number;
@@ -40,8 +40,8 @@ export interface AcceptOptions {
 }
 
 /**
- * Proposes what records an input: answers, what expired meanwhile, and messages. Throws where the input can't stand;
- * nothing is appended then, so that bad input changes nothing.
+ * Proposes the events that record an input: answers, expiries, and messages. Throws if any of it is refused; nothing is appended then, so
+ * that bad input changes nothing.
  */
 export function acceptInput(
   proposal: Proposal,
@@ -79,14 +79,14 @@ export function acceptInput(
   );
 }
 
-/** The messages that are news: one whose client sent it before, by its own id for it, is not. */
+/** The messages that are new: not those that the client has sent before, by its own id for them. */
 function newMessages(
   { messages, head }: Readonly<ThreadState>,
   { messages: sent, messageId }: ParsedInput,
 ): readonly ModelMessage[] {
   if (sent.every((message) => messageIdOf(message) === undefined)) return sent;
   const known = new Set([...messages, ...head.queuedMessages].map(messageIdOf));
-  /* The input came before as a whole. */
+  /* The whole input is a repetition. */
   if (messageId !== undefined && known.has(messageId)) return [];
   return sent.filter((message) => {
     const id = messageIdOf(message);
@@ -125,7 +125,7 @@ function refuseMessage(
   }
 }
 
-/** Throws `not-allowed` unless the last message is one from the app that has no reply, and, where an id is given, has that id. */
+/** Throws `not-allowed` unless the last message came from the app, has no reply, and has `messageId` where that is given. */
 export function refuseRetraction(
   { threadId, head, messages }: Readonly<ThreadState>,
   messageId: string | undefined,
@@ -148,7 +148,7 @@ interface Recording {
   at: number;
 }
 
-/** The events of an answer that was checked: that it was given, and what it makes of the call that it is about. */
+/** The events of an accepted answer: that it was given, and what it does to its call. */
 export function answerEvents(
   response: UserInputResponseContent,
   { request, place }: OpenRequest,
@@ -171,14 +171,14 @@ export function answerEvents(
   return [answered, { type: 'call-ended', at, ...place, outcome }];
 }
 
-/* The call was compared with the stored one, which stays its only copy. */
+/* The call was compared with the stored one, which remains the only copy. */
 function withoutCall(response: UserInputResponseContent): UserInputResponseContent {
   if (response.type !== 'approval-response') return response;
   const { toolCall: _compared, ...recorded } = response;
   return recorded;
 }
 
-/** The end of a call that asked, and what the model is told beside it. */
+/** The end of a call that asked a question, and the message for the model that comes with it. */
 function questionEndEvents(
   request: QuestionRequestContent,
   response: QuestionResponseContent,
@@ -186,7 +186,7 @@ function questionEndEvents(
 ): ThreadEvent[] {
   const { toolName = '' } = request.toolCall ?? {};
   const definition = tools.get(toolName);
-  /* Nothing is recorded: an agent that has the tool can read the answer. */
+  /* Nothing is recorded: an agent that has the tool can still accept the answer. */
   if (definition === undefined) throw missingTool(request, toolName);
   const { asking } = definition;
   if (asking === undefined) {
@@ -202,7 +202,7 @@ function questionEndEvents(
   return [ended, { type: 'message-added', at, place, message: result.message }];
 }
 
-/* Checked before it is written: what does not fit would make the whole log unreadable. */
+/* Checked before it is written: an invalid outcome would make the log unreadable. */
 const resultSchema = z.discriminatedUnion('status', [
   z.strictObject({
     status: z.literal('succeeded'),

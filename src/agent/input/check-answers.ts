@@ -9,13 +9,13 @@ import type { EndedRequest, OpenRequest, ThreadState } from '../../thread/thread
 import type { ParsedInput } from './parse-input.ts';
 import type { MayAnswer } from './run-input.ts';
 
-/** An answer that is news, and what it answers. */
+/** A new answer, and the request it answers. */
 export interface NewAnswer {
   answer: UserInputResponseContent;
   open: OpenRequest;
 }
 
-/** The answers that are news; the same answer again is none. Throws for the first that can't stand. */
+/** The new answers, without repetitions. Throws for the first answer that is refused. */
 export function newAnswers(
   state: Readonly<ThreadState>,
   { answers, allowedRequests }: ParsedInput,
@@ -33,7 +33,7 @@ export function newAnswers(
       );
     }
     const open = requests.get(answer.requestId);
-    /* It opened after the app was asked who may answer what. */
+    /* The request opened after `mayAnswer` was asked. */
     if (open !== undefined && allowedRequests?.has(answer.requestId) === false) {
       throw unknown(answer.requestId);
     }
@@ -82,7 +82,7 @@ function checkAnswer(
   refuseMismatch({ request }, answer);
 }
 
-/** An answer may repeat what was shown; what it repeats must be what is stored, which alone decides. */
+/** An answer may repeat what was shown, and must then match the stored request, which alone decides. */
 function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseContent): void {
   const { requestId, toolCall } = request;
   const stored = request.type === 'approval-request' ? request.digest : undefined;
@@ -120,7 +120,7 @@ function sameDecision(one: UserInputResponseContent, other: UserInputResponseCon
   return equalJson(inOrder(one), inOrder(other));
 }
 
-/* The same picks in another order are the same answer. */
+/* The same options in another order are the same answer. */
 function inOrder(response: UserInputResponseContent): unknown {
   if (response.type !== 'question-response' || response.status !== 'answered') return response;
   const answers = response.answers
@@ -140,8 +140,8 @@ function refuseNoAnswer(request: QuestionRequestContent, answer: QuestionRespons
 }
 
 /**
- * Asks the app about each answer to an open request. The requests that were looked at are noted in the input: one that opens after
- * this can't be answered with it. Throws `not-allowed` for the first answer that is refused, or what `mayAnswer` throws.
+ * Asks `mayAnswer` about each answer to an open request, and notes the requests in the input: an answer to one that opens later is
+ * refused. Throws `not-allowed` for the first refused answer, or what `mayAnswer` throws.
  */
 export async function withAllowedAnswers(
   mayAnswer: MayAnswer | undefined,
@@ -159,7 +159,7 @@ export async function withAllowedAnswers(
       stored.type === 'approval-request' ? withAnswers(stored) : structuredClone(stored);
     const { principal, channel } = input.by;
     const asked = { principal: plainCopy(principal), channel, request };
-    /* Without types it may give anything. */
+    /* Without types it may return anything. */
     const answer: unknown = await mayAnswer({ ...asked, response: structuredClone(response) });
     if (answer !== true) throw refused(threadId, requestId);
     allowedRequests.add(requestId);

@@ -4,7 +4,7 @@ import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
 import type { ThreadEvent, ThreadEventOf, ThreadEventType } from '../../thread/thread-event.ts';
 
-/** An event of a thread, as listeners get it. */
+/** An event of a thread, as listeners receive it. */
 export interface AgentEvent<TYPE extends ThreadEventType = ThreadEventType> {
   threadId: string;
   /** The event as it stands in the log, which names a call by its `step` and `index`. */
@@ -13,7 +13,7 @@ export interface AgentEvent<TYPE extends ThreadEventType = ThreadEventType> {
   toolCall: ThreadEventOf<TYPE> extends CallPlace ? ToolCall : ToolCall | undefined;
 }
 
-/** Called after the event is durable. What it throws, or rejects with, is dropped: it can't stop a run. */
+/** Called after the event is durable. What it throws, or rejects with, is ignored: it can't stop a run. */
 export type AgentListener<TYPE extends ThreadEventType> = (event: AgentEvent<TYPE>) => unknown;
 
 type CallFinder = (place: CallPlace) => ToolCall | undefined;
@@ -24,11 +24,11 @@ function placeOf(event: ThreadEvent): CallPlace | undefined {
   return event.type === 'request-opened' ? (event.place ?? event.beside) : undefined;
 }
 
-/** Tells listeners what an agent has appended to its threads. */
+/** Emits the events that an agent has appended to its threads. */
 export class AgentEvents {
   readonly #emitter = new EventEmitter<string, unknown>();
 
-  /** Calls `listener` at each event of a type; the returned function ends that. */
+  /** Calls `listener` for each event of a type; the returned function removes it. */
   on<TYPE extends ThreadEventType>(type: TYPE, listener: AgentListener<TYPE>): () => void {
     const guarded = (event: AgentEvent<TYPE>) => {
       void callGuarded(listener, event);

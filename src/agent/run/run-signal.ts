@@ -1,7 +1,7 @@
 import type { TimeoutConfiguration, ToolSet } from 'ai';
 import { checkedMs } from '../../content/checked-number.ts';
 
-/** What ends a run before its work is done: the app's own signal, a person's stop, or a time limit. */
+/** What ends a run early: the app's own signal, a person's stop, or a time limit. */
 export class RunSignal {
   /** Aborts when any of them does, with its reason. */
   readonly signal: AbortSignal;
@@ -19,36 +19,36 @@ export class RunSignal {
     this.signal = appSignal === undefined ? own : AbortSignal.any([appSignal, own]);
   }
 
-  /** The time of the run begins. */
+  /** Starts the run's time limit. */
   beginRun(): void {
     this.#run = this.#started(this.#limits.run, 'The run');
   }
 
-  /** The time of a step begins: of the model, and of the tools that it calls. */
+  /** Starts a step's time limit, which covers the model and the tools it calls. */
   beginStep(): void {
     this.#step?.end();
     this.#step = this.#started(this.#limits.step, 'The step');
   }
 
-  /** Nothing is limited any more. */
+  /** Clears all time limits. */
   end(): void {
     this.#run?.end();
     this.#step?.end();
   }
 
-  /** A person wants the run to end. */
+  /** Aborts because a person stopped the run. */
   stop(): void {
     if (this.signal.aborted) return;
     this.#stopReason = new DOMException('The run was stopped.', 'AbortError');
     this.#own.abort(this.#stopReason);
   }
 
-  /** Whether a run that failed with this was aborted by the app. */
+  /** Whether this error is the app's abort. */
   isAbort(error: unknown): boolean {
     return this.#appSignal?.aborted === true && error === this.#appSignal.reason;
   }
 
-  /** Whether a run that failed with this was stopped by a person. */
+  /** Whether this error is a person's stop. */
   isStop(error: unknown): boolean {
     return this.#stopReason !== undefined && error === this.#stopReason;
   }
@@ -70,7 +70,7 @@ export interface TimeLimits {
   tool: (toolName: string) => number | undefined;
 }
 
-/** Throws a `TypeError` for a limit that no timer can keep, and for one of a tool that is not there. */
+/** Throws a `TypeError` for a limit that no timer can keep, and for an unknown tool. */
 export function checkedTimeout(
   timeout: TimeoutConfiguration<ToolSet> | undefined,
   tools: ToolSet,
@@ -102,14 +102,14 @@ function toolOf(name: string, tools: ToolSet): string {
   );
 }
 
-/** A limit that can be ended before it is reached. */
+/** A running time limit. */
 export interface RunningLimit {
   /** Aborts with a `TimeoutError` when the limit is reached. */
   signal: AbortSignal;
   end: () => void;
 }
 
-/** Begins to count. `onIgnored` is called when the limit was reached and has not been heeded for `graceMs`. */
+/** Starts a time limit. `onIgnored` is called `graceMs` after it was reached, unless it was ended by then. */
 export function startLimit(
   milliseconds: number,
   what: string,

@@ -26,11 +26,11 @@ export interface RunSetting {
   log: ThreadLog;
   tools: ToolDefinitions;
   options: RunOptions<unknown>;
-  /** Receives what the model streams: the one thing in which a streamed run differs. */
+  /** Receives the model's deltas: the only difference of a streamed run. */
   receiver?: DeltaReceiver | undefined;
-  /** Gets every event that the run appended. */
+  /** Receives every event that the run appended. */
   onEvents: (events: readonly ThreadEvent[]) => void;
-  /** Gets what tools yield before their results. */
+  /** Receives the preliminary results of tools. */
   onPreliminary?: ((result: PreliminaryResult) => void) | undefined;
 }
 
@@ -47,7 +47,7 @@ export class Run {
   readonly #opening: RunOpening;
   readonly #steps: ModelSteps;
   readonly #executions: Executions;
-  /** Made by the first answer that a tool waits for. */
+  /** Created for the first answer that a tool is waiting for. */
   #sending: AnswerSending | undefined;
 
   constructor(context: AgentContext, setting: RunSetting) {
@@ -78,7 +78,7 @@ export class Run {
     }
   }
 
-  /** Holds the thread for as long as there is something to do. */
+  /** Works until the run no longer holds the thread, and renews the lease meanwhile. */
   async #work(): Promise<void> {
     this.#signal.beginRun();
     const stopRenewing = this.#lease.isHeld ? this.#lease.keep(() => this.#notice()) : undefined;
@@ -110,7 +110,7 @@ export class Run {
     }
   }
 
-  /** Waits for the calls that still run here, which the log holds for lost, and takes the thread again. */
+  /** Waits for the calls that still run here but are lost to the log, and takes the thread again. */
   async #takeAgain(): Promise<void> {
     const { signal } = this.#signal;
     while (!this.#lease.isTakenOver) {
@@ -121,7 +121,7 @@ export class Run {
     }
   }
 
-  /** Does what is next: records results, starts approved calls, waits for those that run, asks the model, or ends. */
+  /** Does what is next: records results, starts approved calls, waits for running ones, asks the model, or ends. */
   async #advance(): Promise<void> {
     const { signal } = this.#signal;
     if ((await this.#recordFinished()) || (await this.#recordSent())) return;
@@ -136,7 +136,7 @@ export class Run {
     else await this.#commit(() => [this.#lease.ended()]);
   }
 
-  /** Records the results that have come in. They are facts, recorded also when the lease was lost meanwhile. */
+  /** Records the results that have come in. They are facts, recorded even if the lease was lost meanwhile. */
   async #recordFinished(isLeaseLost = false): Promise<boolean> {
     const finished = this.#executions.take();
     if (finished.length === 0) return false;
@@ -156,7 +156,7 @@ export class Run {
     return true;
   }
 
-  /** Starts the approved calls that a last check lets start. */
+  /** Starts the approved calls that pass a last check. */
   async #startApproved(): Promise<boolean> {
     const { state } = this.#log;
     this.#sendAnswers();
@@ -182,7 +182,7 @@ export class Run {
   }
 
   async #askModel(): Promise<void> {
-    /* Nothing is begun on a lease that has run out: this renews it, or finds that another run has the thread. */
+    /* Nothing starts when the lease is over: this renews it, or finds that another run has the thread. */
     if (this.#lease.isOver) return this.#commit(() => []);
     const { state } = this.#log;
     this.#signal.beginStep();
@@ -193,7 +193,7 @@ export class Run {
     if (!this.#lease.isStopping) this.#steps.recorded();
   }
 
-  /** Appends under the lease; what that records as started starts after it, and never without it. */
+  /** Appends under the lease, then starts the calls that were recorded as started, and no others. */
   async #commit(
     make: (proposal: Proposal) => readonly ThreadEvent[],
     options: { evenWhenLost?: boolean } = {},
@@ -201,18 +201,18 @@ export class Run {
     await this.#begin(await this.#lease.commit(make, options));
   }
 
-  /** After the append: the calls that are recorded as started do start. */
+  /** After an append: starts the calls that it recorded as started. */
   async #begin(events: readonly ThreadEvent[]): Promise<void> {
     this.#setting.onEvents(events);
     await this.#executions.start(events);
   }
 
-  /** For the calls of the open step, whose assistant message is the last; or for a step to come. */
+  /** By default for the calls of the open step, whose assistant message is the last. */
   #decisions(messageCount = this.#log.state.messages.length - 1): DecisionInput {
     return decisionInput(this.#context, this.#log.state, this.#setting, messageCount);
   }
 
-  /** Gives the thread back before the work is done. A stop is an end like others; any other failure is thrown. */
+  /** Releases the thread before the work is done. A stop is a normal end; any other failure is thrown. */
   async #endEarly(failure: unknown): Promise<RunEnd> {
     const error = errorText(failure).slice(0, 500).toWellFormed();
     const events = this.#lease.isHeld
