@@ -38,7 +38,16 @@ const rooms: Record<string, readonly string[]> = {
   otel: ['thread', 'content', 'errors.ts'],
   'otel.ts': ['otel', 'thread', 'content', 'errors.ts'],
   'worker.ts': ['agent', 'thread', 'content', 'errors.ts'],
-  'index.ts': ['agent', 'policy', 'thread', 'content', 'errors.ts', 'stores/memory.ts'],
+  'schemas.ts': ['thread', 'content'],
+  'index.ts': [
+    'agent',
+    'policy',
+    'thread',
+    'content',
+    'errors.ts',
+    'stores/memory.ts',
+    'http/authorize.ts',
+  ],
 };
 
 /** The one place, or the few, where each package may be used; a folder stands for its files. `ai` may give types to all. */

@@ -1,10 +1,12 @@
+import type { CallPlace, ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
+import { deepFreeze } from '../thread/deep-freeze.ts';
 import { verifyEntries } from '../thread/log-entry.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import { parseThreadJson } from '../thread/thread-json.ts';
 import { ThreadLog } from '../thread/thread-log.ts';
-import { isRunning, type ThreadState } from '../thread/thread-state.ts';
+import { isRunning, isSamePlace, type ThreadState } from '../thread/thread-state.ts';
 import type { LogEntry, ThreadStore } from '../thread/thread-store.ts';
 import { notifyDropped } from './calls/answer-receiver.ts';
 import type { AgentContext } from './run/agent-context.ts';
@@ -66,6 +68,7 @@ export class ThreadHandles {
   logOf(thread: AgentThread): ThreadLog {
     const log = this.#logs.get(thread);
     if (log !== undefined) return log;
+    refuseNoThread(thread);
     throw new HoldpointError(
       'invalid-input',
       'This thread was opened by another agent; open it here with agent.thread(id).',
@@ -80,7 +83,8 @@ export class ThreadHandles {
       now,
       agent: name,
       refuse: (state) => refuseOtherAgent(state, name),
-      onAppended: (id, appended) => events.emit(id, appended),
+      onAppended: (id, appended) =>
+        events.emit(id, appended, (place) => toolCallAt(log.state, place)),
       onCommitted: (state, committed) => notifyDropped(tools, state, committed),
     });
     await this.#clock.sync();
@@ -102,6 +106,25 @@ export class ThreadHandles {
       );
     }
   }
+}
+
+/** The call at a place of the thread, without its past. */
+function toolCallAt({ head, pastCalls }: ThreadState, place: CallPlace): ToolCall | undefined {
+  const isThere = (call: ToolCallRecord): boolean => isSamePlace(place, call);
+  const found = head.calls.find(isThere) ?? pastCalls.findLast(isThere);
+  if (found === undefined) return undefined;
+  const { toolCallId, toolName, input } = found;
+  return deepFreeze({ toolCallId, toolName, input });
+}
+
+/** Throws `invalid-input` for what can't be a thread: JavaScript may pass none, an id, or a promise that it did not await. */
+export function refuseNoThread(thread: unknown): void {
+  if (thread instanceof AgentThread) return;
+  const given = thread instanceof Promise ? 'a promise' : typeof thread;
+  throw new HoldpointError(
+    'invalid-input',
+    `Pass a thread, from \`await agent.thread(id)\`; got ${given}.`,
+  );
 }
 
 /* Ids become keys of stores and parts of messages, so they must be storable and printable. */

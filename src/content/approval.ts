@@ -50,7 +50,12 @@ export type ApprovalResponseContent = z.infer<typeof approvalResponseSchema>;
  * An approval request as an agent returns it: the plain data, and the two answers to it.
  * `JSON.stringify` gives the plain data alone.
  */
-export interface ApprovalRequestContent extends ApprovalRequest {
+export interface ApprovalRequestContent<CALL extends ToolCall = ToolCall> extends Omit<
+  ApprovalRequest,
+  'toolCall'
+> {
+  /** The call that will run, exactly so. Absent when no call is asked about. */
+  toolCall?: CALL | undefined;
   /** The answer yes, for `agent.run` or `agent.respond`. */
   approve(options?: { reason?: string }): ApprovalResponseContent;
   /** The answer no; the model is told `reason`. */
@@ -99,6 +104,9 @@ function answer(
 }
 
 /** A copy of the request with its two answers as methods, which `JSON.stringify` and spreading leave out. */
+export function withAnswers<CALL extends ToolCall = ToolCall>(
+  request: ApprovalRequest,
+): ApprovalRequestContent<CALL>;
 export function withAnswers(request: ApprovalRequest): ApprovalRequestContent {
   const { toolCall } = request;
   const copy = toolCall && { toolCall: { ...toolCall, input: plainCopy(toolCall.input) } };

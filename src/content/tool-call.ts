@@ -1,4 +1,4 @@
-import type { JSONValue, ToolResultPart } from 'ai';
+import type { InferToolInput, JSONValue, Tool, ToolResultPart, ToolSet } from 'ai';
 import { z } from 'zod';
 
 /** A call that a model proposed: what a person is shown, and what runs. */
@@ -10,8 +10,21 @@ export const toolCallSchema = z.strictObject({
   input: z.unknown(),
 });
 
-/** A call that a model proposed: what a person is shown, and what runs. */
-export type ToolCall = z.infer<typeof toolCallSchema>;
+/**
+ * A call that a model proposed: what a person is shown, and what runs. With the `TOOLS` of an agent, `toolName` tells them apart, and
+ * `input` has the type of the tool's input schema: the schema's output, as the JSON that the log holds. The types describe the tools
+ * that the agent has now; a call that an older version of the app recorded, or that the provider runs, can differ from them. Without
+ * `TOOLS`, `input` is `unknown`.
+ */
+export type ToolCall<TOOLS extends ToolSet = ToolSet> = z.infer<typeof toolCallSchema> &
+  NamedCall<TOOLS>;
+
+/* Nothing is known of tools whose names are not, as those of MCP servers. */
+type NamedCall<TOOLS extends ToolSet> = string extends keyof TOOLS
+  ? unknown
+  : { [NAME in keyof TOOLS]: { toolName: NAME; input: InputOf<TOOLS[NAME]> } }[keyof TOOLS];
+
+type InputOf<TOOL> = TOOL extends Tool ? InferToolInput<TOOL> : never;
 
 /** What became of a call; every call ends in exactly one of these. */
 export type ToolCallOutcome =
@@ -91,7 +104,21 @@ export const toolCallRecordSchema = toolCallSchema.extend({
   outcome: toolCallOutcomeSchema.optional(),
 });
 
-/** A call of a thread with its past. */
-export type ToolCallRecord = z.infer<typeof toolCallRecordSchema>;
 /** Where a call stands. */
-export type ToolCallStatus = ToolCallRecord['status'];
+export type ToolCallStatus = z.infer<typeof toolCallRecordSchema>['status'];
+
+/**
+ * A call of a thread with its past. With the `CALL` of an agent's tools, `toolName` and `input` are typed once a tool's schema has
+ * accepted the input. Of a call that is `proposed`, `failed`, `denied` or `forwarded` only the JSON is known: the model may have named a
+ * tool that there is not, or the schema may have refused the input.
+ */
+export type ToolCallRecord<CALL extends ToolCall = ToolCall> = Omit<
+  z.infer<typeof toolCallRecordSchema>,
+  keyof ToolCall | 'status'
+> &
+  (
+    | (CALL & { status: Exclude<ToolCallStatus, UncheckedStatus> })
+    | (ToolCall & { status: UncheckedStatus })
+  );
+
+type UncheckedStatus = 'proposed' | 'failed' | 'denied' | 'forwarded';

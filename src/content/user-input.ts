@@ -9,6 +9,7 @@ import {
   questionRequestSchema,
   questionResponseSchema,
 } from './question.ts';
+import type { ToolCall } from './tool-call.ts';
 
 /** Everything a person can be asked. */
 export const userInputRequestSchema = z.discriminatedUnion('type', [
@@ -25,6 +26,8 @@ export const userInputResponseSchema = z.discriminatedUnion('type', [
 /** A request as plain JSON. */
 export type UserInputRequest = z.infer<typeof userInputRequestSchema>;
 /** A request as an agent returns it. */
-export type UserInputRequestContent = ApprovalRequestContent | QuestionRequestContent;
+export type UserInputRequestContent<CALL extends ToolCall = ToolCall> =
+  | ApprovalRequestContent<CALL>
+  | QuestionRequestContent;
 /** An answer. */
 export type UserInputResponseContent = z.infer<typeof userInputResponseSchema>;

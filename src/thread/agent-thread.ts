@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
-import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequestContent } from '../content/user-input.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { ThreadEvent } from './thread-event.ts';
@@ -14,7 +14,7 @@ import { nextDeadlineOf, statusOf, type ThreadStatus } from './thread-status.ts'
  * nothing outside changes it. Everything here is read off `events`, and is frozen.
  * `JSON.stringify(thread)` is the whole of it, for `agent.restore` in any process.
  */
-export class AgentThread {
+export class AgentThread<CALL extends ToolCall = ToolCall> {
   readonly #log: ThreadLog;
   readonly #now: () => number;
 
@@ -64,20 +64,20 @@ export class AgentThread {
   }
 
   /** What people are asked and have not answered, oldest first. */
-  get activeRequests(): readonly UserInputRequestContent[] {
+  get activeRequests(): readonly UserInputRequestContent<CALL>[] {
     return this.#log.state.head.openRequests.map(({ request }) =>
-      request.type === 'approval-request' ? withAnswers(request) : structuredClone(request),
+      request.type === 'approval-request' ? withAnswers<CALL>(request) : structuredClone(request),
     );
   }
 
   /** The approvals among `activeRequests`. */
-  get activeApprovalRequests(): readonly ApprovalRequestContent[] {
+  get activeApprovalRequests(): readonly ApprovalRequestContent<CALL>[] {
     return this.activeRequests.filter((request) => request.type === 'approval-request');
   }
 
   /** Every call a model proposed here, oldest first, and what became of it. */
-  get calls(): readonly ToolCallRecord[] {
-    return deepFreeze(callsOf(this.#log.state, this.#now()));
+  get calls(): readonly ToolCallRecord<CALL>[] {
+    return typed(deepFreeze(callsOf(this.#log.state, this.#now())));
   }
 
   /** What happened, oldest first: who was asked what, who answered, what ran and what came out. */
@@ -88,4 +88,12 @@ export class AgentThread {
   toJSON(): ThreadJson {
     return threadToJson(this.#log.state);
   }
+}
+
+/* The log holds names and JSON. That they are of the tools which the app has now is what the types of `ToolCall` assume. */
+function typed<CALL extends ToolCall>(
+  calls: readonly ToolCallRecord[],
+): readonly ToolCallRecord<CALL>[];
+function typed(calls: readonly ToolCallRecord[]): readonly ToolCallRecord[] {
+  return calls;
 }

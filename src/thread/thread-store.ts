@@ -2,7 +2,7 @@ import type { ThreadStatus } from './thread-status.ts';
 
 /**
  * One append as a store keeps it: the events that became durable together, as one JSON text. A store keeps the text as it is and
- * never looks inside; `eventsOf` reads it.
+ * never looks inside; `eventsOf` of `holdpoint/schemas` reads it.
  */
 export interface LogEntry {
   /** The number of the entry's last event, counted from 1: how many events the thread has after this append. */
@@ -85,7 +85,7 @@ export interface ThreadNotice {
 
 /**
  * Where threads are kept. The one write is a compare-and-swap, and that is what makes a call start at most once:
- * a store without an atomic `append` is not possible. `storeConformance` of `holdpoint/testing` checks an implementation.
+ * a store without an atomic `append` is not possible. `storeConformance` of `holdpoint/testing/store` checks an implementation.
  */
 export interface ThreadStore {
   /** Entries after `afterRevision` (default 0), oldest first; `[]` for a thread that was never written. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { storeConformance } from 'holdpoint/testing';
+import { storeConformance } from 'holdpoint/testing/store';
 import { describe, expect, test } from 'vitest';
 import { mapStore } from '../support/map-store.ts';
 

@@ -1,6 +1,6 @@
 import { type Agent, type AgentResponse, createAgent } from 'holdpoint';
 import { postgresStore } from 'holdpoint/stores/postgres';
-import { storeConformance } from 'holdpoint/testing';
+import { storeConformance } from 'holdpoint/testing/store';
 import type { Pool, PoolConfig } from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { statelessModel } from '../faults/stateless-model.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { LogEntry, ThreadStore } from 'holdpoint';
-import { storeConformance } from 'holdpoint/testing';
+import { storeConformance } from 'holdpoint/testing/store';
 import { postgresSchema, postgresStore } from 'holdpoint/stores/postgres';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
