@@ -1,7 +1,7 @@
 import type { Instructions, LanguageModel, TimeoutConfiguration, ToolSet } from 'ai';
 import type { ToolApproval } from '../policy/tool-approval.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
-import type { MayAnswer } from './input/may-answer.ts';
+import type { MayAnswer } from './input/run-input.ts';
 import type { ModelSettings } from './model/model-step.ts';
 import type { UnrecordedOutcome } from './run/agent-context.ts';
 import type { RetryOptions } from './run/retry-time.ts';

@@ -88,7 +88,7 @@ export interface RecordedReply {
   isOver: boolean;
 }
 
-/** The reply to the message of an id; `undefined` for a message that the thread does not have. */
+/** The reply to the message with this id; `undefined` where the thread does not have that message. */
 export function recordedReply(
   { events, messages, head }: Readonly<ThreadState>,
   messageId: string,
@@ -103,4 +103,10 @@ export function recordedReply(
     step: turn.events.findLast((event) => event.type === 'step-finished'),
     isOver,
   };
+}
+
+/** The end of what runs nothing now; of a recorded reply, with its last step. */
+export function nothingRun(status: RunEnd['status'], step?: RecordedReply['step']): RunEnd {
+  const { finishReason, metadata } = step ?? {};
+  return { status, usage: undefined, finishReason, metadata };
 }

@@ -111,8 +111,19 @@ export function refuseUnknownRecovery(
   }
 }
 
+/** Options that are known; the signal under the one name that is used from here on. */
+export function checkedRunOptions(
+  method: 'run' | 'stream',
+  { signal, ...options }: RunOptions<unknown>,
+): Omit<RunOptions<unknown>, 'signal'> {
+  refuseUnknownRunSettings(method, options);
+  if (signal === undefined) return options;
+  if (options.abortSignal === undefined) return { ...options, abortSignal: signal };
+  throw new TypeError(`agent.${method} was given abortSignal and signal, which are the same.`);
+}
+
 /** The same for the options of a run. */
-export function refuseUnknownRunSettings(method: 'run' | 'stream', options: object): void {
+function refuseUnknownRunSettings(method: 'run' | 'stream', options: object): void {
   const names = new Map([...otherNames, ['id', 'messageId']]);
   const where = `agent.${method}`;
   refuseUnknown(where, options, { known: runSettings, elsewhere: agentSettings, names });

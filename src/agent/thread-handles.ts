@@ -4,11 +4,11 @@ import { verifyEntries } from '../thread/log-entry.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import { parseThreadJson } from '../thread/thread-json.ts';
 import { ThreadLog } from '../thread/thread-log.ts';
+import { isRunning, type ThreadState } from '../thread/thread-state.ts';
 import type { LogEntry, ThreadStore } from '../thread/thread-store.ts';
+import { notifyDropped } from './calls/answer-receiver.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { recordAbandoned } from './run/lost-calls.ts';
-import { notifyDropped } from './run/notify-dropped.ts';
-import { refuseOtherAgent } from './thread-owner.ts';
 
 /** The handles on threads that an agent gave out, and the log behind each. */
 export class ThreadHandles {
@@ -116,5 +116,43 @@ function refuseThreadId(threadId: unknown): void {
   throw new HoldpointError(
     'invalid-input',
     'A thread id is 1 to 256 characters of well-formed text.',
+  );
+}
+
+/** Throws `wrong-agent` for a thread that an agent of another name has begun, or was given. */
+export function refuseOtherAgent(
+  { threadId, head: { created, agent } }: Readonly<ThreadState>,
+  name: string | undefined,
+): void {
+  if (!created || agent === name) return;
+  throw new HoldpointError(
+    'wrong-agent',
+    `Thread ${threadId} belongs to ${called(agent)}, and this is ${called(name)}. ` +
+      `Use an agent created with ${nameOption(agent)}; or, where this one is to take it over, call agent.adopt(thread) first.`,
+  );
+}
+
+function called(name: string | undefined): string {
+  return name === undefined ? 'an agent without a name' : `agent '${name}'`;
+}
+
+function nameOption(name: string | undefined): string {
+  return name === undefined ? 'no name' : `name: '${name}'`;
+}
+
+/** The name. Throws a `TypeError` for one that can't be kept. */
+export function checkedName(name: unknown): string | undefined {
+  const isName =
+    typeof name === 'string' && name.length > 0 && name.length <= 100 && name.isWellFormed();
+  if (name === undefined || (isName && !name.includes('\0'))) return name;
+  throw new TypeError(`The name of an agent must be a text of 1 to 100 characters.`);
+}
+
+/** Throws `thread-busy` while a run holds the thread. */
+export function refuseRunning({ threadId, head }: Readonly<ThreadState>, now: number): void {
+  if (!isRunning(head, now)) return;
+  throw new HoldpointError(
+    'thread-busy',
+    `Thread ${threadId} is being run; try again when that run has ended.`,
   );
 }

@@ -10,7 +10,7 @@ import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isSamePlace, type OpenRequest, type ThreadHead } from '../../thread/thread-state.ts';
 import { closeRequestsOf } from './close-requests.ts';
-import { callOfId, refuseUnless } from './find-call.ts';
+import { callOfId, refuseUnless } from '../../thread/find-call.ts';
 import type { RequestMaking } from './make-request.ts';
 import { makeQuestion, type Question } from './question-call.ts';
 

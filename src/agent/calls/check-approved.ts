@@ -5,9 +5,8 @@ import { requestDigest } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { dueCalls, type ThreadHead, type ThreadState } from '../../thread/thread-state.ts';
-import { applyRules } from './apply-rules.ts';
 import { closeEvents, outcomeUnstarted } from './close-requests.ts';
-import type { DecisionInput } from './decide-calls.ts';
+import { applyRules, type DecisionInput } from './decide-calls.ts';
 import { askAbout, providerRunner, type Runner } from './make-request.ts';
 import { beginningOf, ownRunner } from './tool-definitions.ts';
 

@@ -2,7 +2,7 @@ import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/t
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import { isSamePlace, type ThreadHead } from '../../thread/thread-state.ts';
-import { callAt } from './find-call.ts';
+import { callAt } from '../../thread/find-call.ts';
 
 const approvalExpired = 'The request for approval expired unanswered.';
 const questionExpired = 'The question expired unanswered.';

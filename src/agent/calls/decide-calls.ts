@@ -1,10 +1,19 @@
+import type { ModelMessage, ToolSet } from 'ai';
+import { plainCopy } from '../../content/plain-copy.ts';
 import type { CallPlace, ToolCall, ToolCallOutcome } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
+import { decide, type Decision } from '../../policy/tool-approval.ts';
+import { deepFreeze } from '../../thread/deep-freeze.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ProposedCall } from '../model/model-step.ts';
-import { applyRules, type RuleInput } from './apply-rules.ts';
 import { askAbout, providerRunner, type RequestMaking } from './make-request.ts';
 import { type Asking, questionOf } from './question-call.ts';
-import { type ToolDefinition, type ToolDefinitions, ownRunner } from './tool-definitions.ts';
+import {
+  ownRunner,
+  runsAtProvider,
+  type ToolDefinition,
+  type ToolDefinitions,
+} from './tool-definitions.ts';
 
 /** What is to happen with one call of a step. */
 export type CallVerdict =
@@ -90,4 +99,134 @@ async function decideCall(
 function askPerson(input: DecisionInput, asking: Asking, toolCall: ToolCall): CallVerdict {
   const asked = questionOf(input, asking, toolCall);
   return 'request' in asked ? { type: 'ask', request: asked.request } : failed(asked.error);
+}
+
+/** The agent's part of a decision. */
+type AgentRules = Pick<RuleInput, 'toolApproval' | 'tools' | 'toolsContext'> &
+  Pick<RequestMaking, 'now' | 'generateId'>;
+
+/** What decides on the calls of a step, whose model request had the first `messageCount` messages. */
+export function decisionInput(
+  { toolApproval, tools, toolsContext, now, generateId }: AgentRules,
+  state: ThreadState,
+  run: { tools: ToolDefinitions; options: { runtimeContext?: unknown } },
+  messageCount: number,
+): DecisionInput {
+  const messages = firstMessages(state, messageCount);
+  const runtimeContext = run.options.runtimeContext ?? {};
+  return {
+    threadId: state.threadId,
+    requestedBy: state.head.requestedBy,
+    tools: run.tools,
+    rules: { toolApproval, tools, toolsContext, runtimeContext, messages },
+    now,
+    generateId,
+  };
+}
+
+/** The first messages of a thread; copied and frozen only for a rule or a tool that reads them. */
+export function firstMessages(state: ThreadState, count: number): () => readonly ModelMessage[] {
+  let messages: readonly ModelMessage[] | undefined;
+  return () => (messages ??= deepFreeze(state.messages.slice(0, count)));
+}
+
+/** What rules are asked with. */
+export interface RuleInput {
+  /** The agent's options of these names, as the app gave them. */
+  toolApproval: unknown;
+  tools: unknown;
+  toolsContext: unknown;
+  runtimeContext: unknown;
+  /** The messages that the model was given; made only for the rule that looks. */
+  messages: () => readonly ModelMessage[];
+}
+
+/** Throws a `TypeError` for rules that no call would meet: a misspelt name, or methods of a class, must not leave a tool unguarded. */
+export function checkRules(toolApproval: unknown, tools: ToolSet): void {
+  if (typeof toolApproval === 'function' || toolApproval === undefined || toolApproval === null)
+    return;
+  if (typeof toolApproval !== 'object' || !isPlain(toolApproval)) {
+    throw new TypeError('toolApproval is a function, or a plain object with rules of its own.');
+  }
+  for (const name of Object.keys(toolApproval)) {
+    const [, tool] = Object.entries(tools).find(([toolName]) => toolName === name) ?? [];
+    if (tool === undefined) {
+      throw new TypeError(`toolApproval names '${name}', which is no tool of this agent.`);
+    }
+    if (runsAtProvider(tool)) {
+      throw new TypeError(
+        `toolApproval names '${name}', which runs at the provider, where holdpoint can't hold it.`,
+      );
+    }
+  }
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** What the app's rules and the tool's own mark say of a call. */
+export async function applyRules(
+  input: RuleInput,
+  definition: ToolDefinition,
+  call: ToolCall,
+): Promise<Decision> {
+  const { toolApproval } = input;
+  return decide({
+    rule: () =>
+      typeof toolApproval === 'function'
+        ? ask(toolApproval, [forAllTools(input, definition, call)])
+        : askForTool(ownRule(toolApproval, definition.name), input, definition, call),
+    mark: () => askForTool(definition.tool.needsApproval ?? false, input, definition, call),
+  });
+}
+
+/** What the AI SDK gives the one function for all tools. */
+function forAllTools(
+  { tools, toolsContext, runtimeContext, messages }: RuleInput,
+  { tool }: ToolDefinition,
+  { toolCallId, toolName, input }: ToolCall,
+): object {
+  const dynamic = tool.type === 'dynamic' ? { dynamic: true } : {};
+  return {
+    toolCall: { type: 'tool-call', toolCallId, toolName, input: plainCopy(input), ...dynamic },
+    tools,
+    toolsContext,
+    runtimeContext,
+    get messages() {
+      return messages();
+    },
+  };
+}
+
+/** A tool's own status, or what its function says of the call: it gets the input and the AI SDK's options. */
+function askForTool(
+  rule: unknown,
+  { runtimeContext, messages }: RuleInput,
+  { context }: ToolDefinition,
+  { toolCallId, input }: ToolCall,
+): unknown {
+  if (typeof rule !== 'function') return rule;
+  const options = {
+    toolCallId,
+    context,
+    toolContext: context,
+    runtimeContext,
+    get messages() {
+      return messages();
+    },
+  };
+  /* A copy: a rule that edits its input must not edit what is shown and what runs. */
+  return ask(rule, [plainCopy(input), options]);
+}
+
+function ask(rule: Function, input: unknown[]): unknown {
+  return Reflect.apply(rule, undefined, input);
+}
+
+/* Own properties alone: a tool may be called `constructor`. Getters too: bundlers make them of a module's exports. */
+function ownRule(rules: unknown, name: string): unknown {
+  if (typeof rules !== 'object' || rules === null || !Object.hasOwn(rules, name)) return undefined;
+  return Reflect.get(rules, name);
 }

@@ -1,7 +1,10 @@
-import { asSchema, jsonSchema, tool as functionTool, type Tool, type ToolSet } from 'ai';
+import { asSchema, jsonSchema, type Tool, tool as functionTool, type ToolSet } from 'ai';
 import type { CallPlace } from '../../content/tool-call.ts';
+import type { UserInputRequest } from '../../content/user-input.ts';
+import { HoldpointError } from '../../errors.ts';
 import { definitionDigest } from '../../policy/digest.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
+import { dueCalls, type ThreadState } from '../../thread/thread-state.ts';
 import { type AnswerReceiver, answerReceiverOf } from './answer-receiver.ts';
 import type { Runner } from './make-request.ts';
 import { type Asking, askingOf } from './question-call.ts';
@@ -51,8 +54,25 @@ export function runsAtProvider(tool: Tool): boolean {
   return tool.type === 'provider' && tool.isProviderExecuted;
 }
 
-/** Every tool made ready: its JSON Schema made once, as the AI SDK makes it anew at every step. */
-export async function defineTools(
+/** Makes the tools ready at the first call. A failure, of a schema that is fetched say, is not kept. */
+export function definedOnce(
+  tools: ToolSet,
+  toolsContext: Readonly<Record<string, unknown>>,
+): () => Promise<ToolDefinitions> {
+  let defining: Promise<ToolDefinitions> | undefined;
+  return async () => {
+    defining ??= defineTools(tools, toolsContext);
+    try {
+      return await defining;
+    } catch (error) {
+      defining = undefined;
+      throw error;
+    }
+  };
+}
+
+/** Makes every tool ready: its JSON Schema is made once, where the AI SDK makes it at every step. */
+async function defineTools(
   tools: ToolSet,
   toolsContext: Readonly<Record<string, unknown>>,
 ): Promise<ToolDefinitions> {
@@ -130,4 +150,51 @@ async function validContext(name: string, tool: Tool, context: unknown): Promise
 /** A tool of the agent, as it is defined. */
 export function ownRunner({ name, tool, digest }: ToolDefinition): Runner {
   return { text: `The agent wants to call ${tool.title ?? name}.`, digest };
+}
+
+/**
+ * Throws `missing-tool` where the thread can go on with a tool alone that this agent does not have: an approved call waits for it, or
+ * an answer. Nothing is ended for it, as another version of the app may have the tool.
+ */
+export function refuseMissingTools(
+  { threadId, head }: Readonly<ThreadState>,
+  tools: ToolDefinitions,
+): void {
+  const call = dueCalls(head).find(
+    ({ toolName, providerApprovalId }) => providerApprovalId === undefined && !tools.has(toolName),
+  );
+  if (call !== undefined) {
+    throw missing(threadId, call.toolName, `Call ${call.toolCallId} was approved and not run`);
+  }
+  for (const { request } of head.unsentAnswers) {
+    const { toolName = '' } = request.toolCall ?? {};
+    if (!tools.has(toolName)) throw missingTool(request, toolName);
+  }
+}
+
+/** The error for an answer that the missing tool alone can read. */
+export function missingTool(
+  { threadId, requestId }: UserInputRequest,
+  toolName: string,
+): HoldpointError {
+  return missing(
+    threadId,
+    toolName,
+    `The answer to request ${requestId} can't be passed on`,
+    requestId,
+  );
+}
+
+function missing(
+  threadId: string,
+  toolName: string,
+  what: string,
+  requestId?: string,
+): HoldpointError {
+  return new HoldpointError(
+    'missing-tool',
+    `${what}: this agent has no tool '${toolName}'. Thread ${threadId} waits; run it with an agent that has the tool, ` +
+      'or give up with agent.cancel(thread).',
+    { requestId },
+  );
 }

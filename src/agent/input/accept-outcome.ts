@@ -7,7 +7,7 @@ import type { ThreadLog } from '../../thread/thread-log.ts';
 import { openedEvent } from '../calls/check-approved.ts';
 import { closeRequestsOf, endEvents } from '../calls/close-requests.ts';
 import { successOf } from '../calls/execute-call.ts';
-import { callOfId, refuseUnless } from '../calls/find-call.ts';
+import { callOfId, refuseUnless } from '../../thread/find-call.ts';
 import { askAbout } from '../calls/make-request.ts';
 import { type ToolDefinition, type ToolDefinitions, ownRunner } from '../calls/tool-definitions.ts';
 import { parseAnswerer } from './parse-input.ts';

@@ -1,5 +1,8 @@
 import type { ModelMessage } from 'ai';
-import type { UserInputResponseContent } from '../../content/user-input.ts';
+import type {
+  UserInputRequestContent,
+  UserInputResponseContent,
+} from '../../content/user-input.ts';
 
 /** What a run may be given: text, messages, answers, or several of these. `[]` resumes the thread where it stands. */
 export type RunInput = InputItem | readonly InputItem[];
@@ -23,3 +26,21 @@ export interface AnswerOptions {
   /** Through what it came, in the app's words (`'slack'`, `'web'`): 1 to 100 characters; kept in the log likewise. */
   channel?: string;
 }
+
+/**
+ * Says whether somebody may answer a request: only `true` is yes. Whoever may use a thread can send messages to it; this decides whose
+ * word counts.
+ *
+ * @example
+ * mayAnswer: ({ principal, request }) => isOwner(principal) || request.type === 'question-request'
+ */
+export type MayAnswer = (asked: {
+  /** As given with the answer: who sends it, as the app authenticated them. */
+  principal: unknown;
+  /** Through what it came. */
+  channel: string | undefined;
+  /** What is asked, as the log has it. */
+  request: UserInputRequestContent;
+  /** What they answer. */
+  response: UserInputResponseContent;
+}) => boolean | PromiseLike<boolean>;

@@ -1,10 +1,11 @@
 import type { Instructions, LanguageModel, ToolSet } from 'ai';
 import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
-import type { MayAnswer } from '../input/may-answer.ts';
+import type { ToolDefinitions } from '../calls/tool-definitions.ts';
+import type { MayAnswer } from '../input/run-input.ts';
 import type { ModelSettings } from '../model/model-step.ts';
 import type { AgentEvents } from './agent-events.ts';
 import type { RetryOptions } from './retry-time.ts';
-import type { TimeLimits } from './time-limits.ts';
+import type { TimeLimits } from './run-signal.ts';
 import type { ToolRecoveries } from './tool-recovery.ts';
 
 /** An outcome that the store did not take. */
@@ -25,6 +26,8 @@ export interface AgentContext {
   settings: ModelSettings;
   tools: ToolSet;
   toolsContext: Readonly<Record<string, unknown>>;
+  /** The tools made ready: once, and again where that failed. */
+  definedTools: () => Promise<ToolDefinitions>;
   /** Rules are called as they are given, whatever tools they are typed for. */
   toolApproval: unknown;
   toolRecovery: ToolRecoveries;

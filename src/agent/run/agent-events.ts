@@ -1,4 +1,5 @@
 import { EventEmitter } from 'eventemitter3';
+import { callGuarded } from '../../content/call-guarded.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
 import type { ThreadEvent, ThreadEventOf, ThreadEventType } from '../../thread/thread-event.ts';
 
@@ -31,17 +32,5 @@ export class AgentEvents {
       if (this.#emitter.listenerCount(event.type) === 0) continue;
       this.#emitter.emit(event.type, { threadId, event: deepFreeze(event) });
     }
-  }
-}
-
-/** Calls what the app gave to hear of something; whatever it does, this resolves. */
-export async function callGuarded<EVENT>(
-  listener: ((event: EVENT) => unknown) | undefined,
-  event: EVENT,
-): Promise<void> {
-  try {
-    await listener?.(event);
-  } catch {
-    /* The promise of `AgentListener`: events are news, and news can't undo what happened. */
   }
 }

@@ -3,19 +3,19 @@ import { WakeUp } from '../../content/wake-up.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { traceCall } from '../../thread/tracing.ts';
+import { firstMessages } from '../calls/decide-calls.ts';
 import {
   executeCall,
   type Execution,
   notRun,
   type PreliminaryResult,
 } from '../calls/execute-call.ts';
-import { awaitedCall } from '../calls/find-call.ts';
+import { awaitedCall } from '../../thread/find-call.ts';
 import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AgentContext } from './agent-context.ts';
-import { firstMessages } from './decision-input.ts';
 import type { Lease } from './lease.ts';
 import { type Attempt, type Finished, recordLate } from './record-results.ts';
-import { startLimit } from './time-limits.ts';
+import { startLimit } from './run-signal.ts';
 
 /** What calls are executed with. */
 interface ExecutionSetting {

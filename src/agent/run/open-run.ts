@@ -9,18 +9,19 @@ import {
   lastHash,
   needsRun,
   nextDeadlineOf,
+  statusOf,
   type ThreadHead,
 } from '../../thread/thread-state.ts';
 import {
-  type CheckedCalls,
   checkApprovedCalls,
+  type CheckedCalls,
   eventsOfApproved,
 } from '../calls/check-approved.ts';
+import { decisionInput } from '../calls/decide-calls.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import { acceptInput } from '../input/accept-input.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
 import type { AgentContext } from './agent-context.ts';
-import { decisionInput } from './decision-input.ts';
 import type { Lease } from './lease.ts';
 import { recordAbandoned } from './lost-calls.ts';
 import { failedRecoveries, reconcileCalls, restartsOf } from './recover-calls.ts';
@@ -67,8 +68,10 @@ export class RunOpening {
       onEvents(await recordAbandoned(this.#context, log));
     }
     if (this.#isTooEarly()) return undefined;
-    const reconciling = reconcileCalls(this.#context, tools, log);
-    onEvents((await unlessAborted(reconciling, signal)) ?? []);
+    if (statusOf(log.state.head, this.#context.now()) === 'indeterminate') {
+      const reconciling = reconcileCalls(this.#context, tools, log);
+      onEvents((await unlessAborted(reconciling, signal)) ?? []);
+    }
     /* Another scheduler may be faster. */
     return this.#take(input, () => this.#isTooEarly());
   }
@@ -106,8 +109,9 @@ export class RunOpening {
     const { state } = this.#setting.log;
     const count = state.messages.length - 1;
     const decisions = decisionInput(this.#context, state, this.#setting, count);
+    const isAnyLost = state.head.calls.some(isUnfinished);
     const [restarts, starts] = await Promise.all([
-      restartsOf(this.#context, decisions, state),
+      isAnyLost ? restartsOf(this.#context, decisions, state) : [],
       checkApprovedCalls(decisions, state, expected),
     ]);
     return { restarts, starts };

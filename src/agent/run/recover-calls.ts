@@ -2,16 +2,10 @@ import { plainCopy } from '../../content/plain-copy.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import {
-  isSamePlace,
-  statusOf,
-  type ThreadHead,
-  type ThreadState,
-} from '../../thread/thread-state.ts';
-import { applyRules } from '../calls/apply-rules.ts';
+import { isSamePlace, type ThreadHead, type ThreadState } from '../../thread/thread-state.ts';
 import { checkApproved } from '../calls/check-approved.ts';
 import { endEvents } from '../calls/close-requests.ts';
-import type { DecisionInput } from '../calls/decide-calls.ts';
+import { applyRules, type DecisionInput } from '../calls/decide-calls.ts';
 import { beginningOf, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { type DeliveredOutcome, parseDelivered, recordedOutcome } from '../input/accept-outcome.ts';
 import type { AgentContext } from './agent-context.ts';
@@ -28,7 +22,6 @@ export async function reconcileCalls(
   log: ThreadLog,
 ): Promise<readonly ThreadEvent[]> {
   const { state, revision } = log;
-  if (statusOf(state.head, context.now()) !== 'indeterminate') return [];
   const { head } = state;
   const lost = head.calls.filter(isLost);
   const known = await Promise.all(

@@ -1,4 +1,5 @@
-import { type RunningLimit, startLimit, type TimeLimits } from './time-limits.ts';
+import type { TimeoutConfiguration, ToolSet } from 'ai';
+import { checkedMs } from '../../content/checked-number.ts';
 
 /** What ends a run before its work is done: the app's own signal, a person's stop, or a time limit. */
 export class RunSignal {
@@ -59,4 +60,66 @@ export class RunSignal {
     signal.addEventListener('abort', () => this.#own.abort(signal.reason), { once: true });
     return running;
   }
+}
+
+/** The AI SDK's `timeout`, checked: how long a run, a step and a tool may take, in milliseconds. */
+export interface TimeLimits {
+  run: number | undefined;
+  step: number | undefined;
+  /** The limit of a tool's calls. */
+  tool: (toolName: string) => number | undefined;
+}
+
+/** Throws a `TypeError` for a limit that no timer can keep, and for one of a tool that is not there. */
+export function checkedTimeout(
+  timeout: TimeoutConfiguration<ToolSet> | undefined,
+  tools: ToolSet,
+): TimeLimits {
+  const given = typeof timeout === 'number' ? { totalMs: timeout } : (timeout ?? {});
+  const ofTools = new Map(
+    Object.entries(given.tools ?? {}).map(([name, limit]) => [
+      toolOf(name, tools),
+      checked(limit, `timeout.tools.${name}`),
+    ]),
+  );
+  const anyTool = checked(given.toolMs, 'timeout.toolMs');
+  return {
+    run: checked(given.totalMs, 'timeout'),
+    step: checked(given.stepMs, 'timeout.stepMs'),
+    tool: (toolName) => ofTools.get(toolName) ?? anyTool,
+  };
+}
+
+function checked(limit: number | undefined, what: string): number | undefined {
+  return limit === undefined ? undefined : checkedMs(limit, what);
+}
+
+function toolOf(name: string, tools: ToolSet): string {
+  const toolName = name.replace(/Ms$/, '');
+  if (name.endsWith('Ms') && Object.hasOwn(tools, toolName)) return toolName;
+  throw new TypeError(
+    `timeout.tools has '${name}'; it must be the name of a tool of this agent, followed by 'Ms'.`,
+  );
+}
+
+/** A limit that can be ended before it is reached. */
+export interface RunningLimit {
+  /** Aborts with a `TimeoutError` when the limit is reached. */
+  signal: AbortSignal;
+  end: () => void;
+}
+
+/** Begins to count. `onIgnored` is called when the limit was reached and has not been heeded for `graceMs`. */
+export function startLimit(
+  milliseconds: number,
+  what: string,
+  { graceMs = 0, onIgnored }: { graceMs?: number; onIgnored?: () => void } = {},
+): RunningLimit {
+  const controller = new AbortController();
+  let timer = setTimeout(() => {
+    const message = `${what} did not end within ${milliseconds} ms.`;
+    controller.abort(new DOMException(message, 'TimeoutError'));
+    if (onIgnored !== undefined) timer = setTimeout(onIgnored, graceMs);
+  }, milliseconds);
+  return { signal: controller.signal, end: () => clearTimeout(timer) };
 }

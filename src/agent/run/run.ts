@@ -5,14 +5,12 @@ import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isModelDue } from '../../thread/thread-state.ts';
 import { checkApprovedCalls, eventsOfApproved } from '../calls/check-approved.ts';
-import type { DecisionInput } from '../calls/decide-calls.ts';
+import { type DecisionInput, decisionInput } from '../calls/decide-calls.ts';
 import type { PreliminaryResult } from '../calls/execute-call.ts';
-import { refuseMissingTools } from '../calls/missing-tools.ts';
-import type { ToolDefinitions } from '../calls/tool-definitions.ts';
+import { refuseMissingTools, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
 import type { DeltaReceiver } from '../model/streaming-model.ts';
 import type { AgentContext } from './agent-context.ts';
-import { decisionInput } from './decision-input.ts';
 import { Executions } from './executions.ts';
 import { Lease, LeaseLost } from './lease.ts';
 import { RunOpening } from './open-run.ts';
@@ -49,7 +47,8 @@ export class Run {
   readonly #opening: RunOpening;
   readonly #steps: ModelSteps;
   readonly #executions: Executions;
-  readonly #sending: AnswerSending;
+  /** Made by the first answer that a tool waits for. */
+  #sending: AnswerSending | undefined;
 
   constructor(context: AgentContext, setting: RunSetting) {
     const { log, tools, options, receiver, onEvents, onPreliminary } = setting;
@@ -63,12 +62,6 @@ export class Run {
     const working = { log, tools, lease: this.#lease, signal };
     this.#opening = new RunOpening(context, { ...working, options, onEvents });
     this.#executions = new Executions(context, { ...working, onPreliminary });
-    this.#sending = new AnswerSending({
-      tools,
-      signal,
-      pull: async () => log.pull(),
-      wake: () => this.#executions.wake(),
-    });
   }
 
   /** Runs to the end. */
@@ -95,7 +88,7 @@ export class Run {
     } finally {
       stopRenewing?.();
       this.#signal.end();
-      this.#sending.stop();
+      this.#sending?.stop();
       this.#executions.leave();
     }
   }
@@ -134,7 +127,7 @@ export class Run {
     if ((await this.#recordFinished()) || (await this.#recordSent())) return;
     if (signal.aborted && this.#executions.mayEnd) throw signal.reason;
     if (!signal.aborted && (await this.#startApproved())) return;
-    if (this.#executions.pending || this.#sending.pending) {
+    if (this.#executions.pending || this.#sending?.pending) {
       await this.#executions.wait();
       return;
     }
@@ -156,23 +149,36 @@ export class Run {
 
   /** Records which answers were sent to the tools that asked. */
   async #recordSent(): Promise<boolean> {
-    const sent = this.#sending.take();
+    const sent = this.#sending?.take() ?? [];
     if (sent.length === 0) return false;
     const make = ({ head }: Proposal): ThreadEvent[] => sentEvents(head, sent, this.#context.now());
     await this.#commit(make, { evenWhenLost: true });
     return true;
   }
 
-  /** Starts the approved calls that a last check lets start; begins to send the answers that tools wait for. */
+  /** Starts the approved calls that a last check lets start. */
   async #startApproved(): Promise<boolean> {
     const { state } = this.#log;
-    this.#sending.update(state);
+    this.#sendAnswers();
     const checking = checkApprovedCalls(this.#decisions(), state, state.head);
     const starts = await unlessAborted(checking, this.#signal.signal);
     if (starts === undefined) return true;
     if (starts.size === 0) return false;
     await this.#commit(({ head }) => eventsOfApproved(head, starts));
     return true;
+  }
+
+  /** Sends the answers that tools wait for, and stops sending those that they no longer need. */
+  #sendAnswers(): void {
+    const { state } = this.#log;
+    if (this.#sending === undefined && state.head.unsentAnswers.length === 0) return;
+    this.#sending ??= new AnswerSending({
+      tools: this.#setting.tools,
+      signal: this.#signal.signal,
+      pull: async () => this.#log.pull(),
+      wake: () => this.#executions.wake(),
+    });
+    this.#sending.update(state);
   }
 
   async #askModel(): Promise<void> {
