@@ -9,8 +9,16 @@ import { PostgresDatabases } from './postgres-databases.ts';
 /* A language that sorts otherwise than JavaScript does. */
 const language = ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en', '--locale=C'];
 
-/* The writer of the log sleeps long, so that what a commit did not wait for is lost in a crash, every time. */
-const settings = ['max_connections=200', 'unix_socket_directories=', 'wal_writer_delay=10000'];
+/*
+ * The writer of the log sleeps long, so that what a commit did not wait for is lost in a crash of the server, every time. What was
+ * written survives such a crash without `fsync`, which only guards against a crash of the machine.
+ */
+const settings = [
+  'max_connections=200',
+  'unix_socket_directories=',
+  'wal_writer_delay=10000',
+  'fsync=off',
+];
 
 /** A real Postgres server on a free port; its data is gone when it is disposed of. For tests that restart it; others share one. */
 export class PostgresServer extends PostgresDatabases {
