@@ -72,9 +72,10 @@ test('rooms import one way', () => {
   expect(offenders.map(shown)).toEqual([]);
 });
 
-/* A store or a channel may have parts: those of `stores/postgres.ts` are in `stores/postgres`. */
+/** Whose part a file is: what is in `stores/postgres` belongs to `stores/postgres.ts`. */
+const ownerOf = (file: string) => file.replace(/\.ts$/, '').split('/')[1];
+
 test.each(['stores', 'channels'])('of %s none imports another', (room) => {
-  const ownerOf = (file: string) => file.replace(/\.ts$/, '').split('/')[1];
   const offenders = ownImports.filter(
     ({ from, to }) => isIn(from, room) && isIn(to, room) && ownerOf(from) !== ownerOf(to),
   );
