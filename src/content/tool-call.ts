@@ -84,7 +84,7 @@ export const toolCallRecordSchema = toolCallSchema.extend({
   idempotencyKey: z.string().optional(),
   /** How many times `reconcile` has failed to find out its outcome since it was lost. */
   recoveries: z.int().optional(),
-  /** When a lost call is recovered, by `reconcile` or a new attempt, in milliseconds since 1970. Absent: only a person can settle it. */
+  /** When a lost call is recovered, by `reconcile` or a new attempt, in milliseconds since 1970. Absent: not automatically. */
   recoverAt: z.number().optional(),
   /** When the result of a deferred call is overdue, in milliseconds since 1970. The call fails when the thread next resumes. */
   expiresAt: z.number().optional(),
