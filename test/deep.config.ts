@@ -12,6 +12,7 @@ const measured = [
   'test/inert-text.deep.ts',
   'test/rap/load.deep.ts',
   'test/stores/explain.deep.ts',
+  'test/stores/fleets.deep.ts',
   'test/stores/sqlite.deep.ts',
   'test/thread/bytes.deep.ts',
 ];
