@@ -6,11 +6,13 @@ const conditions = ['holdpoint-source'];
 const globalSetup = 'test/support/start-shared-postgres.ts';
 const { inSharedProcess, inOwnProcess, withPostgres } = testFiles('deep.ts');
 
-/* They measure time and memory, so nothing else runs meanwhile. */
+/* They measure time or memory, or depend on a machine that keeps up; nothing else runs meanwhile. */
 const measured = [
   'test/faults/soak.deep.ts',
   'test/inert-text.deep.ts',
+  'test/rap/load.deep.ts',
   'test/stores/explain.deep.ts',
+  'test/stores/fleets.deep.ts',
   'test/stores/sqlite.deep.ts',
   'test/thread/bytes.deep.ts',
 ];
