@@ -85,11 +85,11 @@ test.each(['stories', 'middleware', 'tools', 'ui', 'terminal', 'telemetry', 'sto
   (room) => {
     const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
     const parameters = ['run', '--config', 'test/vitest.config.ts', `test/${room}/`];
-    const { status, stdout } = spawnSync(
+    const { status, stdout, stderr } = spawnSync(
       process.execPath,
       [vitest, ...parameters, '--exclude', '**/in-chromium.test.ts', '--reporter', 'dot'],
       { cwd: project, encoding: 'utf8' },
     );
-    expect(status === 0 ? '' : stdout).toBe('');
+    expect(status === 0 ? '' : `${stdout}${stderr}`).toBe('');
   },
 );
