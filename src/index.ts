@@ -40,7 +40,7 @@ export {
   type ThreadEventOf,
   type ThreadEventType,
 } from './thread/thread-event.ts';
-export type { ThreadStatus } from './thread/thread-state.ts';
+export type { ThreadStatus } from './thread/thread-status.ts';
 export type {
   LogEnd,
   LogEntry,
@@ -51,4 +51,4 @@ export type {
   ThreadStore,
   ThreadSummary,
 } from './thread/thread-store.ts';
-export type { TraceMessage } from './thread/trace-message.ts';
+export type { TraceMessage } from './thread/tracing/trace-message.ts';

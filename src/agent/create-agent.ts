@@ -49,7 +49,7 @@ export function createAgent(options: AgentOptions): Agent<unknown> {
   checkTools(tools);
   checkRules(toolApproval, tools);
   checkRecovery(toolRecovery, tools);
-  if (!(maxSteps >= 1)) throw new TypeError(`maxSteps is ${maxSteps}; a run takes 1 step or more.`);
+  if (!(maxSteps >= 1)) throw new TypeError(`maxSteps must be 1 or more; got ${maxSteps}.`);
   const store = options.store ?? memoryStore();
   const clock = clockOf(store);
   const context: AgentContext = {

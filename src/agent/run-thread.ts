@@ -4,7 +4,7 @@ import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
-import { traceRun } from '../thread/tracing.ts';
+import { traceRun } from '../thread/tracing/trace-operations.ts';
 import { type AgentResponse, makeResponse, nothingRun, recordedReply } from './agent-response.ts';
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
 import { withAllowedAnswers } from './input/check-answers.ts';

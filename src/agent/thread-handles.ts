@@ -58,7 +58,7 @@ export class ThreadHandles {
     else if (entries.length > 0 && hash !== stored?.hash) {
       throw new HoldpointError(
         'thread-diverged',
-        `The store has another past for thread ${threadId} than the JSON. Open it with agent.thread, or restore it under another id.`,
+        `The store has other events for thread ${threadId} than the JSON. Open the stored thread with agent.thread, or restore the JSON into another store.`,
       );
     }
     return thread;
@@ -138,7 +138,7 @@ function refuseThreadId(threadId: unknown): void {
   if (valid) return;
   throw new HoldpointError(
     'invalid-input',
-    'A thread id is 1 to 256 characters of well-formed text.',
+    'A thread id must be 1 to 256 characters of well-formed text.',
   );
 }
 
@@ -151,7 +151,7 @@ export function refuseOtherAgent(
   throw new HoldpointError(
     'wrong-agent',
     `Thread ${threadId} belongs to ${called(agent)}, and this is ${called(name)}. ` +
-      `Use an agent created with ${nameOption(agent)}; or, where this one is to take it over, call agent.adopt(thread) first.`,
+      `Use an agent created with ${nameOption(agent)}; or take the thread over with agent.adopt(thread).`,
   );
 }
 
@@ -168,7 +168,7 @@ export function checkedName(name: unknown): string | undefined {
   const isName =
     typeof name === 'string' && name.length > 0 && name.length <= 100 && name.isWellFormed();
   if (name === undefined || (isName && !name.includes('\0'))) return name;
-  throw new TypeError(`The name of an agent must be a text of 1 to 100 characters.`);
+  throw new TypeError('name must be a text of 1 to 100 characters.');
 }
 
 /** Throws `thread-busy` while a run holds the thread. */

@@ -6,13 +6,8 @@ import { deepFreeze } from './deep-freeze.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import { type ThreadJson, threadToJson } from './thread-json.ts';
 import type { ThreadLog } from './thread-log.ts';
-import {
-  callsOf,
-  nextDeadlineOf,
-  type RunFailure,
-  statusOf,
-  type ThreadStatus,
-} from './thread-state.ts';
+import { callsOf, type RunFailure } from './thread-state.ts';
+import { nextDeadlineOf, statusOf, type ThreadStatus } from './thread-status.ts';
 
 /**
  * A conversation and where it stands: a handle on the thread in the agent's store. A run brings it up to date;

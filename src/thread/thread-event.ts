@@ -2,7 +2,6 @@ import type { JSONValue, ModelMessage } from 'ai';
 import { z } from 'zod';
 import { toolCallOutcomeSchema } from '../content/tool-call.ts';
 import { userInputRequestSchema, userInputResponseSchema } from '../content/user-input.ts';
-import { traceparentSchema } from './traceparent.ts';
 
 /**
  * A message of the AI SDK. Only its outline is looked at: the message was checked by the AI SDK's own schema when it came
@@ -25,6 +24,11 @@ function isPart(part: unknown): boolean {
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** The W3C Trace Context (version 00) of a span; never all zeros. */
+export const traceparentSchema = z
+  .string()
+  .regex(/^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/);
 
 const usageSchema = z.strictObject({
   inputTokens: z.number().optional(),

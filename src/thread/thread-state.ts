@@ -4,13 +4,6 @@ import type { QuestionRequestContent, QuestionResponseContent } from '../content
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
 import type { ThreadEvent } from './thread-event.ts';
 
-/**
- * Where a thread stands. `idle`: a message may come. `waiting`: for answers, or for results from outside. `running`: a run holds
- * it. `indeterminate`: a call was started and nobody knows its outcome. `stuck`: too many runs in a row have failed, and nothing
- * tries again by itself.
- */
-export type ThreadStatus = 'idle' | 'waiting' | 'running' | 'indeterminate' | 'stuck';
-
 /** What the last runs failed with. */
 export interface RunFailure {
   /** How many runs in a row have failed. */
@@ -157,14 +150,6 @@ export function isRunning(head: ThreadHead, now: number): boolean {
   return head.run !== undefined && now < head.run.leaseUntil;
 }
 
-/** Where a thread stands; leases end without a write, so it takes the time. */
-export function statusOf(head: ThreadHead, now: number): ThreadStatus {
-  if (isRunning(head, now)) return 'running';
-  if (head.calls.some(isUnfinished)) return 'indeterminate';
-  if (head.failure !== undefined && head.failure.retryAt === undefined) return 'stuck';
-  return head.openRequests.length > 0 || head.calls.length > 0 ? 'waiting' : 'idle';
-}
-
 /** Whether a call was started and nobody has said what it came to. */
 export function isUnfinished({ status }: Pick<ToolCallRecord, 'status'>): boolean {
   return status === 'started' || status === 'indeterminate';
@@ -173,26 +158,6 @@ export function isUnfinished({ status }: Pick<ToolCallRecord, 'status'>): boolea
 /** Whether the run that held the thread has not ended and its lease is over: its process is gone, or has stalled. */
 export function isAbandoned({ run }: ThreadHead, now: number): boolean {
   return run !== undefined && now >= run.leaseUntil;
-}
-
-/**
- * When the thread needs a run, in milliseconds since 1970, 0 for at once; `undefined` while only people or the app can move it. Who looks
- * then, and how often in between, does not matter: that is why the time is in the log.
- */
-export function nextDeadlineOf(head: ThreadHead): number | undefined {
-  const deferred = head.calls.filter(({ status }) => status === 'deferred');
-  const expiring = [...head.openRequests.map(({ request }) => request), ...deferred];
-  const deadlines = expiring.flatMap(({ expiresAt }) => expiresAt ?? []);
-  const lost = head.calls.filter(isUnfinished);
-  if (head.run !== undefined) deadlines.push(head.run.leaseUntil);
-  else if (lost.length > 0) deadlines.push(...lost.flatMap(({ recoverAt }) => recoverAt ?? []));
-  else if (needsRun(head) && !head.isOutOfSteps) deadlines.push(...runDue(head.failure));
-  return deadlines.length === 0 ? undefined : Math.min(...deadlines);
-}
-
-function runDue(failure: RunFailure | undefined): number[] {
-  if (failure === undefined) return [0];
-  return failure.retryAt === undefined ? [] : [failure.retryAt];
 }
 
 /** Whether the model is to be asked now: it is next, and no call is open. */
@@ -219,6 +184,14 @@ export function needsRun(head: ThreadHead): boolean {
 /** Whether two places are one. */
 export function isSamePlace(one: CallPlace | undefined, { step, index }: CallPlace): boolean {
   return one?.step === step && one.index === index;
+}
+
+/** Whether a request or a deferred call has expired; without `expiresAt` it never does. */
+export function isExpired(
+  { expiresAt = Infinity }: { expiresAt?: number | undefined },
+  now: number,
+): boolean {
+  return expiresAt <= now;
 }
 
 /** Every call of the thread, oldest first; a started call that nobody runs is indeterminate. */

@@ -1,4 +1,4 @@
-import type { ThreadStatus } from './thread-state.ts';
+import type { ThreadStatus } from './thread-status.ts';
 
 /**
  * One append as a store keeps it: the events that became durable together, as one JSON text. A store keeps the text as it is and
