@@ -1,7 +1,7 @@
 import type { ModelMessage } from 'ai';
 import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
 
-/** The message with an id of its client's. */
+/** Copies a message and adds the id that its client gave it. */
 export function withMessageId(message: ModelMessage, messageId: string): ModelMessage {
   const { providerOptions } = message;
   const holdpoint = { ...providerOptions?.['holdpoint'], messageId };
@@ -9,15 +9,15 @@ export function withMessageId(message: ModelMessage, messageId: string): ModelMe
 }
 
 /**
- * What a client calls a user's message. It is kept in the message, where no provider looks (`providerOptions.holdpoint.messageId`), so
- * that a message which is sent again is recorded once.
+ * The id that a client gave a message, so that a message which is sent again is recorded once. It is kept in the message, at
+ * `providerOptions.holdpoint.messageId`, which providers ignore.
  */
 export function messageIdOf({ role, providerOptions }: ModelMessage): string | undefined {
   const messageId = providerOptions?.['holdpoint']?.['messageId'];
   return role !== 'assistant' && typeof messageId === 'string' ? messageId : undefined;
 }
 
-/** The `message-added` events whose message was withdrawn later: it is not in the history, and nobody is shown it. */
+/** The `message-added` events whose message was retracted later: it is not in the history and not shown. */
 export function retractedMessages(events: readonly ThreadEvent[]): ReadonlySet<ThreadEvent> {
   const retracted = new Set<ThreadEvent>();
   for (const [index, { type }] of events.entries()) {
@@ -30,15 +30,15 @@ export function retractedMessages(events: readonly ThreadEvent[]): ReadonlySet<T
   return retracted;
 }
 
-/** What happened from a message of the app to its next one. */
+/** The turn of a message: what happened from it to the next message of the app. */
 export interface MessageTurn {
   message: ModelMessage;
   events: readonly ThreadEvent[];
-  /** The message that came next. */
+  /** The next message of the app. */
   next: ModelMessage | undefined;
 }
 
-/** The turn of the message of an id; `undefined` for a message that the thread does not have. */
+/** The turn of the message with an id; `undefined` if the thread does not have the message. */
 export function turnOfMessage(
   events: readonly ThreadEvent[],
   messageId: string,
@@ -48,19 +48,19 @@ export function turnOfMessage(
   const begin = events.findIndex(
     (event) => isAppMessage(event) && messageIdOf(event.message) === messageId && isKept(event),
   );
-  const said = events[begin];
-  if (said?.type !== 'message-added') return undefined;
+  const added = events[begin];
+  if (added?.type !== 'message-added') return undefined;
   const later = events.slice(begin + 1);
   const end = later.findIndex(isKept);
   const next = later[end];
   return {
-    message: said.message,
+    message: added.message,
     events: end === -1 ? later : later.slice(0, end),
     next: next?.type === 'message-added' ? next.message : undefined,
   };
 }
 
-/** Whether an event is a message from the app, and not what an answer to a question says. */
+/** Whether an event is a message from the app, and not one that an answer to a question resulted in. */
 export function isAppMessage(event: ThreadEvent): event is ThreadEventOf<'message-added'> {
   return event.type === 'message-added' && event.place === undefined;
 }

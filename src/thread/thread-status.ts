@@ -8,13 +8,13 @@ import {
 import type { LogEnd, ThreadSummary } from './thread-store.ts';
 
 /**
- * Where a thread stands. `idle`: a message may come. `waiting`: for answers, or for results from outside. `running`: a run holds
- * it. `indeterminate`: a call was started and nobody knows its outcome. `stuck`: too many runs in a row have failed, and nothing
- * tries again by itself.
+ * The status of a thread. `idle`: ready for a message. `waiting`: for an answer, or for a result from outside. `running`: a run holds it.
+ * `indeterminate`: a call was started and its outcome is unknown. `stuck`: too many runs in a row have failed, and the run is not
+ * retried.
  */
 export type ThreadStatus = 'idle' | 'waiting' | 'running' | 'indeterminate' | 'stuck';
 
-/** Where a thread stands; leases end without a write, so it takes the time. */
+/** The status of a thread at a time: leases expire without a write. */
 export function statusOf(head: ThreadHead, now: number): ThreadStatus {
   if (isRunning(head, now)) return 'running';
   if (head.calls.some(isUnfinished)) return 'indeterminate';
@@ -23,8 +23,8 @@ export function statusOf(head: ThreadHead, now: number): ThreadStatus {
 }
 
 /**
- * When the thread needs a run, in milliseconds since 1970, 0 for at once; `undefined` while only people or the app can move it. Who looks
- * then, and how often in between, does not matter: that is why the time is in the log.
+ * When the thread needs a run, in milliseconds since 1970; 0 means now, and `undefined` that it waits for people or the app alone. The time
+ * is derived from the log, so that it doesn't depend on which worker polls, or how often.
  */
 export function nextDeadlineOf(head: ThreadHead): number | undefined {
   const deferred = head.calls.filter(({ status }) => status === 'deferred');

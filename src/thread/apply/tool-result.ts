@@ -3,15 +3,15 @@ import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts
 
 type ToolPart = ToolModelMessage['content'][number];
 
-/** What the model is told of a call that has ended, or its provider. Throws for one that has not. */
+/** The parts of the tool message for a call that has ended, for the model or its provider. Throws for an open call. */
 export function toolParts(call: ToolCallRecord): ToolPart[] {
   const { toolCallId, toolName, outcome, providerApprovalId } = call;
-  if (outcome === undefined) throw new TypeError(`Call ${toolCallId} has no result yet.`);
+  if (outcome === undefined) throw new TypeError(`Call ${toolCallId} has not ended.`);
   if (providerApprovalId !== undefined) return answerParts(call, outcome, providerApprovalId);
   return [{ type: 'tool-result', toolCallId, toolName, output: modelOutput(outcome) }];
 }
 
-/** The answer to a provider that asked whether it may run a call, in its own type: yes when forwarded, else no. */
+/** The answer to a provider's request for approval: approved if the call was forwarded, otherwise not. */
 function answerParts(
   { toolCallId, toolName }: ToolCallRecord,
   outcome: ToolCallOutcome,
@@ -20,7 +20,7 @@ function answerParts(
   const answer = { type: 'tool-approval-response', approvalId, providerExecuted: true } as const;
   if (outcome.status === 'forwarded') return [{ ...answer, approved: true }];
   const reason = reasonOf(outcome);
-  /* The AI SDK gives a denied call a result beside the answer; by this note providers leave it out, as they have the answer. */
+  /* As in the AI SDK, a denied call has a result besides the answer. This option makes providers leave it out, as they have the answer. */
   const providerOptions = { openai: { approvalId } };
   const output = { type: 'execution-denied', ...reason, providerOptions } as const;
   return [
@@ -47,11 +47,11 @@ function modelOutput(outcome: ToolCallOutcome): ToolResultPart['output'] {
         ...(outcome.reason === undefined ? {} : { reason: outcome.reason }),
       };
     case 'forwarded':
-      throw new TypeError('Only a call that the provider runs is forwarded.');
+      throw new TypeError('Only a call that the provider runs can be forwarded.');
   }
 }
 
-/** What the AI SDK makes of a tool's output when the tool has no `toModelOutput`. */
+/** The AI SDK's conversion of the output of a tool that has no `toModelOutput`. */
 function defaultModelOutput(output: JSONValue): ToolResultPart['output'] {
   return typeof output === 'string'
     ? { type: 'text', value: output }
