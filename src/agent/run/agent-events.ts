@@ -18,6 +18,11 @@ export type AgentListener<TYPE extends ThreadEventType> = (event: AgentEvent<TYP
 
 type CallFinder = (place: CallPlace) => ToolCall | undefined;
 
+/** The call without its past. */
+function plainCall({ toolCallId, toolName, input }: ToolCall): ToolCall {
+  return deepFreeze({ toolCallId, toolName, input });
+}
+
 /** The place of the call that an event is about. */
 function placeOf(event: ThreadEvent): CallPlace | undefined {
   if ('index' in event) return event;
@@ -44,8 +49,12 @@ export class AgentEvents {
     for (const event of events) {
       if (this.#emitter.listenerCount(event.type) === 0) continue;
       const place = placeOf(event);
-      const toolCall = place === undefined ? undefined : callAt(place);
-      this.#emitter.emit(event.type, { threadId, event: deepFreeze(event), toolCall });
+      const call = place && callAt(place);
+      this.#emitter.emit(event.type, {
+        threadId,
+        event: deepFreeze(event),
+        toolCall: call && plainCall(call),
+      });
     }
   }
 }
