@@ -78,7 +78,7 @@ beforeAll(() => {
 
 afterAll(() => {
   rmSync(project, { recursive: true });
-});
+}, 60_000);
 
 test('what is installed is the lowest version that each range admits', () => {
   const installed = [...peers.keys()].map((name) => {
