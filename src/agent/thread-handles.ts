@@ -1,12 +1,10 @@
-import type { CallPlace, ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
-import { deepFreeze } from '../thread/deep-freeze.ts';
 import { verifyEntries } from '../thread/log-entry.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import { parseThreadJson } from '../thread/thread-json.ts';
 import { ThreadLog } from '../thread/thread-log.ts';
-import { isRunning, isSamePlace, type ThreadState } from '../thread/thread-state.ts';
+import { isRunning, type ThreadState } from '../thread/thread-state.ts';
 import type { LogEntry, ThreadStore } from '../thread/thread-store.ts';
 import { notifyDropped } from './calls/answer-receiver.ts';
 import type { AgentContext } from './run/agent-context.ts';
@@ -83,8 +81,7 @@ export class ThreadHandles {
       now,
       agent: name,
       refuse: (state) => refuseOtherAgent(state, name),
-      onAppended: (id, appended) =>
-        events.emit(id, appended, (place) => toolCallAt(log.state, place)),
+      onAppended: (_id, appended) => events.emit(log.state, appended),
       onCommitted: (state, committed) => notifyDropped(tools, state, committed),
     });
     await this.#clock.sync();
@@ -106,15 +103,6 @@ export class ThreadHandles {
       );
     }
   }
-}
-
-/** The call at a place of the thread, without its past. */
-function toolCallAt({ head, pastCalls }: ThreadState, place: CallPlace): ToolCall | undefined {
-  const isThere = (call: ToolCallRecord): boolean => isSamePlace(place, call);
-  const found = head.calls.find(isThere) ?? pastCalls.findLast(isThere);
-  if (found === undefined) return undefined;
-  const { toolCallId, toolName, input } = found;
-  return deepFreeze({ toolCallId, toolName, input });
 }
 
 /** Throws `invalid-input` for what can't be a thread: JavaScript may pass none, an id, or a promise that it did not await. */

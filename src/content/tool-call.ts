@@ -18,6 +18,11 @@ export const toolCallSchema = z.strictObject({
 export type ToolCall<TOOLS extends ToolSet = ToolSet> = z.infer<typeof toolCallSchema> &
   NamedCall<TOOLS>;
 
+/** The call alone, of a record that says more. */
+export function plainCall({ toolCallId, toolName, input }: ToolCall): ToolCall {
+  return { toolCallId, toolName, input };
+}
+
 /* The inputs of tools with unknown names, such as those of MCP servers, are unknown too. */
 type NamedCall<TOOLS extends ToolSet> = string extends keyof TOOLS
   ? unknown

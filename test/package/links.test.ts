@@ -8,8 +8,10 @@ const root = join(import.meta.dirname, '..', '..');
 /** The files of the package, as `npm pack` takes them. */
 function packedFiles(): string[] {
   const parameters = ['pack', '--dry-run', '--json', '--ignore-scripts'];
-  const [packed] = JSON.parse(execFileSync('npm', parameters, { cwd: root, encoding: 'utf8' }));
-  return packed.files.map(({ path }: { path: string }) => path);
+  const packed: { files: { path: string }[] }[] = JSON.parse(
+    execFileSync('npm', parameters, { cwd: root, encoding: 'utf8' }),
+  );
+  return packed.flatMap(({ files }) => files.map(({ path }) => path));
 }
 
 /** The files that a page links to, without those of other sites. */

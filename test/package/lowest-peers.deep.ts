@@ -30,12 +30,21 @@ const peers = new Map(
   Object.entries<string>(manifest.peerDependencies).map(([name, range]) => [name, lowestOf(range)]),
 );
 
+/* What tests use that depends on a peer: the version that fits its lowest one. */
+const companions = {
+  'react-dom': lowestOf(manifest.peerDependencies.react),
+  '@ai-sdk/otel': '1.0.153',
+  '@opentelemetry/context-async-hooks': '2.9.0',
+  '@opentelemetry/sdk-trace': '2.9.0',
+};
+
 /** The package as it is published, installed with the lowest version of each peer. */
 function install(): void {
   execFileSync('npm', ['pack', '--pack-destination', project], { cwd: root, stdio: 'pipe' });
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
-  const others = [...peers, ['react-dom', lowestOf(manifest.peerDependencies.react)]];
-  const wanted = others.map(([name, version]) => `${name}@${version}`);
+  const wanted = [...peers, ...Object.entries(companions)].map(
+    ([name, version]) => `${name}@${version}`,
+  );
   const tarball = `./holdpoint-${manifest.version}.tgz`;
   const parameters = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--no-save'];
   execFileSync('npm', [...parameters, tarball, ...wanted], { cwd: project, stdio: 'pipe' });
@@ -69,7 +78,7 @@ beforeAll(() => {
 
 afterAll(() => {
   rmSync(project, { recursive: true });
-});
+}, 60_000);
 
 test('what is installed is the lowest version that each range admits', () => {
   const installed = [...peers.keys()].map((name) => {
@@ -85,11 +94,11 @@ test.each(['stories', 'middleware', 'tools', 'ui', 'terminal', 'telemetry', 'sto
   (room) => {
     const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
     const parameters = ['run', '--config', 'test/vitest.config.ts', `test/${room}/`];
-    const { status, stdout } = spawnSync(
+    const { status, stdout, stderr } = spawnSync(
       process.execPath,
       [vitest, ...parameters, '--exclude', '**/in-chromium.test.ts', '--reporter', 'dot'],
       { cwd: project, encoding: 'utf8' },
     );
-    expect(status === 0 ? '' : stdout).toBe('');
+    expect(status === 0 ? '' : `${stdout}${stderr}`).toBe('');
   },
 );

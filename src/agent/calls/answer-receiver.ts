@@ -4,7 +4,7 @@ import { plainCopy } from '../../content/plain-copy.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
 import type { ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { isSamePlace, type ThreadState } from '../../thread/thread-state.ts';
+import { callAt, isSamePlace, type ThreadState } from '../../thread/thread-state.ts';
 
 /** A person's answer, for the tool that asked during its call. */
 export interface AnswerToTool {
@@ -76,8 +76,7 @@ export function notifyDropped(
 ): void {
   for (const event of committed) {
     if (event.type !== 'call-ended' || event.source !== undefined) continue;
-    const isEnded = (each: ToolCallRecord): boolean => isSamePlace(each, event);
-    const call = state.head.calls.find(isEnded) ?? state.pastCalls.findLast(isEnded);
+    const call = callAt(state, event);
     const forget = call && forgetOf(tools, call.toolName);
     if (call === undefined || forget === undefined || !wentOn(state, call)) continue;
     const { toolCallId, toolName, input, idempotencyKey } = call;

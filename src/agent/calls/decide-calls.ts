@@ -1,6 +1,11 @@
 import type { ModelMessage, ToolSet } from 'ai';
 import { plainCopy } from '../../content/plain-copy.ts';
-import type { CallPlace, ToolCall, ToolCallOutcome } from '../../content/tool-call.ts';
+import {
+  type CallPlace,
+  plainCall,
+  type ToolCall,
+  type ToolCallOutcome,
+} from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { decide, type Decision } from '../../policy/tool-approval.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
@@ -59,13 +64,9 @@ async function askForProvider(
   place: CallPlace,
   approvalId: string,
 ): Promise<CallVerdict> {
-  const toolCall = shownCall(call);
+  const toolCall = plainCall(call);
   const runner = await providerRunner(toolCall.toolName, approvalId);
   return { type: 'ask', request: await askAbout(input, {}, { toolCall, place, runner }) };
-}
-
-function shownCall({ toolCallId, toolName, input }: ProposedCall): ToolCall {
-  return { toolCallId, toolName, input };
 }
 
 async function decideCall(
@@ -74,7 +75,7 @@ async function decideCall(
   call: ProposedCall,
   place: CallPlace,
 ): Promise<CallVerdict> {
-  const toolCall = shownCall(call);
+  const toolCall = plainCall(call);
   const decision = await applyRules(input.rules, definition, toolCall);
   if (decision.type === 'deny') {
     return { type: 'end', outcome: { status: 'denied', reason: decision.reason } };

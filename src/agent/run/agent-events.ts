@@ -1,8 +1,9 @@
 import { EventEmitter } from 'eventemitter3';
 import { callGuarded } from '../../content/call-guarded.ts';
-import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
+import { type CallPlace, plainCall, type ToolCall } from '../../content/tool-call.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
 import type { ThreadEvent, ThreadEventOf, ThreadEventType } from '../../thread/thread-event.ts';
+import { callAt, type ThreadState } from '../../thread/thread-state.ts';
 
 /** An event of a thread, as listeners receive it. */
 export interface AgentEvent<TYPE extends ThreadEventType = ThreadEventType> {
@@ -15,8 +16,6 @@ export interface AgentEvent<TYPE extends ThreadEventType = ThreadEventType> {
 
 /** Called after the event is durable. What it throws, or rejects with, is ignored: it can't stop a run. */
 export type AgentListener<TYPE extends ThreadEventType> = (event: AgentEvent<TYPE>) => unknown;
-
-type CallFinder = (place: CallPlace) => ToolCall | undefined;
 
 /** The place of the call that an event is about. */
 function placeOf(event: ThreadEvent): CallPlace | undefined {
@@ -39,13 +38,17 @@ export class AgentEvents {
     };
   }
 
-  /** Emits the events that were appended to a thread; `callAt` finds a call of the thread. */
-  emit(threadId: string, events: readonly ThreadEvent[], callAt: CallFinder): void {
+  /** Emits the events that were appended to a thread. */
+  emit(state: Readonly<ThreadState>, events: readonly ThreadEvent[]): void {
     for (const event of events) {
       if (this.#emitter.listenerCount(event.type) === 0) continue;
       const place = placeOf(event);
-      const toolCall = place === undefined ? undefined : callAt(place);
-      this.#emitter.emit(event.type, { threadId, event: deepFreeze(event), toolCall });
+      const call = place && callAt(state, place);
+      this.#emitter.emit(event.type, {
+        threadId: state.threadId,
+        event: deepFreeze(event),
+        toolCall: call && deepFreeze(plainCall(call)),
+      });
     }
   }
 }
