@@ -167,7 +167,7 @@ function hashOf(body: string, previous: string): string | Promise<string> {
 function changed(revision: number): HoldpointError {
   return new HoldpointError(
     'log-tampered',
-    `The log was changed: the entry from revision ${revision} on, or an earlier one, is not what was recorded. Restore the thread from a backup.`,
+    `The log was changed: what is stored from revision ${revision} on is not what was recorded, or an earlier entry is not. Restore the thread from a backup.`,
   );
 }
 
