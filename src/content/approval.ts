@@ -48,7 +48,12 @@ export type ApprovalResponseContent = z.infer<typeof approvalResponseSchema>;
  * An approval request as an agent returns it: the plain data, and methods that make its two answers. `JSON.stringify` writes the plain
  * data alone.
  */
-export interface ApprovalRequestContent extends ApprovalRequest {
+export interface ApprovalRequestContent<CALL extends ToolCall = ToolCall> extends Omit<
+  ApprovalRequest,
+  'toolCall'
+> {
+  /** The call that will run, exactly so. Absent when no call is asked about. */
+  toolCall?: CALL | undefined;
   /** Makes the answer that approves, for `agent.run` or `agent.respond`. */
   approve(options?: { reason?: string }): ApprovalResponseContent;
   /** Makes the answer that rejects, for `agent.run` or `agent.respond`. The model receives `reason`. */
@@ -97,6 +102,9 @@ function answer(
 }
 
 /** Copies a request and gives it its two methods, which `JSON.stringify` and spreading leave out. */
+export function withAnswers<CALL extends ToolCall = ToolCall>(
+  request: ApprovalRequest,
+): ApprovalRequestContent<CALL>;
 export function withAnswers(request: ApprovalRequest): ApprovalRequestContent {
   const { toolCall } = request;
   const copy = toolCall && { toolCall: { ...toolCall, input: plainCopy(toolCall.input) } };

@@ -1,4 +1,4 @@
-import type { JSONValue, ToolResultPart } from 'ai';
+import type { InferToolInput, JSONValue, Tool, ToolResultPart, ToolSet } from 'ai';
 import { z } from 'zod';
 
 /** A tool call that a model proposed, as people are shown it and as it runs. */
@@ -10,8 +10,20 @@ export const toolCallSchema = z.strictObject({
   input: z.unknown(),
 });
 
-/** A tool call that a model proposed, as people are shown it and as it runs. */
-export type ToolCall = z.infer<typeof toolCallSchema>;
+/**
+ * A tool call that a model proposed, as people are shown it and as it runs. With an agent's `TOOLS`, it is a union discriminated by
+ * `toolName`, and `input` is the output of the tool's input schema, as the JSON in the log. The types describe the agent's present
+ * tools: a call that the provider runs, or that an older version of the app recorded, can differ. Without `TOOLS`, `input` is `unknown`.
+ */
+export type ToolCall<TOOLS extends ToolSet = ToolSet> = z.infer<typeof toolCallSchema> &
+  NamedCall<TOOLS>;
+
+/* The inputs of tools with unknown names, such as those of MCP servers, are unknown too. */
+type NamedCall<TOOLS extends ToolSet> = string extends keyof TOOLS
+  ? unknown
+  : { [NAME in keyof TOOLS]: { toolName: NAME; input: InputOf<TOOLS[NAME]> } }[keyof TOOLS];
+
+type InputOf<TOOL> = TOOL extends Tool ? InferToolInput<TOOL> : never;
 
 /** How a call ended. Every call has one outcome. */
 export type ToolCallOutcome =
@@ -92,7 +104,21 @@ export const toolCallRecordSchema = toolCallSchema.extend({
   outcome: toolCallOutcomeSchema.optional(),
 });
 
-/** A call of a thread and its status. */
-export type ToolCallRecord = z.infer<typeof toolCallRecordSchema>;
 /** The status of a call. */
-export type ToolCallStatus = ToolCallRecord['status'];
+export type ToolCallStatus = z.infer<typeof toolCallRecordSchema>['status'];
+
+/**
+ * A call of a thread and its status. With the `CALL` of an agent's tools, `toolName` and `input` are typed once a tool's schema has
+ * accepted the input. Those of a call that is `proposed`, `failed`, `denied` or `forwarded` are not: the model may have named an unknown
+ * tool, or the schema may have rejected the input.
+ */
+export type ToolCallRecord<CALL extends ToolCall = ToolCall> = Omit<
+  z.infer<typeof toolCallRecordSchema>,
+  keyof ToolCall | 'status'
+> &
+  (
+    | (CALL & { status: Exclude<ToolCallStatus, UncheckedStatus> })
+    | (ToolCall & { status: UncheckedStatus })
+  );
+
+type UncheckedStatus = 'proposed' | 'failed' | 'denied' | 'forwarded';

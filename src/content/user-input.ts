@@ -9,6 +9,7 @@ import {
   questionRequestSchema,
   questionResponseSchema,
 } from './question.ts';
+import type { ToolCall } from './tool-call.ts';
 
 /** Any request to a person. */
 export const userInputRequestSchema = z.discriminatedUnion('type', [
@@ -25,6 +26,8 @@ export const userInputResponseSchema = z.discriminatedUnion('type', [
 /** An approval or question asked of a person, as plain JSON. */
 export type UserInputRequest = z.infer<typeof userInputRequestSchema>;
 /** An approval or question asked of a person, as an agent returns it. */
-export type UserInputRequestContent = ApprovalRequestContent | QuestionRequestContent;
+export type UserInputRequestContent<CALL extends ToolCall = ToolCall> =
+  | ApprovalRequestContent<CALL>
+  | QuestionRequestContent;
 /** A person's answer to an approval request or a question. */
 export type UserInputResponseContent = z.infer<typeof userInputResponseSchema>;

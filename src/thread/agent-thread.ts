@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
-import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequestContent } from '../content/user-input.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { ThreadEvent } from './thread-event.ts';
@@ -13,7 +13,7 @@ import { nextDeadlineOf, statusOf, type ThreadStatus } from './thread-status.ts'
  * A handle on a conversation in the agent's store. A run brings it up to date. Everything that it returns is derived from `events`, and
  * frozen. `JSON.stringify(thread)` is the whole thread, for `agent.restore` in any process.
  */
-export class AgentThread {
+export class AgentThread<CALL extends ToolCall = ToolCall> {
   readonly #log: ThreadLog;
   readonly #now: () => number;
 
@@ -63,20 +63,20 @@ export class AgentThread {
   }
 
   /** The requests that have no answer, oldest first. */
-  get activeRequests(): readonly UserInputRequestContent[] {
+  get activeRequests(): readonly UserInputRequestContent<CALL>[] {
     return this.#log.state.head.openRequests.map(({ request }) =>
-      request.type === 'approval-request' ? withAnswers(request) : structuredClone(request),
+      request.type === 'approval-request' ? withAnswers<CALL>(request) : structuredClone(request),
     );
   }
 
   /** The approval requests among `activeRequests`. */
-  get activeApprovalRequests(): readonly ApprovalRequestContent[] {
+  get activeApprovalRequests(): readonly ApprovalRequestContent<CALL>[] {
     return this.activeRequests.filter((request) => request.type === 'approval-request');
   }
 
   /** Every call that the model proposed, oldest first, with its status and outcome. */
-  get calls(): readonly ToolCallRecord[] {
-    return deepFreeze(callsOf(this.#log.state, this.#now()));
+  get calls(): readonly ToolCallRecord<CALL>[] {
+    return typed(deepFreeze(callsOf(this.#log.state, this.#now())));
   }
 
   /** The log, oldest first: who was asked what, who answered, what ran, and how it ended. */
@@ -87,4 +87,12 @@ export class AgentThread {
   toJSON(): ThreadJson {
     return threadToJson(this.#log.state);
   }
+}
+
+/* The log holds names and JSON. That they are of the tools which the app has now is what the types of `ToolCall` assume. */
+function typed<CALL extends ToolCall>(
+  calls: readonly ToolCallRecord[],
+): readonly ToolCallRecord<CALL>[];
+function typed(calls: readonly ToolCallRecord[]): readonly ToolCallRecord[] {
+  return calls;
 }

@@ -2,7 +2,7 @@ import type { ThreadStatus } from './thread-status.ts';
 
 /**
  * One append as a store keeps it: the events that became durable together, as one JSON text. A store treats the text as opaque;
- * `eventsOf` decodes it.
+ * `eventsOf` of `holdpoint/schemas` decodes it.
  */
 export interface LogEntry {
   /** How many events the thread has after this append, which is the number of the entry's last event, from 1. */
@@ -85,7 +85,7 @@ export interface ThreadNotice {
 
 /**
  * Where threads are kept: the interface to implement for a database of your own. `append` must be an atomic compare-and-swap, since
- * that is what makes a call start at most once. `storeConformance` of `holdpoint/testing` tests an implementation.
+ * that is what makes a call start at most once. `storeConformance` of `holdpoint/testing/store` tests an implementation.
  */
 export interface ThreadStore {
   /** Entries with a revision above `afterRevision` (default 0), oldest first; `[]` for an unknown thread. */

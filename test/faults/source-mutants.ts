@@ -4,14 +4,14 @@ export interface SourceMutant {
   file: string;
   from: string;
   to: string;
-  /** The test that must find out: its file, and a part of its name. */
+  /** The test that must find out: its file, with `.deep` for one of the deep tests, and a part of its name. */
   suite: readonly [file: string, name: string];
   /** What it says then. */
   sentence: RegExp;
 }
 
-const schedules = ['faults/interleavings', 'no promise is broken'] as const;
-const crashes = ['faults/crash-points', 'with others beside'] as const;
+const schedules = ['faults/interleavings.deep', 'no promise is broken'] as const;
+const crashes = ['faults/crash-points.deep', 'with others beside'] as const;
 /* Which promise goes first depends on the schedule. */
 const anyFault = /AssertionError: expected \[.*\] to deeply equal \[\]/;
 const copies = ['faults/two-copies', 'goes on twice'] as const;

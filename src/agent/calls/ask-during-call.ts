@@ -65,7 +65,7 @@ function refuseOverdue({ toolCallId, expiresAt = Infinity }: ToolCallRecord, now
   if (now < expiresAt) return;
   throw new HoldpointError(
     'not-allowed',
-    `Call ${toolCallId} had to end before ${new Date(expiresAt).toISOString()}; nobody can be asked for it.`,
+    `Call ${toolCallId} expired at ${new Date(expiresAt).toISOString()}; it can no longer ask.`,
   );
 }
 
@@ -79,7 +79,7 @@ function askEvents(
   const until = Math.min(asked.expiresAt ?? Infinity, expiresAt);
   const request = until === Infinity ? asked : { ...asked, expiresAt: until };
   const reply = replyTo === undefined ? {} : { replyTo };
-  const replaced = { reason: 'The tool has asked something else since.', at };
+  const replaced = { reason: 'The tool has asked another question.', at };
   return [
     ...closeRequestsOf(head, { step, index }, replaced),
     { type: 'request-opened', at, beside: { step, index }, ...reply, request },
@@ -88,7 +88,7 @@ function askEvents(
 
 function makeAsked(making: RequestMaking, question: Question, replyTo: unknown) {
   const fault = replyTo === undefined ? undefined : whyNotStrictJson(replyTo);
-  if (fault !== undefined) throw refused(`replyTo can't be kept as JSON: ${fault}.`);
+  if (fault !== undefined) throw refused(`replyTo must be JSON: ${fault}.`);
   try {
     return { request: makeQuestion(making, question), replyTo: plainCopy(replyTo) };
   } catch (error) {
@@ -97,7 +97,7 @@ function makeAsked(making: RequestMaking, question: Question, replyTo: unknown) 
 }
 
 function refused(why: string, cause?: unknown): HoldpointError {
-  return new HoldpointError('invalid-input', `This can't be asked: ${why}`, { cause });
+  return new HoldpointError('invalid-input', `Invalid question: ${why}`, { cause });
 }
 
 function isSame(standing: OpenRequest, asking: OpenRequest): boolean {

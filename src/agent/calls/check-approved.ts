@@ -35,7 +35,7 @@ export async function checkApproved(
     if (!isExpired(approved.request, input.now())) return events;
   }
   const { call, request } = approved;
-  const reason = 'The approval expired before the call began.';
+  const reason = 'The approval expired before the call started.';
   return closeEvents(request.requestId, call, { cause: 'expired', reason, at: input.now() });
 }
 

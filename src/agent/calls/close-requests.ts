@@ -70,7 +70,7 @@ function endOfDeferred(
   { step, index }: CallPlace,
   reason: string,
 ): Omit<ThreadEventOf<'call-ended'>, 'at'> {
-  const error = `${reason} It goes on elsewhere, and its outcome is not known here.`;
+  const error = `${reason} It continues elsewhere, and its outcome is not known here.`;
   return { type: 'call-ended', step, index, outcome: { status: 'failed', error } };
 }
 
@@ -97,7 +97,7 @@ export function outcomeUnstarted(
   reason: string | undefined,
 ): ToolCallOutcome {
   if (attempts === 0) return { status: 'denied', reason };
-  const unknown = 'It was started before, and whether that took effect is not known.';
+  const unknown = 'It was started before, and it is unknown whether that took effect.';
   return { status: 'failed', error: `Not started again. ${reason ?? ''} ${unknown}` };
 }
 

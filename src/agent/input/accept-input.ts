@@ -69,7 +69,7 @@ export function acceptInput(
   if (messages.length === 0) return;
   refuseMessage(state.threadId, proposal.head, whilePending, now);
   proposal.add(
-    ...cancelOpenEvents(proposal.head, 'The user went on without answering.', now),
+    ...cancelOpenEvents(proposal.head, 'The user sent a message without answering.', now),
     ...messages.map((message): ThreadEvent => ({
       type: 'message-added',
       at: now,
@@ -111,7 +111,7 @@ function refuseMessage(
   if (statusOf(head, now) === 'indeterminate') {
     throw new HoldpointError(
       'thread-indeterminate',
-      `A call of thread ${threadId} was started and its outcome is unknown; see thread.calls. It must be settled first.`,
+      `Thread ${threadId} has a call whose outcome is unknown; see thread.calls. Settle it with agent.settle first.`,
     );
   }
   const deferred = head.calls.filter((call) => call.status === 'deferred');
@@ -120,7 +120,7 @@ function refuseMessage(
     throw new HoldpointError(
       'requests-open',
       `Thread ${threadId} waits for ${awaited} answer(s) or deferred result(s). ` +
-        "Bring them, or run with whilePending: 'cancel'.",
+        "Send the answers, deliver the results, or run with whilePending: 'cancel'.",
     );
   }
 }
@@ -222,7 +222,7 @@ function resultOf(make: () => QuestionResult, { requestId }: QuestionRequestCont
   } catch (error) {
     throw new HoldpointError(
       'invalid-answer',
-      `The tool that asked can't take this answer to question ${requestId}: ${errorText(error)}`,
+      `The tool that asked question ${requestId} can't accept this answer: ${errorText(error)}`,
       { cause: error, requestId },
     );
   }

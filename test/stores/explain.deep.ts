@@ -20,7 +20,7 @@ import {
   seedThreads,
   timedPages,
 } from '../support/many-threads.ts';
-import { PostgresServer } from '../support/postgres-server.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
 
 /** A store of 100,000 threads that shows how its database answers. */
 interface Explained extends AsyncDisposable {
@@ -69,7 +69,7 @@ function stepsOf({ Plans: below = [], ...step }: PlanStep): string[] {
 }
 
 async function explainedPostgres(): Promise<Explained> {
-  const server = await PostgresServer.start();
+  const server = sharedPostgres();
   const pool = server.pool(await server.createDatabase());
   await pool.query(postgresSchema);
   for (const seed of [seedThreads, seedEntries]) await pool.query(seed);

@@ -1,8 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type DocBlock, docBlocks } from './doc-blocks.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -17,25 +19,7 @@ function write(name: string, content: string): void {
   writeFileSync(join(project, name), content);
 }
 
-const pages = ['README.md', ...globSync('docs/*.md', { cwd: root })];
-
-/** The TypeScript blocks of README and of the docs, each a module of its own, named for its page and section. */
-const blocks = pages.flatMap((page) =>
-  readFileSync(join(root, page), 'utf8')
-    .split(/^##+ /m)
-    .flatMap((section) => {
-      const title = section.split('\n', 1)[0] ?? '';
-      const found = [...section.matchAll(/```(tsx?)\n(.*?)```/gs)];
-      const place = page === 'README.md' ? title : `${page}: ${title}`;
-      return found.map(([, kind, code], index) => ({
-        name: `${place}, ${index + 1}`,
-        file: `${place.replaceAll(/\W+/g, '-')}-${index + 1}.${kind}`,
-        code: `${code}\nexport {};\n`,
-      }));
-    }),
-);
-
-/** What a reader of README has installed by its last section, as we test with it. */
+/** What a reader of README and the docs has installed, as we test with it. */
 const installed = [
   'ai',
   'zod',
@@ -67,19 +51,22 @@ beforeAll(() => {
     allowImportingTsExtensions: true,
     types: ['node'],
   };
-  write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['*.ts', '*.tsx'] }));
+  write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['**/*.ts', '**/*.tsx'] }));
   copyFileSync(
     join(import.meta.dirname, '..', 'fixtures', 'readme-world.ts'),
     join(project, 'readme-world.ts'),
   );
-  for (const { file, code } of blocks) write(file, code);
+  for (const { folder, file, code } of docBlocks) {
+    mkdirSync(join(project, folder), { recursive: true });
+    write(join(folder, file), code);
+  }
   write('scripted.ts', scripted);
   write('resume.ts', resume);
 }, 300_000);
 
 afterAll(() => {
   rmSync(project, { recursive: true });
-});
+}, 60_000);
 
 test.each([
   { resolution: 'nodenext', module: 'nodenext' },
@@ -94,21 +81,40 @@ test.each([
   },
 );
 
+/* What blocks print that have no block of their output below them, because more comes out than a reader needs. */
 const printedBy = new Map([
-  ['The loop, 1', 'Booked a flight to Paris.'],
-  ['Questions, 1', '1. Approve'],
-  ['Streaming, 1', 'I look for one.'],
-  ['docs/loop-of-your-own.md: Requests and answers, 1', 'Booked a flight to Paris.'],
-  ['docs/loop-of-your-own.md: Guarded tools, 1', 'Booked a flight to Paris.'],
+  ['docs/channels/terminal.md: In the terminal, 1', '1. Approve'],
+  ['docs/guides/your-own-loop.md: Requests and answers, 1', 'Booked a flight to Paris.'],
+  ['docs/guides/your-own-loop.md: Guarded tools, 1', 'Booked a flight to Paris.'],
 ]);
+const runFile = promisify(execFile);
 
-test.each(blocks.filter(({ file }) => file.endsWith('.ts')))(
-  'a block of the docs runs: $name',
-  ({ name, file }) => {
-    const printed = run(process.execPath, '--import', './readme-world.ts', file);
-    expect(printed).toContain(printedBy.get(name) ?? '');
-  },
-);
+/** Runs a block in the folder of its page, with nobody at the keyboard, and returns what it prints. */
+async function runBlock({ folder, file }: DocBlock): Promise<string> {
+  const parameters = ['--import', join(project, 'readme-world.ts'), file];
+  const running = runFile(process.execPath, parameters, { cwd: join(project, folder) });
+  running.child.stdin?.end();
+  return (await running).stdout;
+}
+
+describe.concurrent('the blocks run in their order, and print what the page says', () => {
+  const blocks = docBlocks.filter(({ file }) => file.endsWith('.ts'));
+
+  /* One after another: a later block of a page opens what an earlier one has stored. */
+  test.each([...new Set(blocks.map(({ folder }) => folder))])('%s', async (folder) => {
+    for (const block of blocks.filter((each) => each.folder === folder)) {
+      const printed = await runBlock(block);
+      const { name, output = printed } = block;
+      expect({ name, printed }).toEqual({ name, printed: output });
+      expect(printed).toContain(printedBy.get(name) ?? '');
+    }
+  });
+});
+
+test('the blocks that are expected to print something exist', () => {
+  const names = new Set(docBlocks.map(({ name }) => name));
+  expect([...printedBy.keys()].filter((name) => !names.has(name))).toEqual([]);
+});
 
 test('a thread waits from one process to the next', () => {
   expect(run(process.execPath, 'resume.ts', 'today')).toContain('waiting for 1');

@@ -1,6 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventsOf, type ThreadEvent, type ThreadStore } from 'holdpoint';
+import type { ThreadEvent, ThreadStore } from 'holdpoint';
+import { eventsOf } from 'holdpoint/schemas';
 import { describe, expect, it } from 'vitest';
 import { chained, endOf } from '../support/chained.ts';
 import { type Demo, World } from './demo-world.ts';

@@ -1,23 +1,22 @@
 import { type Agent, type AgentResponse, createAgent } from 'holdpoint';
 import { postgresStore } from 'holdpoint/stores/postgres';
-import { storeConformance } from 'holdpoint/testing';
+import { storeConformance } from 'holdpoint/testing/store';
 import type { Pool, PoolConfig } from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { statelessModel } from '../faults/stateless-model.ts';
 import { appendPlain } from '../support/plain-entries.ts';
-import { PostgresServer } from '../support/postgres-server.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
 import { type Cut, type PoolerOptions, TransactionPooler } from '../support/transaction-pooler.ts';
 import { type Ran, travelTools } from '../support/travel-world.ts';
 
-let server: PostgresServer;
+const server = sharedPostgres();
 let database: string;
 let direct: Pool;
 beforeAll(async () => {
-  server = await PostgresServer.start();
   database = await server.createDatabase();
   direct = server.pool(database);
 }, 120_000);
-afterAll(async () => server[Symbol.asyncDispose](), 60_000);
+afterAll(async () => server[Symbol.asyncDispose]());
 
 interface Pooled extends AsyncDisposable {
   pooler: TransactionPooler;

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { postgresStore } from 'holdpoint/stores/postgres';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { runWorker } from 'holdpoint/worker';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { PostgresServer } from '../support/postgres-server.ts';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { sharedPostgres } from '../support/shared-postgres.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { travelWorld } from '../support/travel-world.ts';
 import { answeredThreads, counting, runFleet } from '../support/worker-fleet.ts';
@@ -16,11 +16,8 @@ const idsOf = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `t${String(index).padStart(4, '0')}`);
 
 describe('workers on Postgres', () => {
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await PostgresServer.start();
-  }, 120_000);
-  afterAll(async () => server[Symbol.asyncDispose](), 60_000);
+  const server = sharedPostgres();
+  afterAll(async () => server[Symbol.asyncDispose]());
 
   /** Runs 200 answered threads with so many workers, and says what the store was asked for each. */
   async function asked(workers: number) {

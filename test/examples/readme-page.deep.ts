@@ -23,7 +23,7 @@ const seen = async (place: Locator, text: string): Promise<void> =>
   place.filter({ hasText: text }).first().waitFor();
 const reply = (page: Page): Locator => page.getByRole('article', { name: 'Assistant' }).last();
 
-describe.skipIf(whyNot !== undefined)(`README's page (${whyNot ?? 'in Chromium'})`, () => {
+describe.skipIf(whyNot !== undefined)(`the documented page (${whyNot ?? 'in Chromium'})`, () => {
   let site: ReadmePageSite;
   const errors: string[] = [];
   beforeAll(async () => {

@@ -10,7 +10,7 @@ import { postgresStore } from 'holdpoint/stores/postgres';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { expect, test, vi } from 'vitest';
 import { eventsIn } from '../support/events-in.ts';
-import { PostgresServer } from '../support/postgres-server.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
 import { audit } from './auditor.ts';
 import { callHistories } from './call-histories.ts';
 import { ledgersOf } from './ledger-file.ts';
@@ -44,7 +44,7 @@ async function sqliteGround(folder: string): Promise<Ground> {
 }
 
 async function postgresGround(folder: string): Promise<Ground> {
-  const server = await PostgresServer.start();
+  const server = sharedPostgres();
   const database = await server.createDatabase();
   const pool = server.pool(database);
   const left = 'select from pg_stat_activity where application_name = $1';
