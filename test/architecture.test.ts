@@ -49,7 +49,7 @@ const packages: Record<string, readonly string[]> = {
     'agent/calls/tool-definitions.ts',
     'agent/model/traced-model.ts',
     'middleware/guarded-call.ts',
-    'middleware/heard-model.ts',
+    'middleware/recording-model.ts',
     'middleware/inert-tools.ts',
     'tools/question-tool.ts',
     'tools/user-choice.ts',

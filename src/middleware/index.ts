@@ -6,4 +6,4 @@ export {
   approvalRequestsOf,
   type HeldResult,
   userInputRequestsOf,
-} from './result-requests.ts';
+} from './requests-and-answers.ts';

@@ -166,7 +166,7 @@ describe.each(['generateText', 'streamText'] as const)("the AI SDK's own resume,
     await resume(how, tools, body);
     const edited = JSON.parse(JSON.stringify(body).replaceAll('Paris', 'Edited'));
     expect(await resume(how, tools, edited)).toMatchObject([
-      { type: 'error-text', value: expect.stringContaining('another call is recorded') },
+      { type: 'error-text', value: expect.stringContaining('has already recorded a call with this id') },
     ]);
     expect(ran).toHaveLength(1);
   });

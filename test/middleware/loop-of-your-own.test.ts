@@ -199,5 +199,5 @@ test('requests travel as plain data, and are answered by whoever gets them', asy
 
 test('the result of a model that is not held asks nothing, and says so', async () => {
   const result = await generateText({ model: scriptedModel([{ text: 'Hi' }]).model, prompt: 'Hi' });
-  expect(() => approvalRequestsOf(result)).toThrow('not the result of a model with holdPoint');
+  expect(() => approvalRequestsOf(result)).toThrow('The result is not from a model with holdPoint');
 });

@@ -60,7 +60,7 @@ test('a guarded call that nobody can tell of is of its conversation, too', async
   await expect(running).rejects.toThrow();
   clock.now += 3_600_000;
   const again = guarded.look.execute?.({ city: 'Rome' }, { ...options, abortSignal: undefined });
-  await expect(again).rejects.toThrow('nobody knows how it ended');
+  await expect(again).rejects.toThrow('its outcome is unknown, so it is not run again');
   expect(heard.moments).toContain('start indeterminate');
   expect(spanOf(spans(), 'indeterminate_call look').attributes).toMatchObject({
     'gen_ai.conversation.id': 'trip-42',
