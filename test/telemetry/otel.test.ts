@@ -364,7 +364,7 @@ test('a tracer that throws stops nothing, nor does a logger that throws when it 
   });
   traced({ tracer: broken });
   expect(await approveAll()).toMatchObject({ status: 'completed', text: 'Done.' });
-  expect(told).toContain('holdpoint/otel could not trace.');
+  expect(told).toContain('holdpoint/otel could not trace a message.');
 });
 
 test('a meter that throws, and a tool that throws what throws when it is looked at, leave no span open', async () => {
