@@ -10,8 +10,8 @@ export type { AgentResponse } from './agent/agent-response.ts';
 export type { AgentStream, AgentStreamEvent } from './agent/agent-stream.ts';
 export { createAgent } from './agent/create-agent.ts';
 export type { PreliminaryResult, ToolRunOptions } from './agent/calls/execute-call.ts';
-export { type Later, later, laterWithin } from './agent/calls/later.ts';
-export type { MayAnswer } from './agent/input/may-answer.ts';
+export { type Later, later, laterWithin } from './agent/calls/execute-call.ts';
+export type { MayAnswer } from './agent/input/run-input.ts';
 export type { Question } from './agent/calls/question-call.ts';
 export {
   type ApprovalRequest,

@@ -5,22 +5,24 @@ import { memoryStore } from '../stores/memory.ts';
 import { clockOf } from '../thread/store-clock.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { Agent } from './agent.ts';
-import { checkRules } from './calls/apply-rules.ts';
-import { checkTools } from './calls/tool-definitions.ts';
+import { checkRules } from './calls/decide-calls.ts';
+import { checkTools, definedOnce } from './calls/tool-definitions.ts';
 import { HoldpointAgent } from './holdpoint-agent.ts';
 import { refuseUnknownAgentSettings } from './known-settings.ts';
 import { settingsOf } from './model/model-step.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { AgentEvents } from './run/agent-events.ts';
 import { checkedRetry } from './run/retry-time.ts';
-import { checkedTimeout } from './run/time-limits.ts';
+import { checkedTimeout } from './run/run-signal.ts';
 import { checkRecovery } from './run/tool-recovery.ts';
-import { checkedName } from './thread-owner.ts';
+import { checkedName } from './thread-handles.ts';
 
 /**
- * Wraps a language model with a loop that runs tools, asks people where a rule says so, and remembers.
- * Throws a `TypeError` for a setting that it does not know, naming the nearest one that it does; for rules that no call would meet: that name no tool, or one that runs at the provider, or are no plain object; and
- * for a `name`, `leaseMs`, `abortGraceMs`, `maxSteps` or `retry` that can't be used.
+ * Creates an agent: a language model with a loop that runs its tools, asks people where a rule says so, and keeps everything in threads.
+ *
+ * Throws a `TypeError` for an unknown setting, naming the nearest known one; for rules that could never apply, because they name no tool
+ * or one that runs at the provider, or are not a plain object; and for an invalid `name`, `leaseMs`, `abortGraceMs`, `maxSteps`, `retry`
+ * or `timeout`.
  *
  * @example
  * const agent = createAgent({ model, tools: { bookFlight }, toolApproval: { bookFlight: 'user-approval' } });
@@ -53,6 +55,7 @@ export function createAgent<
     settings: settingsOf(options),
     tools,
     toolsContext,
+    definedTools: definedOnce(tools, toolsContext),
     toolApproval,
     toolRecovery,
     mayAnswer,

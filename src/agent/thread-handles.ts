@@ -4,13 +4,13 @@ import { verifyEntries } from '../thread/log-entry.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import { parseThreadJson } from '../thread/thread-json.ts';
 import { ThreadLog } from '../thread/thread-log.ts';
+import { isRunning, type ThreadState } from '../thread/thread-state.ts';
 import type { LogEntry, ThreadStore } from '../thread/thread-store.ts';
+import { notifyDropped } from './calls/answer-receiver.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { recordAbandoned } from './run/lost-calls.ts';
-import { notifyDropped } from './run/notify-dropped.ts';
-import { refuseOtherAgent } from './thread-owner.ts';
 
-/** The handles on threads that an agent gave out, and the log behind each. */
+/** The thread handles that an agent has returned, and the log behind each. */
 export class ThreadHandles {
   readonly #context: AgentContext;
   readonly #store: ThreadStore;
@@ -23,12 +23,12 @@ export class ThreadHandles {
     this.#clock = clock;
   }
 
-  /** A thread from the store, or a new one. Writes nothing, but for calls that are found lost. */
+  /** A thread from the store, or a new one. Writes nothing but calls that were found to be lost. */
   async open(threadId: string = this.#context.generateId()): Promise<AgentThread> {
     const { thread, log } = await this.#open(threadId);
     const { head } = log.state;
     const isLost = head.calls.some(({ status }) => status === 'started');
-    /* Who can't write, or may not, reads the thread all the same. */
+    /* A process that can't or may not write can still read the thread. */
     if (isLost && head.agent === this.#context.name)
       await recordAbandoned(this.#context, log).catch(() => {});
     return thread;
@@ -40,13 +40,13 @@ export class ThreadHandles {
     await log.pull();
   }
 
-  /** Reads what others appended. Throws `wrong-agent` for a thread of an agent of another name. */
+  /** Reads what others appended. Throws `wrong-agent` for a thread of another agent. */
   async update(log: ThreadLog): Promise<void> {
     await this.pull(log);
     refuseOtherAgent(log.state, this.#context.name);
   }
 
-  /** A thread from its JSON form, which the store has by then: see `Agent.restore`. */
+  /** A thread from its JSON form, which is in the store afterwards: see `Agent.restore`. */
   async restore(json: unknown): Promise<AgentThread> {
     const { threadId, entries } = parseThreadJson(json);
     const hash = await verifyEntries(entries);
@@ -62,7 +62,7 @@ export class ThreadHandles {
     return thread;
   }
 
-  /** The log of a handle. Refuses those of other agents. */
+  /** The log of a handle. Throws `invalid-input` for a handle of another agent. */
   logOf(thread: AgentThread): ThreadLog {
     const log = this.#logs.get(thread);
     if (log !== undefined) return log;
@@ -104,7 +104,7 @@ export class ThreadHandles {
   }
 }
 
-/* Ids become keys of stores and parts of messages; what can't be shown or stored is no id. */
+/* Ids become keys of stores and parts of messages, so they must be storable and printable. */
 function refuseThreadId(threadId: unknown): void {
   const valid =
     typeof threadId === 'string' &&
@@ -116,5 +116,43 @@ function refuseThreadId(threadId: unknown): void {
   throw new HoldpointError(
     'invalid-input',
     'A thread id is 1 to 256 characters of well-formed text.',
+  );
+}
+
+/** Throws `wrong-agent` for a thread that belongs to another agent. */
+export function refuseOtherAgent(
+  { threadId, head: { created, agent } }: Readonly<ThreadState>,
+  name: string | undefined,
+): void {
+  if (!created || agent === name) return;
+  throw new HoldpointError(
+    'wrong-agent',
+    `Thread ${threadId} belongs to ${called(agent)}, and this is ${called(name)}. ` +
+      `Use an agent created with ${nameOption(agent)}; or, where this one is to take it over, call agent.adopt(thread) first.`,
+  );
+}
+
+function called(name: string | undefined): string {
+  return name === undefined ? 'an agent without a name' : `agent '${name}'`;
+}
+
+function nameOption(name: string | undefined): string {
+  return name === undefined ? 'no name' : `name: '${name}'`;
+}
+
+/** The agent's name. Throws a `TypeError` for one that can't be stored. */
+export function checkedName(name: unknown): string | undefined {
+  const isName =
+    typeof name === 'string' && name.length > 0 && name.length <= 100 && name.isWellFormed();
+  if (name === undefined || (isName && !name.includes('\0'))) return name;
+  throw new TypeError(`The name of an agent must be a text of 1 to 100 characters.`);
+}
+
+/** Throws `thread-busy` while a run holds the thread. */
+export function refuseRunning({ threadId, head }: Readonly<ThreadState>, now: number): void {
+  if (!isRunning(head, now)) return;
+  throw new HoldpointError(
+    'thread-busy',
+    `Thread ${threadId} is being run; try again when that run has ended.`,
   );
 }

@@ -80,7 +80,7 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a thread is its own agent’s',
-    file: 'agent/thread-owner.ts',
+    file: 'agent/thread-handles.ts',
     from: 'if (!created || agent === name) return;',
     to: 'if (created || agent !== name) return;',
     suite: schedules,
@@ -128,7 +128,7 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'the result of an earlier attempt is late',
-    file: 'agent/calls/find-call.ts',
+    file: 'thread/find-call.ts',
     from: 'isAwaited && call.attempts === attempted.attempt',
     to: 'isAwaited',
     suite: ['agent/fence', 'the result of an earlier attempt is late'],

@@ -10,11 +10,11 @@ import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isSamePlace, type OpenRequest, type ThreadHead } from '../../thread/thread-state.ts';
 import { closeRequestsOf } from './close-requests.ts';
-import { callOfId, refuseUnless } from './find-call.ts';
+import { callOfId, refuseUnless } from '../../thread/find-call.ts';
 import type { RequestMaking } from './make-request.ts';
 import { makeQuestion, type Question } from './question-call.ts';
 
-/** What a tool asks beside its call. */
+/** What a tool asks during its call. */
 export interface AskedDuringCall {
   toolCallId: string;
   question: Question;
@@ -22,8 +22,8 @@ export interface AskedDuringCall {
 }
 
 /**
- * Asks a person for a call that goes on. The same again while it is open is the same question; another replaces it, as the tool waits
- * for one answer at a time.
+ * Asks a question on behalf of a call. The same question again changes nothing; another replaces it, as a tool waits for one answer at a
+ * time.
  */
 export async function askDuringCall(
   log: ThreadLog,
@@ -55,7 +55,7 @@ function questionIn(open: OpenRequest | undefined): QuestionRequestContent | und
   return open?.request.type === 'question-request' ? open.request : undefined;
 }
 
-/* It fails when the thread goes on. */
+/* The next run ends it. */
 function refuseOverdue({ toolCallId, expiresAt = Infinity }: ToolCallRecord, now: number): void {
   if (now < expiresAt) return;
   throw new HoldpointError(
@@ -74,7 +74,7 @@ function askEvents(
   { request: asked, replyTo }: OpenRequest,
 ): ThreadEvent[] {
   const { createdAt: at } = asked;
-  /* Nobody is to answer what can't be brought any more. */
+  /* An answer after the call's deadline could not be sent. */
   const until = Math.min(asked.expiresAt ?? Infinity, expiresAt);
   const request = until === Infinity ? asked : { ...asked, expiresAt: until };
   const reply = replyTo === undefined ? {} : { replyTo };
@@ -103,7 +103,7 @@ function isSame(standing: OpenRequest, asking: OpenRequest): boolean {
   return equalJson(contentOf(standing), contentOf(asking));
 }
 
-/* What stands in the log has the call beside it; ids and times are ours. */
+/* The stored question has its call; ids and times are ours. */
 function contentOf({ request, replyTo }: OpenRequest): unknown {
   const {
     requestId: _id,

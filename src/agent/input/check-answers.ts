@@ -1,19 +1,21 @@
-import type { ApprovalResponseContent } from '../../content/approval.ts';
+import { type ApprovalResponseContent, withAnswers } from '../../content/approval.ts';
 import { whyNotAnswer } from '../../content/check-answer.ts';
+import { plainCopy } from '../../content/plain-copy.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
 import type { EndedRequest, OpenRequest, ThreadState } from '../../thread/thread-state.ts';
 import type { ParsedInput } from './parse-input.ts';
+import type { MayAnswer } from './run-input.ts';
 
-/** An answer that is news, and what it answers. */
+/** A new answer, and the request it answers. */
 export interface NewAnswer {
   answer: UserInputResponseContent;
   open: OpenRequest;
 }
 
-/** The answers that are news; the same answer again is none. Throws for the first that can't stand. */
+/** The new answers, without repetitions. Throws for the first answer that is refused. */
 export function newAnswers(
   state: Readonly<ThreadState>,
   { answers, allowedRequests }: ParsedInput,
@@ -31,7 +33,7 @@ export function newAnswers(
       );
     }
     const open = requests.get(answer.requestId);
-    /* It opened after the app was asked who may answer what. */
+    /* The request opened after `mayAnswer` was asked. */
     if (open !== undefined && allowedRequests?.has(answer.requestId) === false) {
       throw unknown(answer.requestId);
     }
@@ -80,7 +82,7 @@ function checkAnswer(
   refuseMismatch({ request }, answer);
 }
 
-/** An answer may repeat what was shown; what it repeats must be what is stored, which alone decides. */
+/** An answer may repeat what was shown, and must then match the stored request, which alone decides. */
 function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseContent): void {
   const { requestId, toolCall } = request;
   const stored = request.type === 'approval-request' ? request.digest : undefined;
@@ -118,7 +120,7 @@ function sameDecision(one: UserInputResponseContent, other: UserInputResponseCon
   return equalJson(inOrder(one), inOrder(other));
 }
 
-/* The same picks in another order are the same answer. */
+/* The same options in another order are the same answer. */
 function inOrder(response: UserInputResponseContent): unknown {
   if (response.type !== 'question-response' || response.status !== 'answered') return response;
   const answers = response.answers
@@ -134,5 +136,41 @@ function refuseNoAnswer(request: QuestionRequestContent, answer: QuestionRespons
     'invalid-answer',
     `This is no answer to question ${request.requestId}: ${fault}. It stays open.`,
     { requestId: request.requestId },
+  );
+}
+
+/**
+ * Asks `mayAnswer` about each answer to an open request, and notes the requests in the input: an answer to one that opens later is
+ * refused. Throws `not-allowed` for the first refused answer, or what `mayAnswer` throws.
+ */
+export async function withAllowedAnswers(
+  mayAnswer: MayAnswer | undefined,
+  { head, threadId }: Readonly<ThreadState>,
+  input: ParsedInput,
+): Promise<ParsedInput> {
+  if (mayAnswer === undefined || input.answers.length === 0) return input;
+  const open = new Map(head.openRequests.map(({ request }) => [request.requestId, request]));
+  const allowedRequests = new Set<string>();
+  for (const response of input.answers) {
+    const { requestId } = response;
+    const stored = open.get(requestId);
+    if (stored === undefined) continue;
+    const request =
+      stored.type === 'approval-request' ? withAnswers(stored) : structuredClone(stored);
+    const { principal, channel } = input.by;
+    const asked = { principal: plainCopy(principal), channel, request };
+    /* Without types it may return anything. */
+    const answer: unknown = await mayAnswer({ ...asked, response: structuredClone(response) });
+    if (answer !== true) throw refused(threadId, requestId);
+    allowedRequests.add(requestId);
+  }
+  return { ...input, allowedRequests };
+}
+
+function refused(threadId: string, requestId: string): HoldpointError {
+  return new HoldpointError(
+    'not-allowed',
+    `Request ${requestId} of thread ${threadId} can't be answered by this principal: mayAnswer refused it. It stays open.`,
+    { requestId },
   );
 }

@@ -13,19 +13,19 @@ import { jsonCopy } from '../../thread/tagged-json.ts';
 import { inputMessageSchemas } from '../model/model-step.ts';
 import type { AnswerOptions } from './run-input.ts';
 
-/** The input of a run, checked as far as it can be without the thread. */
+/** The input of a run, checked as far as possible without the thread. */
 export interface ParsedInput {
   messages: ModelMessage[];
   answers: UserInputResponseContent[];
-  /** Who sends it; only what was said. */
+  /** Who sends it. */
   by: AnswerOptions;
-  /** The caller's id for the message, which is the last of `messages`. */
+  /** The caller's id for the last of `messages`. */
   messageId?: string | undefined;
-  /** The open requests that the sender may answer; absent where the app does not decide that. */
+  /** The open requests that the sender may answer; absent without `mayAnswer`. */
   allowedRequests?: ReadonlySet<string>;
 }
 
-/** The input of a run, item by item. Throws `invalid-input` or `invalid-answer`; nothing has happened then. */
+/** Parses the input of a run. Throws `invalid-input` or `invalid-answer` before anything has happened. */
 export function parseInput(
   input: unknown,
   options: AnswerOptions & {
@@ -49,7 +49,7 @@ export function parseInput(
   return { ...parsed, messages: withId(messages, messageId), messageId };
 }
 
-/** The messages, the last of which has the caller's id. */
+/** The messages, with the caller's id on the last. */
 function withId(messages: readonly ModelMessage[], messageId: string): ModelMessage[] {
   if (!messageIdSchema.safeParse(messageId).success) {
     throw new HoldpointError('invalid-input', 'messageId must be a text of 1 to 256 characters.');
@@ -72,7 +72,7 @@ function isAnswer(item: unknown): boolean {
   return item.type === 'approval-response' || item.type === 'question-response';
 }
 
-/** The answers that a user message carries as its content, and the message without them, where anything is left of it. */
+/** Splits a user message that contains answers into these and the rest of the message. */
 function unwrapAnswers(item: unknown): unknown[] {
   if (typeof item !== 'object' || item === null || !('role' in item && 'content' in item)) {
     return [item];
@@ -110,7 +110,7 @@ function parseMessage(
   });
 }
 
-/** An answer as its schema has it: strict, so that nothing but `approved: true` approves. */
+/** Parses an answer with a strict schema: nothing but `approved: true` approves. */
 function parseAnswer(item: unknown): UserInputResponseContent {
   const parsed = userInputResponseSchema.safeParse(item);
   if (!parsed.success) {
@@ -135,7 +135,7 @@ function namedRequest(item: unknown): string | undefined {
   return z.object({ requestId: z.string() }).safeParse(item).data?.requestId;
 }
 
-/** Whether a message holds more than blank text; providers refuse it otherwise. */
+/** Whether a message is more than blank text, which providers reject. */
 export function saysSomething({ content }: Pick<ModelMessage, 'content'>): boolean {
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   return parts.some((part) => !('text' in part) || part.text.trim() !== '');
@@ -149,7 +149,7 @@ function refuseEmpty(message: ModelMessage): void {
   );
 }
 
-/* What no provider takes would fail every run from then on. */
+/* A file that no provider accepts would fail every later run. */
 function refuseFiles({ content }: ModelMessage): void {
   if (typeof content === 'string') return;
   for (const part of content) {
@@ -165,10 +165,7 @@ function refuseFiles({ content }: ModelMessage): void {
   }
 }
 
-/**
- * Who answers, for the log: a copy, as the app's own may change. Throws `invalid-input` for a principal that JSON can't hold, and for
- * what is no channel.
- */
+/** Who answers, copied for the log. Throws `invalid-input` for a principal that is not JSON, or an invalid channel. */
 export function parseAnswerer({ principal, channel }: AnswerOptions): AnswerOptions {
   const fault = principal === undefined ? undefined : whyNotStrictJson(principal);
   if (fault !== undefined) {

@@ -1,21 +1,22 @@
 import { EventEmitter } from 'eventemitter3';
+import { callGuarded } from '../../content/call-guarded.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
 import type { ThreadEvent, ThreadEventOf, ThreadEventType } from '../../thread/thread-event.ts';
 
-/** An event of a thread, as listeners get it. */
+/** An event of a thread, as listeners receive it. */
 export interface AgentEvent<TYPE extends ThreadEventType = ThreadEventType> {
   threadId: string;
   event: ThreadEventOf<TYPE>;
 }
 
-/** Called after the event is durable. What it throws, or rejects with, is dropped: it can't stop a run. */
+/** Called after the event is durable. What it throws, or rejects with, is ignored: it can't stop a run. */
 export type AgentListener<TYPE extends ThreadEventType> = (event: AgentEvent<TYPE>) => unknown;
 
-/** Tells listeners what an agent has appended to its threads. */
+/** Emits the events that an agent has appended to its threads. */
 export class AgentEvents {
   readonly #emitter = new EventEmitter<string, unknown>();
 
-  /** Calls `listener` at each event of a type; the returned function ends that. */
+  /** Calls `listener` for each event of a type; the returned function removes it. */
   on<TYPE extends ThreadEventType>(type: TYPE, listener: AgentListener<TYPE>): () => void {
     const guarded = (event: AgentEvent<TYPE>) => {
       void callGuarded(listener, event);
@@ -31,17 +32,5 @@ export class AgentEvents {
       if (this.#emitter.listenerCount(event.type) === 0) continue;
       this.#emitter.emit(event.type, { threadId, event: deepFreeze(event) });
     }
-  }
-}
-
-/** Calls what the app gave to hear of something; whatever it does, this resolves. */
-export async function callGuarded<EVENT>(
-  listener: ((event: EVENT) => unknown) | undefined,
-  event: EVENT,
-): Promise<void> {
-  try {
-    await listener?.(event);
-  } catch {
-    /* The promise of `AgentListener`: events are news, and news can't undo what happened. */
   }
 }

@@ -1,12 +1,12 @@
-import type { CallPlace, ToolCallRecord, ToolCallStatus } from '../../content/tool-call.ts';
-import { HoldpointError } from '../../errors.ts';
+import type { CallPlace, ToolCallRecord, ToolCallStatus } from '../content/tool-call.ts';
+import { HoldpointError } from '../errors.ts';
 import {
   callsOf,
   isSamePlace,
   isUnfinished,
   type ThreadHead,
   type ThreadState,
-} from '../../thread/thread-state.ts';
+} from './thread-state.ts';
 
 /** The call of the open step at a place. */
 export function callAt(
