@@ -35,9 +35,10 @@ export function stepsOfReply(
 ): readonly RecordedStep[] | undefined {
   if (messageId !== undefined) return turnOfMessage(events, messageId)?.events.filter(isStep);
   if (isRepeated) return events.slice(events.findLastIndex(isSaid) + 1).filter(isStep);
-  const asked = calls.filter(({ requestId = '' }) => answered.has(requestId));
-  if (asked.length === 0 || asked.some(({ outcome }) => outcome === undefined)) return undefined;
-  const last = Math.max(...asked.map(({ step }) => step));
+  const requested = calls.filter(({ requestId = '' }) => answered.has(requestId));
+  if (requested.length === 0 || requested.some(({ outcome }) => outcome === undefined))
+    return undefined;
+  const last = Math.max(...requested.map(({ step }) => step));
   const later = events.slice(events.findIndex((event) => isStep(event) && event.step === last) + 1);
   const end = later.findIndex(isSaid);
   return later.slice(0, end === -1 ? later.length : end).filter(isStep);

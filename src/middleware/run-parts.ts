@@ -41,7 +41,7 @@ export class RunParts {
   #sentResponse: ProviderResponse | undefined;
   /** Whether there have been any parts yet. */
   hasParts = false;
-  /** The text of the recorded reply, if the run took no step of its own. */
+  /** The text of the recorded reply, if the run itself took no step. */
   recordedText: string | undefined;
   /** The recorded steps to repeat before the first event: the caller may have lost them. */
   #unsentSteps: readonly RecordedStep[] | undefined;

@@ -34,7 +34,7 @@ test('a guarded call is one span, of the conversation that it is in, and names t
   });
 });
 
-test('a guarded call that nobody can tell of is of its conversation, too', async () => {
+test('an indeterminate guarded call belongs to its conversation, too', async () => {
   using heard = listen();
   const { spans } = traced();
   const clock = { now: 1_000 };
@@ -67,7 +67,7 @@ test('a guarded call that nobody can tell of is of its conversation, too', async
   });
 });
 
-test('an agent that a guarded tool runs is traced as of its own conversation', async () => {
+test('an agent that a guarded tool runs is traced with its own conversation', async () => {
   const { spans } = traced();
   const inner = memoryWorld([{ text: 'Rome is fine.' }]).agent({ name: 'inner' });
   const ask = tool({

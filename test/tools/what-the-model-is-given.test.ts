@@ -188,7 +188,7 @@ const refusals: [name: Name, what: string, input: object, said: RegExp][] = [
   ['user_choice', 'no option in the list', { question: 'Q', options: '[]' }, /at least one option/],
 ];
 
-describe('what is refused is said before', () => {
+describe('everything that is refused is described to the model', () => {
   test.each(refusals)('%s: %s', async (name, _what, input, said) => {
     expect(await calledWith(name, input)).toMatchObject({
       asked: 0,
