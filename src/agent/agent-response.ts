@@ -1,15 +1,16 @@
 import type { LanguageModelUsage, ModelMessage, ProviderMetadata } from 'ai';
 import type { ApprovalRequestContent } from '../content/approval.ts';
+import type { ToolCall } from '../content/tool-call.ts';
 import type { UserInputRequestContent } from '../content/user-input.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
+import { turnOfMessage } from '../thread/app-messages.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
-import { turnOfMessage } from '../thread/message-turn.ts';
 import type { Source, StepMetadata, ThreadEventOf } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { RunEnd } from './run/run-end.ts';
 
 /** The result of a run. */
-export interface AgentResponse {
+export interface AgentResponse<CALL extends ToolCall = ToolCall> {
   /**
    * `completed`: the model has replied. `waiting`: for answers or deferred results. `running`: another run is at work on the thread; the
    * answers are recorded. `indeterminate`: a call was started and its outcome is unknown. `cancelled`: open requests were cancelled, or a
@@ -20,9 +21,9 @@ export interface AgentResponse {
   /** The model's latest text, from this run or an earlier one. */
   text: string;
   /** The approvals that the thread is waiting for. The app loops while there are any. */
-  approvalRequests: readonly ApprovalRequestContent[];
+  approvalRequests: readonly ApprovalRequestContent<CALL>[];
   /** All requests that the thread is waiting for: approvals and questions. */
-  userInputRequests: readonly UserInputRequestContent[];
+  userInputRequests: readonly UserInputRequestContent<CALL>[];
   /** The messages that this run added to the thread. */
   messages: readonly ModelMessage[];
   /** Token usage, summed over the run's steps; `undefined` without a step. */
@@ -37,7 +38,7 @@ export interface AgentResponse {
   response: Readonly<NonNullable<StepMetadata['response']>> | undefined;
   /** When the thread needs a run, in milliseconds since 1970, 0 for immediately: `thread.resumeAt`. */
   resumeAt: number | undefined;
-  thread: AgentThread;
+  thread: AgentThread<CALL>;
 }
 
 /** The part of a thread that a response covers. */

@@ -1,4 +1,5 @@
 import { EventBuffer } from '../content/event-buffer.ts';
+import type { ToolCall } from '../content/tool-call.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { AgentResponse } from './agent-response.ts';
@@ -9,20 +10,23 @@ import type { ModelDelta } from './model/streaming-model.ts';
  * The events of a streamed run: the model's deltas and the preliminary results of tools, which are provisional; the thread's own events,
  * once durable; and at the end one `finish` or one `error`.
  */
-export type AgentStreamEvent =
+export type AgentStreamEvent<CALL extends ToolCall = ToolCall> =
   | ModelDelta
   | PreliminaryResult
   | ThreadEvent
-  | { type: 'finish'; response: AgentResponse }
+  | { type: 'finish'; response: AgentResponse<CALL> }
   | { type: 'error'; error: unknown };
 
 /**
  * A streamed run. It starts when the first event or `response` is requested, and is no faster than its reader. Leaving the loop with
  * `break` aborts the run and waits for its end.
  */
-export interface AgentStream extends AsyncIterable<AgentStreamEvent, undefined> {
+export interface AgentStream<CALL extends ToolCall = ToolCall> extends AsyncIterable<
+  AgentStreamEvent<CALL>,
+  undefined
+> {
   /** The run's response; rejects as `agent.run` does. Without a reader the run completes by itself, and its events are dropped. */
-  readonly response: Promise<AgentResponse>;
+  readonly response: Promise<AgentResponse<CALL>>;
 }
 
 /** Emits a preliminary result; a slow reader gets only the latest of each call. */

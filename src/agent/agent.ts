@@ -1,5 +1,6 @@
 import type { ApprovalRequestContent } from '../content/approval.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
+import type { ToolCall } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ThreadEventType } from '../thread/thread-event.ts';
 import type { AgentResponse } from './agent-response.ts';
@@ -10,8 +11,14 @@ import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
 import type { AgentListener } from './run/agent-events.ts';
 import type { RunOptions } from './run/run-options.ts';
 
-/** A language model with tools, a loop that asks before it acts, and threads that remember. */
-export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
+/**
+ * A language model with tools, a loop that asks before it acts, and threads that remember. `CALL` is `ToolCall<typeof tools>`, and
+ * types the calls in its responses and threads; every agent can be assigned to the plain `Agent`.
+ */
+export interface Agent<
+  RUNTIME_CONTEXT = Record<string, unknown>,
+  CALL extends ToolCall = ToolCall,
+> {
   /** The name that the agent's threads are kept under. */
   readonly name: string | undefined;
   /**
@@ -24,7 +31,7 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
    * a run died in the middle of a call, that is recorded (`call-lost`), so that everybody can see it. A thread of another agent can be
    * opened and read, but not run.
    */
-  thread(threadId?: string): Promise<AgentThread>;
+  thread(threadId?: string): Promise<AgentThread<CALL>>;
   /**
    * Takes text, messages or answers, and runs until the model has replied, a person is asked, or the steps are used up. The whole input
    * is checked before anything is recorded; an approved call starts at most once.
@@ -36,7 +43,7 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
     input: RunInput,
     thread: AgentThread,
     options?: RunOptions<RUNTIME_CONTEXT>,
-  ): Promise<AgentResponse>;
+  ): Promise<AgentResponse<CALL>>;
   /**
    * The same run as a stream: the model's output as it arrives, and the thread's events once they are durable. Read it to its end, or
    * leave it with `break`: a run whose reader stops reading holds the thread.
@@ -48,7 +55,11 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
    * }
    * const response = await stream.response;
    */
-  stream(input: RunInput, thread: AgentThread, options?: RunOptions<RUNTIME_CONTEXT>): AgentStream;
+  stream(
+    input: RunInput,
+    thread: AgentThread,
+    options?: RunOptions<RUNTIME_CONTEXT>,
+  ): AgentStream<CALL>;
   /** Records answers durably and runs nothing: for webhooks and inboxes. `run([], thread)` then resumes the thread, in any process. */
   respond(
     answers: InputItem | readonly InputItem[],
@@ -63,7 +74,7 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
   requestApproval(
     thread: AgentThread,
     request: { text: string; reason?: string; expiresAfterMs?: number },
-  ): Promise<ApprovalRequestContent>;
+  ): Promise<ApprovalRequestContent<CALL>>;
   /**
    * Asks a person a question on behalf of a call that continues elsewhere: one that is deferred, or about to be. The call's status does
    * not change. The answer comes through `run` or `respond` like any other, and the next run sends it to the tool; `replyTo`, any JSON,
@@ -122,13 +133,13 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
    */
   stop(thread: AgentThread, options?: AnswerOptions): Promise<void>;
   /** Cancels open requests, deferred calls, and approved calls that have not started. The model learns of it in the next run. */
-  cancel(thread: AgentThread, reason?: string): Promise<AgentResponse>;
+  cancel(thread: AgentThread, reason?: string): Promise<AgentResponse<CALL>>;
   /**
    * Restores a thread from its JSON form (text or object) and returns its handle. Written if the store does not have the thread, opened
    * if the store has these events or more, refused with `thread-diverged` otherwise. It trusts its caller: never pass it JSON from a
    * client.
    */
-  restore(json: unknown): Promise<AgentThread>;
+  restore(json: unknown): Promise<AgentThread<CALL>>;
   /**
    * Makes this agent the owner of the thread: for an agent that was renamed, or that takes over from another. `store.list({ agent: 'old'
    * })` finds the threads. Rejects with `thread-busy` while the thread is being run.

@@ -1,5 +1,6 @@
 import type { ToolSet } from 'ai';
 import { checkedMs } from '../content/checked-number.ts';
+import type { ToolCall } from '../content/tool-call.ts';
 import { randomId } from '../content/random-id.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { clockOf } from '../thread/store-clock.ts';
@@ -22,7 +23,7 @@ import { checkedName } from './thread-handles.ts';
  *
  * Throws a `TypeError` for an unknown setting, naming the nearest known one; for rules that could never apply, because they name no tool
  * or one that runs at the provider, or are not a plain object; and for an invalid `name`, `leaseMs`, `abortGraceMs`, `maxSteps`, `retry`
- * or `timeout`.
+ * or `timeout`. Throws an `Error` on a runtime older than Node 22.
  *
  * @example
  * const agent = createAgent({ model, tools: { bookFlight }, toolApproval: { bookFlight: 'user-approval' } });
@@ -37,7 +38,10 @@ import { checkedName } from './thread-handles.ts';
 export function createAgent<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
->(options: AgentOptions<TOOLS, RUNTIME_CONTEXT>): Agent<RUNTIME_CONTEXT> {
+>(options: AgentOptions<TOOLS, RUNTIME_CONTEXT>): Agent<RUNTIME_CONTEXT, ToolCall<TOOLS>>;
+/* The log holds JSON. That it fits the types of the tools is assumed here, as the documentation of `ToolCall` says. */
+export function createAgent(options: AgentOptions): Agent<unknown> {
+  refuseOldRuntime();
   refuseUnknownAgentSettings(options);
   const { model, instructions, toolApproval, mayAnswer, onUnrecorded } = options;
   const { tools = {}, toolsContext = {}, toolRecovery = {} } = options;
@@ -45,7 +49,7 @@ export function createAgent<
   checkTools(tools);
   checkRules(toolApproval, tools);
   checkRecovery(toolRecovery, tools);
-  if (!(maxSteps >= 1)) throw new TypeError(`maxSteps is ${maxSteps}; a run takes 1 step or more.`);
+  if (!(maxSteps >= 1)) throw new TypeError(`maxSteps must be 1 or more; got ${maxSteps}.`);
   const store = options.store ?? memoryStore();
   const clock = clockOf(store);
   const context: AgentContext = {
@@ -70,4 +74,10 @@ export function createAgent<
     events: new AgentEvents(),
   };
   return new HoldpointAgent(context, { store, clock });
+}
+
+/* The newest feature of the language that is used here; without it a run would fail in the middle. */
+function refuseOldRuntime(): void {
+  if (typeof Promise.withResolvers === 'function') return;
+  throw new Error(`holdpoint needs Node 22.18 or newer; this is ${globalThis.process?.version}.`);
 }

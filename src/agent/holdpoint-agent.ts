@@ -90,7 +90,7 @@ export class HoldpointAgent implements Agent<unknown> {
     if (parsed.messages.length > 0) {
       throw new HoldpointError(
         'invalid-input',
-        'respond takes answers alone; messages are for run.',
+        'agent.respond takes only answers; pass messages to agent.run.',
       );
     }
     const tools = await this.#context.definedTools();

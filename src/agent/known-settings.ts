@@ -119,7 +119,9 @@ export function checkedRunOptions(
   refuseUnknownRunSettings(method, options);
   if (signal === undefined) return options;
   if (options.abortSignal === undefined) return { ...options, abortSignal: signal };
-  throw new TypeError(`agent.${method} was given abortSignal and signal, which are the same.`);
+  throw new TypeError(
+    `agent.${method} got both abortSignal and signal, its old name; pass only abortSignal.`,
+  );
 }
 
 /** The same for the options of a run. */
@@ -145,10 +147,10 @@ function refuseUnknown(where: string, options: object, settings: Settings): void
 
 function advice(name: string, { known, elsewhere = {}, names = new Map() }: Settings): string {
   if (name === 'prompt' || name === 'messages') {
-    return '; what is said is the first argument of agent.run and agent.stream.';
+    return '; pass messages as the first argument of agent.run or agent.stream.';
   }
   if (/^(experimental_)?on[A-Z]/.test(name)) {
-    return '; agent.on has the events of a thread, and agent.stream those of a run.';
+    return '; use agent.on for the events of threads, or agent.stream for those of a run.';
   }
   const meant = names.get(name) ?? name;
   if (Object.hasOwn(known, meant)) return `; it is called '${meant}' here.`;

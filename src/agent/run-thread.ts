@@ -4,7 +4,7 @@ import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
-import { traceRun } from '../thread/tracing.ts';
+import { traceRun } from '../thread/tracing/trace-operations.ts';
 import { type AgentResponse, makeResponse, nothingRun, recordedReply } from './agent-response.ts';
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
 import { withAllowedAnswers } from './input/check-answers.ts';
@@ -14,7 +14,7 @@ import { nameOf } from './model/traced-model.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { RunOptions } from './run/run-options.ts';
 import { Run, type RunSetting } from './run/run.ts';
-import type { ThreadHandles } from './thread-handles.ts';
+import { refuseNoThread, type ThreadHandles } from './thread-handles.ts';
 
 /** What a thread is run with. */
 interface Running {
@@ -32,6 +32,7 @@ export async function runThread(
   thread: AgentThread,
   running: Running,
 ): Promise<AgentResponse> {
+  refuseNoThread(thread);
   const { name: agentName, model } = context;
   const facts = { threadId: thread.id, agentName, ...nameOf(model) };
   return traceRun(facts, async (trace) => {

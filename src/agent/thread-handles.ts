@@ -1,10 +1,12 @@
+import type { CallPlace, ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
+import { deepFreeze } from '../thread/deep-freeze.ts';
 import { verifyEntries } from '../thread/log-entry.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import { parseThreadJson } from '../thread/thread-json.ts';
 import { ThreadLog } from '../thread/thread-log.ts';
-import { isRunning, type ThreadState } from '../thread/thread-state.ts';
+import { isRunning, isSamePlace, type ThreadState } from '../thread/thread-state.ts';
 import type { LogEntry, ThreadStore } from '../thread/thread-store.ts';
 import { notifyDropped } from './calls/answer-receiver.ts';
 import type { AgentContext } from './run/agent-context.ts';
@@ -56,7 +58,7 @@ export class ThreadHandles {
     else if (entries.length > 0 && hash !== stored?.hash) {
       throw new HoldpointError(
         'thread-diverged',
-        `The store has another past for thread ${threadId} than the JSON. Open it with agent.thread, or restore it under another id.`,
+        `The store has other events for thread ${threadId} than the JSON. Open the stored thread with agent.thread, or restore the JSON into another store.`,
       );
     }
     return thread;
@@ -66,6 +68,7 @@ export class ThreadHandles {
   logOf(thread: AgentThread): ThreadLog {
     const log = this.#logs.get(thread);
     if (log !== undefined) return log;
+    refuseNoThread(thread);
     throw new HoldpointError(
       'invalid-input',
       'This thread was opened by another agent; open it here with agent.thread(id).',
@@ -80,7 +83,8 @@ export class ThreadHandles {
       now,
       agent: name,
       refuse: (state) => refuseOtherAgent(state, name),
-      onAppended: (id, appended) => events.emit(id, appended),
+      onAppended: (id, appended) =>
+        events.emit(id, appended, (place) => toolCallAt(log.state, place)),
       onCommitted: (state, committed) => notifyDropped(tools, state, committed),
     });
     await this.#clock.sync();
@@ -104,6 +108,25 @@ export class ThreadHandles {
   }
 }
 
+/** The call at a place of the thread, without its past. */
+function toolCallAt({ head, pastCalls }: ThreadState, place: CallPlace): ToolCall | undefined {
+  const isThere = (call: ToolCallRecord): boolean => isSamePlace(place, call);
+  const found = head.calls.find(isThere) ?? pastCalls.findLast(isThere);
+  if (found === undefined) return undefined;
+  const { toolCallId, toolName, input } = found;
+  return deepFreeze({ toolCallId, toolName, input });
+}
+
+/** Throws `invalid-input` for what can't be a thread: JavaScript may pass none, an id, or a promise that it did not await. */
+export function refuseNoThread(thread: unknown): void {
+  if (thread instanceof AgentThread) return;
+  const given = thread instanceof Promise ? 'a promise' : typeof thread;
+  throw new HoldpointError(
+    'invalid-input',
+    `Pass a thread, from \`await agent.thread(id)\`; got ${given}.`,
+  );
+}
+
 /* Ids become keys of stores and parts of messages, so they must be storable and printable. */
 function refuseThreadId(threadId: unknown): void {
   const valid =
@@ -115,7 +138,7 @@ function refuseThreadId(threadId: unknown): void {
   if (valid) return;
   throw new HoldpointError(
     'invalid-input',
-    'A thread id is 1 to 256 characters of well-formed text.',
+    'A thread id must be 1 to 256 characters of well-formed text.',
   );
 }
 
@@ -128,7 +151,7 @@ export function refuseOtherAgent(
   throw new HoldpointError(
     'wrong-agent',
     `Thread ${threadId} belongs to ${called(agent)}, and this is ${called(name)}. ` +
-      `Use an agent created with ${nameOption(agent)}; or, where this one is to take it over, call agent.adopt(thread) first.`,
+      `Use an agent created with ${nameOption(agent)}; or take the thread over with agent.adopt(thread).`,
   );
 }
 
@@ -145,7 +168,7 @@ export function checkedName(name: unknown): string | undefined {
   const isName =
     typeof name === 'string' && name.length > 0 && name.length <= 100 && name.isWellFormed();
   if (name === undefined || (isName && !name.includes('\0'))) return name;
-  throw new TypeError(`The name of an agent must be a text of 1 to 100 characters.`);
+  throw new TypeError('name must be a text of 1 to 100 characters.');
 }
 
 /** Throws `thread-busy` while a run holds the thread. */

@@ -11,7 +11,7 @@ import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { inConversation } from '../thread/guarded-conversation.ts';
+import { inConversation } from '../thread/tracing/guarded-conversation.ts';
 import { endedCalls } from './repeated-call-ids.ts';
 import { singleCallAgent, type SingleCallSettings } from './single-call-agent.ts';
 

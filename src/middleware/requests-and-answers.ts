@@ -9,7 +9,7 @@ import {
 import { HoldpointError } from '../errors.ts';
 
 /** The result of a call of a model with `holdPoint`: that of `generateText`, or `{ providerMetadata: await result.providerMetadata }` of `streamText`. */
-export interface HeldResult {
+interface HeldResult {
   readonly providerMetadata: ProviderMetadata | undefined;
 }
 

@@ -30,7 +30,8 @@ type Prompt = Parameters<Model['doGenerate']>[0]['prompt'];
 
 /** A scripted model and the requests that it received. */
 export interface ScriptedModel {
-  model: LanguageModel;
+  /** A language model of the AI SDK's current specification, for `createAgent`, `generateText` and `wrapLanguageModel`. */
+  model: Model;
   /** The prompts that it received, oldest first. */
   prompts: Prompt[];
   /** The number of requests that it received. */

@@ -10,7 +10,7 @@ import {
 
 /** The call of the open step at a place. */
 export function callAt(
-  { calls }: ThreadHead,
+  { calls }: Pick<ThreadHead, 'calls'>,
   place: CallPlace | undefined,
 ): ToolCallRecord | undefined {
   return place && calls.find((call) => isSamePlace(call, place));

@@ -59,7 +59,7 @@ const inputSchema = z.object({
 });
 
 /** One question (`UserQuestion`) as JSON. */
-export type UserQuestion = z.infer<typeof questionSchema>;
+type UserQuestion = z.infer<typeof questionSchema>;
 
 /** The payload of `ask-user-question` for a front end. */
 export interface AskUserQuestionRequest {

@@ -8,7 +8,12 @@ import { equalJson } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { isSamePlace, type OpenRequest, type ThreadHead } from '../../thread/thread-state.ts';
+import {
+  isExpired,
+  isSamePlace,
+  type OpenRequest,
+  type ThreadHead,
+} from '../../thread/thread-state.ts';
 import { closeRequestsOf } from './close-requests.ts';
 import { callOfId, refuseUnless } from '../../thread/find-call.ts';
 import type { RequestMaking } from './make-request.ts';
@@ -40,7 +45,7 @@ export async function askDuringCall(
     refuseUnless(call, ['deferred', 'started', 'indeterminate'], 'a person can be asked');
     refuseOverdue(call, at);
     const open = openRequestOf(proposal.head, call);
-    const isOpen = open !== undefined && isSame(open, asking) && !isExpired(open, at);
+    const isOpen = open !== undefined && isSame(open, asking) && !isExpired(open.request, at);
     if (!isOpen) proposal.add(...askEvents(proposal.head, call, asking));
     standing = questionIn(openRequestOf(proposal.head, call)) ?? standing;
   });
@@ -60,12 +65,8 @@ function refuseOverdue({ toolCallId, expiresAt = Infinity }: ToolCallRecord, now
   if (now < expiresAt) return;
   throw new HoldpointError(
     'not-allowed',
-    `Call ${toolCallId} had to end before ${new Date(expiresAt).toISOString()}; nobody can be asked for it.`,
+    `Call ${toolCallId} expired at ${new Date(expiresAt).toISOString()}; it can no longer ask.`,
   );
-}
-
-function isExpired({ request }: OpenRequest, now: number): boolean {
-  return (request.expiresAt ?? Infinity) <= now;
 }
 
 function askEvents(
@@ -78,7 +79,7 @@ function askEvents(
   const until = Math.min(asked.expiresAt ?? Infinity, expiresAt);
   const request = until === Infinity ? asked : { ...asked, expiresAt: until };
   const reply = replyTo === undefined ? {} : { replyTo };
-  const replaced = { reason: 'The tool has asked something else since.', at };
+  const replaced = { reason: 'The tool has asked another question.', at };
   return [
     ...closeRequestsOf(head, { step, index }, replaced),
     { type: 'request-opened', at, beside: { step, index }, ...reply, request },
@@ -87,7 +88,7 @@ function askEvents(
 
 function makeAsked(making: RequestMaking, question: Question, replyTo: unknown) {
   const fault = replyTo === undefined ? undefined : whyNotStrictJson(replyTo);
-  if (fault !== undefined) throw refused(`replyTo can't be kept as JSON: ${fault}.`);
+  if (fault !== undefined) throw refused(`replyTo must be JSON: ${fault}.`);
   try {
     return { request: makeQuestion(making, question), replyTo: plainCopy(replyTo) };
   } catch (error) {
@@ -96,7 +97,7 @@ function makeAsked(making: RequestMaking, question: Question, replyTo: unknown) 
 }
 
 function refused(why: string, cause?: unknown): HoldpointError {
-  return new HoldpointError('invalid-input', `This can't be asked: ${why}`, { cause });
+  return new HoldpointError('invalid-input', `Invalid question: ${why}`, { cause });
 }
 
 function isSame(standing: OpenRequest, asking: OpenRequest): boolean {

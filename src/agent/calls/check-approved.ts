@@ -4,7 +4,12 @@ import type { UserInputRequest } from '../../content/user-input.ts';
 import { requestDigest } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { dueCalls, type ThreadHead, type ThreadState } from '../../thread/thread-state.ts';
+import {
+  dueCalls,
+  isExpired,
+  type ThreadHead,
+  type ThreadState,
+} from '../../thread/thread-state.ts';
 import { closeEvents, outcomeUnstarted } from './close-requests.ts';
 import { applyRules, type DecisionInput } from './decide-calls.ts';
 import { askAbout, providerRunner, type Runner } from './make-request.ts';
@@ -24,18 +29,14 @@ export async function checkApproved(
   input: DecisionInput,
   approved: ApprovedCall,
 ): Promise<ThreadEvent[]> {
-  if (!isExpired(input, approved)) {
+  if (!isExpired(approved.request, input.now())) {
     const events = await eventsOfLook(input, approved);
     /* Rules may have taken long. */
-    if (!isExpired(input, approved)) return events;
+    if (!isExpired(approved.request, input.now())) return events;
   }
   const { call, request } = approved;
-  const reason = 'The approval expired before the call began.';
+  const reason = 'The approval expired before the call started.';
   return closeEvents(request.requestId, call, { cause: 'expired', reason, at: input.now() });
-}
-
-function isExpired({ now }: DecisionInput, { request }: ApprovedCall): boolean {
-  return (request.expiresAt ?? Infinity) <= now();
 }
 
 async function eventsOfLook(input: DecisionInput, approved: ApprovedCall): Promise<ThreadEvent[]> {

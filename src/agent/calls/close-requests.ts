@@ -1,7 +1,7 @@
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
-import { isSamePlace, type ThreadHead } from '../../thread/thread-state.ts';
+import { isExpired, isSamePlace, type ThreadHead } from '../../thread/thread-state.ts';
 import { callAt } from '../../thread/find-call.ts';
 
 const approvalExpired = 'The request for approval expired unanswered.';
@@ -15,7 +15,7 @@ export function expiryEvents(
 ): ThreadEvent[] {
   const answered = new Set(answers.map(({ requestId }) => requestId));
   return head.openRequests
-    .filter(({ request }) => (request.expiresAt ?? Infinity) <= now)
+    .filter(({ request }) => isExpired(request, now))
     .filter(({ request }) => !answered.has(request.requestId))
     .flatMap(({ request, place }) =>
       closeEvents(request.requestId, callAt(head, place), {
@@ -29,7 +29,7 @@ export function expiryEvents(
 /** The events that end deferred calls whose result is overdue. */
 export function overdueEvents(head: ThreadHead, now: number): ThreadEvent[] {
   return head.calls
-    .filter((call) => call.status === 'deferred' && (call.expiresAt ?? Infinity) <= now)
+    .filter((call) => call.status === 'deferred' && isExpired(call, now))
     .flatMap((call) =>
       endEvents(head, { ...endOfDeferred(call, 'The result did not come in time.'), at: now }),
     );
@@ -70,7 +70,7 @@ function endOfDeferred(
   { step, index }: CallPlace,
   reason: string,
 ): Omit<ThreadEventOf<'call-ended'>, 'at'> {
-  const error = `${reason} It goes on elsewhere, and its outcome is not known here.`;
+  const error = `${reason} It continues elsewhere, and its outcome is not known here.`;
   return { type: 'call-ended', step, index, outcome: { status: 'failed', error } };
 }
 
@@ -97,7 +97,7 @@ export function outcomeUnstarted(
   reason: string | undefined,
 ): ToolCallOutcome {
   if (attempts === 0) return { status: 'denied', reason };
-  const unknown = 'It was started before, and whether that took effect is not known.';
+  const unknown = 'It was started before, and it is unknown whether that took effect.';
   return { status: 'failed', error: `Not started again. ${reason ?? ''} ${unknown}` };
 }
 

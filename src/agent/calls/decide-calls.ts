@@ -146,12 +146,12 @@ export function checkRules(toolApproval: unknown, tools: ToolSet): void {
   if (typeof toolApproval === 'function' || toolApproval === undefined || toolApproval === null)
     return;
   if (typeof toolApproval !== 'object' || !isPlain(toolApproval)) {
-    throw new TypeError('toolApproval is a function, or a plain object with rules of its own.');
+    throw new TypeError('toolApproval must be a function or a plain object of rules.');
   }
   for (const name of Object.keys(toolApproval)) {
     const [, tool] = Object.entries(tools).find(([toolName]) => toolName === name) ?? [];
     if (tool === undefined) {
-      throw new TypeError(`toolApproval names '${name}', which is no tool of this agent.`);
+      throw new TypeError(`toolApproval names '${name}', which is not a tool of this agent.`);
     }
     if (runsAtProvider(tool)) {
       throw new TypeError(

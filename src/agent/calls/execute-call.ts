@@ -69,7 +69,7 @@ export async function executeCall(
 ): Promise<Execution> {
   const { tool, context } = definition;
   if (options.signal?.aborted === true) {
-    return failed('Not run: the run was aborted before the call began.');
+    return failed('Not run: the run was aborted before the call started.');
   }
   const { toolCallId, toolName } = call;
   /* A copy of the stored input, which the tool may change. */
@@ -214,7 +214,7 @@ export interface Later {
 export function laterWithin(milliseconds: number): Later {
   const expiresAfterMs = Math.ceil(milliseconds);
   if (isTime(expiresAfterMs)) return { [later]: { expiresAfterMs } };
-  throw new TypeError(`A result can't come within ${milliseconds} milliseconds.`);
+  throw new TypeError(`laterWithin takes a number of milliseconds above 0; got ${milliseconds}.`);
 }
 
 /**

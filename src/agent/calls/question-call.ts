@@ -97,6 +97,6 @@ export function makeQuestion(
     ...(expiresAfterMs === undefined ? {} : { expiresAt: createdAt + expiresAfterMs }),
   });
   const fault = whyNotQuestion(request);
-  if (fault !== undefined) throw new TypeError(`The question can't be asked: ${fault}.`);
+  if (fault !== undefined) throw new TypeError(`Invalid question: ${fault}.`);
   return request;
 }

@@ -5,7 +5,7 @@ import type { QuestionRequestContent, QuestionResponseContent } from '../../cont
 import type { CallPlace, ToolCallOutcome } from '../../content/tool-call.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
-import { messageIdOf } from '../../thread/message-id.ts';
+import { messageIdOf } from '../../thread/app-messages.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
@@ -13,7 +13,6 @@ import {
   endsTurn,
   isRunning,
   type OpenRequest,
-  statusOf,
   type ThreadHead,
   type ThreadState,
 } from '../../thread/thread-state.ts';
@@ -25,6 +24,7 @@ import {
   overdueEvents,
 } from '../calls/close-requests.ts';
 import { callAt } from '../../thread/find-call.ts';
+import { statusOf } from '../../thread/thread-status.ts';
 import { type QuestionResult, settled } from '../calls/question-call.ts';
 import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { inputMessageSchemas } from '../model/model-step.ts';
@@ -69,7 +69,7 @@ export function acceptInput(
   if (messages.length === 0) return;
   refuseMessage(state.threadId, proposal.head, whilePending, now);
   proposal.add(
-    ...cancelOpenEvents(proposal.head, 'The user went on without answering.', now),
+    ...cancelOpenEvents(proposal.head, 'The user sent a message without answering.', now),
     ...messages.map((message): ThreadEvent => ({
       type: 'message-added',
       at: now,
@@ -111,7 +111,7 @@ function refuseMessage(
   if (statusOf(head, now) === 'indeterminate') {
     throw new HoldpointError(
       'thread-indeterminate',
-      `A call of thread ${threadId} was started and its outcome is unknown; see thread.calls. It must be settled first.`,
+      `Thread ${threadId} has a call whose outcome is unknown; see thread.calls. Settle it with agent.settle first.`,
     );
   }
   const deferred = head.calls.filter((call) => call.status === 'deferred');
@@ -120,7 +120,7 @@ function refuseMessage(
     throw new HoldpointError(
       'requests-open',
       `Thread ${threadId} waits for ${awaited} answer(s) or deferred result(s). ` +
-        "Bring them, or run with whilePending: 'cancel'.",
+        "Send the answers, deliver the results, or run with whilePending: 'cancel'.",
     );
   }
 }
@@ -222,7 +222,7 @@ function resultOf(make: () => QuestionResult, { requestId }: QuestionRequestCont
   } catch (error) {
     throw new HoldpointError(
       'invalid-answer',
-      `The tool that asked can't take this answer to question ${requestId}: ${errorText(error)}`,
+      `The tool that asked question ${requestId} can't accept this answer: ${errorText(error)}`,
       { cause: error, requestId },
     );
   }

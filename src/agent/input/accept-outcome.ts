@@ -99,7 +99,7 @@ async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>
   if (definition === undefined) {
     throw new HoldpointError(
       'not-allowed',
-      `Call ${toolCallId} can't be tried again: its tool is gone. Settle it as succeeded or failed.`,
+      `Call ${toolCallId} can't be retried: this agent has no tool '${call.toolName}'. Settle it as succeeded or failed.`,
     );
   }
   const events = await retryEvents(input, { call, definition, by });
@@ -107,7 +107,7 @@ async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>
     const current = callOfId(proposal.state, toolCallId, now());
     if (current.outcome !== undefined) throw endedOtherwise(current);
     refuseUnless(current, ['indeterminate'], 'an outcome is accepted');
-    const closed = { reason: 'The call is tried again.', at: now() };
+    const closed = { reason: 'The call is being retried.', at: now() };
     proposal.add(...closeRequestsOf(proposal.head, current, closed), ...events);
   });
 }
@@ -151,7 +151,7 @@ function brought(outcome: ToolCallOutcome): ToolCallOutcome {
 function endedOtherwise({ toolCallId }: ToolCallRecord): HoldpointError {
   return new HoldpointError(
     'already-answered',
-    `Call ${toolCallId} has ended otherwise before, and its first outcome stands.`,
+    `Call ${toolCallId} already has a different outcome; the first outcome stands.`,
   );
 }
 
@@ -179,7 +179,7 @@ function parsed<OUTCOME>(schema: z.ZodType<OUTCOME>, outcome: unknown): OUTCOME 
   if (result.success) return result.data;
   throw new HoldpointError(
     'invalid-input',
-    `This is no outcome of a call: ${z.prettifyError(result.error)}`,
+    `Not a valid call outcome: ${z.prettifyError(result.error)}`,
   );
 }
 

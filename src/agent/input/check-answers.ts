@@ -5,7 +5,12 @@ import type { QuestionRequestContent, QuestionResponseContent } from '../../cont
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
-import type { EndedRequest, OpenRequest, ThreadState } from '../../thread/thread-state.ts';
+import {
+  isExpired,
+  type EndedRequest,
+  type OpenRequest,
+  type ThreadState,
+} from '../../thread/thread-state.ts';
 import type { ParsedInput } from './parse-input.ts';
 import type { MayAnswer } from './run-input.ts';
 
@@ -28,7 +33,7 @@ export function newAnswers(
     if (twin !== undefined && !sameDecision(twin, answer)) {
       throw new HoldpointError(
         'invalid-answer',
-        `The input answers request ${answer.requestId} in two ways; send one.`,
+        `The input has two different answers to request ${answer.requestId}; send only one.`,
         { requestId: answer.requestId },
       );
     }
@@ -54,7 +59,7 @@ function checkRepeated(ended: EndedRequest | undefined, answer: UserInputRespons
   if (ended.response === undefined || !sameDecision(ended.response, answer)) {
     throw new HoldpointError(
       'already-answered',
-      `Request ${requestId} was answered otherwise before, and the first answer stands.`,
+      `Request ${requestId} already has a different answer; the first answer stands.`,
       { requestId },
     );
   }
@@ -67,7 +72,7 @@ function checkAnswer(
   now: number,
 ): void {
   const { requestId } = request;
-  if ((request.expiresAt ?? Infinity) <= now) throw closed(requestId, 'expired');
+  if (isExpired(request, now)) throw closed(requestId, 'expired');
   if (request.type !== 'approval-request' || answer.type !== 'approval-response') {
     if (request.type === 'question-request' && answer.type === 'question-response') {
       refuseNoAnswer(request, answer);
@@ -91,8 +96,8 @@ function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseConten
   if (sameDigest && sameCall) return;
   throw new HoldpointError(
     'answer-mismatch',
-    `The answer to request ${requestId} is about another ${sameDigest ? 'call' : 'digest'} than the one stored. ` +
-      'Show the stored request again; a call is never changed by its answer.',
+    `The answer to request ${requestId} repeats another ${sameDigest ? 'call' : 'digest'} than the stored request. ` +
+      "Show the stored request again; an answer can't change a call.",
     { requestId },
   );
 }
@@ -100,7 +105,7 @@ function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseConten
 function unknown(requestId: string): HoldpointError {
   return new HoldpointError(
     'unknown-request',
-    `This thread has no request ${requestId}. What it waits for is in thread.activeRequests.`,
+    `This thread has no request ${requestId}; its open requests are in thread.activeRequests.`,
     { requestId },
   );
 }
@@ -108,7 +113,7 @@ function unknown(requestId: string): HoldpointError {
 function closed(requestId: string, cause: NonNullable<EndedRequest['cause']>): HoldpointError {
   return new HoldpointError(
     'request-closed',
-    `Request ${requestId} is closed (${cause}). Go on with run([], thread) and see what is asked now.`,
+    `Request ${requestId} is closed (${cause}). Resume with run([], thread) to see what is asked now.`,
     { requestId },
   );
 }
@@ -134,7 +139,7 @@ function refuseNoAnswer(request: QuestionRequestContent, answer: QuestionRespons
   if (fault === undefined) return;
   throw new HoldpointError(
     'invalid-answer',
-    `This is no answer to question ${request.requestId}: ${fault}. It stays open.`,
+    `Invalid answer to question ${request.requestId}: ${fault}. The question stays open.`,
     { requestId: request.requestId },
   );
 }
@@ -170,7 +175,7 @@ export async function withAllowedAnswers(
 function refused(threadId: string, requestId: string): HoldpointError {
   return new HoldpointError(
     'not-allowed',
-    `Request ${requestId} of thread ${threadId} can't be answered by this principal: mayAnswer refused it. It stays open.`,
+    `Request ${requestId} of thread ${threadId} can't be answered by this principal: mayAnswer refused it. The request stays open.`,
     { requestId },
   );
 }

@@ -8,7 +8,7 @@ import {
 } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
-import { named } from '../../thread/message-id.ts';
+import { withMessageId } from '../../thread/app-messages.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import { inputMessageSchemas } from '../model/model-step.ts';
 import type { AnswerOptions } from './run-input.ts';
@@ -56,9 +56,9 @@ function withId(messages: readonly ModelMessage[], messageId: string): ModelMess
   }
   const last = messages.at(-1);
   if (last === undefined) {
-    throw new HoldpointError('invalid-input', 'messageId is given, and the input has no message.');
+    throw new HoldpointError('invalid-input', 'messageId needs a message in the input.');
   }
-  return [...messages.slice(0, -1), named(last, messageId)];
+  return [...messages.slice(0, -1), withMessageId(last, messageId)];
 }
 
 const messageIdSchema = z
@@ -92,22 +92,26 @@ function parseMessage(
   if (typeof item !== 'object' || item === null || !('role' in item)) {
     throw new HoldpointError(
       'invalid-input',
-      'A run takes text, user messages, and answers to requests; this is none of them.',
+      'The input of a run must be text, user messages, or answers to requests.',
     );
   }
   const { role } = item;
   if (role !== 'user' && !(role === 'system' && options.allowSystemInMessages === true)) {
     throw new HoldpointError(
       'invalid-input',
-      `A message from outside is a user message, not one of role '${String(role)}': ` +
-        'the thread alone says what the model and the tools said.',
+      `A message in the input must have the role 'user', not '${String(role)}': ` +
+        'only the thread records what the model and the tools said.',
     );
   }
   const parsed = inputMessageSchemas[role].safeParse(item);
   if (parsed.success) return parsed.data;
-  throw new HoldpointError('invalid-input', `This is no ${role} message of the AI SDK.`, {
-    cause: parsed.error,
-  });
+  throw new HoldpointError(
+    'invalid-input',
+    `Invalid ${role} message: it does not match the AI SDK's schema.`,
+    {
+      cause: parsed.error,
+    },
+  );
 }
 
 /** Parses an answer with a strict schema: nothing but `approved: true` approves. */
@@ -116,7 +120,7 @@ function parseAnswer(item: unknown): UserInputResponseContent {
   if (!parsed.success) {
     throw new HoldpointError(
       'invalid-answer',
-      `This is no answer to a request: ${z.prettifyError(parsed.error)}`,
+      `Invalid answer to a request: ${z.prettifyError(parsed.error)}`,
       { requestId: namedRequest(item) },
     );
   }
@@ -124,9 +128,13 @@ function parseAnswer(item: unknown): UserInputResponseContent {
   const carried = data.type === 'approval-response' ? data.toolCall?.input : data.metadata;
   const fault = carried === undefined ? undefined : whyNotStrictJson(carried);
   if (fault !== undefined) {
-    throw new HoldpointError('invalid-answer', `What the answer carries is not JSON: ${fault}.`, {
-      requestId: data.requestId,
-    });
+    throw new HoldpointError(
+      'invalid-answer',
+      `The answer has a value that is not JSON: ${fault}.`,
+      {
+        requestId: data.requestId,
+      },
+    );
   }
   return jsonCopy(data);
 }
@@ -145,7 +153,7 @@ function refuseEmpty(message: ModelMessage): void {
   if (saysSomething(message)) return;
   throw new HoldpointError(
     'invalid-input',
-    'The message is empty; providers refuse such messages.',
+    'The message is empty; providers reject empty messages.',
   );
 }
 
@@ -169,10 +177,10 @@ function refuseFiles({ content }: ModelMessage): void {
 export function parseAnswerer({ principal, channel }: AnswerOptions): AnswerOptions {
   const fault = principal === undefined ? undefined : whyNotStrictJson(principal);
   if (fault !== undefined) {
-    throw new HoldpointError('invalid-input', `The principal can't be kept as JSON: ${fault}.`);
+    throw new HoldpointError('invalid-input', `principal must be JSON: ${fault}.`);
   }
   if (channel !== undefined && !channelSchema.safeParse(channel).success) {
-    throw new HoldpointError('invalid-input', 'A channel is a text of 1 to 100 characters.');
+    throw new HoldpointError('invalid-input', 'channel must be a text of 1 to 100 characters.');
   }
   return {
     ...(principal === undefined ? {} : { principal: plainCopy(principal) }),

@@ -11,7 +11,7 @@ export type RunInput = InputItem | readonly InputItem[];
 export type InputItem = string | ModelMessage | AnswerMessage | UserInputResponseContent;
 
 /** A user message that contains answers: the same as the answers alone. */
-export interface AnswerMessage {
+interface AnswerMessage {
   role: 'user';
   content: readonly UserInputResponseContent[];
 }

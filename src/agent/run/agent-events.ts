@@ -1,16 +1,28 @@
 import { EventEmitter } from 'eventemitter3';
 import { callGuarded } from '../../content/call-guarded.ts';
+import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
 import type { ThreadEvent, ThreadEventOf, ThreadEventType } from '../../thread/thread-event.ts';
 
 /** An event of a thread, as listeners receive it. */
 export interface AgentEvent<TYPE extends ThreadEventType = ThreadEventType> {
   threadId: string;
+  /** The event as it stands in the log, which names a call by its `step` and `index`. */
   event: ThreadEventOf<TYPE>;
+  /** The call that the event is about: its id, its tool and its input. `undefined` for an event that is about no call. */
+  toolCall: ThreadEventOf<TYPE> extends CallPlace ? ToolCall : ToolCall | undefined;
 }
 
 /** Called after the event is durable. What it throws, or rejects with, is ignored: it can't stop a run. */
 export type AgentListener<TYPE extends ThreadEventType> = (event: AgentEvent<TYPE>) => unknown;
+
+type CallFinder = (place: CallPlace) => ToolCall | undefined;
+
+/** The place of the call that an event is about. */
+function placeOf(event: ThreadEvent): CallPlace | undefined {
+  if ('index' in event) return event;
+  return event.type === 'request-opened' ? (event.place ?? event.beside) : undefined;
+}
 
 /** Emits the events that an agent has appended to its threads. */
 export class AgentEvents {
@@ -27,10 +39,13 @@ export class AgentEvents {
     };
   }
 
-  emit(threadId: string, events: readonly ThreadEvent[]): void {
+  /** Emits the events that were appended to a thread; `callAt` finds a call of the thread. */
+  emit(threadId: string, events: readonly ThreadEvent[], callAt: CallFinder): void {
     for (const event of events) {
       if (this.#emitter.listenerCount(event.type) === 0) continue;
-      this.#emitter.emit(event.type, { threadId, event: deepFreeze(event) });
+      const place = placeOf(event);
+      const toolCall = place === undefined ? undefined : callAt(place);
+      this.#emitter.emit(event.type, { threadId, event: deepFreeze(event), toolCall });
     }
   }
 }

@@ -2,7 +2,7 @@ import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { WakeUp } from '../../content/wake-up.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { traceCall } from '../../thread/tracing.ts';
+import { traceCall } from '../../thread/tracing/trace-operations.ts';
 import { firstMessages } from '../calls/decide-calls.ts';
 import {
   executeCall,

@@ -8,10 +8,9 @@ import {
   isUnfinished,
   lastHash,
   needsRun,
-  nextDeadlineOf,
-  statusOf,
   type ThreadHead,
 } from '../../thread/thread-state.ts';
+import { nextDeadlineOf, statusOf } from '../../thread/thread-status.ts';
 import {
   checkApprovedCalls,
   type CheckedCalls,

@@ -1,6 +1,7 @@
 import type { LanguageModelUsage } from 'ai';
 import type { StepMetadata } from '../../thread/thread-event.ts';
-import { endsTurn, isModelDue, statusOf, type ThreadState } from '../../thread/thread-state.ts';
+import { endsTurn, isModelDue, type ThreadState } from '../../thread/thread-state.ts';
+import { statusOf } from '../../thread/thread-status.ts';
 
 /** How a run ended. */
 export interface RunEnd {

@@ -3,7 +3,7 @@ import { errorText } from '../../content/error-text.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { UnsentAnswer, ThreadHead, ThreadState } from '../../thread/thread-state.ts';
-import { traceAnswerDelivery } from '../../thread/tracing.ts';
+import { traceAnswerDelivery } from '../../thread/tracing/trace-operations.ts';
 import type { CallFailure, SendOptions } from '../calls/answer-receiver.ts';
 import { endEvents } from '../calls/close-requests.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
