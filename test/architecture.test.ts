@@ -101,7 +101,6 @@ const packages: Record<string, readonly string[]> = {
   'eventsource-encoder': ['channels/ag-ui'],
   '@ai-sdk/react': ['channels/ui'],
   react: ['channels/ui'],
-  eventemitter3: ['agent/run'],
   canonicalize: ['policy'],
   'p-retry': ['channels/rap'],
   standardwebhooks: ['channels/rap'],
@@ -128,7 +127,6 @@ test('each package is used in its rooms; types of `ai` may be used in all', () =
 const usedInOneFile = [
   '@ai-sdk/react',
   'canonicalize',
-  'eventemitter3',
   'node:fs',
   'node:readline',
   'node:sqlite',

@@ -1,4 +1,3 @@
-import { EventEmitter } from 'eventemitter3';
 import { callGuarded } from '../../content/call-guarded.ts';
 import { type CallPlace, plainCall, type ToolCall } from '../../content/tool-call.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
@@ -23,32 +22,42 @@ function placeOf(event: ThreadEvent): CallPlace | undefined {
   return event.type === 'request-opened' ? (event.place ?? event.beside) : undefined;
 }
 
+function isOfType<TYPE extends ThreadEventType>(
+  event: { event: { type: ThreadEventType } },
+  type: TYPE,
+): event is AgentEvent<TYPE> {
+  return event.event.type === type;
+}
+
 /** Emits the events that an agent has appended to its threads. */
 export class AgentEvents {
-  readonly #emitter = new EventEmitter<string, unknown>();
+  readonly #listeners = new Map<ThreadEventType, Set<(event: AgentEvent) => void>>();
 
   /** Calls `listener` for each event of a type; the returned function removes it. */
   on<TYPE extends ThreadEventType>(type: TYPE, listener: AgentListener<TYPE>): () => void {
-    const guarded = (event: AgentEvent<TYPE>) => {
-      void callGuarded(listener, event);
+    const listeners = this.#listeners.get(type) ?? new Set();
+    const receive = (event: AgentEvent): void => {
+      if (isOfType(event, type)) void callGuarded(listener, event);
     };
-    this.#emitter.on(type, guarded);
+    this.#listeners.set(type, listeners.add(receive));
     return () => {
-      this.#emitter.off(type, guarded);
+      listeners.delete(receive);
     };
   }
 
   /** Emits the events that were appended to a thread. */
   emit(state: Readonly<ThreadState>, events: readonly ThreadEvent[]): void {
     for (const event of events) {
-      if (this.#emitter.listenerCount(event.type) === 0) continue;
+      const listeners = [...(this.#listeners.get(event.type) ?? [])];
+      if (listeners.length === 0) continue;
       const place = placeOf(event);
       const call = place && callAt(state, place);
-      this.#emitter.emit(event.type, {
+      const emitted: AgentEvent = {
         threadId: state.threadId,
         event: deepFreeze(event),
         toolCall: call && deepFreeze(plainCall(call)),
-      });
+      };
+      for (const receive of listeners) receive(emitted);
     }
   }
 }
