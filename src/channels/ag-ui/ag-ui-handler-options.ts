@@ -2,11 +2,11 @@ import type { Agent } from '../../agent/agent.ts';
 import type { HoldOptions } from '../../agent/held-stream.ts';
 import type { Authorize } from '../../http/authorize.ts';
 import type { OriginOptions } from '../../http/foreign-origin.ts';
-import type { TellingOptions } from './telling-options.ts';
+import type { ThreadViewOptions } from './telling-options.ts';
 
 /** How an AG-UI client reaches an agent. */
 export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
-  extends HoldOptions, OriginOptions, TellingOptions {
+  extends HoldOptions, OriginOptions, ThreadViewOptions {
   agent: Pick<Agent<RUNTIME_CONTEXT>, 'thread' | 'stream' | 'respond' | 'deliver'>;
   /**
    * Called before anything of the thread is read. `undefined`, or no principal, is 403; a `Response` is sent as it is; what it

@@ -7,9 +7,9 @@ import { checkOrigins } from '../../http/foreign-origin.ts';
 import { takePost } from '../../http/take-post.ts';
 import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
 import { eventStreamResponse, type KeepAlive } from './event-stream-response.ts';
-import { Outbox } from './outbox.ts';
-import { playRun } from './play-run.ts';
-import { parseRunAgentInput } from './run-agent-input.ts';
+import { EventBacklog } from './event-backlog.ts';
+import { streamRun } from './stream-run.ts';
+import { parseRunAgentInput } from './input/run-agent-input.ts';
 
 /* In characters: a client that is further behind waits for the end. */
 const maximumBacklog = 262_144;
@@ -71,11 +71,11 @@ async function postRun<RUNTIME_CONTEXT>(
   if (posted instanceof Response) return posted;
   const { asked: input, runOptions, gone } = posted;
   const thread = await options.agent.thread(input.threadId);
-  const outbox = new Outbox(maximumBacklog);
-  const run = { options, runOptions, input, thread, outbox, gone: gone.signal };
+  const backlog = new EventBacklog(maximumBacklog);
+  const run = { options, runOptions, input, thread, backlog, gone: gone.signal };
   /* What fails in telling of a failure ends the stream without a last event. */
-  playRun(run).catch(() => outbox.leave());
-  return eventStreamResponse({ request, outbox, gone, headers: options.headers, keepAlive });
+  streamRun(run).catch(() => backlog.leave());
+  return eventStreamResponse({ request, backlog, gone, headers: options.headers, keepAlive });
 }
 
 function keepAliveOf({ keepAliveMs = 15_000, wait = timer }: Partial<KeepAlive>): KeepAlive {

@@ -1,7 +1,7 @@
 import { encode, encodeComment } from 'eventsource-encoder';
 import type { PollingOptions } from '../../agent/follow-thread.ts';
-import type { AgUiEvent } from './ag-ui-event.ts';
-import type { Outbox } from './outbox.ts';
+import type { AgUiEvent } from './output/ag-ui-event.ts';
+import type { EventBacklog } from './event-backlog.ts';
 
 /** How a stream that has nothing to tell is kept open. */
 export interface KeepAlive {
@@ -12,7 +12,7 @@ export interface KeepAlive {
 
 interface Streamed {
   request: Request;
-  outbox: Outbox;
+  backlog: EventBacklog;
   /** Aborted here when the client has left. */
   gone: AbortController;
   headers: Record<string, string> | undefined;
@@ -21,14 +21,14 @@ interface Streamed {
 
 /** The response that brings what is in an outbox. Servers say in two ways that a client has left: they cancel the body, or abort the request. */
 export function eventStreamResponse(streamed: Streamed): Response {
-  const { request, outbox, gone, headers, keepAlive } = streamed;
+  const { request, backlog, gone, headers, keepAlive } = streamed;
   const leave = (): void => {
-    outbox.leave();
+    backlog.leave();
     gone.abort(new DOMException('The client has gone.', 'AbortError'));
   };
   if (request.signal.aborted) leave();
   else request.signal.addEventListener('abort', leave, { once: true });
-  return new Response(bytesOf(outbox, keepAlive, leave), {
+  return new Response(bytesOf(backlog, keepAlive, leave), {
     headers: {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',
@@ -39,7 +39,7 @@ export function eventStreamResponse(streamed: Streamed): Response {
 }
 
 function bytesOf(
-  outbox: Outbox,
+  backlog: EventBacklog,
   keepAlive: KeepAlive,
   onLeave: () => void,
 ): ReadableStream<Uint8Array> {
@@ -48,7 +48,7 @@ function bytesOf(
     {
       /* Asked for by who reads: of who does not, nothing is kept, and no time is taken. */
       async pull(controller) {
-        const events = await takeOrQuiet(outbox, keepAlive);
+        const events = await takeOrQuiet(backlog, keepAlive);
         if (events === undefined) controller.close();
         else controller.enqueue(encoder.encode(textOf(events)));
       },
@@ -60,10 +60,10 @@ function bytesOf(
 
 /** What is there to tell; nothing when it has been quiet for so long, `undefined` at the end. */
 async function takeOrQuiet(
-  outbox: Outbox,
+  backlog: EventBacklog,
   { keepAliveMs, wait }: KeepAlive,
 ): Promise<readonly AgUiEvent[] | undefined> {
-  if (keepAliveMs === 0) return outbox.take();
+  if (keepAliveMs === 0) return backlog.take();
   const quiet = new AbortController();
   const told = new AbortController();
   const ring = async (): Promise<void> => {
@@ -73,7 +73,7 @@ async function takeOrQuiet(
   /* A wait may reject when its signal aborts: it is over. */
   ring().catch(() => {});
   try {
-    return await outbox.take(quiet.signal);
+    return await backlog.take(quiet.signal);
   } finally {
     told.abort();
   }

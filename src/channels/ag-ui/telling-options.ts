@@ -1,7 +1,7 @@
 import { toldOf } from '../../http/error-response.ts';
 
 /** How a thread is told to a client. */
-export interface TellingOptions {
+export interface ThreadViewOptions {
   /**
    * The tools whose calls the client runs: those of the agent without `execute`. Their results are taken from its tool messages.
    * What a client lists as its tools is never looked at. Default none.
@@ -20,7 +20,7 @@ export interface TellingOptions {
 
 /** The text that a client gets for a call that failed with `error`: the same live and in a snapshot. */
 export function toolErrorText(
-  { redactToolErrors = true, onError }: TellingOptions,
+  { redactToolErrors = true, onError }: ThreadViewOptions,
   error: string,
 ): string {
   return redactToolErrors ? toldOf(new Error(error), onError) : error;

@@ -4,11 +4,11 @@ import { allowed } from '../../http/authorize.ts';
 import { jsonResponse, toldOf } from '../../http/error-response.ts';
 import { foreignOrigin } from '../../http/foreign-origin.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { follow } from './follow.ts';
-import { streamedResponse } from './streamed-response.ts';
-import { ThreadTelling } from './thread-telling.ts';
-import { toUIMessages } from './to-ui-messages.ts';
-import { turnAt } from './turns.ts';
+import { followRun } from './output/follow-run.ts';
+import { chunkResponse } from './output/chunk-response.ts';
+import { ThreadChunks } from './output/thread-chunks.ts';
+import { toUIMessages } from './output/to-ui-messages.ts';
+import { turnAt } from './output/turns.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
 
 /** Shows a thread, whole or its last turn as a stream. Nothing is decided and nothing is run here. */
@@ -78,26 +78,26 @@ function lastTurn<RUNTIME_CONTEXT>(
     .some(({ type }) => type === 'step-finished' || type === 'request-opened');
   if (!shows && status !== 'running') return new Response(null, { status: 204 });
   const gone = new AbortController();
-  const chunks = tellAgain(options, thread, gone.signal);
-  return streamedResponse({ request, chunks, gone, headers: options.headers });
+  const chunks = replayTurn(options, thread, gone.signal);
+  return chunkResponse({ request, chunks, gone, headers: options.headers });
 }
 
-async function* tellAgain<RUNTIME_CONTEXT>(
+async function* replayTurn<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   opened: AgentThread,
   gone: AbortSignal,
 ): AsyncGenerator<UIMessageChunk, void> {
-  const telling = new ThreadTelling(options);
+  const threadChunks = new ThreadChunks(options);
   let thread = opened;
   try {
-    yield* telling.begin(thread, { type: 'nothing' }, 0);
+    yield* threadChunks.begin(thread, { type: 'nothing' }, 0);
     if (thread.status === 'running') {
-      thread = yield* follow(options, telling, { thread, gone });
+      thread = yield* followRun(options, threadChunks, { thread, gone });
       throwItsError(thread);
     }
-    yield* telling.end(thread);
+    yield* threadChunks.end(thread);
   } catch (error) {
-    yield* telling.fail(thread, error);
+    yield* threadChunks.fail(thread, error);
   }
 }
 

@@ -1,14 +1,14 @@
 import { errorResponse } from '../../http/error-response.ts';
 import { type Posted, takePost } from '../../http/take-post.ts';
-import { type ChatRequest, parseChatRequest } from './chat-request.ts';
-import { deliverOutputs } from './client-outputs.ts';
-import { offerAnswers } from './offer-answers.ts';
-import { pageInput } from './page-input.ts';
-import { withSigns } from './page-signs.ts';
+import { type ChatRequest, parseChatRequest } from './input/chat-request.ts';
+import { deliverOutputs } from './input/client-outputs.ts';
+import { acceptAnswers } from './input/accept-answers.ts';
+import { pageInput } from './input/page-input.ts';
+import { withNotices } from './output/page-notices.ts';
 import { refuseReplacement } from './refuse-replacement.ts';
 import { stopRun } from './stop-run.ts';
-import { streamedResponse } from './streamed-response.ts';
-import { tellChat } from './tell-chat.ts';
+import { chunkResponse } from './output/chunk-response.ts';
+import { chatChunks } from './output/stream-chat.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
 
 /** Takes what a page brings, and tells it what comes of that. */
@@ -37,11 +37,11 @@ async function takeChat<RUNTIME_CONTEXT>(
   const thread = await agent.thread(threadId);
   const before = thread.revision;
   const runOptions = { ...by, ...(whilePending === undefined ? {} : { whilePending }) };
-  const { items, stand, replaces = [] } = await pageInput(asked, thread, convertDataPart);
+  const { items, position, replaces = [] } = await pageInput(asked, thread, convertDataPart);
   if (replaces.length > 0) refuseReplacement(thread, items, runOptions);
   await deliverOutputs({ agent, thread, clientTools, by }, outputs);
   for (const { messageId } of replaces) await agent.retract(thread, messageId, by);
-  const offered = await offerAnswers(
+  const offered = await acceptAnswers(
     items,
     (left) => agent.stream(left, thread, runOptions),
     outputs.length > 0,
@@ -53,9 +53,9 @@ async function takeChat<RUNTIME_CONTEXT>(
     return errorResponse(offered.error, onError, refused);
   }
   const { events } = offered;
-  const run = { options, runOptions, thread, events, stand, before, gone: gone.signal };
-  const isSplit = stand.type !== 'message' && items.length > refused.length + 1;
-  const signs = { thread, stand, before, seen, refused, isSplit };
-  const chunks = withSigns(tellChat(run), signs);
-  return streamedResponse({ request, chunks, gone, headers });
+  const run = { options, runOptions, thread, events, position, before, gone: gone.signal };
+  const isSplit = position.type !== 'message' && items.length > refused.length + 1;
+  const notices = { thread, position, before, seen, refused, isSplit };
+  const chunks = withNotices(chatChunks(run), notices);
+  return chunkResponse({ request, chunks, gone, headers });
 }

@@ -1,6 +1,6 @@
 import { jsonResponse } from '../../http/error-response.ts';
 import type { Posted } from '../../http/take-post.ts';
-import type { ChatRequest } from './chat-request.ts';
+import type { ChatRequest } from './input/chat-request.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
 
 /** Ends the run that is at work on the thread, and answers when it has ended. */

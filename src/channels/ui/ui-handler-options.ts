@@ -2,12 +2,12 @@ import type { Agent } from '../../agent/agent.ts';
 import type { HoldOptions } from '../../agent/held-stream.ts';
 import type { Authorize } from '../../http/authorize.ts';
 import type { OriginOptions } from '../../http/foreign-origin.ts';
-import type { TellingOptions } from './telling-options.ts';
-import type { ConvertDataPart } from './user-input.ts';
+import type { ThreadViewOptions } from './output/thread-view-options.ts';
+import type { ConvertDataPart } from './input/user-message.ts';
 
 /** How a web page reaches an agent. */
 export interface UiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
-  extends TellingOptions, HoldOptions, OriginOptions {
+  extends ThreadViewOptions, HoldOptions, OriginOptions {
   agent: Pick<
     Agent<RUNTIME_CONTEXT>,
     'now' | 'thread' | 'stream' | 'respond' | 'deliver' | 'stop' | 'retract'

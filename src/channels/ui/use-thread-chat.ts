@@ -1,10 +1,10 @@
 import { Chat, useChat, type UseChatHelpers } from '@ai-sdk/react';
 import type { UIMessage } from 'ai';
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
-import { ThreadChat } from './thread-chat.ts';
-import type { ThreadChatOptions, ThreadChatState } from './thread-chat-state.ts';
+import { ThreadChat } from './browser/thread-chat.ts';
+import type { ThreadChatOptions, ThreadChatState } from './browser/thread-chat-state.ts';
 
-export type { ThreadChatOptions, ThreadProblem } from './thread-chat-state.ts';
+export type { ThreadChatOptions, ThreadProblem } from './browser/thread-chat-state.ts';
 
 /** The chat of a thread: what `useChat` gives, and what `ThreadChat` adds to it. */
 export interface ThreadChatHelpers
