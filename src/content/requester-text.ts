@@ -1,3 +1,5 @@
+import { inertLine } from './inert-text.ts';
+
 /* What apps call a person by, in the order in which a reader would want it. */
 const names = ['name', 'email', 'id', 'subject'] as const;
 
@@ -19,4 +21,10 @@ function nameOf(requestedBy: unknown): string | undefined {
 /* White space names nobody. */
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}
+
+/** Who asked, as one line that is safe to show; `undefined` where nobody is named. */
+export function requesterLine(requestedBy: unknown): string | undefined {
+  const requester = requesterText(requestedBy);
+  return requester === undefined ? undefined : inertLine(requester);
 }

@@ -1,29 +1,29 @@
-import type { InputItem } from '../../../agent/input/run-input.ts';
 import type { AgentStream, AgentStreamEvent } from '../../../agent/agent-stream.ts';
+import type { InputItem } from '../../../agent/input/run-input.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { RefusedAnswer } from '../../../http/error-response.ts';
-import { withFirst } from '../output/run-chunks.ts';
+import { withFirst } from '../output/chunk-stream.ts';
 
-/** The outcome of an input: a run without the answers that were refused, or the error that refuses all of it. */
-export type Offered =
-  | { type: 'taken'; events: AsyncIterable<AgentStreamEvent>; refused: RefusedAnswer[] }
+/** What came of an input: a run without the answers that were refused, or the error that refuses the whole input. */
+export type StartedInput =
+  | { type: 'started'; events: AsyncIterable<AgentStreamEvent>; refused: RefusedAnswer[] }
   | { type: 'refused'; error: unknown; refused: RefusedAnswer[] };
 
 /**
- * Starts a run with the answers that the agent accepts: each that it refuses is left out, and the rest offered again, so that they are
- * recorded in one append. `mayRunEmpty`: whether to run when no item is left.
+ * Starts a run with the answers that the agent accepts, and records them with one append: each answer that it refuses is left out, and the
+ * others are tried again. `mayRunEmpty`: whether to run if no item is left.
  */
 export async function acceptAnswers(
   items: readonly InputItem[],
   start: (items: readonly InputItem[]) => AgentStream,
   mayRunEmpty: boolean,
-): Promise<Offered> {
+): Promise<StartedInput> {
   const refused: RefusedAnswer[] = [];
   for (let left = items; ;) {
     const events = start(left)[Symbol.asyncIterator]();
     const first = await events.next();
     if (first.value?.type !== 'error') {
-      return { type: 'taken', events: withFirst(first, events), refused };
+      return { type: 'started', events: withFirst(first, events), refused };
     }
     const { error } = first.value;
     const rest = left.filter((item) => !isRefusedBy(error, item));

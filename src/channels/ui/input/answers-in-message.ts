@@ -11,8 +11,8 @@ const partSchema = z.looseObject({
 });
 
 /**
- * The answers that a page has put into an assistant message, and that were not sent: nothing else of the message counts. Of what was
- * shown they carry the digest, so that an answer to anything else is refused.
+ * The unsent answers that a page has put into an assistant message; the rest of the message is ignored. They carry the digest of what was
+ * shown, so that an answer is refused if the request was about anything else.
  */
 export function approvalAnswers(message: unknown): unknown[] {
   const { data } = z.looseObject({ parts: z.array(z.unknown()) }).safeParse(message);

@@ -11,8 +11,8 @@ const dataUrlPattern = new RegExp(
 );
 
 /**
- * A file of a user's message, without what a page may not say about it. Throws `invalid-input`, and says which file and why, where no
- * provider could take it: once recorded it would fail every run of the thread.
+ * A file of a user's message, with only the fields that a page may set. Throws `invalid-input` with the file and the reason if no provider
+ * could accept the file: once recorded it would fail every run of the thread.
  */
 export function checkedAttachment(
   { type, mediaType, filename, url }: FileUIPart,
@@ -51,7 +51,7 @@ function mediaTypeFault(mediaType: string): string | undefined {
 function dataFault(url: string): string | undefined {
   const [, content] = dataUrlPattern.exec(url) ?? [];
   if (content === undefined)
-    return 'its data URL is malformed; data:<type>;base64,<bytes> is taken';
+    return 'its data URL is malformed; it must be data:<type>;base64,<bytes>';
   if (content === '') return 'it is empty';
   try {
     fromBase64(content);

@@ -27,28 +27,28 @@ const requestSchema = z.object({
 /** The result of a call that the page ran. */
 export type ClientOutput = z.infer<typeof outputSchema>;
 
-/** What a page posts. */
+/** The body of a page's `POST`. */
 export interface ChatRequest extends Omit<
   z.infer<typeof requestSchema>,
   'id' | 'answers' | 'message' | 'messages' | 'messageId' | 'trigger'
 > {
   threadId: string;
-  /** The message that the page sends: the one that it names, or else its last. */
+  /** The message that the page sends: the one with its `messageId`, or else its last. */
   message: unknown;
   /** The assistant's last message, which may hold answers that have not been sent. Other messages are ignored. */
   assistantMessage: unknown;
-  /** Whether the page has dropped the assistant's last message, and needs the whole of it. */
+  /** Whether the page has dropped the assistant's last message and needs all of it. */
   isRegenerate: boolean;
   answers: UserInputResponseContent[];
 }
 
-/** What a page posted. Throws `invalid-input` or `invalid-answer`. */
+/** Parses the body of a page's `POST`. Throws `invalid-input` or `invalid-answer`. */
 export function parseChatRequest(json: unknown): ChatRequest {
   const parsed = requestSchema.safeParse(json);
   if (!parsed.success) {
     throw new HoldpointError(
       'invalid-input',
-      `This is no request of a chat: ${z.prettifyError(parsed.error)}`,
+      `The body is not a valid chat request: ${z.prettifyError(parsed.error)}`,
     );
   }
   const { id, message, messages = [], messageId, trigger, answers = [], ...rest } = parsed.data;
@@ -65,19 +65,19 @@ export function parseChatRequest(json: unknown): ChatRequest {
 
 const headSchema = z.looseObject({ id: z.string().optional(), role: z.string() });
 
-/** The id and the role of what a page sent as a message. */
+/** The id and the role of a message that a page sent. */
 export function headOf(message: unknown): z.infer<typeof headSchema> | undefined {
   return headSchema.safeParse(message).data;
 }
 
-/** Answers as their schema has them: strict, so that nothing but `approved: true` approves. Throws `invalid-answer`. */
+/** Parses answers strictly, so that only `approved: true` approves. Throws `invalid-answer`. */
 export function parseAnswers(answers: readonly unknown[]): UserInputResponseContent[] {
   return answers.map((answer) => {
     const parsed = userInputResponseSchema.safeParse(answer);
     if (parsed.success) return parsed.data;
     throw new HoldpointError(
       'invalid-answer',
-      `This is no answer to a request: ${z.prettifyError(parsed.error)}`,
+      `An answer is not valid: ${z.prettifyError(parsed.error)}`,
     );
   });
 }

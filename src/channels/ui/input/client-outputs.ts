@@ -6,7 +6,7 @@ import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { ClientOutput } from './chat-request.ts';
 
-/** What bringing a page's results needs. */
+/** What `deliverOutputs` needs. */
 interface Delivery {
   agent: Pick<Agent, 'deliver'>;
   thread: AgentThread;
@@ -14,7 +14,10 @@ interface Delivery {
   by: AnswerOptions;
 }
 
-/** Records the results of calls that the page ran; none, when one of them is not the page's to bring, or a call has two. */
+/**
+ * Records the results of calls that the page ran. Throws, and records none, if the page may not send one of them or a call has two:
+ * `unknown-call`, `not-allowed`, `invalid-input`.
+ */
 export async function deliverOutputs(
   { agent, thread, clientTools, by }: Delivery,
   outputs: readonly ClientOutput[],
@@ -22,25 +25,27 @@ export async function deliverOutputs(
   if (outputs.length === 0) return;
   refuseConflicting(outputs);
   const calls = new Map(thread.calls.map((call) => [call.toolCallId, call]));
-  for (const { toolCallId } of outputs) refuseForeign(toolCallId, calls, clientTools);
+  for (const { toolCallId } of outputs) checkDeliverable(toolCallId, calls, clientTools);
   for (const output of outputs) {
     await agent.deliver(thread, output.toolCallId, outcomeOf(output), by);
   }
 }
 
-/* One of them would be recorded, and nobody said which. */
+/* Only one of them can be recorded, and it is unknown which is right. */
 function refuseConflicting(outputs: readonly ClientOutput[]): void {
   const texts = new Map(outputs.map((output) => [output.toolCallId, JSON.stringify(output)]));
-  const twin = outputs.find((output) => texts.get(output.toolCallId) !== JSON.stringify(output));
-  if (twin === undefined) return;
+  const conflict = outputs.find(
+    (output) => texts.get(output.toolCallId) !== JSON.stringify(output),
+  );
+  if (conflict === undefined) return;
   throw new HoldpointError(
     'invalid-input',
-    `The outputs have two results of call ${JSON.stringify(twin.toolCallId)}; send one.`,
+    `The outputs have two results of call ${JSON.stringify(conflict.toolCallId)}; send one.`,
   );
 }
 
-/* Other calls that wait may be jobs, whose results no browser knows. */
-function refuseForeign(
+/* Other deferred calls may be jobs, whose results no browser knows. */
+function checkDeliverable(
   toolCallId: string,
   calls: ReadonlyMap<string, ToolCallRecord>,
   clientTools: readonly string[],
@@ -49,14 +54,18 @@ function refuseForeign(
   if (call === undefined) {
     throw new HoldpointError(
       'unknown-call',
-      `This thread has no call ${JSON.stringify(toolCallId)}.`,
+      `This thread has no call ${JSON.stringify(toolCallId)}; send only results of calls that this thread shows.`,
     );
   }
+  const isClientTool = clientTools.includes(call.toolName);
   const isOpen = call.outcome === undefined && call.status !== 'deferred';
-  if (clientTools.includes(call.toolName) && !isOpen) return;
+  if (isClientTool && !isOpen) return;
+  const reason = isClientTool
+    ? `the call is ${call.status}`
+    : `tool ${call.toolName} is not one of the handler's clientTools`;
   throw new HoldpointError(
     'not-allowed',
-    `The result of call ${toolCallId} is not for a page to bring, or not yet.`,
+    `This page can't submit the result of call ${toolCallId}: ${reason}.`,
   );
 }
 

@@ -1,21 +1,21 @@
 import type { InputItem } from '../../../agent/input/run-input.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
+import type { PagePosition } from '../output/thread-chunks.ts';
 import { approvalAnswers } from './answers-in-message.ts';
 import { type ChatRequest, headOf, parseAnswers } from './chat-request.ts';
-import type { RecordedMessage } from './recorded-message.ts';
-import type { PagePosition } from '../output/thread-chunks.ts';
-import { type ConvertDataPart, type UserInput, userInput } from './user-message.ts';
+import type { RetractableMessage } from './recorded-message.ts';
+import { type ConvertDataPart, type UserMessage, userMessage } from './user-message.ts';
 
-/** What a page brings to a run, and what it has before it. */
+/** The input of a run from a page's request, and what the page already shows. */
 export interface PageInput {
   items: InputItem[];
   position: PagePosition;
-  /** The messages without a reply that this takes the place of; the last one first. */
-  replaces?: RecordedMessage[];
+  /** The messages without a reply that this input replaces; the last one first. */
+  replaces?: RetractableMessage[];
 }
 
-/** What a page posted, for a run. Of messages that the model or a tool said, only the answers in them count. */
+/** The input of a run from a page's request. Of the assistant's messages only the answers in them count. */
 export async function pageInput(
   { message, assistantMessage, answers, revision, isRegenerate }: ChatRequest,
   thread: AgentThread,
@@ -24,8 +24,8 @@ export async function pageInput(
   const role = message === undefined ? 'none' : headOf(message)?.role;
   if (role === 'user') {
     const unsent = parseAnswers(approvalAnswers(assistantMessage));
-    const input = await userInput(message, thread, convertDataPart);
-    return fromUser([...answers, ...unsent], isRegenerate, input);
+    const content = await userMessage(message, thread, convertDataPart);
+    return inputOfUser([...answers, ...unsent], isRegenerate, content);
   }
   if (isRegenerate) return { items: answers, position: { type: 'nothing', isRegenerate } };
   switch (role) {
@@ -39,35 +39,35 @@ export async function pageInput(
     default:
       throw new HoldpointError(
         'invalid-input',
-        'The last message of a request is the one of a user, or of the assistant with answers in it.',
+        `The last message has the role ${JSON.stringify(role)}; send a message of the user, or the assistant's message with answers.`,
       );
   }
 }
 
-/* Of a message that is sent again, as its answer has not come, the turn is told; it is not said twice. */
-function fromUser(
+/* A recorded message that is sent again is not added again: its turn is streamed. */
+function inputOfUser(
   answers: readonly InputItem[],
   isRegenerate: boolean,
-  input: UserInput,
+  content: UserMessage,
 ): PageInput {
-  switch (input.type) {
+  switch (content.type) {
     case 'message': {
-      const { message, replaces } = input;
+      const { message, replaces } = content;
       const items = [...answers, message];
       return { items, position: { type: 'nothing' }, ...(replaces && { replaces }) };
     }
-    case 'said-before':
-      if (isRegenerate && input.stopped !== undefined) {
-        const items = [...answers, input.message];
-        return { items, position: { type: 'nothing' }, replaces: [input.stopped] };
+    case 'recorded':
+      if (isRegenerate && content.stopped !== undefined) {
+        const items = [...answers, content.message];
+        return { items, position: { type: 'nothing' }, replaces: [content.stopped] };
       }
       return {
         items: [...answers],
-        position: { type: 'nothing', turn: input.revision, isRegenerate },
+        position: { type: 'nothing', turn: content.revision, isRegenerate },
       };
     case 'answers': {
       const type = isRegenerate ? 'nothing' : 'new-message';
-      return { items: [...answers, ...input.answers], position: { type } };
+      return { items: [...answers, ...content.answers], position: { type } };
     }
   }
 }

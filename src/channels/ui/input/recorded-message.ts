@@ -2,46 +2,45 @@ import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { messageIdOf } from '../../../thread/message-id.ts';
+import { isSaid } from '../../../thread/message-turn.ts';
 import { retractedMessages } from '../../../thread/retracted-messages.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
 import { userUIMessage } from '../output/user-ui-message.ts';
 
-/** What a thread knows of a user's message, by the id that the page has for it. */
-export type SaidBefore =
+/** What a user's message is to a thread that may have recorded it, found by the id that the page has for it. */
+export type MessageState =
   | { type: 'new' }
-  /** The thread took it at this revision; with `stopped`, its reply was stopped before the first word. */
-  | { type: 'said-before'; revision: number; stopped?: RecordedMessage }
-  /** It takes the place of a message that has no reply, and of those after it; the last one first. */
-  | { type: 'edit'; replaces: RecordedMessage[] };
+  /** The thread recorded it at this revision; with `stopped`, its reply was stopped before the first word. */
+  | { type: 'recorded'; revision: number; stopped?: RetractableMessage }
+  /** It replaces a message that has no reply, and those after it; the last one first. */
+  | { type: 'edit'; replaces: RetractableMessage[] };
 
-/** A message of the thread that can be withdrawn; `messageId` is what the thread knows it by, if it has an id. */
-export interface RecordedMessage {
+/** A message of the thread that can be retracted; `messageId` is its id in the thread, if it has one. */
+export interface RetractableMessage {
   messageId: string | undefined;
 }
 
-/** What a thread knows of a message. Throws `invalid-input` for an edit of a message that has a reply: what is recorded stays. */
-export function saidBefore(
+/** What a user's message is to the thread. Throws `invalid-input` for an edit of a message that has a reply. */
+export function messageState(
   { id: threadId, events }: AgentThread,
   id: string,
   message: ModelMessage,
-): SaidBefore {
+): MessageState {
   const retracted = retractedMessages(events);
-  const index = ownIndex(events, retracted, id) ?? givenIndex(threadId, id);
+  const index = indexOfId(events, retracted, id) ?? indexOfGeneratedId(threadId, id);
   const event = index === undefined ? undefined : events[index];
   if (index === undefined || (event !== undefined && retracted.has(event))) return { type: 'new' };
-  const isMessage = event?.type === 'message-added' && event.place === undefined;
+  const isMessage = event !== undefined && isSaid(event);
   const later = events.slice(index + 1).filter((each) => !retracted.has(each));
   const hasReply = later.some(({ type }) => type === 'step-finished');
-  const next = later
-    .filter((each) => each.type === 'message-added')
-    .filter(({ place }) => place === undefined);
-  if (isMessage && wordsOf(event.message) === wordsOf(message)) {
-    const said = { type: 'said-before' as const, revision: index + 1 };
-    const isUnsaid = !hasReply && next.length === 0 && isStopped(later);
-    return isUnsaid ? { ...said, stopped: recorded(event) } : said;
+  const next = later.filter(isSaid);
+  if (isMessage && textOf(event.message) === textOf(message)) {
+    const recorded = { type: 'recorded' as const, revision: index + 1 };
+    const isRetractable = !hasReply && next.length === 0 && isStopped(later);
+    return isRetractable ? { ...recorded, stopped: retractable(event) } : recorded;
   }
   if (isMessage && !hasReply) {
-    return { type: 'edit', replaces: [event, ...next].map(recorded).toReversed() };
+    return { type: 'edit', replaces: [event, ...next].map(retractable).toReversed() };
   }
   throw new HoldpointError(
     'invalid-input',
@@ -49,14 +48,14 @@ export function saidBefore(
   );
 }
 
-/* Where the message is that was given an id of this form, as `toUIMessages` gives it. */
-function givenIndex(threadId: string, id: string): number | undefined {
-  const own = id.startsWith(`${threadId}:`) ? id.slice(threadId.length) : '';
-  const [, revision] = /^:(\d+):user$/.exec(own) ?? [];
+/* Where `toUIMessages` found the message for which it generated this id. */
+function indexOfGeneratedId(threadId: string, id: string): number | undefined {
+  const suffix = id.startsWith(`${threadId}:`) ? id.slice(threadId.length) : '';
+  const [, revision] = /^:(\d+):user$/.exec(suffix) ?? [];
   return revision === undefined ? undefined : Number(revision) - 1;
 }
 
-function ownIndex(
+function indexOfId(
   events: readonly ThreadEvent[],
   retracted: ReadonlySet<ThreadEvent>,
   id: string,
@@ -72,10 +71,11 @@ function isStopped(events: readonly ThreadEvent[]): boolean {
   return events.findLast((event) => event.type === 'run-ended')?.stopped === true;
 }
 
-function recorded({ message }: ThreadEventOf<'message-added'>): RecordedMessage {
+function retractable({ message }: ThreadEventOf<'message-added'>): RetractableMessage {
   return { messageId: messageIdOf(message) };
 }
 
-function wordsOf(message: ModelMessage): string {
+/* Its content as a page has it, which the ids and the provider's options are no part of. */
+function textOf(message: ModelMessage): string {
   return JSON.stringify(userUIMessage(message, ''));
 }

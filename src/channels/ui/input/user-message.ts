@@ -11,34 +11,36 @@ import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { named } from '../../../thread/message-id.ts';
 import { fromInteractionResponse, interactionIdOf } from '../../../tools/interaction.ts';
 import { checkedAttachment } from './attachment.ts';
-import { type RecordedMessage, type SaidBefore, saidBefore } from './recorded-message.ts';
+import { type MessageState, messageState, type RetractableMessage } from './recorded-message.ts';
 
-/** Makes text or a file for the model of a data part that a user sent; the AI SDK's option of this name. */
+/** Converts a data part of a user's message into text or a file for the model; the AI SDK's option of this name. */
 export type ConvertDataPart = NonNullable<
   NonNullable<Parameters<typeof convertToModelMessages<UIMessage>>[1]>['convertDataPart']
 >;
 
 type UIPart = UIMessage['parts'][number];
 
-/** What a user's message brings: itself, for the model, if it is new or edited, or the answers that it holds. */
-export type UserInput =
-  | { type: 'message'; message: ModelMessage; replaces?: RecordedMessage[] }
-  | (Extract<SaidBefore, { type: 'said-before' }> & { message: ModelMessage })
+/** What a page's user message contains: a new or edited message for the model, a recorded message, or answers. */
+export type UserMessage =
+  | { type: 'message'; message: ModelMessage; replaces?: RetractableMessage[] }
+  | (Extract<MessageState, { type: 'recorded' }> & { message: ModelMessage })
   | { type: 'answers'; answers: QuestionResponseContent[] };
 
-/** What a user's message brings. Throws `invalid-input` for what is no user's message. */
-export async function userInput(
+/** Reads a page's user message. Throws `invalid-input` if it is not a valid user message of the AI SDK. */
+export async function userMessage(
   message: unknown,
   thread: AgentThread,
   convertDataPart: ConvertDataPart | undefined,
-): Promise<UserInput> {
+): Promise<UserMessage> {
   const { id, parts } = await validMessage(message);
   const responses = parts.filter(isInteractionResponse);
-  if (responses.length === 0) return spoken(id, await modelMessage(parts, convertDataPart), thread);
+  if (responses.length === 0) {
+    return withState(id, await modelMessage(parts, convertDataPart), thread);
+  }
   if (responses.length < parts.length) {
     throw new HoldpointError(
       'invalid-input',
-      'A message with an interaction_response holds nothing else: say the rest in a message of its own.',
+      'A message with an interaction_response must contain nothing else; send the rest in another message.',
     );
   }
   const questions = questionsOf(thread);
@@ -48,16 +50,16 @@ export async function userInput(
   return { type: 'answers', answers };
 }
 
-function spoken(id: string, words: ModelMessage, thread: AgentThread): UserInput {
-  const message = id === '' ? words : named(words, id);
-  const said = saidBefore(thread, id, words);
-  switch (said.type) {
+function withState(id: string, unnamed: ModelMessage, thread: AgentThread): UserMessage {
+  const message = id === '' ? unnamed : named(unnamed, id);
+  const state = messageState(thread, id, unnamed);
+  switch (state.type) {
     case 'new':
       return { type: 'message', message };
     case 'edit':
-      return { type: 'message', message, replaces: said.replaces };
-    case 'said-before':
-      return { ...said, message };
+      return { type: 'message', message, replaces: state.replaces };
+    case 'recorded':
+      return { ...state, message };
   }
 }
 
@@ -65,7 +67,10 @@ async function validMessage(message: unknown): Promise<UIMessage> {
   const validated = await safeValidateUIMessages({ messages: [message] });
   const [valid] = validated.success ? validated.data : [];
   if (valid?.role === 'user' && valid.id.length <= 256 && valid.id.isWellFormed()) return valid;
-  throw new HoldpointError('invalid-input', 'This is no user message of the AI SDK.');
+  throw new HoldpointError(
+    'invalid-input',
+    'The message is not a valid user message of the AI SDK; its id may have at most 256 characters.',
+  );
 }
 
 async function modelMessage(
@@ -73,7 +78,7 @@ async function modelMessage(
   convertDataPart: ConvertDataPart | undefined,
 ): Promise<ModelMessage> {
   const options = convertDataPart === undefined ? {} : { convertDataPart };
-  const user = { role: 'user' as const, parts: takenParts(parts) };
+  const user = { role: 'user' as const, parts: acceptedParts(parts) };
   const [message = { role: 'user', content: [] }] = await convertToModelMessages([user], options);
   return message;
 }
@@ -82,8 +87,8 @@ function isInteractionResponse({ type }: UIPart): boolean {
   return type === 'data-interaction_response' || type === 'data-interactionResponse';
 }
 
-/* A page says what, not how: what is meant for a provider, or names its files, is not taken from it. */
-function takenParts(parts: readonly UIPart[]): UIPart[] {
+/* A page sends content only: provider options and provider file ids in its parts are dropped. */
+function acceptedParts(parts: readonly UIPart[]): UIPart[] {
   let files = 0;
   return parts.flatMap((part): UIPart[] => {
     if (part.type === 'text') return [{ type: 'text', text: part.text }];
@@ -93,7 +98,7 @@ function takenParts(parts: readonly UIPart[]): UIPart[] {
   });
 }
 
-/* Also those that are answered by now: the same answer again is harmless, and another is refused as such. */
+/* Answered ones too: the same answer again has no effect, and a different one is refused as such. */
 function questionsOf({ events }: AgentThread): QuestionRequestContent[] {
   return events
     .filter((event) => event.type === 'request-opened')
@@ -119,6 +124,6 @@ function interactionAnswer(
   if (request !== undefined) return fromInteractionResponse(request, response);
   throw new HoldpointError(
     'unknown-request',
-    `This thread has no question with the interaction_id ${JSON.stringify(id)}.`,
+    `This thread has no question with the interaction_id ${JSON.stringify(id)}; send the interaction_id of a question that this thread shows.`,
   );
 }

@@ -2,20 +2,20 @@ import type { UIMessageChunk } from 'ai';
 import { EventBuffer } from '../../../content/event-buffer.ts';
 import { timer } from '../../../content/timer.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
-import { listen, type LiveNews, nextStepOf } from './live-runs.ts';
-import type { ThreadChunks } from './thread-chunks.ts';
 import type { UiHandlerOptions } from '../ui-handler-options.ts';
+import { type LiveEvent, nextStepOf, subscribe } from './live-runs.ts';
+import type { ThreadChunks } from './thread-chunks.ts';
 
-/** When a page that follows a run reads the thread: at news of a run in this process, and when it is time to poll. */
-type Signal = LiveNews | { type: 'poll' } | { type: 'failed'; error: unknown };
+/** When a page that follows a run reads the thread: at events of a run in this process, and when it is time to poll. */
+type Signal = LiveEvent | { type: 'poll' } | { type: 'failed'; error: unknown };
 
 /**
- * Streams what another run records, until the thread is not running, or the page has gone; of a run in this process also what the model
- * is saying. Returns the thread as it is then.
+ * Streams what another run records, until the thread is not running or the page has disconnected; for a run in this process also what the
+ * model streams. Returns the thread as it is then.
  */
 export async function* followRun<RUNTIME_CONTEXT>(
   { agent, pollMs = 500, wait = timer }: UiHandlerOptions<RUNTIME_CONTEXT>,
-  threadChunks: ThreadChunks,
+  chunks: ThreadChunks,
   { thread: opened, gone }: { thread: AgentThread; gone: AbortSignal },
 ): AsyncGenerator<UIMessageChunk, AgentThread> {
   const signals = new EventBuffer<Signal>();
@@ -23,7 +23,7 @@ export async function* followRun<RUNTIME_CONTEXT>(
   const drop = (): void => signals.drop();
   if (gone.aborted) drop();
   gone.addEventListener('abort', drop);
-  const unlisten = listen(agent, opened.id, (news) => signals.push(news));
+  const unsubscribe = subscribe(agent, opened.id, (event) => signals.push(event));
   const poll = (): void => void pushAfter(wait(pollMs, gone), signals);
   let thread = opened;
   let step = nextStepOf(thread);
@@ -33,19 +33,20 @@ export async function* followRun<RUNTIME_CONTEXT>(
       const { value: signal } = await signals.next();
       if (signal === undefined) return thread;
       if (signal.type === 'failed') throw signal.error;
-      if (signal.type !== 'delta' || signal.step > step) {
+      if (signal.type !== 'provisional' || signal.step > step) {
         thread = await agent.thread(opened.id);
         step = nextStepOf(thread);
-        yield* threadChunks.news(thread);
+        yield* chunks.update(thread);
       }
-      if (signal.type === 'delta' && signal.step === step)
-        yield* threadChunks.fromDelta(signal.delta);
-      if (signal.type === 'ended' || thread.status !== 'running') yield* threadChunks.reset();
+      if (signal.type === 'provisional' && signal.step === step) {
+        yield* chunks.ofProvisional(signal.event);
+      }
+      if (signal.type === 'ended' || thread.status !== 'running') yield* chunks.reset();
       if (thread.status !== 'running') return thread;
       if (signal.type === 'poll') poll();
     }
   } finally {
-    unlisten();
+    unsubscribe();
     gone.removeEventListener('abort', drop);
   }
 }

@@ -4,20 +4,20 @@ import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { Provisional } from './turn-chunks.ts';
 
 /** What happens in a run of this process, for pages that follow it. */
-export type LiveNews =
-  /** The model says more of the step of this number, or a tool has more before that step. */
-  | { type: 'delta'; step: number; delta: Provisional }
+export type LiveEvent =
+  /** The model streams the step of this number, or a tool yields a preliminary result before that step. */
+  | { type: 'provisional'; step: number; event: Provisional }
   /** Events were recorded. */
   | { type: 'recorded' }
-  /** The run has ended; what the model said and the run did not record never counts. */
+  /** The run has ended; provisional events that it did not record never count. */
   | { type: 'ended' };
 
-type Listener = (news: LiveNews) => void;
+type Listener = (event: LiveEvent) => void;
 
 /** A thread that is run in this process, or followed by pages. */
 interface LiveThread {
-  /** What the model has said of the step that is not recorded yet, and what tools have so far. */
-  said: Extract<LiveNews, { type: 'delta' }>[];
+  /** The provisional events of the step that is not recorded yet, for pages that subscribe later. */
+  provisional: Extract<LiveEvent, { type: 'provisional' }>[];
   listeners: Set<Listener>;
   /** How many runs and pages use this. */
   users: number;
@@ -27,49 +27,46 @@ type ThreadOpener = Pick<Agent, 'thread'>;
 
 const threadsOf = new WeakMap<ThreadOpener, Map<string, LiveThread>>();
 
-/** Passes the events of a run on, and emits them to the pages that listen. */
+/** Yields the events of a run, and emits them to the pages that have subscribed. */
 export async function* broadcast(
   agent: ThreadOpener,
   thread: AgentThread,
   events: AsyncIterable<AgentStreamEvent>,
 ): AsyncGenerator<AgentStreamEvent, void> {
   const live = join(agent, thread.id);
-  const emit = (news: LiveNews): void => live.listeners.forEach((listener) => listener(news));
+  const emit = (event: LiveEvent): void => live.listeners.forEach((listener) => listener(event));
   let step = nextStepOf(thread);
-  let isSpeaking = false;
+  let hasProvisional = false;
   try {
     for await (const event of events) {
       if ('at' in event) {
         if (event.type === 'step-finished') {
           step = event.step + 1;
-          live.said = [];
+          live.provisional = [];
         }
         emit({ type: 'recorded' });
       } else if (event.type !== 'finish' && event.type !== 'error') {
-        isSpeaking = true;
-        const news: LiveNews = { type: 'delta', step, delta: event };
-        if (event.type === 'tool-result') {
-          live.said = live.said.filter(({ delta }) => !isReplaced(delta, event));
-        }
-        live.said.push(news);
-        emit(news);
+        hasProvisional = true;
+        const provisional = { type: 'provisional', step, event } as const;
+        keep(live, provisional);
+        emit(provisional);
       }
       yield event;
     }
   } finally {
-    /* A run that only records an answer for another run says nothing, and the other run continues. */
-    if (isSpeaking) {
-      live.said = [];
+    /* A run that only records an answer for another run streams nothing, and the other run continues. */
+    if (hasProvisional) {
+      live.provisional = [];
       emit({ type: 'ended' });
     }
     leave(agent, thread.id);
   }
 }
 
-/** Listens to the runs of a thread in this process, from what the model has said already; the returned function ends that. */
-export function listen(agent: ThreadOpener, threadId: string, listener: Listener): () => void {
+/** Subscribes to the runs of a thread in this process, beginning with what the open step has streamed. Returns the unsubscribe function. */
+export function subscribe(agent: ThreadOpener, threadId: string, listener: Listener): () => void {
   const live = join(agent, threadId);
-  for (const news of live.said) listener(news);
+  for (const event of live.provisional) listener(event);
   live.listeners.add(listener);
   return () => {
     live.listeners.delete(listener);
@@ -77,11 +74,15 @@ export function listen(agent: ThreadOpener, threadId: string, listener: Listener
   };
 }
 
-/* What a tool yields takes the place of what it yielded before. */
-function isReplaced(said: Provisional, by: Provisional): boolean {
-  return (
-    said.type === 'tool-result' && by.type === 'tool-result' && said.toolCallId === by.toolCallId
-  );
+/* A preliminary result replaces the one before of the same call. */
+function keep(live: LiveThread, added: LiveThread['provisional'][number]): void {
+  const { event } = added;
+  if (event.type === 'tool-result') {
+    live.provisional = live.provisional.filter(
+      ({ event: kept }) => kept.type !== 'tool-result' || kept.toolCallId !== event.toolCallId,
+    );
+  }
+  live.provisional.push(added);
 }
 
 /** The number of the step that the model takes next. */
@@ -93,7 +94,7 @@ export function nextStepOf({ events }: AgentThread): number {
 function join(agent: ThreadOpener, threadId: string): LiveThread {
   const threads = threadsOf.get(agent) ?? new Map<string, LiveThread>();
   threadsOf.set(agent, threads);
-  const live = threads.get(threadId) ?? { said: [], listeners: new Set(), users: 0 };
+  const live = threads.get(threadId) ?? { provisional: [], listeners: new Set(), users: 0 };
   threads.set(threadId, live);
   live.users += 1;
   return live;

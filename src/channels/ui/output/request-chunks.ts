@@ -4,14 +4,14 @@ import type { UserInputRequest } from '../../../content/user-input.ts';
 import type { ThreadEventOf } from '../../../thread/thread-event.ts';
 
 /**
- * Says what becomes of a request that is about no call, or that a tool asks while its call goes on: a data part with its id, replaced
- * when it is answered or closed. The call's own part is left as it is.
+ * The chunks for a request that is about no call, or that a tool made during its call: a data part with the request's id, replaced
+ * when the request is answered or closed. The part of the call does not change.
  */
 export class RequestChunks {
   readonly #request: UserInputRequest;
   #isOpen = true;
 
-  /** `call` is the one beside which it is asked. */
+  /** `call` is the call that the request was made during, if any. */
   constructor(request: UserInputRequest, call: ToolCall | undefined) {
     this.#request = call === undefined ? request : { ...request, toolCall: shown(call) };
   }

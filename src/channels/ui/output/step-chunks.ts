@@ -1,13 +1,17 @@
 import type { UIMessageChunk } from 'ai';
 import type { ModelDelta } from '../../../agent/model/streaming-model.ts';
+import { addDelta, type StreamedText } from '../../../thread/streamed-text.ts';
 import type { StepPart } from './step-parts.ts';
 import { type ThreadViewOptions, toolPartFields } from './thread-view-options.ts';
 
-/** A piece that was told while the model said it, and may turn out otherwise. */
-type StreamedPart =
-  | { type: 'text' | 'reasoning'; id: string; text: string; isEnded: boolean }
-  | { type: 'tool'; toolCallId: string; toolName: string };
-type Block = Extract<StreamedPart, { id: string }>;
+interface Block extends StreamedText {
+  /** Empty until the block is on the page. */
+  id: string;
+  isEnded: boolean;
+}
+
+/** A part that was streamed before its step was recorded, and may be recorded differently. */
+type StreamedPart = Block | { type: 'tool'; toolCallId: string; toolName: string };
 
 type BlockDelta = Extract<
   ModelDelta,
@@ -15,8 +19,8 @@ type BlockDelta = Extract<
 >;
 
 /**
- * Tells the steps of a turn: what the model says while it says it, and then what was recorded. Where these differ, as ids were
- * renamed, blanks dropped, or another worker took the step, the page is made to forget, and is told what was recorded.
+ * The chunks of a turn's steps: what the model streams, then what is missing of the recorded step. If the two differ, because ids were
+ * renamed, blank texts were dropped, or another worker took the step, the page drops the step and gets the recorded one.
  */
 export class StepChunks {
   readonly #options: ThreadViewOptions;
@@ -29,34 +33,34 @@ export class StepChunks {
     this.#options = options;
   }
 
-  /** What a piece of the model's answer shows. */
-  fromDelta(delta: ModelDelta): UIMessageChunk[] {
-    const chunks = this.#heard(delta);
+  /** The chunks for a delta of the model. */
+  ofDelta(delta: ModelDelta): UIMessageChunk[] {
+    const chunks = this.#partOf(delta);
     if (chunks.length === 0 || this.#isOpen) return chunks;
     this.#isOpen = true;
     return [{ type: 'start-step' }, ...chunks];
   }
 
-  /** The step is recorded: what is missing of it, or all of it. */
+  /** The step is recorded: emits what is missing of it, or all of it. */
   finish(parts: readonly StepPart[]): UIMessageChunk[] {
-    const told = this.#streamed;
-    const isConfirmed = told.every((piece, index) => isSame(piece, parts[index]));
-    const begun = isConfirmed ? told.length : 0;
+    const streamed = this.#streamed;
+    const isConfirmed = streamed.every((part, index) => isSame(part, parts[index]));
+    const confirmed = isConfirmed ? streamed.length : 0;
     const chunks = [
       ...this.#opening(isConfirmed),
-      ...told.slice(0, begun).flatMap((piece, index) => ending(piece, parts[index])),
-      ...this.#whole(parts, begun),
+      ...streamed.slice(0, confirmed).flatMap((part, index) => ending(part, parts[index])),
+      ...this.#whole(parts, confirmed),
     ];
     this.#step += 1;
-    this.#forget();
+    this.#clear();
     return chunks;
   }
 
-  /** The step will not be finished here: the page forgets what it was told of it. */
+  /** The step will not be finished in this stream: the page drops what was streamed of it. */
   reset(): UIMessageChunk[] {
-    const isTold = this.#isOpen;
-    this.#forget();
-    return isTold ? [{ type: 'reset-step' }] : [];
+    const isOpen = this.#isOpen;
+    this.#clear();
+    return isOpen ? [{ type: 'reset-step' }] : [];
   }
 
   #opening(isConfirmed: boolean): UIMessageChunk[] {
@@ -64,15 +68,16 @@ export class StepChunks {
     return isConfirmed ? [] : [{ type: 'reset-step' }];
   }
 
-  #whole(parts: readonly StepPart[], begun: number): UIMessageChunk[] {
+  /* The recorded parts after the first `confirmed`. */
+  #whole(parts: readonly StepPart[], confirmed: number): UIMessageChunk[] {
     let blocks = 0;
-    return parts.flatMap((piece, index): UIMessageChunk[] => {
-      if (piece.type === 'tool') return index < begun ? [] : [piece.available];
-      if (piece.type === 'other') return index < begun ? [] : [piece.chunk];
+    return parts.flatMap((part, index): UIMessageChunk[] => {
+      if (part.type === 'tool') return index < confirmed ? [] : [part.available];
+      if (part.type === 'other') return index < confirmed ? [] : [part.chunk];
       const id = this.#blockId(blocks);
       blocks += 1;
-      if (index < begun) return [];
-      const { type, text } = piece;
+      if (index < confirmed) return [];
+      const { type, text } = part;
       return [
         { type: `${type}-start`, id },
         { type: `${type}-delta`, id, delta: text },
@@ -81,29 +86,28 @@ export class StepChunks {
     });
   }
 
-  #heard(delta: ModelDelta): UIMessageChunk[] {
+  #partOf(delta: ModelDelta): UIMessageChunk[] {
     const { sendReasoning = true } = this.#options;
     switch (delta.type) {
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
-        return sendReasoning ? this.#hearBlock('reasoning', delta) : [];
+        return sendReasoning ? this.#ofBlock('reasoning', delta) : [];
       case 'text-start':
       case 'text-delta':
       case 'text-end':
-        return this.#hearBlock('text', delta);
+        return this.#ofBlock('text', delta);
       case 'tool-input-start':
       case 'tool-input-delta':
       case 'tool-input-end':
-        return this.#hearTool(delta);
+        return this.#ofTool(delta);
       case 'source':
-        /* The log does not say where in the answer it stood: it is told with the recorded step, live as after a reload. */
+        /* The log does not record where in the step it was cited, so it comes with the recorded step, live as after a reload. */
         return [];
     }
   }
 
-  /* A block is begun on the page when it says something: what stays blank is not recorded, or shows nothing. */
-  #hearBlock(type: Block['type'], delta: BlockDelta): UIMessageChunk[] {
+  #ofBlock(type: Block['type'], delta: BlockDelta): UIMessageChunk[] {
     const key = `${type} ${delta.id}`;
     const block = this.#blocks.get(key) ?? { type, id: '', text: '', isEnded: false };
     this.#blocks.set(key, block);
@@ -115,31 +119,31 @@ export class StepChunks {
     return [{ type: `${type}-end`, id: block.id }];
   }
 
-  #addText(block: Block, delta: string): UIMessageChunk[] {
-    block.text += delta;
-    const { type, text } = block;
+  #addText(block: Block, text: string): UIMessageChunk[] {
+    const delta = addDelta(block, text);
+    if (delta === undefined) return [];
+    const { type } = block;
     if (block.id !== '') return [{ type: `${type}-delta`, id: block.id, delta }];
-    if (text.trim() === '') return [];
-    block.id = this.#blockId(this.#streamed.filter((piece) => piece.type !== 'tool').length);
+    block.id = this.#blockId(this.#streamed.filter((part) => part.type !== 'tool').length);
     this.#streamed.push(block);
     return [
       { type: `${type}-start`, id: block.id },
-      { type: `${type}-delta`, id: block.id, delta: text },
+      { type: `${type}-delta`, id: block.id, delta },
     ];
   }
 
-  #hearTool(delta: Extract<ModelDelta, { type: `tool-${string}` }>): UIMessageChunk[] {
+  #ofTool(delta: Extract<ModelDelta, { type: `tool-${string}` }>): UIMessageChunk[] {
     if (delta.type === 'tool-input-start') {
       const { id: toolCallId, toolName, providerExecuted } = delta;
       this.#streamed.push({ type: 'tool', toolCallId, toolName });
       const executed = providerExecuted === true ? { providerExecuted } : {};
-      const look = toolPartFields(this.#options, toolName);
-      return [{ type: 'tool-input-start', toolCallId, toolName, ...executed, ...look }];
+      const fields = toolPartFields(this.#options, toolName);
+      return [{ type: 'tool-input-start', toolCallId, toolName, ...executed, ...fields }];
     }
-    const isBegun = this.#streamed.some(
-      (piece) => piece.type === 'tool' && piece.toolCallId === delta.id,
+    const isStarted = this.#streamed.some(
+      (part) => part.type === 'tool' && part.toolCallId === delta.id,
     );
-    if (delta.type !== 'tool-input-delta' || !isBegun) return [];
+    if (delta.type !== 'tool-input-delta' || !isStarted) return [];
     return [{ type: delta.type, toolCallId: delta.id, inputTextDelta: delta.delta }];
   }
 
@@ -147,25 +151,25 @@ export class StepChunks {
     return `${this.#step}.${index}`;
   }
 
-  #forget(): void {
+  #clear(): void {
     this.#isOpen = false;
     this.#streamed = [];
     this.#blocks.clear();
   }
 }
 
-function isSame(told: StreamedPart, recorded: StepPart | undefined): boolean {
-  if (told.type === 'tool') {
+function isSame(streamed: StreamedPart, recorded: StepPart | undefined): boolean {
+  if (streamed.type === 'tool') {
     return (
       recorded?.type === 'tool' &&
-      recorded.toolCallId === told.toolCallId &&
-      recorded.toolName === told.toolName
+      recorded.toolCallId === streamed.toolCallId &&
+      recorded.toolName === streamed.toolName
     );
   }
-  return recorded?.type === told.type && 'text' in recorded && recorded.text === told.text;
+  return recorded?.type === streamed.type && 'text' in recorded && recorded.text === streamed.text;
 }
 
-function ending(told: StreamedPart, recorded: StepPart | undefined): UIMessageChunk[] {
-  if (told.type === 'tool') return recorded?.type === 'tool' ? [recorded.available] : [];
-  return told.isEnded ? [] : [{ type: `${told.type}-end`, id: told.id }];
+function ending(streamed: StreamedPart, recorded: StepPart | undefined): UIMessageChunk[] {
+  if (streamed.type === 'tool') return recorded?.type === 'tool' ? [recorded.available] : [];
+  return streamed.isEnded ? [] : [{ type: `${streamed.type}-end`, id: streamed.id }];
 }

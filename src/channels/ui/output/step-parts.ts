@@ -2,9 +2,11 @@ import type { ProviderMetadata, ToolCallPart, ToolResultPart, UIMessageChunk } f
 import { fileUrl } from '../../../content/file-url.ts';
 import { type AssistantPart, partsOf } from '../../../thread/proposed-calls.ts';
 import type { Source, ThreadEventOf } from '../../../thread/thread-event.ts';
-import { type ThreadViewOptions, toolErrorText, toolPartFields } from './thread-view-options.ts';
+import { isBlank } from '../../../thread/streamed-text.ts';
+import { toolErrorText } from '../../../http/tool-error-text.ts';
+import { type ThreadViewOptions, toolPartFields } from './thread-view-options.ts';
 
-/** A part of a recorded step that is a part of its own on the page. */
+/** A part of a recorded step that is a part of its message on the page. */
 export type StepPart =
   | { type: 'text' | 'reasoning'; text: string }
   | { type: 'tool'; toolCallId: string; toolName: string; available: UIMessageChunk }
@@ -13,13 +15,13 @@ export type StepPart =
 /** A recorded step, as a page shows it. */
 export interface StepParts {
   parts: StepPart[];
-  /** What calls came to that the provider ran itself, in this step or one before. */
+  /** The results of calls that the provider ran itself, in this step or an earlier one. */
   results: { toolCallId: string; chunk: UIMessageChunk }[];
 }
 
 /**
- * What a recorded step shows, sources last. Blank texts are left out, and so are the provider's notes on texts and calls: only the
- * thread needs them.
+ * The parts of a recorded step, sources last. Blank texts are left out, and so is the provider's metadata of texts and calls, which
+ * only the thread needs.
  */
 export function stepParts(
   { message, metadata }: Pick<ThreadEventOf<'step-finished'>, 'message' | 'metadata'>,
@@ -42,9 +44,9 @@ function pagePartsOf(part: AssistantPart, options: ThreadViewOptions): StepPart[
   const { sendReasoning = true } = options;
   switch (part.type) {
     case 'text':
-      return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }];
+      return isBlank(part.text) ? [] : [{ type: 'text', text: part.text }];
     case 'reasoning':
-      if (!sendReasoning || part.text.trim() === '') return [];
+      if (!sendReasoning || isBlank(part.text)) return [];
       return [{ type: 'reasoning', text: part.text }];
     case 'tool-call':
       return [toolPart(part, options)];
@@ -54,7 +56,7 @@ function pagePartsOf(part: AssistantPart, options: ThreadViewOptions): StepPart[
       return sendReasoning ? filePart(part.type, part) : [];
     case 'custom': {
       const { kind, providerOptions } = part;
-      return [{ type: 'other', chunk: { type: 'custom', kind, ...notes(providerOptions) } }];
+      return [{ type: 'other', chunk: { type: 'custom', kind, ...metadataOf(providerOptions) } }];
     }
     default:
       return [];
@@ -86,7 +88,7 @@ function filePart(
 ): StepPart[] {
   const url = fileUrl(data, mediaType);
   if (url === undefined) return [];
-  return [{ type: 'other', chunk: { type, url, mediaType, ...notes(providerOptions) } }];
+  return [{ type: 'other', chunk: { type, url, mediaType, ...metadataOf(providerOptions) } }];
 }
 
 function sourcePart(source: Source): StepPart {
@@ -96,7 +98,7 @@ function sourcePart(source: Source): StepPart {
     const titled = title === undefined ? {} : { title };
     return {
       type: 'other',
-      chunk: { type: 'source-url', sourceId, url, ...titled, ...notes(providerMetadata) },
+      chunk: { type: 'source-url', sourceId, url, ...titled, ...metadataOf(providerMetadata) },
     };
   }
   const { mediaType, filename } = source;
@@ -106,12 +108,12 @@ function sourcePart(source: Source): StepPart {
     mediaType,
     title: title ?? '',
     ...(filename === undefined ? {} : { filename }),
-    ...notes(providerMetadata),
+    ...metadataOf(providerMetadata),
   };
   return { type: 'other', chunk };
 }
 
-function notes(providerMetadata: ProviderMetadata | undefined): {
+function metadataOf(providerMetadata: ProviderMetadata | undefined): {
   providerMetadata?: ProviderMetadata;
 } {
   return providerMetadata === undefined ? {} : { providerMetadata };

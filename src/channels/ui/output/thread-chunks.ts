@@ -1,28 +1,31 @@
 import type { FinishReason, UIMessageChunk } from 'ai';
-import type { ToolCallRecord } from '../../../content/tool-call.ts';
-import type { AgentThread } from '../../../thread/agent-thread.ts';
+import type { AgentResponse } from '../../../agent/agent-response.ts';
+import type { AgentStreamEvent } from '../../../agent/agent-stream.ts';
 import { toldOf } from '../../../http/error-response.ts';
+import type { AgentThread } from '../../../thread/agent-thread.ts';
+import { CallsByPlace } from '../../../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import type { ThreadViewOptions } from './thread-view-options.ts';
-import { beginsTurn, messageIdOf, turnAt } from './turns.ts';
 import { type Provisional, TurnChunks } from './turn-chunks.ts';
+import { beginsTurn, messageIdOf, turnAt } from './turns.ts';
 
-/** What a page has before it, and so from where it is told. */
+/** What the page already shows, which decides where its stream begins. */
 export type PagePosition =
-  /** Nothing of the turn, the last one unless it says which: it is told whole. `isAgain`: a person wants its reply written again. */
+  /** Nothing of the turn at the revision `turn`, by default the last. `isRegenerate`: a person asked for its reply again. */
   | { type: 'nothing'; turn?: number; isRegenerate?: boolean }
-  /** The turn as it was at a revision, or else at the moment; also the outcomes of the requests that it answers are told. */
+  /** The turn up to `revision`, by default the current one. The outcomes of the requests in `answers` are streamed as well. */
   | {
       type: 'message';
       revision?: number | undefined;
       answers: readonly string[];
-      /** Whether it is known to have it; it keeps the id that it knows it by. */
+      /** Whether the page is known to have the message, whose id it then keeps. */
       isHeld: boolean;
     }
-  /** A new message, below the one that the turn has been told in until now. */
+  /** A new message, below the one that has shown the turn so far. */
   | { type: 'new-message' };
 
-const recorded = "This reply is part of the record and can't be written again; send a new message.";
+const replyIsRecorded =
+  "This reply is part of the record and can't be written again; send a new message.";
 
 /* Those that the AI SDK's pages know. */
 const finishReasons: readonly FinishReason[] = [
@@ -35,29 +38,26 @@ const finishReasons: readonly FinishReason[] = [
   'other',
 ];
 
-/** Tells a page what happens in a thread, from what it has before it to the end of that turn. */
+/** The chunks of a page's stream, from what the page already shows to the end of that turn. */
 export class ThreadChunks {
   readonly #options: ThreadViewOptions;
-  readonly #calls = new Map<string, ToolCallRecord>();
-  readonly #teller: TurnChunks;
-  /** Of the first event of the turn. */
+  readonly #calls = new CallsByPlace();
+  readonly #turnChunks: TurnChunks;
+  /** The revision of the first event of the turn. */
   #turn = 1;
-  /** Of the last event that the page knows. */
+  /** The revision of the last event that the page has. */
   #revision = 0;
-  /** Of the last step of the turn. */
+  /** The finish reason of the turn's last step. */
   #finishReason: string | undefined;
   #isStopped = false;
   #isOver = false;
 
   constructor(options: ThreadViewOptions) {
     this.#options = options;
-    this.#teller = new TurnChunks(
-      ({ step, index }) => this.#calls.get(`${step}.${index}`),
-      options,
-    );
+    this.#turnChunks = new TurnChunks(this.#calls, options);
   }
 
-  /** The beginning, and all that the page has not seen. `before` is the revision at which this began. */
+  /** The beginning, and all that the page does not show yet. `before` is the thread's revision when the page's request arrived. */
   *begin(
     thread: AgentThread,
     position: PagePosition,
@@ -66,18 +66,18 @@ export class ThreadChunks {
     const { events, revision } = thread;
     const seen = position.type === 'message' ? (position.revision ?? before) : before;
     this.#turn = turnAt(events, position.type === 'nothing' ? (position.turn ?? revision) : seen);
-    this.#keepCalls(thread);
+    this.#calls.update(thread.calls);
     const known = position.type === 'nothing' ? this.#turn : Math.min(seen, revision);
-    const repeated = [...this.#pass(events, known, position)];
+    const repeated = [...this.#skip(events, known, position)];
     yield this.#start(thread, position);
     yield* repeated;
-    yield* this.news(thread);
+    yield* this.update(thread);
   }
 
-  /** What has happened since. */
-  *news(thread: AgentThread): Generator<UIMessageChunk, void> {
+  /** The events since the last update. */
+  *update(thread: AgentThread): Generator<UIMessageChunk, void> {
     if (this.#isOver || thread.revision <= this.#revision) return;
-    this.#keepCalls(thread);
+    this.#calls.update(thread.calls);
     const { events } = thread;
     for (const event of events.slice(this.#revision)) {
       if (this.#revision >= this.#turn && beginsTurn(events, this.#revision)) {
@@ -86,78 +86,78 @@ export class ThreadChunks {
       }
       this.#revision += 1;
       if (this.#revision === this.#turn) continue;
-      yield* this.#tell(event);
+      yield* this.#ofEvent(event);
       if (event.type !== 'step-finished') continue;
       yield { type: 'message-metadata', messageMetadata: this.#metadata(thread) };
     }
   }
 
-  /** What the model is saying, or what a tool has so far. */
-  fromDelta(news: Provisional): UIMessageChunk[] {
-    return this.#isOver ? [] : this.#teller.fromDelta(news);
+  /** What the run streams and does not record. */
+  ofProvisional(event: Provisional): UIMessageChunk[] {
+    return this.#isOver ? [] : this.#turnChunks.ofProvisional(event);
   }
 
-  /** What the model was saying will not be recorded: the page forgets it. */
+  /** The step that the model was streaming will not be recorded: the page drops it. */
   reset(): UIMessageChunk[] {
-    return this.#teller.reset();
+    return this.#turnChunks.reset();
   }
 
   *end(thread: AgentThread): Generator<UIMessageChunk, void> {
-    yield* this.#settled(thread);
+    yield* this.#lastUpdate(thread);
     yield {
       type: 'finish',
-      ...this.#whyEnded(thread),
+      ...this.#endReason(thread),
       messageMetadata: this.#lastMetadata(thread),
     };
   }
 
   *fail(thread: AgentThread, error: unknown): Generator<UIMessageChunk, void> {
-    yield* this.#break(thread, toldOf(error, this.#options.onError));
+    yield* this.#failWith(thread, toldOf(error, this.#options.onError));
   }
 
-  /** The end for a page that wants a reply written again; an error where the reply is complete, and so stays as it is. */
+  /** The end of a reply that a person asked for again: an error if the reply was already complete, because it stays as it is. */
   *endRegenerated(thread: AgentThread, before: number): Generator<UIMessageChunk, void> {
-    yield* this.news(thread);
+    yield* this.update(thread);
     const isComplete = this.#finishReason !== undefined && this.#statusOf(thread) === 'idle';
     if (!isComplete || this.#revision > before) yield* this.end(thread);
-    else yield* this.#break(thread, recorded);
+    else yield* this.#failWith(thread, replyIsRecorded);
   }
 
-  *#break(thread: AgentThread, errorText: string): Generator<UIMessageChunk, void> {
-    yield* this.#settled(thread);
+  *#failWith(thread: AgentThread, errorText: string): Generator<UIMessageChunk, void> {
+    yield* this.#lastUpdate(thread);
     yield { type: 'message-metadata', messageMetadata: this.#lastMetadata(thread) };
     yield { type: 'error', errorText };
   }
 
-  *#settled(thread: AgentThread): Generator<UIMessageChunk, void> {
-    yield* this.news(thread);
-    yield* this.#teller.reset();
-    yield* this.#teller.settle([...this.#calls.values()]);
+  *#lastUpdate(thread: AgentThread): Generator<UIMessageChunk, void> {
+    yield* this.update(thread);
+    yield* this.#turnChunks.reset();
+    yield* this.#turnChunks.showStatus(this.#calls.all());
   }
 
-  /** Goes through what the page knows; says again only what became of what it answers. */
-  *#pass(
+  /** Reads the events that the page has; yields only the outcomes of the requests that it answers. */
+  *#skip(
     events: readonly ThreadEvent[],
     known: number,
     position: PagePosition,
   ): Generator<UIMessageChunk, void> {
     const answers = position.type === 'message' ? position.answers : [];
     for (const event of events.slice(this.#turn, Math.max(known, this.#turn))) {
-      const chunks = this.#tell(event);
+      const chunks = this.#ofEvent(event);
       if (answers.includes(this.#requestOf(event) ?? '')) yield* chunks;
     }
     this.#revision = known;
-    if (position.type === 'new-message') this.#teller.forget();
+    if (position.type === 'new-message') this.#turnChunks.forget();
   }
 
-  #tell(event: ThreadEvent): UIMessageChunk[] {
+  #ofEvent(event: ThreadEvent): UIMessageChunk[] {
     if (event.type === 'step-finished') this.#finishReason = event.finishReason;
     if (event.type === 'run-ended') this.#isStopped = event.stopped === true;
-    return this.#teller.tell(event);
+    return this.#turnChunks.ofEvent(event);
   }
 
-  /* A page sends no answers by itself for a message that was interrupted: where it asks something, it ended for that. */
-  #whyEnded(thread: AgentThread): { finishReason?: FinishReason } {
+  /* The AI SDK does not send answers automatically for an interrupted message, so a thread that waits for answers is not called that. */
+  #endReason(thread: AgentThread): { finishReason?: FinishReason } {
     const isInterrupted = this.#isStopped && this.#statusOf(thread) === 'idle';
     const last = isInterrupted ? 'interrupted' : this.#finishReason;
     const finishReason = finishReasons.find((reason) => reason === last);
@@ -166,8 +166,7 @@ export class ThreadChunks {
 
   #requestOf(event: ThreadEvent): string | undefined {
     if (event.type === 'request-answered') return event.response.requestId;
-    if (event.type !== 'call-ended') return undefined;
-    return this.#calls.get(`${event.step}.${event.index}`)?.requestId;
+    return event.type === 'call-ended' ? this.#calls.at(event)?.requestId : undefined;
   }
 
   #start(thread: AgentThread, position: PagePosition): UIMessageChunk {
@@ -188,14 +187,21 @@ export class ThreadChunks {
   #statusOf({ status }: AgentThread): AgentThread['status'] {
     return this.#isOver ? 'idle' : status;
   }
+}
 
-  /* Only calls of the open step change; those before it are looked at once. */
-  #keepCalls({ calls }: AgentThread): void {
-    const openStep = calls.at(-1)?.step;
-    for (const call of calls.toReversed()) {
-      const key = `${call.step}.${call.index}`;
-      if (call.step !== openStep && this.#calls.get(key)?.outcome !== undefined) return;
-      this.#calls.set(key, call);
-    }
+/** The chunks of a run; throws the run's error. Events that others append meanwhile come in the order of the thread. */
+export async function* runChunks(
+  events: AsyncIterable<AgentStreamEvent>,
+  thread: AgentThread,
+  chunks: ThreadChunks,
+): AsyncGenerator<UIMessageChunk, AgentResponse['status'] | undefined> {
+  let status: AgentResponse['status'] | undefined;
+  for await (const event of events) {
+    if ('at' in event) yield* chunks.update(thread);
+    else if (event.type === 'finish') ({ status } = event.response);
+    else if (event.type === 'error') throw event.error;
+    else yield* chunks.ofProvisional(event);
   }
+  yield* chunks.update(thread);
+  return status;
 }

@@ -1,44 +1,26 @@
 import type { ToolSet } from 'ai';
-import { toldOf } from '../../../http/error-response.ts';
+import type { ErrorTextOptions } from '../../../http/tool-error-text.ts';
 
-/** How a thread is told to a page; what has a name in the AI SDK has its meaning here. */
-export interface ThreadViewOptions {
-  /** The agent's tools: they tell which calls are dynamic, and give them their titles. */
+/** What a page shows of a thread. Options that the AI SDK has too mean the same here. */
+export interface ThreadViewOptions extends ErrorTextOptions {
+  /** The agent's tools, which say which calls are dynamic and give them their titles. */
   tools?: ToolSet;
   /** Default `true`. */
   sendReasoning?: boolean;
-  /** What the model cited, below the step that cites it. Default `true`. */
+  /** The sources that the model cited, below the step that cites them. Default `true`. */
   sendSources?: boolean;
   /** The tools whose calls the page itself runs: those without `execute`. Default none. */
   clientTools?: readonly string[];
-  /**
-   * The text that the page shows for an error, a tool's included; it is called again for each load of a page. Default: `An error
-   * occurred.`
-   */
-  onError?: (error: unknown) => string;
-  /**
-   * Whether a failed call shows what `onError` makes of its error, which may hold secrets, instead of the text that the model got.
-   * Default `true`.
-   */
-  redactToolErrors?: boolean;
 }
 
-/** What a tool part shows of its tool. */
+/** The fields that a tool part gets from its tool. */
 export interface ToolPartFields {
   dynamic?: true;
   title?: string;
   toolMetadata?: { clientTool: true };
 }
 
-/** The text that a page shows for a call that failed with `error`: the same live and after a reload. */
-export function toolErrorText(
-  { redactToolErrors = true, onError }: ThreadViewOptions,
-  error: string,
-): string {
-  return redactToolErrors ? toldOf(new Error(error), onError) : error;
-}
-
-/** How a tool's calls look. */
+/** The fields that the parts of a tool's calls get from the tool. */
 export function toolPartFields(
   { tools, clientTools = [] }: ThreadViewOptions,
   toolName: string,

@@ -1,16 +1,17 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
+import { CallsByPlace } from '../../../thread/calls-by-place.ts';
 import { retractedMessages } from '../../../thread/retracted-messages.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import { chunkStream } from './chunk-stream.ts';
 import type { ThreadViewOptions } from './thread-view-options.ts';
-import { messageIdOf, type Turn, turnsOf } from './turns.ts';
 import { TurnChunks } from './turn-chunks.ts';
+import { messageIdOf, type Turn, turnsOf } from './turns.ts';
 import { userUIMessage } from './user-ui-message.ts';
 
 /**
- * The messages of a thread as a page shows them, for its first load: what the page would hold had it been there all the time, open
- * requests included.
+ * The messages of a thread for the first load of a page: the same messages, open requests included, as on a page that has followed the
+ * thread from its beginning.
  *
  * @example
  * return Response.json(await toUIMessages(await agent.thread(id)));
@@ -21,36 +22,36 @@ export async function toUIMessages(
 ): Promise<UIMessage[]> {
   const turns = turnsOf(thread.events);
   const stream = chunkStream(pastChunks(thread, turns, options), () => {});
-  const told = new Map<string, UIMessage>();
+  const replies = new Map<string, UIMessage>();
   for await (const message of readUIMessageStream({ stream, terminateOnError: true })) {
-    told.set(message.id, message);
+    replies.set(message.id, message);
   }
   const retracted = retractedMessages(thread.events);
   return turns.flatMap(({ revision, events: [first] }) => {
     const id = messageIdOf(thread.id, revision);
-    const isSaid = first?.type === 'message-added' && !retracted.has(first);
-    const user = isSaid && userUIMessage(first.message, `${id}:user`);
-    return [user, told.get(id)].filter((message) => typeof message === 'object');
+    const isShown = first?.type === 'message-added' && !retracted.has(first);
+    const user = isShown && userUIMessage(first.message, `${id}:user`);
+    return [user, replies.get(id)].filter((message) => typeof message === 'object');
   });
 }
 
-/** Every turn in which the assistant did something, told one after the other: the AI SDK's reader begins a message at each new id. */
+/** The chunks of every turn in which the assistant did something, one after the other: the AI SDK's reader begins a message at each new id. */
 async function* pastChunks(
   thread: AgentThread,
   turns: readonly Turn[],
   options: ThreadViewOptions,
 ): AsyncGenerator<UIMessageChunk, void> {
   const { calls, events, id: threadId, status } = thread;
-  const places = new Map(calls.map((call) => [`${call.step}.${call.index}`, call]));
+  const threadCalls = new CallsByPlace(calls);
   for (const turn of turns) {
-    const turnChunks = new TurnChunks(({ step, index }) => places.get(`${step}.${index}`), options);
+    const turnChunks = new TurnChunks(threadCalls, options);
     const end = turn.revision - 1 + turn.events.length;
     const isLast = end === events.length;
-    const chunks = turn.events.slice(1).flatMap((event) => turnChunks.tell(event));
-    /* What is about no call may be answered in a later turn, and shows where it was asked. */
+    const chunks = turn.events.slice(1).flatMap((event) => turnChunks.ofEvent(event));
+    /* A request that is about no call may be answered in a later turn, and shows the answer where it was asked. */
     const later = turnChunks.isAsking ? events.slice(end).filter(isEndOfRequest) : [];
-    chunks.push(...later.flatMap((event) => turnChunks.tell(event)));
-    if (isLast) chunks.push(...turnChunks.settle(calls));
+    chunks.push(...later.flatMap((event) => turnChunks.ofEvent(event)));
+    if (isLast) chunks.push(...turnChunks.showStatus(calls));
     if (chunks.length === 0) continue;
     const messageMetadata = { threadId, revision: end, status: isLast ? status : 'idle' };
     yield { type: 'start', messageId: messageIdOf(threadId, turn.revision), messageMetadata };

@@ -2,50 +2,48 @@ import type { UIMessageChunk } from 'ai';
 import type { PreliminaryResult } from '../../../agent/calls/execute-call.ts';
 import type { ModelDelta } from '../../../agent/model/streaming-model.ts';
 import type { CallPlace, ToolCallRecord } from '../../../content/tool-call.ts';
+import type { CallsByPlace } from '../../../thread/calls-by-place.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
-import { answerMessageChunk } from './user-ui-message.ts';
 import { CallChunks } from './call-chunks.ts';
 import { RequestChunks } from './request-chunks.ts';
-import { stepParts } from './step-parts.ts';
 import { StepChunks } from './step-chunks.ts';
+import { stepParts } from './step-parts.ts';
 import type { ThreadViewOptions } from './thread-view-options.ts';
+import { answerMessageChunk } from './user-ui-message.ts';
 
 /** What a run streams and does not record. */
 export type Provisional = ModelDelta | PreliminaryResult;
 
-/** Finds a call of the thread. */
-export type CallLookup = (place: CallPlace) => ToolCallRecord | undefined;
-
 /**
- * Says what happens in one turn of a thread as the AI SDK's chunks for a page: the one translation for runs, for runs of other
- * workers, and for the past. What is about a call or request that the page was not told of says nothing: a page breaks over those.
+ * The AI SDK's chunks for the events of one turn: used for runs here, for runs of other workers, and for past turns. Events about a call
+ * or request that the page does not have give no chunks, because the AI SDK's pages throw for those.
  */
 export class TurnChunks {
   readonly #options: ThreadViewOptions;
   readonly #steps: StepChunks;
-  readonly #callAt: CallLookup;
+  readonly #threadCalls: Pick<CallsByPlace, 'at'>;
   readonly #calls = new Map<string, CallChunks>();
   readonly #requests = new Map<string, RequestChunks>();
 
-  constructor(callAt: CallLookup, options: ThreadViewOptions) {
+  constructor(threadCalls: Pick<CallsByPlace, 'at'>, options: ThreadViewOptions) {
     this.#options = options;
-    this.#callAt = callAt;
+    this.#threadCalls = threadCalls;
     this.#steps = new StepChunks(options);
   }
 
-  /** Whether something that is about no call, or asked beside one, waits for its answer, which may come in a later turn. */
+  /** Whether a request that is about no call, or made during a call, is open: it may be answered in a later turn. */
   get isAsking(): boolean {
     return [...this.#requests.values()].some(({ isOpen }) => isOpen);
   }
 
-  /** What the model is saying, or what a tool has so far. */
-  fromDelta(news: Provisional): UIMessageChunk[] {
-    if (news.type !== 'tool-result') return this.#steps.fromDelta(news);
-    return this.#calls.get(news.toolCallId)?.preview(news) ?? [];
+  /** The chunks for what a run streams and does not record. */
+  ofProvisional(event: Provisional): UIMessageChunk[] {
+    if (event.type !== 'tool-result') return this.#steps.ofDelta(event);
+    return this.#calls.get(event.toolCallId)?.preview(event) ?? [];
   }
 
-  /** What happened. The message that begins the turn is not told here: it is not the assistant's. */
-  tell(event: ThreadEvent): UIMessageChunk[] {
+  /** The chunks for an event of the thread, except for the message that begins the turn, which is not the assistant's. */
+  ofEvent(event: ThreadEvent): UIMessageChunk[] {
     switch (event.type) {
       case 'step-finished':
         return this.#finishStep(event);
@@ -57,56 +55,53 @@ export class TurnChunks {
       case 'request-closed':
         return this.#endRequest(event);
       case 'call-deferred':
-        return this.#callTold(event)?.defer() ?? [];
+        return this.#shownCall(event)?.defer() ?? [];
       case 'call-ended': {
-        const call = this.#callAt(event);
-        return call === undefined ? [] : (this.#callTold(event)?.end(call, event.outcome) ?? []);
+        const call = this.#threadCalls.at(event);
+        return call === undefined ? [] : (this.#shownCall(event)?.end(call, event.outcome) ?? []);
       }
       default:
         return [];
     }
   }
 
-  /** The page has a message before it in which nothing of the turn so far is. */
+  /** The page begins a message that has nothing of the turn so far. */
   forget(): void {
     this.#calls.clear();
     this.#requests.clear();
   }
 
-  /** The page forgets what it was told of a step that is not recorded. */
+  /** The page drops what was streamed of a step that is not recorded. */
   reset(): UIMessageChunk[] {
     return this.#steps.reset();
   }
 
-  /**
-   * Shows calls that were answered and have not ended as under way: a page that sees an answer and no more of it sends it again,
-   * for ever.
-   */
-  settle(calls: readonly ToolCallRecord[]): UIMessageChunk[] {
-    return calls.flatMap((call) => this.#calls.get(call.toolCallId)?.settle(call) ?? []);
+  /** Shows calls that were answered and have not ended as under way: otherwise the page would send the answer again and again. */
+  showStatus(calls: readonly ToolCallRecord[]): UIMessageChunk[] {
+    return calls.flatMap((call) => this.#calls.get(call.toolCallId)?.showStatus(call) ?? []);
   }
 
   #finishStep(event: ThreadEventOf<'step-finished'>): UIMessageChunk[] {
-    const content = stepParts(event, this.#options);
-    for (const piece of content.parts) {
-      if (piece.type !== 'tool') continue;
-      const { toolCallId, toolName, available } = piece;
+    const { parts, results } = stepParts(event, this.#options);
+    for (const part of parts) {
+      if (part.type !== 'tool') continue;
+      const { toolCallId, toolName, available } = part;
       this.#calls.set(toolCallId, new CallChunks(available, toolName, this.#options));
     }
-    const results = content.results.flatMap(
+    const ended = results.flatMap(
       ({ toolCallId, chunk }) => this.#calls.get(toolCallId)?.endWith(chunk) ?? [],
     );
-    return [...this.#steps.finish(content.parts), ...results, { type: 'finish-step' }];
+    return [...this.#steps.finish(parts), ...ended, { type: 'finish-step' }];
   }
 
   #ask({ request, place, beside }: ThreadEventOf<'request-opened'>): UIMessageChunk[] {
     if (place === undefined) {
-      const turnChunks = new RequestChunks(request, beside && this.#callAt(beside));
-      this.#requests.set(request.requestId, turnChunks);
-      return turnChunks.ask();
+      const chunks = new RequestChunks(request, beside && this.#threadCalls.at(beside));
+      this.#requests.set(request.requestId, chunks);
+      return chunks.ask();
     }
-    const call = this.#callAt(place);
-    return call === undefined ? [] : (this.#callTold(place)?.ask(request, call) ?? []);
+    const call = this.#threadCalls.at(place);
+    return call === undefined ? [] : (this.#shownCall(place)?.ask(request, call) ?? []);
   }
 
   #endRequest(event: ThreadEventOf<'request-answered' | 'request-closed'>): UIMessageChunk[] {
@@ -114,13 +109,13 @@ export class TurnChunks {
       event.type === 'request-answered' ? event.response.requestId : event.requestId;
     const aboutNoCall = this.#requests.get(requestId);
     if (aboutNoCall !== undefined) return aboutNoCall.end(event);
-    /* What closes a request ends its call, or asks anew, and that is what is told. */
+    /* What closed the request also ends its call or asks again, and the event of that is shown. */
     if (event.type === 'request-closed') return [];
     const asked = [...this.#calls.values()].find((call) => call.requestId === requestId);
     return asked?.answer(event.response) ?? [];
   }
 
-  #callTold(place: CallPlace): CallChunks | undefined {
-    return this.#calls.get(this.#callAt(place)?.toolCallId ?? '');
+  #shownCall(place: CallPlace): CallChunks | undefined {
+    return this.#calls.get(this.#threadCalls.at(place)?.toolCallId ?? '');
   }
 }

@@ -1,8 +1,9 @@
+import { isSaid } from '../../../thread/message-turn.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 
-/** A stretch of a thread that is one assistant message on a page: from a user's message to the next. */
+/** The events from a user's message to the next one, which a page shows as one assistant message. */
 export interface Turn {
-  /** Of its first event: the user's message, or the beginning of the thread. */
+  /** The revision of its first event: the user's message, or the first event of the thread. */
   revision: number;
   events: readonly ThreadEvent[];
 }
@@ -16,7 +17,7 @@ export function turnsOf(events: readonly ThreadEvent[]): Turn[] {
   }));
 }
 
-/** The revision of the first event of the turn that an event of this revision is in. */
+/** The revision of the first event of the turn that contains the event at `revision`. */
 export function turnAt(events: readonly ThreadEvent[], revision: number): number {
   const index = Math.min(revision, events.length) - 1;
   for (let start = index; start > 0; start -= 1) if (beginsTurn(events, start)) return start + 1;
@@ -28,10 +29,7 @@ export function beginsTurn(events: readonly ThreadEvent[], index: number): boole
   const event = events[index];
   if (event === undefined) return false;
   if (index === 0) return true;
-  /* With the place of a call it is what an answer says to the model, and no user's. */
-  return (
-    event.type === 'message-added' && event.message.role === 'user' && event.place === undefined
-  );
+  return isSaid(event) && event.message.role === 'user';
 }
 
 /** The id of the assistant message of a turn: the same live, in every tab, and after a reload. */

@@ -1,12 +1,12 @@
 import type { ModelMessage, UIMessage, UIMessageChunk } from 'ai';
 import { z } from 'zod';
-import { fileUrl } from '../../../content/file-url.ts';
+import { shownFile } from '../../../content/shown-file.ts';
 
 type UserContent = Extract<ModelMessage, { role: 'user' }>['content'];
 type UserPart = Exclude<UserContent, string>[number];
 type UIPart = UIMessage['parts'][number];
 
-/** A user's message of the thread, as a page shows it; `undefined` for a message of another role. */
+/** A user's message of the thread as a page shows it; `undefined` for a message of another role. */
 export function userUIMessage(message: ModelMessage, id: string): UIMessage | undefined {
   if (message.role !== 'user') return undefined;
   return { id, role: 'user', parts: partsOf(message.content) };
@@ -14,7 +14,7 @@ export function userUIMessage(message: ModelMessage, id: string): UIMessage | un
 
 const interactionSchema = z.strictObject({ interaction_response: z.looseObject({}) });
 
-/** What an answer said to the model beside the result of its call: the data part of an interaction, or else the message. */
+/** The message that an answer added for the model, besides the result of its call: as the data part of an interaction, or else as it is. */
 export function answerMessageChunk(message: ModelMessage): UIMessageChunk[] {
   if (message.role !== 'user') return [];
   const parts = partsOf(message.content);
@@ -31,11 +31,8 @@ function partsOf(content: UserContent): UIPart[] {
 
 function partOf(part: UserPart): UIPart[] {
   if (part.type === 'text') return [{ type: 'text', text: part.text }];
-  const mediaType = part.mediaType ?? 'image/*';
-  const url = fileUrl(part.type === 'image' ? part.image : part.data, mediaType);
-  if (url === undefined) return [];
-  const { filename } = part.type === 'file' ? part : {};
-  return [{ type: 'file', mediaType, url, ...(filename === undefined ? {} : { filename }) }];
+  const file = shownFile(part);
+  return file === undefined ? [] : [{ type: 'file', ...file }];
 }
 
 function parsed(text: string): unknown {
