@@ -1,19 +1,16 @@
 export type { Authorize, Authorized } from '../http/authorize.ts';
 export { createUiHandler } from './ui/create-ui-handler.ts';
 export {
+  lastAssistantMessageHasApprovalResponses,
   prepareReconnectToStreamRequest,
   prepareSendMessagesRequest,
 } from './ui/browser/use-chat-options.ts';
+export type { ThreadChatState, ThreadProblem } from './ui/browser/page-state.ts';
 export { type Refusal, readRefusal } from './ui/browser/read-refusal.ts';
-export { lastAssistantMessageHasApprovalResponses } from './ui/browser/send-automatically.ts';
 export { stopChat, type StopChatOptions } from './ui/browser/stop-chat.ts';
 export type { ThreadViewOptions as TellingOptions } from './ui/output/thread-view-options.ts';
 export { ThreadChat } from './ui/browser/thread-chat.ts';
-export type {
-  ThreadChatOptions,
-  ThreadChatState,
-  ThreadProblem,
-} from './ui/browser/thread-chat-state.ts';
+export type { ThreadChatOptions } from './ui/browser/thread-route.ts';
 export { toUIMessages } from './ui/output/to-ui-messages.ts';
 export {
   toUIMessageStream,

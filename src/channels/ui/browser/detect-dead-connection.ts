@@ -1,4 +1,4 @@
-/** How a page detects a dead connection that was never closed. */
+/** How a dead connection that was never closed is detected. */
 export interface DeadConnectionOptions {
   wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   /** Whether no more data can arrive; called after each period of silence. */
@@ -8,8 +8,8 @@ export interface DeadConnectionOptions {
 const silenceMs = 12_000;
 
 /**
- * The response with a body that fails, as a broken connection does, when it is silent and no more data can arrive. Without this a page
- * would wait for ever after its network is lost, or behind a proxy that keeps the stream of a dead server open.
+ * The response, with a body that fails like a broken connection when it is silent and no more data can arrive. Without this a page would
+ * wait for ever after its network is lost, or behind a proxy that keeps the stream of a dead server open.
  */
 export function detectDeadConnection(response: Response, options: DeadConnectionOptions): Response {
   if (response.body === null) return response;

@@ -1,60 +1,14 @@
 import { isToolUIPart, type UIMessage } from 'ai';
 import { z } from 'zod';
 
-/** A thread as `GET` gives it. */
-export type StoredThread = z.infer<typeof storedSchema>;
-
-const messageSchema = z.custom<UIMessage>(
-  (value) =>
-    z.looseObject({ id: z.string(), parts: z.array(z.unknown()) }).safeParse(value).success,
-);
-const storedSchema = z.object({
-  messages: z.array(messageSchema),
-  status: z.string(),
-  failure: z.object({ text: z.string() }).optional(),
-});
-
-/** Reads a thread from the body of a response. Throws for anything else. */
-export function parseStoredThread(json: unknown): StoredThread {
-  return storedSchema.parse(json);
-}
-
-/** What a request of the page holds. */
-export interface Posted {
-  /** The ids of the requests that it answers. */
-  answers: string[];
-  /** The text of the user's message in it. */
-  unsaid?: string;
-}
-
-const postedSchema = z.object({
-  answers: z.array(z.looseObject({ requestId: z.string() })).default([]),
-  message: z.looseObject({ parts: z.array(z.unknown()) }).optional(),
-});
-const textSchema = z.looseObject({ type: z.literal('text'), text: z.string() });
-
-/** What the body of a request holds. */
-export function sentContent(body: unknown): Posted {
-  const { answers, message } = postedSchema.parse(JSON.parse(String(body)));
-  const text = textIn(message?.parts ?? []);
-  return {
-    answers: answers.map(({ requestId }) => requestId),
-    ...(text === '' ? {} : { unsaid: text }),
-  };
-}
-
-function textIn(parts: readonly unknown[]): string {
-  return parts.map((part) => textSchema.safeParse(part).data?.text ?? '').join('');
-}
-
-/** The answer to an approval, as it stands in the messages of a page. */
+/** The answer to an approval, as it is kept in the messages of a page. */
 export interface GivenApproval {
   id: string;
   approved: boolean;
   reason?: string;
 }
 
-/** The approvals among `requestIds` that the page has answered, and that no server has told it the end of. */
+/** The approvals among `requestIds` that the page has answered and that no server has reported as ended. */
 export function givenApprovals(
   messages: readonly UIMessage[],
   requestIds: ReadonlySet<string>,
@@ -78,8 +32,8 @@ export function isAskedIn(messages: readonly UIMessage[], requestId: string): bo
   );
 }
 
-/** The messages with these requests asked again, as nobody has recorded their answers. */
-export function askedAgain(
+/** The messages with these requests open again, because their answers were not recorded. */
+export function withReopened(
   messages: readonly UIMessage[],
   requestIds: readonly string[],
 ): UIMessage[] {
@@ -94,7 +48,7 @@ export function askedAgain(
   }));
 }
 
-/** The text of the last message that the page shows, where it was to be sent and the thread does not have it. */
+/** `text`, the text of the page's last message, if the stored thread lacks that message. */
 export function lostText(
   stored: readonly UIMessage[],
   shown: readonly UIMessage[],
@@ -102,6 +56,13 @@ export function lostText(
 ): string | undefined {
   const inThread = stored.filter(({ role }) => role === 'user');
   const onPage = shown.filter(({ role }) => role === 'user');
-  const isThere = inThread.length >= onPage.length && textIn(inThread.at(-1)?.parts ?? []) === text;
+  const isThere = inThread.length >= onPage.length && textOf(inThread.at(-1)?.parts ?? []) === text;
   return isThere ? undefined : text;
+}
+
+const textSchema = z.looseObject({ type: z.literal('text'), text: z.string() });
+
+/** The text of a message's parts. */
+export function textOf(parts: readonly unknown[]): string {
+  return parts.map((part) => textSchema.safeParse(part).data?.text ?? '').join('');
 }

@@ -1,16 +1,34 @@
 import { readRefusal } from './read-refusal.ts';
-import type { ThreadChatState, ThreadProblem } from './thread-chat-state.ts';
 
-/** How a page stands, and who listens to its changes. */
+/** A problem to show next to the messages of a page. */
+export type ThreadProblem =
+  /** The server can't be reached. Requests are repeated until it can. */
+  | { type: 'away'; text: string }
+  /** The server refused a request, or never got it (`not-sent`); `unsaid` is the text that it did not record, for the input field. */
+  | { type: 'refused'; text: string; code: string; unsaid?: string }
+  /** The last run failed, or the thread could not be read; `tryAgain` resumes it or reads it, and a new message resumes it too. */
+  | { type: 'failed'; text: string };
+
+/** The state of a page, besides its messages. */
+export interface ThreadChatState {
+  /** Whether the messages of the server are shown. */
+  isLoaded: boolean;
+  /** For the person at the page. Cleared by the next request. */
+  problem: ThreadProblem | undefined;
+  /** The requests whose answers are being sent: the page does not know yet whether they are recorded. */
+  sending: ReadonlySet<string>;
+}
+
+/** Holds the state of a page and notifies listeners of changes. */
 export class PageState {
   readonly #listeners = new Set<() => void>();
-  /** What was to say before the server was away. */
+  /** The problem from before the server was away. */
   #before: ThreadProblem | undefined;
-  /** What is to say as the thread could not be read. */
+  /** The problem of a thread that could not be read. */
   #unread: ThreadProblem | undefined;
   #state: ThreadChatState = { isLoaded: false, problem: undefined, sending: new Set() };
 
-  /** Another object after each change. */
+  /** A new object after each change. */
   get state(): ThreadChatState {
     return this.#state;
   }
@@ -25,20 +43,19 @@ export class PageState {
     for (const listener of this.#listeners) listener();
   }
 
-  /** The answer to a request is on its way. */
-  send(requestId: string): void {
+  /** The answer to a request is being sent. */
+  addSending(requestId: string): void {
     this.set({ sending: new Set([...this.#state.sending, requestId]) });
   }
 
-  /** The answers to these requests are on their way no longer. */
-  settle(requestIds: readonly string[]): void {
+  /** The answers to these requests are no longer being sent. */
+  removeSending(requestIds: readonly string[]): void {
     const sending = new Set(this.#state.sending);
     for (const requestId of requestIds) sending.delete(requestId);
     if (sending.size < this.#state.sending.size) this.set({ sending });
   }
 
-  /** The server was reached, or was not. */
-  reach(isReachable: boolean): void {
+  setReachable(isReachable: boolean): void {
     const isAway = this.#state.problem?.type === 'away';
     if (isReachable === !isAway) return;
     const text = 'The server can’t be reached. Trying again …';
@@ -46,8 +63,8 @@ export class PageState {
     this.set({ problem: isReachable ? this.#before : { type: 'away', text } });
   }
 
-  /** The server refused what was sent; of a message, `unsaid` is the text. */
-  refuse(status: number | undefined, refused: unknown, unsaid?: string): void {
+  /** The server refused a request; `unsaid` is the text of the message in it. */
+  showRefusal(status: number | undefined, refused: unknown, unsaid?: string): void {
     const { code, text } = readRefusal(refused) ?? {
       code: 'unknown',
       text: `The server refused this (${status}).`,
@@ -56,7 +73,7 @@ export class PageState {
     this.set({ problem: unsaid === undefined ? problem : { ...problem, unsaid } });
   }
 
-  /** The thread could not be read. Why the server refused what the person did is more to them. */
+  /** The thread could not be read. The refusal of a person's own action stays shown, because it matters more to them. */
   showUnreadable(status: number, refused: string): void {
     const { problem } = this.#state;
     const isNew = problem?.type !== 'refused' || problem === this.#unread;
@@ -71,8 +88,8 @@ export class PageState {
     return this.#unread !== undefined;
   }
 
-  /** The thread is shown as it is stored; `unsaid` is the text that it lacks, as the person has stopped sending it. */
-  load(failure: { text: string } | undefined, unsaid: string | undefined): void {
+  /** The page shows the stored thread; `unsaid` is the text of a message that the person stopped sending and that the thread lacks. */
+  showLoaded(failure: { text: string } | undefined, unsaid: string | undefined): void {
     const { problem } = this.#state;
     const unread = this.#unread;
     this.#unread = undefined;

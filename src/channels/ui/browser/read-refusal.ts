@@ -14,19 +14,19 @@ const errorSchema = z.object({
   responseBody: z.string().optional(),
 });
 
-/** Why the route refused what a page sent. */
+/** Why the route refused a page's request. */
 export interface Refusal {
-  /** For code: `already-answered`, `requests-open` … */
+  /** For your code: `already-answered`, `requests-open` … */
   code: string;
   /** For the person at the page. */
   text: string;
-  /** The answers that were refused one by one; none where something else was refused. */
+  /** The answers that were refused separately; empty if something else was refused. */
   refusedAnswers: z.infer<typeof refusedAnswerSchema>[];
 }
 
 /**
- * What an error of `useChat` says, in words for the person at the page; `undefined` where it is no refusal of our route: the server was
- * not reached, or the run failed. It takes the error, or the text of the response.
+ * Reads a refusal of our route from an error of `useChat`, or from the text of a response, with a text for the person at the page.
+ * `undefined` for any other error: the server was not reached, or the run failed.
  *
  * @example
  * const { error } = useChat({ transport });
@@ -42,15 +42,15 @@ export function readRefusal(error: unknown): Refusal | undefined {
   return { code: refused.code, text: refusalText(refused), refusedAnswers };
 }
 
-/** The first of the answers that a part `data-refused-answers` lists. */
-export function refusedIn(data: unknown): Pick<Refusal, 'code' | 'text'> {
+/** Reads the first refused answer from a part `data-refused-answers`. */
+export function firstRefusedAnswer(data: unknown): Pick<Refusal, 'code' | 'text'> {
   const [first = { code: 'unknown', message: 'An answer was refused.' }] = z
     .array(refusedAnswerSchema)
     .parse(data);
   return { code: first.code, text: refusalText(first) };
 }
 
-/* What has no words here is said as the server says it. */
+/* A code without a text here shows the server's message. */
 function refusalText({ code, message }: { code: string; message: string }): string {
   return texts.get(code) ?? message;
 }

@@ -7,7 +7,7 @@ interface StoppableChat {
   resumeStream: () => Promise<void>;
 }
 
-/** How the route is reached: the settings of `DefaultChatTransport` that have these names. */
+/** How the route is reached: the same settings as those of `DefaultChatTransport`. */
 export interface StopChatOptions {
   /** Default `/api/chat`. */
   api?: string;
@@ -17,11 +17,11 @@ export interface StopChatOptions {
 }
 
 /**
- * Stops the reply: the server ends the run and keeps the text that was said, then the page shows what is recorded, and the next message
- * is accepted. The chat's own `stop()` only closes the page's connection, and the run goes on.
+ * Stops the reply: the server ends the run and keeps the text so far, then the page shows what is recorded, and the next message is
+ * accepted. The chat's own `stop()` only closes the page's connection, and the run continues.
  *
- * Resolves when the run has ended. Rejects with an `APICallError` when the server refuses, and with the error of `fetch` when it can't be
- * reached; the run goes on then.
+ * Resolves when the run has ended. Rejects with an `APICallError` if the server refuses, and with the error of `fetch` if it can't be
+ * reached; the run then continues.
  *
  * @example
  * const chat = useChat({ id, transport });

@@ -7,30 +7,31 @@ import {
 } from 'ai';
 import { timer } from '../../../content/timer.ts';
 import type { UserInputResponseContent } from '../../../content/user-input.ts';
-import { prepareReconnectToStreamRequest, prepareSendMessagesRequest } from './use-chat-options.ts';
-import { refusedIn } from './read-refusal.ts';
-import { lastAssistantMessageHasApprovalResponses } from './send-automatically.ts';
+import { detectDeadConnection } from './detect-dead-connection.ts';
+import { givenApprovals, isAskedIn, lostText, withReopened } from './page-messages.ts';
+import { PageState, type ThreadChatState } from './page-state.ts';
+import { firstRefusedAnswer } from './read-refusal.ts';
 import { stopChat } from './stop-chat.ts';
 import {
-  askedAgain,
-  givenApprovals,
-  isAskedIn,
-  lostText,
-  type Posted,
+  type Fetch,
+  parseStoredThread,
+  type SentContent,
   sentContent,
   type StoredThread,
-  parseStoredThread,
-} from './page-messages.ts';
-import { PageState } from './page-state.ts';
-import type { ThreadChatOptions, ThreadChatState } from './thread-chat-state.ts';
-import { type Fetch, ThreadRoute } from './thread-route.ts';
-import { detectDeadConnection } from './detect-dead-connection.ts';
+  type ThreadChatOptions,
+  ThreadRoute,
+} from './thread-route.ts';
+import {
+  lastAssistantMessageHasApprovalResponses,
+  prepareReconnectToStreamRequest,
+  prepareSendMessagesRequest,
+} from './use-chat-options.ts';
 
 const retryMs = 1_000;
 
 /**
  * A chat of the AI SDK that shows a thread as the server has it: it loads the thread, sends answers until they are recorded, and reads the
- * thread again after a refusal, a lost connection, or news that it missed. For React there is `useThreadChat`.
+ * thread again after a refusal, a lost connection, or events that it missed. For React use `useThreadChat`.
  *
  * @example
  * const thread = new ThreadChat((init) => new Chat(init), { id, api: '/chat' });
@@ -43,16 +44,16 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   readonly #wait: NonNullable<ThreadChatOptions['wait']>;
   readonly #page = new PageState();
   #closing = new AbortController();
-  #posted: Posted = { answers: [] };
+  #sent: SentContent = { answers: [] };
   #reading: Promise<void> | undefined;
-  /** What a person has stopped sending. */
-  #withdrawn: Posted = { answers: [] };
-  /** Resolved while no request waits for its response from a server that can be reached. */
+  /** What was being sent when the person stopped it. */
+  #withdrawn: SentContent = { answers: [] };
+  /** Resolved unless a request waits for its response from a server that can be reached. */
   #arrived = Promise.withResolvers<void>();
   #isStale = false;
   #finished = Promise.withResolvers<void>();
 
-  /** `makeChat` makes the chat of your framework: `(init) => new Chat(init)`. */
+  /** `makeChat` creates the chat of your framework: `(init) => new Chat(init)`. */
   constructor(makeChat: (init: ChatInit<UIMessage>) => CHAT, options: ThreadChatOptions) {
     const { id, wait = timer } = options;
     this.#wait = wait;
@@ -60,7 +61,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     this.#route = new ThreadRoute(options, {
       wait,
       signal: () => this.#closing.signal,
-      onReachable: (isReachable) => this.#reach(isReachable),
+      onReachable: (isReachable) => this.#setReachable(isReachable),
     });
     const { api, headers } = this.#route;
     this.chat = makeChat({
@@ -73,7 +74,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
         prepareReconnectToStreamRequest,
       }),
       sendAutomaticallyWhen: lastAssistantMessageHasApprovalResponses,
-      onData: (part) => this.#fromDelta(part),
+      onData: (part) => this.#receive(part),
       onError: (error) => this.#fail(error),
       onFinish: (end) => this.#finish(end),
     });
@@ -83,22 +84,22 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     return this.#page.state;
   }
 
-  /** Calls `listener` when `state` has changed. Returns what ends it. */
+  /** Calls `listener` when `state` has changed. Returns the unsubscribe function. */
   subscribe = (listener: () => void): (() => void) => this.#page.subscribe(listener);
 
-  /** Reads the thread, and follows it where it is being run. A closed one may be opened again. */
+  /** Reads the thread, and follows its run if it has one. Can be called again after `close`. */
   async open(): Promise<void> {
     this.#closing = new AbortController();
     this.#reading = undefined;
     await this.refresh();
   }
 
-  /** Ends what is being sent and read. The server is not told. */
+  /** Aborts the requests of this page. Runs on the server continue. */
   close(): void {
     this.#closing.abort(new DOMException('The page was closed.', 'AbortError'));
   }
 
-  /** Reads the thread again: now, or after what is streaming in. */
+  /** Reads the thread again: now, or after the current stream. */
   refresh = async (): Promise<void> => {
     this.#isStale = true;
     const reading = (this.#reading ??= this.#catchUp(this.#closing.signal));
@@ -106,10 +107,10 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     if (this.#reading === reading) this.#reading = undefined;
   };
 
-  /** Answers an approval or a question. It is sent, and sent again where the server is away, until it is recorded or refused. */
+  /** Answers an approval or a question. The answer is sent, and sent again if the server can't be reached, until it is recorded or refused. */
   answer = async (response: UserInputResponseContent): Promise<void> => {
     const { requestId } = response;
-    this.#page.send(requestId);
+    this.#page.addSending(requestId);
     if (response.type === 'approval-response' && isAskedIn(this.chat.messages, requestId)) {
       const { approved, reason } = response;
       const why = reason === undefined ? {} : { reason };
@@ -121,12 +122,12 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     if (!signal.aborted) await this.chat.sendMessage(undefined, { body: { answers: [response] } });
   };
 
-  /** Stops the run: the server keeps what was said, and the next message is accepted. While it is away, what was being sent is withdrawn. */
+  /** Stops the run: the server keeps the text so far, and the next message is accepted. If it can't be reached, stops sending instead. */
   stop = async (): Promise<void> => {
-    /* What arrives after the stop would run on. */
+    /* A request that arrived after the stop would start another run. */
     await this.#arrived.promise;
     if (this.state.problem?.type === 'away') {
-      this.#withdrawn = { ...this.#posted, answers: [...this.state.sending] };
+      this.#withdrawn = { ...this.#sent, answers: [...this.state.sending] };
       return this.chat.stop();
     }
     const { api, fetch, headers } = this.#route;
@@ -136,7 +137,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     );
   };
 
-  /** Resumes a thread whose last run has failed, or reads one that could not be read. */
+  /** Resumes a thread whose last run failed, or reads a thread that could not be read. */
   tryAgain = async (): Promise<void> => {
     if (this.#page.isUnread) return this.refresh();
     if (this.#isIdle && this.chat.messages.length > 0) await this.chat.regenerate();
@@ -146,41 +147,41 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     return this.chat.status === 'ready' || this.chat.status === 'error';
   }
 
-  #reach(isReachable: boolean): void {
-    this.#page.reach(isReachable);
+  #setReachable(isReachable: boolean): void {
+    this.#page.setReachable(isReachable);
     this.#arrived.resolve();
   }
 
   async #send(...[input, init]: Parameters<Fetch>): Promise<Response> {
     const isPost = init?.method === 'POST';
-    this.#posted = isPost ? sentContent(init.body) : { answers: [] };
+    this.#sent = isPost ? sentContent(init.body) : { answers: [] };
     if (isPost) this.#page.set({ problem: undefined });
     if (isPost) this.#arrived = Promise.withResolvers();
     const { resolve } = this.#arrived;
     const response = await this.#route.fetch(input, init).finally(resolve);
     if (!response.ok) return response;
-    /* They are recorded, or the response says that they are not. */
-    this.#page.settle(this.#posted.answers);
-    this.#posted = { answers: [] };
+    /* The answers are recorded, or the response says that they are not. */
+    this.#page.removeSending(this.#sent.answers);
+    this.#sent = { answers: [] };
     const isOver = async (): Promise<boolean> => (await this.#read())?.status !== 'running';
     return detectDeadConnection(response, { wait: this.#wait, isOver });
   }
 
-  #fromDelta({ type, data }: { type: string; data: unknown }): void {
+  #receive({ type, data }: { type: string; data: unknown }): void {
     if (type === 'data-stale') this.#isStale = true;
     if (type !== 'data-refused-answers') return;
     this.#isStale = true;
-    this.#page.set({ problem: { type: 'refused', ...refusedIn(data) } });
+    this.#page.set({ problem: { type: 'refused', ...firstRefusedAnswer(data) } });
   }
 
   #fail(error: unknown): void {
     if (APICallError.isInstance(error)) {
-      const { unsaid, answers } = this.#posted;
-      this.#page.refuse(error.statusCode, error, unsaid);
-      this.#ask(answers);
+      const { unsaid, answers } = this.#sent;
+      this.#page.showRefusal(error.statusCode, error, unsaid);
+      this.#reopen(answers);
       void this.#refreshLater(0);
     } else if (error instanceof TypeError) {
-      this.#reach(false);
+      this.#setReachable(false);
       void this.#refreshLater(retryMs);
     } else {
       const text = error instanceof Error ? error.message : String(error);
@@ -189,13 +190,13 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     }
   }
 
-  /* Their answers are not recorded. */
-  #ask(requestIds: readonly string[]): void {
-    this.#page.settle(requestIds);
-    this.chat.messages = askedAgain(this.chat.messages, requestIds);
+  /* The answers to these requests are not recorded. */
+  #reopen(requestIds: readonly string[]): void {
+    this.#page.removeSending(requestIds);
+    this.chat.messages = withReopened(this.chat.messages, requestIds);
   }
 
-  /* The timers let the AI SDK begin what it sends next by itself. */
+  /* The timers let the AI SDK first begin what it sends automatically. */
   #finish({ isAbort, isError }: { isAbort: boolean; isError: boolean }): void {
     const { resolve } = this.#finished;
     this.#finished = Promise.withResolvers<void>();
@@ -229,20 +230,20 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     const response = await this.#route.get();
     if (response.ok) return parseStoredThread(await response.json());
     this.#page.showUnreadable(response.status, await response.text());
-    this.#ask([...this.state.sending]);
+    this.#reopen([...this.state.sending]);
     return undefined;
   }
 
   #show({ messages, status, failure }: StoredThread): void {
-    this.#page.settle(this.#withdrawn.answers);
+    this.#page.removeSending(this.#withdrawn.answers);
     const unsent = givenApprovals(this.chat.messages, this.state.sending);
     const unsaid = lostText(messages, this.chat.messages, this.#withdrawn.unsaid);
     this.#withdrawn = { answers: [] };
     this.chat.messages = messages;
     this.chat.clearError();
-    this.#page.load(failure, unsaid);
+    this.#page.showLoaded(failure, unsaid);
     const open = unsent.filter(({ id }) => isAskedIn(messages, id));
-    this.#page.settle(unsent.filter((answer) => !open.includes(answer)).map(({ id }) => id));
+    this.#page.removeSending(unsent.filter((answer) => !open.includes(answer)).map(({ id }) => id));
     for (const answer of open) void this.chat.addToolApprovalResponse(answer);
     if (status === 'running' && open.length === 0) void this.chat.resumeStream();
   }
