@@ -1,8 +1,8 @@
 import type { AgUiEvent } from './output/ag-ui-event.ts';
 
 /**
- * What a run has for a client that reads at its own pace, while the run goes on at its. Texts that wait are joined. A client that falls
- * further behind than `limit` characters is told no more before the end, which then brings it up to date.
+ * The events of a run that its client has not read yet, so that run and client each go at their own pace. Consecutive deltas of a text are
+ * joined. A client that is more than `limit` characters behind gets nothing more until the end, which then brings it up to date.
  */
 export class EventBacklog {
   readonly #limit: number;
@@ -11,7 +11,7 @@ export class EventBacklog {
   #isBehind = false;
   #isClosed = false;
   #wake = (): void => {};
-  /** What ends the things that the client was told have begun, the latest first. */
+  /** The events that end what the client has open, the latest first. */
   #ends: AgUiEvent[] = [];
 
   constructor(limit: number) {
@@ -25,7 +25,7 @@ export class EventBacklog {
     this.#wake();
   }
 
-  /** The last events of the run, which are kept whatever their length; `catchUp` is for a client that was not told all. */
+  /** Adds the last events of the run, whatever their length; `catchUp` is for a client that did not get all events. */
   finish(events: readonly AgUiEvent[], catchUp: () => readonly AgUiEvent[] = () => []): void {
     if (this.#isClosed) return;
     const isWhole = events.some(({ type }) => type === 'MESSAGES_SNAPSHOT');
@@ -35,21 +35,21 @@ export class EventBacklog {
     this.#wake();
   }
 
-  /** The client has gone: nothing is kept any more. */
+  /** The client has disconnected: drops everything. */
   leave(): void {
     this.#waiting = [];
     this.#isClosed = true;
     this.#wake();
   }
 
-  /** All that waits, as soon as there is something; nothing when `quiet` aborts before, `undefined` at the end. */
-  async take(quiet?: AbortSignal): Promise<readonly AgUiEvent[] | undefined> {
+  /** All unread events, as soon as there are any; an empty list if `silence` aborts before that, `undefined` at the end. */
+  async take(silence?: AbortSignal): Promise<readonly AgUiEvent[] | undefined> {
     while (this.#waiting.length === 0) {
       if (this.#isClosed) return undefined;
-      if (quiet?.aborted === true) return [];
+      if (silence?.aborted === true) return [];
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
-        quiet?.addEventListener('abort', () => resolve(), { once: true });
+        silence?.addEventListener('abort', () => resolve(), { once: true });
       });
     }
     const events = this.#waiting;

@@ -1,32 +1,31 @@
-import type { RunOptions } from '../../agent/run/run-options.ts';
 import type { AgentResponse } from '../../agent/agent-response.ts';
 import type { AgentStream } from '../../agent/agent-stream.ts';
-import { HeldStream } from '../../agent/held-stream.ts';
 import { followThread } from '../../agent/follow-thread.ts';
+import { HeldStream } from '../../agent/held-stream.ts';
+import type { RunOptions } from '../../agent/run/run-options.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import type { AgUiEvent } from './output/ag-ui-event.ts';
 import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
-import { clientResults } from './input/client-results.ts';
 import type { EventBacklog } from './event-backlog.ts';
-import type { RunAgentInput } from './input/run-agent-input.ts';
-import { runError } from './output/run-error.ts';
 import { clientInput } from './input/client-input.ts';
+import { clientResults } from './input/client-results.ts';
+import type { RunAgentInput } from './input/run-agent-input.ts';
+import type { AgUiEvent } from './output/ag-ui-event.ts';
+import { readableRefusal, runError } from './output/run-error.ts';
 import { RunEvents } from './output/run-events.ts';
-import { readableRefusal } from './output/waiting-text.ts';
 
-/** A run that a client has asked for. */
+/** A run that a client has requested. */
 export interface RequestedRun<RUNTIME_CONTEXT> {
   options: AgUiHandlerOptions<RUNTIME_CONTEXT>;
   runOptions: RunOptions<RUNTIME_CONTEXT>;
   input: RunAgentInput;
-  /** As it was last seen: a look at a thread that another worker runs gives a handle of its own. */
+  /** The latest state that was read: polling a thread that another worker runs returns a new handle each time. */
   thread: AgentThread;
   backlog: EventBacklog;
-  /** Aborted when the client has gone. */
+  /** Aborted when the client has disconnected. */
   gone: AbortSignal;
 }
 
-/** Does the run, at its own pace, and puts what happens into the outbox. What is refused is told as an error of the run. */
+/** Runs the thread at its own pace and puts the events into the backlog. A refusal is emitted as an error of the run. */
 export async function streamRun<RUNTIME_CONTEXT>(
   run: RequestedRun<RUNTIME_CONTEXT>,
 ): Promise<void> {
@@ -35,12 +34,12 @@ export async function streamRun<RUNTIME_CONTEXT>(
   const catchUp = (): AgUiEvent[] => [events.snapshot(run.thread)];
   try {
     await deliverResults(run);
-    events.open(thread);
-    /* What has expired is over, whatever the input says, and the client is told of it. */
+    events.compare(thread);
+    /* Expired requests are recorded as closed whatever the input contains, so that the client gets them. */
     await options.agent.respond([], thread);
-    const brought = clientInput(input, thread);
-    if ('code' in brought) return backlog.finish([{ type: 'RUN_ERROR', ...brought }]);
-    const { items, whilePending } = brought;
+    const parsed = clientInput(input, thread);
+    if ('code' in parsed) return backlog.finish([{ type: 'RUN_ERROR', ...parsed }]);
+    const { items, whilePending } = parsed;
     const runOptions = { ...run.runOptions, whilePending };
     const stream = options.agent.stream(items, thread, runOptions);
     const status = await readToEnd(run, events, stream);
@@ -50,7 +49,7 @@ export async function streamRun<RUNTIME_CONTEXT>(
   }
 }
 
-/* A result is a fact by itself: it doesn't depend on what the input says beside it. The client has it. */
+/* The results are recorded even if the rest of the input is refused. */
 async function deliverResults<RUNTIME_CONTEXT>({
   options: { agent, clientTools = [] },
   runOptions: by,
@@ -62,7 +61,7 @@ async function deliverResults<RUNTIME_CONTEXT>({
   }
 }
 
-/** Where another worker runs the thread, or a call elsewhere may ask yet, that is followed, and the run taken up again after it. */
+/** Reads the run, and the runs that continue it after another worker's run or after calls elsewhere. Returns the last status. */
 async function readToEnd<RUNTIME_CONTEXT>(
   run: RequestedRun<RUNTIME_CONTEXT>,
   events: RunEvents,
@@ -71,9 +70,9 @@ async function readToEnd<RUNTIME_CONTEXT>(
   const { options, runOptions, gone } = run;
   const held = new HeldStream(options.agent, options, gone);
   try {
-    let status = await hear(run, events, first);
+    let status = await readStream(run, events, first);
     while ((await follow(run, events, { status, held })) && !gone.aborted) {
-      status = await hear(run, events, options.agent.stream([], run.thread, runOptions));
+      status = await readStream(run, events, options.agent.stream([], run.thread, runOptions));
     }
     return status;
   } finally {
@@ -81,7 +80,7 @@ async function readToEnd<RUNTIME_CONTEXT>(
   }
 }
 
-/** Whether the run can be taken up again. */
+/** Follows the thread while another worker runs it or calls elsewhere are pending. Returns whether the run can be resumed here. */
 async function follow<RUNTIME_CONTEXT>(
   run: RequestedRun<RUNTIME_CONTEXT>,
   events: RunEvents,
@@ -93,16 +92,16 @@ async function follow<RUNTIME_CONTEXT>(
       ...options,
       signal: gone,
     })) {
-      backlog.push(events.news(run.thread));
+      backlog.push(events.update(run.thread));
     }
     return true;
   }
-  for await (run.thread of held.follow(run.thread)) backlog.push(events.news(run.thread));
+  for await (run.thread of held.follow(run.thread)) backlog.push(events.update(run.thread));
   return held.hasResult(run.thread);
 }
 
-/* Read as fast as it comes: a run goes at the pace of who reads it, and no client may hold it. */
-async function hear<RUNTIME_CONTEXT>(
+/* Reads without waiting for the client: a run goes at the pace of its reader, and no client may hold it. */
+async function readStream<RUNTIME_CONTEXT>(
   { thread, backlog }: RequestedRun<RUNTIME_CONTEXT>,
   events: RunEvents,
   stream: AgentStream,
@@ -110,12 +109,12 @@ async function hear<RUNTIME_CONTEXT>(
   let status: AgentResponse['status'] | undefined;
   for await (const event of stream) {
     if (event.type === 'error') throw readableRefusal(event.error, thread);
-    /* The protocol has results, and nothing before them. */
+    /* AG-UI has no preliminary results. */
     if (event.type === 'tool-result') continue;
     if (!events.hasBegun) backlog.push(events.begin(thread));
     if (event.type === 'finish') ({ status } = event.response);
     backlog.push(
-      'at' in event || event.type === 'finish' ? events.news(thread) : events.hear(event),
+      'at' in event || event.type === 'finish' ? events.update(thread) : events.ofDelta(event),
     );
   }
   return status;

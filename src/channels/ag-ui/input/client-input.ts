@@ -6,13 +6,13 @@ import { newMessages } from './new-messages.ts';
 import { openIds, refuseIncomplete, resumeAnswers } from './resume-answers.ts';
 import type { RunAgentInput } from './run-agent-input.ts';
 
-/** What a client's input brings to a run. */
+/** The input of a run from a client's `RunAgentInput`. */
 export interface ClientInput {
   items: InputItem[];
   whilePending: 'refuse' | 'cancel';
 }
 
-/** What a client's input brings, or why it brings nothing; what the thread has already is left for the agent to see. */
+/** The input of a run, or why its interaction response is refused. Items that are already recorded are left to the agent to recognize. */
 export function clientInput(
   input: RunAgentInput,
   thread: AgentThread,
@@ -27,7 +27,7 @@ export function clientInput(
     named.add(answer.requestId);
   }
   const items = [...answers, ...messages];
-  /* The message cancels what is left out. */
+  /* The message cancels the requests that are not answered. */
   if (input.whilePending === 'cancel' && messages.length > 0) {
     return { items, whilePending: 'cancel' };
   }
@@ -35,7 +35,7 @@ export function clientInput(
   return { items, whilePending: whilePending(named, thread) };
 }
 
-/* Whoever gives up on all that is open, or answers it, and says something else, goes on without the rest. */
+/* If the input covers every open request, a new message may cancel those that it leaves unanswered. */
 function whilePending(named: ReadonlySet<string>, thread: AgentThread): 'refuse' | 'cancel' {
   const open = [...openIds(thread)];
   const waitsElsewhere = thread.calls.some(({ status }) => status === 'deferred');

@@ -11,8 +11,8 @@ export interface ClientResult {
 }
 
 /**
- * The results in a client's list that are its to bring: of calls of the tools that the app says are the client's, while they wait
- * for their result. Others are history, or forged. Throws `invalid-input` for one that is no text: what is recorded stays.
+ * The results in a client's list that are new: those of deferred calls of `clientTools`. Others are history, or forged, and are ignored.
+ * Throws `invalid-input` for a result that is not text, because a recorded result can't be corrected.
  */
 export function clientResults(
   messages: readonly ClientMessage[],
@@ -40,11 +40,14 @@ const contentSchema = z.union([
 ]);
 const textPartSchema = z.object({ type: z.literal('text'), text: z.string() });
 
-/* A result is text here; other parts have no place in a call's output. */
+/* A result is text here; other parts are dropped. */
 function resultText(content: unknown, toolCallId: string): string {
   const parsed = contentSchema.safeParse(content);
   if (parsed.success) return parsed.data;
-  throw new HoldpointError('invalid-input', `The result of call ${toolCallId} is no text.`);
+  throw new HoldpointError(
+    'invalid-input',
+    `The result of call ${toolCallId} is not text; send its content as a string or as text parts.`,
+  );
 }
 
 function partText(part: unknown): string {

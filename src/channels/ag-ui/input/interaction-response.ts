@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { QuestionResponseContent } from '../../../content/question.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { fromInteractionResponse, interactionIdOf } from '../../../tools/interaction.ts';
-import { withFullNames } from './single-answer.ts';
+import { withFullNames } from './question-schema.ts';
 
-/** Why an `interactionResponse` is not taken, in the words that its front ends know. */
+/** Why an `interactionResponse` is refused, with codes that its front ends know. */
 export interface InteractionRefusal {
   code: 'MISSING_INTERACTION_ID' | 'NO_PENDING_INTERACTION' | 'INTERACTION_MISMATCH';
   message: string;
@@ -16,8 +16,8 @@ const namedSchema = z.looseObject({
 });
 
 /**
- * The answer in an `interactionResponse`, or why it is none of this thread. It answers questions alone, and so never
- * approves. Throws `invalid-answer` for one that contradicts itself.
+ * The answer in an `interactionResponse`, or why it fits no question of this thread. It answers only questions, and so never approves.
+ * Throws `invalid-answer` if it contradicts itself.
  */
 export function interactionAnswer(
   response: unknown,

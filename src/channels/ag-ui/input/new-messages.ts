@@ -7,53 +7,59 @@ import { retractedIds, userMessage } from '../output/thread-messages.ts';
 import { userContent } from './user-content.ts';
 
 /**
- * What a client says that may be news: the user's messages below the last that the agent said, each under its id there, by which the
- * thread knows those that it has, and those that were withdrawn, which are not said again. Nothing else in the list counts. Throws `invalid-input` for what is no message, and where an id is
- * another message's: none is left out unsaid.
+ * The user's messages in a client's list that may be new: those below the agent's last message, with the client's ids, by which the thread
+ * recognizes recorded ones. Retracted messages are not added again, and the rest of the list is ignored. Throws `invalid-input` for an
+ * invalid message, and for an id that two different messages have.
  */
 export function newMessages(
   messages: readonly ClientMessage[],
   thread: AgentThread,
 ): ModelMessage[] {
-  const said = latestMessages(messages).filter(({ role }) => role === 'user');
-  refuseSharedIds(said);
-  const own = generatedIds(said, thread);
+  const sent = latestMessages(messages).filter(({ role }) => role === 'user');
+  refuseSharedIds(sent);
+  const generated = generatedIds(sent, thread);
   const retracted = retractedIds(thread);
-  return said
-    .filter(({ id }) => !own.has(id) && !retracted.has(id))
+  return sent
+    .filter(({ id }) => !generated.has(id) && !retracted.has(id))
     .map(({ id, content }) => {
       const parsed = userContent(content);
       if (parsed !== undefined && isId(id, thread.id)) {
         return named({ role: 'user', content: parsed }, id);
       }
-      throw new HoldpointError('invalid-input', 'A message of the user is none of AG-UI.');
+      throw new HoldpointError(
+        'invalid-input',
+        `The user message ${JSON.stringify(id)} is not a valid AG-UI message, or its id is not allowed.`,
+      );
     });
 }
 
-/** What stands in a client's list below the last message of the agent. Clients put notes of their own, and results, beside what a user says. */
+/** The messages in a client's list below the agent's last one: the user's, and also the client's own notes and results. */
 export function latestMessages(messages: readonly ClientMessage[]): readonly ClientMessage[] {
   return messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
 }
 
-function refuseSharedIds(said: readonly ClientMessage[]): void {
+function refuseSharedIds(sent: readonly ClientMessage[]): void {
   const contents = new Map<string, string | undefined>();
-  for (const { id, content } of said) {
+  for (const { id, content } of sent) {
     const text = JSON.stringify(content);
     if (contents.has(id) && contents.get(id) !== text) {
-      throw new HoldpointError('invalid-input', `Two messages have the id ${JSON.stringify(id)}.`);
+      throw new HoldpointError(
+        'invalid-input',
+        `Two messages have the id ${JSON.stringify(id)}; give each its own.`,
+      );
     }
     contents.set(id, text);
   }
 }
 
-/** The ids that the thread gave to messages which came another way. */
-function generatedIds(said: readonly ClientMessage[], { id, events }: AgentThread): Set<string> {
-  if (!said.some((message) => isGenerated(message.id, id))) return new Set();
+/** The ids that were generated for messages without a client's id. */
+function generatedIds(sent: readonly ClientMessage[], { id, events }: AgentThread): Set<string> {
+  if (!sent.some((message) => isGenerated(message.id, id))) return new Set();
   const shown = [...events.keys()].flatMap((index) => userMessage(id, events, index));
   return new Set(shown.map((message) => message.id).filter((each) => isGenerated(each, id)));
 }
 
-/* Ids of this form are given here. */
+/* Ids of this form are generated here. */
 function isGenerated(id: string, threadId: string): boolean {
   return id.startsWith(`${threadId}:`);
 }

@@ -6,25 +6,19 @@ import type {
   QuestionRequestContent,
   QuestionResponseContent,
 } from '../../../content/question.ts';
+import { requesterLine } from '../../../content/requester-text.ts';
 import { HoldpointError } from '../../../errors.ts';
 import { fromInteractionResponse } from '../../../tools/interaction.ts';
-import { requesterLine } from '../output/shown-requester.ts';
-import {
-  withFullNames,
-  singleAnswerSchema,
-  singleField,
-  singleProperties,
-} from './single-answer.ts';
 
 type Schema = Record<string, unknown>;
 
 /**
- * The JSON Schema of the answer to a question. One field with one pick takes `{ selectedOptionId?, freeText? }`, whichever tool asked, and
- * a confirmation `{ approved }` as well; any other question takes an object with a property for each field: an option's id, a list of
- * ids, a text, or `{ selectedOptionIds?, freeText? }` where both may be. Its description says who asked.
+ * The JSON Schema of the answer to a question. A question with one field and one pick takes `{ selectedOptionId?, freeText? }`, and a
+ * confirmation also `{ approved }`. Any other question takes an object with a property for each field: an option's id, a list of ids, a
+ * text, or `{ selectedOptionIds?, freeText? }` if both are allowed. Its description says who asked.
  */
 export function questionSchema(request: QuestionRequestContent): Schema {
-  const requester = requesterLine(request);
+  const requester = requesterLine(request.requestedBy);
   const description = requester === undefined ? {} : { description: `Asked for by: ${requester}` };
   return { ...answerSchema(request), ...description };
 }
@@ -41,23 +35,23 @@ function answerSchema(request: QuestionRequestContent): Schema {
   };
 }
 
-/** The answer that a payload gives. Throws `invalid-answer`; whether it answers the question is looked at where it is recorded. */
+/** Parses a payload as the answer to a question. Throws `invalid-answer`. Whether the options exist is checked when it is recorded. */
 export function questionAnswer(
   request: QuestionRequestContent,
   payload: unknown,
 ): QuestionResponseContent {
   const { requestId } = request;
   if (singleField(request) !== undefined) {
-    const { approved, ...said } = parsed(singleAnswerSchema, withFullNames(payload), requestId);
+    const { approved, ...answer } = parsed(singleAnswerSchema, withFullNames(payload), requestId);
     const confirmed = approved === undefined ? {} : { confirmed: approved };
-    return fromInteractionResponse(request, { ...said, ...confirmed, interactionId: requestId });
+    return fromInteractionResponse(request, { ...answer, ...confirmed, interactionId: requestId });
   }
   const values = new Map(Object.entries(parsed(objectSchema, payload, requestId)));
   const unknown = [...values.keys()].find(
     (key) => !request.fields.some((field) => field.key === key),
   );
   if (unknown !== undefined) {
-    throw invalidAnswer(requestId, `there is no field ${JSON.stringify(unknown)}`);
+    throw invalidAnswer(requestId, `the question has no field ${JSON.stringify(unknown)}`);
   }
   const answers = request.fields.map((field) =>
     fieldAnswer(field, values.get(field.key), requestId),
@@ -75,13 +69,13 @@ const mixedSchema = z.strictObject({
 });
 
 function singleSchema(request: QuestionRequestContent, field: QuestionField): Schema {
-  const properties = singleProperties(request, field, optionSchema(field));
-  const says = Object.keys(properties).map((name) => ({ required: [name] }));
+  const properties = singleProperties(request, field);
+  const oneOfThem = Object.keys(properties).map((name) => ({ required: [name] }));
   const mayBeEmpty = field.freeText === 'never' && field.min === 0;
   return {
     type: 'object',
     properties,
-    ...(mayBeEmpty ? {} : { anyOf: says }),
+    ...(mayBeEmpty ? {} : { anyOf: oneOfThem }),
     additionalProperties: false,
   };
 }
@@ -146,5 +140,45 @@ function parsed<VALUE>(schema: z.ZodType<VALUE>, value: unknown, requestId: stri
 }
 
 function invalidAnswer(requestId: string, why: string): HoldpointError {
-  return new HoldpointError('invalid-answer', `This is no answer to question ${requestId}: ${why}`);
+  return new HoldpointError(
+    'invalid-answer',
+    `The answer to question ${requestId} is not valid: ${why}`,
+  );
+}
+
+/* The field of a question that asks one thing with at most one pick; `undefined` for any other. */
+function singleField({ fields }: QuestionRequestContent): QuestionField | undefined {
+  const [field, ...more] = fields;
+  return field !== undefined && more.length === 0 && field.max <= 1 ? field : undefined;
+}
+
+const singleAnswerSchema = z.strictObject({
+  selectedOptionId: z.string().optional(),
+  freeText: z.string().optional(),
+  approved: z.boolean().optional(),
+});
+
+function singleProperties({ kind }: QuestionRequestContent, field: QuestionField): Schema {
+  const { options, freeText } = field;
+  const ids = new Set(options.map(({ id }) => id));
+  const isYesOrNo = kind === 'confirmation' && ids.has('yes') && ids.has('no');
+  return {
+    ...(isYesOrNo ? { approved: { type: 'boolean' } } : {}),
+    ...(options.length === 0 ? {} : { selectedOptionId: optionSchema(field) }),
+    ...(freeText === 'never' ? {} : { freeText: { type: 'string' } }),
+  };
+}
+
+/** A payload with the short name `selected` replaced by `selectedOptionId`. */
+export function withFullNames(payload: unknown): unknown {
+  if (typeof payload !== 'object' || payload === null || !Object.hasOwn(payload, 'selected')) {
+    return payload;
+  }
+  const names = Object.entries(payload);
+  const isTwice = names.some(([name]) => /^selected_?option_?id$/i.test(name));
+  return isTwice
+    ? payload
+    : Object.fromEntries(
+        names.map(([name, value]) => [name === 'selected' ? 'selectedOptionId' : name, value]),
+      );
 }

@@ -7,15 +7,20 @@ import { questionAnswer } from './question-schema.ts';
 import type { ResumeEntry } from './run-agent-input.ts';
 
 /**
- * The answers in a resume, for the agent to judge. Who gives up on a question dismisses it, where that may be; on an approval, says
- * nothing: it stays open. Throws `unknown-request` and `invalid-answer`.
+ * The answers in `resume`, which the agent then checks. A cancelled question is dismissed, if it may be; a cancelled approval gives no
+ * answer and stays open. Throws `unknown-request` and `invalid-answer`.
  */
 export function resumeAnswers(
   resume: readonly ResumeEntry[],
   thread: AgentThread,
 ): UserInputResponseContent[] {
-  if (new Set(resume.map(({ interruptId }) => interruptId)).size < resume.length) {
-    throw new HoldpointError('invalid-answer', 'The resume names an interrupt twice.');
+  const ids = resume.map(({ interruptId }) => interruptId);
+  const repeated = resume.find(({ interruptId }, index) => ids.indexOf(interruptId) < index);
+  if (repeated !== undefined) {
+    throw new HoldpointError(
+      'invalid-answer',
+      `resume names interrupt ${JSON.stringify(repeated.interruptId)} twice; send one entry.`,
+    );
   }
   const { events } = thread;
   const open = openIds(thread);
@@ -24,28 +29,28 @@ export function resumeAnswers(
     if (request === undefined) {
       throw new HoldpointError(
         'unknown-request',
-        `This thread has no interrupt ${JSON.stringify(interruptId)}.`,
+        `This thread has no interrupt ${JSON.stringify(interruptId)}; resume with the ids of its interrupts.`,
       );
     }
     if (status === 'resolved') return [answerOf(request, payload)];
-    /* Of what has ended nothing can be given up: this is how a client gets past it. */
+    /* A closed request can't be dismissed; ignoring it lets the client continue. */
     return open.has(interruptId) ? dismissal(request) : [];
   });
 }
 
-/** The ids of what a thread waits for. */
+/** The ids of a thread's open requests. */
 export function openIds({ activeRequests }: AgentThread): Set<string> {
   return new Set(activeRequests.map(({ requestId }) => requestId));
 }
 
-/** Throws `requests-open` where an input is about some of what is open, and not about all of it. */
+/** Throws `requests-open` if an input answers some open requests and leaves out others. */
 export function refuseIncomplete(named: ReadonlySet<string>, thread: AgentThread): void {
   const open = [...openIds(thread)];
   const left = open.filter((id) => !named.has(id));
   if (left.length === 0 || left.length === open.length) return;
   throw new HoldpointError(
     'requests-open',
-    `A resume must be about every open interrupt; this one leaves out ${left.join(', ')}.`,
+    `resume must name every open interrupt; it leaves out ${left.join(', ')}.`,
   );
 }
 
@@ -62,7 +67,7 @@ function answerOf(request: UserInputRequest, payload: unknown): UserInputRespons
   if (parsed.success) return { type: 'approval-response', requestId, ...parsed.data };
   throw new HoldpointError(
     'invalid-answer',
-    `This is no answer to approval ${requestId}: ${z.prettifyError(parsed.error)}`,
+    `The answer to approval ${requestId} is not valid: ${z.prettifyError(parsed.error)}`,
   );
 }
 

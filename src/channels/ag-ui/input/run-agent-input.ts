@@ -16,7 +16,7 @@ const resumeEntrySchema = z.object({
   status: z.enum(['resolved', 'cancelled']),
   payload: z.unknown().optional(),
 });
-/* What else a newer client sends is not looked at, as the protocol has it; nor are its tools and its context. */
+/* Other fields of newer clients are ignored, as the protocol demands; so are the client's tools and context. */
 const inputSchema = z.object({
   threadId: z.string(),
   runId: id,
@@ -33,12 +33,12 @@ const forwardedSchema = z.object({
   whilePending: z.enum(['refuse', 'cancel']).optional().catch(undefined),
 });
 
-/** A message as a client has it. It is what the client shows, and no authority on anything. */
+/** A message as a client has it: what the client shows, which proves nothing about the thread. */
 export type ClientMessage = z.infer<typeof messageSchema>;
 /** A client's answer to an interrupt. */
 export type ResumeEntry = z.infer<typeof resumeEntrySchema>;
 
-/** What a client posts. */
+/** The body of a client's `POST`. */
 export interface RunAgentInput extends Omit<
   z.infer<typeof inputSchema>,
   'forwardedProps' | 'resume'
@@ -46,17 +46,17 @@ export interface RunAgentInput extends Omit<
   resume: ResumeEntry[];
   /** The answer to an interaction, in either spelling. */
   interactionResponse: unknown;
-  /** Whether a new message cancels what waits, calls elsewhere included, or is refused while anything does. */
+  /** Whether a new message cancels open requests and deferred calls, or is refused while there are any. */
   whilePending: 'refuse' | 'cancel';
 }
 
-/** What a client posted. Throws `invalid-input`. */
+/** Parses the body of a client's `POST`. Throws `invalid-input`. */
 export function parseRunAgentInput(json: unknown): RunAgentInput {
   const parsed = inputSchema.safeParse(json);
   if (!parsed.success) {
     throw new HoldpointError(
       'invalid-input',
-      `This is no RunAgentInput: ${z.prettifyError(parsed.error)}`,
+      `The body is not a valid RunAgentInput: ${z.prettifyError(parsed.error)}`,
     );
   }
   const { forwardedProps, resume = [], ...input } = parsed.data;

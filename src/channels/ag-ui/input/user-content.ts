@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { z } from 'zod';
-import { fileUrl } from '../../../content/file-url.ts';
+import { shownFile } from '../../../content/shown-file.ts';
 import type { AgUiPart } from '../output/ag-ui-event.ts';
 
 type UserContent = Extract<ModelMessage, { role: 'user' }>['content'];
@@ -22,8 +22,8 @@ const partSchema = z.union([textSchema, mediaSchema]);
 const contentSchema = z.union([z.string(), z.array(z.unknown())]);
 
 /**
- * What a user's message says to the model; `undefined` for what is no content. A part that can't be used is left out, as the protocol
- * wants, and with it what is meant for a provider alone: its file handles.
+ * The content of a user's message for the model; `undefined` if it is invalid. Parts that can't be used are left out, as the protocol
+ * demands, and so are a provider's file ids.
  */
 export function userContent(content: unknown): UserContent | undefined {
   const { data } = contentSchema.safeParse(content);
@@ -46,14 +46,14 @@ function userPart(part: z.infer<typeof partSchema>): UserPart {
   };
 }
 
-/** A user's message as a client shows it. */
+/** The content of a user's message as a client shows it. */
 export function clientContent(content: UserContent): string | AgUiPart[] {
   if (typeof content === 'string') return content;
   return content.flatMap((part): AgUiPart[] => {
     if (part.type === 'text') return [{ type: 'text', text: part.text }];
-    const mimeType = part.mediaType ?? 'image/*';
-    const value = fileUrl(part.type === 'image' ? part.image : part.data, mimeType);
-    if (value === undefined) return [];
+    const file = shownFile(part);
+    if (file === undefined) return [];
+    const { mediaType: mimeType, url: value } = file;
     return [{ type: kindOf(mimeType), source: { type: 'url', value, mimeType } }];
   });
 }

@@ -1,6 +1,6 @@
 import type { UserInputRequest } from '../../../content/user-input.ts';
 
-/** A message of the conversation, in AG-UI's form. What is not set is left out: `null` is no value there. */
+/** A message of the conversation in AG-UI. Fields without a value are left out: AG-UI does not allow `null`. */
 export type AgUiMessage =
   | { id: string; role: 'user'; content: string | AgUiPart[] }
   | { id: string; role: 'assistant'; content?: string; toolCalls?: AgUiToolCall[] }
@@ -28,12 +28,12 @@ export interface AgUiToolCall {
   function: { name: string; arguments: string };
 }
 
-/** What became of a call, beside the text of its result. */
+/** The status of a call, in addition to the text of its result. */
 export interface ResultMetadata {
   holdpoint: { status: 'succeeded' | 'failed' | 'denied' };
 }
 
-/** What a run waits for. */
+/** A request that a run ended with. */
 export interface Interrupt {
   id: string;
   reason: 'tool_call' | 'input_required' | 'confirmation';
@@ -42,11 +42,11 @@ export interface Interrupt {
   responseSchema: Record<string, unknown>;
   /** ISO 8601. */
   expiresAt?: string;
-  /** The whole request, options, digest and all; and who asked for it, in one line for people. */
+  /** The whole request, with its options and digest, and who asked for it as one line for people. */
   metadata: { holdpoint: UserInputRequest; requestedBy?: string };
 }
 
-/** How a run ended that did not fail. */
+/** The outcome of a run that did not fail. */
 type RunOutcome =
   | { type: 'success'; pendingToolCallIds?: string[] }
   | { type: 'interrupt'; interrupts: Interrupt[] }
@@ -57,15 +57,15 @@ export interface RunFinished {
   type: 'RUN_FINISHED';
   threadId: string;
   runId: string;
-  /** For clients before 1.0, no more than `success` without ids, and `interrupt`: they reject the whole run for any other. */
+  /** For clients before 1.0 only `success` without ids, and `interrupt`: they reject the whole run for any other. */
   outcome?: RunOutcome;
-  /** For clients before 1.0: what their outcome can't say. */
+  /** For clients before 1.0: what their `outcome` can't express. */
   result?:
     | { status: 'cancelled' | 'max-steps' }
     | { status: 'waiting'; pendingToolCallIds: string[] };
 }
 
-/** The events of AG-UI 1.0 that are told here. */
+/** The events of AG-UI 1.0 that are emitted here. */
 export type AgUiEvent =
   | { type: 'RUN_STARTED'; threadId: string; runId: string; protocolVersion: '1.0' }
   | RunFinished

@@ -1,22 +1,19 @@
 import type { ToolCallRecord } from '../../../content/tool-call.ts';
 import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
 import { type CallResult, deniedText, textOf } from './step-messages.ts';
-import { type ThreadViewOptions, toolErrorText } from '../telling-options.ts';
+import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
+import { callErrorText } from '../../../http/tool-error-text.ts';
 
-/** What came of a call that ran here, or did not; none while it is open, or when the provider will say it. */
+/** The result of a call that ended here; none while the call is open, or if the provider reports its result. */
 export function callResults(
   { toolCallId, toolName, outcome }: ToolCallRecord,
   options: ThreadViewOptions,
 ): CallResult[] {
-  const { clientTools = [] } = options;
-
   switch (outcome?.status) {
     case 'succeeded':
       return [{ toolCallId, status: 'succeeded', content: textOf(outcome.output) }];
     case 'failed': {
-      /* What a client ran, failed there: it is the client's own text. */
-      const isClients = clientTools.includes(toolName);
-      const content = isClients ? outcome.error : toolErrorText(options, outcome.error);
+      const content = callErrorText(options, toolName, outcome.error);
       return [{ toolCallId, status: 'failed', content }];
     }
     case 'denied':
@@ -26,7 +23,7 @@ export function callResults(
   }
 }
 
-/** The result as it is told while it comes. */
+/** The event of a result during a run. */
 export function resultEvent(threadId: string, result: CallResult): AgUiEvent {
   const { toolCallId, content, status } = result;
   return {
@@ -39,7 +36,7 @@ export function resultEvent(threadId: string, result: CallResult): AgUiEvent {
   };
 }
 
-/** The result as a message of a snapshot, under the id by which the client knows it. */
+/** The message of a result in a snapshot, with the id that the client has for it. */
 export function resultMessage(
   threadId: string,
   { toolCallId, content, status }: CallResult,

@@ -8,7 +8,7 @@ import {
 } from '../../../tools/interaction.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 
-/** A request as an `InteractionRequest`; `undefined` where that can't say it: an approval, a form, several picks, picks alone. */
+/** A request as an `InteractionRequest`; `undefined` if that can't express it: an approval, a form, several picks, or no free text. */
 function asInteraction(request: UserInputRequest): InteractionRequest | undefined {
   if (request.type !== 'question-request') return undefined;
   try {
@@ -18,7 +18,7 @@ function asInteraction(request: UserInputRequest): InteractionRequest | undefine
   }
 }
 
-/** The request for front ends of interactions: in camel case, without what is empty. */
+/** The event of a request for front ends of interactions: in camel case, without empty fields. */
 export function interactionRequested(request: UserInputRequest): AgUiEvent[] {
   const interaction = asInteraction(request);
   if (interaction === undefined) return [];
@@ -31,7 +31,7 @@ export function interactionRequested(request: UserInputRequest): AgUiEvent[] {
   return [{ type: 'CUSTOM', name: 'interaction_requested', value }];
 }
 
-/** What became of an interaction, for the front ends that know no more than these events. */
+/** The event of an interaction that has ended, for front ends that know only these events. */
 export function interactionEnded(
   event: ThreadEventOf<'request-answered' | 'request-closed'>,
   events: readonly ThreadEvent[],

@@ -1,14 +1,14 @@
 import { inertText } from '../../../content/inert-text.ts';
+import { requesterLine } from '../../../content/requester-text.ts';
 import type { UserInputRequest, UserInputRequestContent } from '../../../content/user-input.ts';
 import type { Interrupt } from './ag-ui-event.ts';
 import { questionSchema } from '../input/question-schema.ts';
-import { requesterLine } from './shown-requester.ts';
 
-/** A request, as the run that ends with it says it. */
+/** A request as an interrupt of the run that ends with it. */
 export function toInterrupt(content: UserInputRequestContent): Interrupt {
   const request: UserInputRequest = { ...content };
   const { requestId: id, toolCall, expiresAt } = request;
-  const requestedBy = requesterLine(request);
+  const requestedBy = requesterLine(request.requestedBy);
   return {
     id,
     reason: reasonOf(request),
@@ -23,12 +23,12 @@ export function toInterrupt(content: UserInputRequestContent): Interrupt {
   };
 }
 
-/* What an approval is about stands in the message too, and who asked for it: a client may show no more than that. */
+/* The call and who asked for it are in the message too, because a client may show only the message. */
 function promptOf(request: UserInputRequest): string {
   const { text, toolCall, type } = request;
   if (type !== 'approval-request') return inertText(text);
   const call = toolCall && inertText(`${toolCall.toolName} ${JSON.stringify(toolCall.input)}`);
-  const requester = requesterLine(request);
+  const requester = requesterLine(request.requestedBy);
   return [
     inertText(text),
     ...(call === undefined ? [] : [call]),
@@ -43,7 +43,7 @@ function reasonOf(request: UserInputRequest): Interrupt['reason'] {
   return request.toolCall === undefined ? 'confirmation' : 'tool_call';
 }
 
-/* No `editedArgs`: what was shown is what runs. */
+/* There is no `editedArgs`: the call runs with the input that was shown. */
 function approvalSchema({ digest }: { digest: string }): Record<string, unknown> {
   return {
     type: 'object',

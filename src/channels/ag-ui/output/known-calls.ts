@@ -2,8 +2,8 @@ import type { AgUiMessage, AgUiToolCall } from './ag-ui-event.ts';
 import type { CallResult, StepMessages } from './step-messages.ts';
 
 /**
- * The calls that a client knows, by their ids: each is one call there, with one result. Providers name the calls that they run
- * themselves, and say one again in the step that brings its result.
+ * The calls that a client has, by their ids: each once, with one result. A provider repeats a call that it runs itself in the step that
+ * has its result.
  */
 export class KnownCalls {
   /** The message that made the call. */
@@ -23,7 +23,7 @@ export class KnownCalls {
     return this.#callers.get(toolCallId);
   }
 
-  /** The calls of a step that are new; they are known from now on. */
+  /** The new calls of a step; adds them to the known ones. */
   newCalls({ messageId, calls }: StepMessages): AgUiToolCall[] {
     return calls.filter(({ id }) => {
       const isNew = !this.#callers.has(id);
@@ -32,7 +32,7 @@ export class KnownCalls {
     });
   }
 
-  /** The results that are the first of a known call. */
+  /** The results that are the first of their call; adds them to the known ones. */
   newResults(results: readonly CallResult[]): CallResult[] {
     return results.filter(({ toolCallId }) => {
       const isNew = this.#callers.has(toolCallId) && !this.#ended.has(toolCallId);

@@ -7,11 +7,11 @@ import type { RunAgentInput } from '../input/run-agent-input.ts';
 
 interface End {
   status: AgentResponse['status'] | undefined;
-  /** The conversation, for the client that comes back with an answer. */
+  /** The conversation, for a client that sends the answer in a later run. */
   snapshot: () => AgUiEvent;
 }
 
-/** The last events of a run that did not fail; one whose thread nobody can go on with ends as an error. */
+/** The last events of a run that did not fail. It ends as an error if the thread can't continue. */
 export function runEnd(
   { threadId, runId, state, protocolVersion }: RunAgentInput,
   thread: AgentThread,
@@ -29,7 +29,8 @@ export function runEnd(
     ];
   }
   if (status === 'indeterminate') {
-    const message = 'A call was started, and its outcome is unknown. It must be settled first.';
+    const message =
+      'A call was started and its outcome is unknown. It must be settled before the thread can continue.';
     return [{ type: 'RUN_ERROR', message, code: 'thread-indeterminate' }];
   }
   const pending = thread.calls.filter((call) => call.status === 'deferred');
@@ -49,7 +50,7 @@ export function runEnd(
   ];
 }
 
-/* A client before 1.0 rejects the run for an outcome that it does not know, and reads a run without one as ended. */
+/* A client before 1.0 rejects the run if it does not know the outcome, and treats a run without one as ended. */
 function ending(
   status: End['status'],
   pendingToolCallIds: string[],
@@ -65,7 +66,7 @@ function ending(
     : { outcome: { ...outcome, pendingToolCallIds } };
 }
 
-/* The client's own state stays as it is, with ours beside it. */
+/* The client's own state stays as it is; ours is added to it. */
 function stateSnapshot(state: unknown, { revision, status }: AgentThread): AgUiEvent {
   const isObject = typeof state === 'object' && state !== null && !Array.isArray(state);
   const own = { holdpoint: { revision, status } };

@@ -2,26 +2,27 @@ import type { AgentResponse } from '../../../agent/agent-response.ts';
 import type { ModelDelta } from '../../../agent/model/streaming-model.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
-import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
-import { resultEvent, callResults } from './call-results.ts';
-import { interactionEnded } from './interaction-events.ts';
-import { KnownCalls } from './known-calls.ts';
+import { isSamePlace } from '../../../thread/thread-state.ts';
+import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
 import { latestMessages } from '../input/new-messages.ts';
 import type { RunAgentInput } from '../input/run-agent-input.ts';
+import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
+import { callResults, resultEvent } from './call-results.ts';
+import { interactionEnded } from './interaction-events.ts';
+import { KnownCalls } from './known-calls.ts';
 import { runEnd } from './run-end.ts';
-import { type CallResult, stepMessages, stepMessageId } from './step-messages.ts';
 import { StepEvents, textEvents } from './step-events.ts';
-import type { ThreadViewOptions } from '../telling-options.ts';
+import { type CallResult, stepMessageId, stepMessages } from './step-messages.ts';
 import { retractedIds, showsExactly, threadMessages, userMessage } from './thread-messages.ts';
 
-/** Tells a client of one run: what the model is saying, and what is in the thread, in the thread's order. */
+/** The events of one client's run: what the model streams, and what the thread records, in the thread's order. */
 export class RunEvents {
   readonly #input: RunAgentInput;
   readonly #options: ThreadViewOptions;
   readonly #heldMessages: ReadonlySet<string>;
-  /** Of the last event that the client knows. */
+  /** The revision of the last event that the client has. */
   #revision = 0;
-  /** The conversation before the run, for a client that shows another. */
+  /** The conversation before the run, if the client shows a different one. */
   #before: AgUiMessage[] | undefined;
   #calls = new KnownCalls();
   #hasBegun = false;
@@ -38,53 +39,53 @@ export class RunEvents {
     return this.#hasBegun;
   }
 
-  /** Looks what of the thread, as it is before the run, the client has. */
-  open(thread: AgentThread): void {
+  /** Compares the thread before the run with what the client has. */
+  compare(thread: AgentThread): void {
     const messages = this.#messages(thread);
     const known = new Set([...messages.map(({ id }) => id), ...retractedIds(thread)]);
     const { messages: list } = this.#input;
-    const news = new Set(
+    const added = new Set(
       latestMessages(list).filter(({ role, id }) => role === 'user' && !known.has(id)),
     );
-    const held = list.filter((message) => !news.has(message));
+    const held = list.filter((message) => !added.has(message));
     this.#before = showsExactly(held, messages) ? undefined : messages;
     this.#continueFrom(thread, messages);
   }
 
-  /** The beginning; for a client that shows another conversation, that of the thread, from which the run goes on. */
+  /** The beginning, with a snapshot of the conversation before the run for a client that shows a different one. */
   begin({ id, events }: AgentThread): AgUiEvent[] {
     this.#hasBegun = true;
     const { threadId, runId } = this.#input;
     const started: AgUiEvent = { type: 'RUN_STARTED', threadId, runId, protocolVersion: '1.0' };
     if (this.#before === undefined) return [started];
-    const said = [...events.keys()]
+    const added = [...events.keys()]
       .slice(this.#revision)
       .flatMap((index) => userMessage(id, events, index))
       .filter((message) => this.#heldMessages.has(message.id));
-    return [started, { type: 'MESSAGES_SNAPSHOT', messages: [...this.#before, ...said] }];
+    return [started, { type: 'MESSAGES_SNAPSHOT', messages: [...this.#before, ...added] }];
   }
 
-  /** What the model is saying. */
-  hear(delta: ModelDelta): AgUiEvent[] {
-    return this.#step.hear(delta);
+  /** The events for a delta of the model. */
+  ofDelta(delta: ModelDelta): AgUiEvent[] {
+    return this.#step.ofDelta(delta);
   }
 
-  /** What has happened since. */
-  news(thread: AgentThread): AgUiEvent[] {
+  /** What the thread has recorded since the last update. */
+  update(thread: AgentThread): AgUiEvent[] {
     if (thread.revision <= this.#revision) return [];
     const { events } = thread;
-    const told: AgUiEvent[] = [];
+    const emitted: AgUiEvent[] = [];
     for (; this.#revision < events.length; this.#revision += 1) {
       const event = events[this.#revision];
-      const news = event === undefined ? [] : this.#fromEvent(thread, event, this.#revision);
-      told.push(...news);
-      if (news.some(({ type }) => type === 'MESSAGES_SNAPSHOT')) {
-        /* The rest is in it. */
+      const next = event === undefined ? [] : this.#ofEvent(thread, event, this.#revision);
+      emitted.push(...next);
+      if (next.some(({ type }) => type === 'MESSAGES_SNAPSHOT')) {
+        /* The snapshot contains the rest. */
         this.#continueFrom(thread, this.#messages(thread));
         break;
       }
     }
-    return told;
+    return emitted;
   }
 
   /** The whole conversation. */
@@ -95,19 +96,19 @@ export class RunEvents {
   /** The end of the run. */
   end(thread: AgentThread, status: AgentResponse['status'] | undefined): AgUiEvent[] {
     return [
-      ...this.#step.halt(),
+      ...this.#step.close(),
       ...runEnd(this.#input, thread, { status, snapshot: () => this.snapshot(thread) }),
     ];
   }
 
-  /** From here on is told: the client has these messages, and all that is in the thread. */
+  /** The client now has these messages, which are all of the thread; later events are emitted. */
   #continueFrom({ events }: AgentThread, messages: readonly AgUiMessage[]): void {
     this.#calls = new KnownCalls(messages);
     this.#revision = events.length;
     this.#step = this.#stepEvents(events.filter(({ type }) => type === 'step-finished').length);
   }
 
-  #fromEvent(thread: AgentThread, event: ThreadEvent, index: number): AgUiEvent[] {
+  #ofEvent(thread: AgentThread, event: ThreadEvent, index: number): AgUiEvent[] {
     switch (event.type) {
       case 'step-finished':
         return this.#finishStep(thread, event);
@@ -117,17 +118,15 @@ export class RunEvents {
           .flatMap(({ id, content }) =>
             typeof content === 'string'
               ? textEvents(id, 'user', content)
-              : [...this.#step.halt(), this.snapshot(thread)],
+              : [...this.#step.close(), this.snapshot(thread)],
           );
       case 'message-retracted':
-        return [...this.#step.halt(), this.snapshot(thread)];
+        return [...this.#step.close(), this.snapshot(thread)];
       case 'request-answered':
       case 'request-closed':
         return interactionEnded(event, thread.events);
       case 'call-ended': {
-        const call = thread.calls.find(
-          (each) => each.step === event.step && each.index === event.index,
-        );
+        const call = thread.calls.find((each) => isSamePlace(each, event));
         return this.#results(thread, call === undefined ? [] : callResults(call, this.#options));
       }
       default:
@@ -136,15 +135,15 @@ export class RunEvents {
   }
 
   #finishStep(thread: AgentThread, event: ThreadEventOf<'step-finished'>): AgUiEvent[] {
-    const content = stepMessages(thread.id, event, this.#options);
+    const messages = stepMessages(thread.id, event, this.#options);
     const { events, isConfirmed } = this.#step.finish({
-      ...content,
-      calls: this.#calls.newCalls(content),
+      ...messages,
+      calls: this.#calls.newCalls(messages),
     });
     this.#step = this.#stepEvents(event.step + 1);
     return [
       ...events,
-      ...this.#results(thread, content.results),
+      ...this.#results(thread, messages.results),
       ...(isConfirmed ? [] : [this.snapshot(thread)]),
     ];
   }

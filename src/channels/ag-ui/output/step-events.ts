@@ -1,29 +1,31 @@
 import type { ModelDelta } from '../../../agent/model/streaming-model.ts';
+import { addDelta } from '../../../thread/streamed-text.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 import { reasoningId, type StepMessages, type StepText } from './step-messages.ts';
 
-interface StreamedText extends StepText {
+/** A text that is streamed before its step is recorded. */
+interface OpenText extends StepText {
   isOpen: boolean;
 }
 
 /**
- * Tells one model step: its texts while the model says them, and its calls once they are recorded, with the input that is stored. A
- * call that is told can't be taken back in AG-UI, and clients act on it.
+ * The events of one step: its texts while the model streams them, and its calls once they are recorded, with the stored input. Calls are
+ * not streamed, because AG-UI can't take a call back and clients act on it.
  */
 export class StepEvents {
   readonly #messageId: string;
   readonly #sendReasoning: boolean;
-  /** By the id that the model's provider gave the block; all text is one message. */
-  readonly #blocks = new Map<string, StreamedText>();
-  readonly #streamed: StreamedText[] = [];
+  /** By the id that the provider gave the block; all text is one message. */
+  readonly #blocks = new Map<string, OpenText>();
+  readonly #streamed: OpenText[] = [];
 
   constructor(messageId: string, sendReasoning: boolean) {
     this.#messageId = messageId;
     this.#sendReasoning = sendReasoning;
   }
 
-  /** What a piece of the model's answer shows. */
-  hear(delta: ModelDelta): AgUiEvent[] {
+  /** The events for a delta of the model. */
+  ofDelta(delta: ModelDelta): AgUiEvent[] {
     switch (delta.type) {
       case 'text-delta':
         return this.#add('text', 'text', delta.text);
@@ -38,17 +40,17 @@ export class StepEvents {
     }
   }
 
-  /** The step is recorded: what is missing of it. With `isSo: false`, other texts were told than were recorded. */
+  /** The step is recorded: emits what is missing of it. `isConfirmed: false`: the streamed texts differ from the recorded ones. */
   finish({ texts, calls, messageId: parentMessageId }: StepMessages): {
     events: AgUiEvent[];
     isConfirmed: boolean;
   } {
-    const told = new Map(this.#streamed.map((text) => [text.messageId, text]));
+    const streamed = new Map(this.#streamed.map((text) => [text.messageId, text]));
     const isConfirmed =
       this.#streamed.every(({ messageId }) => texts.some((text) => text.messageId === messageId)) &&
-      texts.every(({ messageId, text }) => text.startsWith(told.get(messageId)?.text ?? ''));
+      texts.every(({ messageId, text }) => text.startsWith(streamed.get(messageId)?.text ?? ''));
     const rest = isConfirmed
-      ? texts.flatMap((text) => missing(text, told.get(text.messageId)))
+      ? texts.flatMap((text) => missing(text, streamed.get(text.messageId)))
       : [];
     const called = calls.flatMap(
       ({ id: toolCallId, function: { name, arguments: delta } }): AgUiEvent[] => [
@@ -57,30 +59,29 @@ export class StepEvents {
         { type: 'TOOL_CALL_END', toolCallId },
       ],
     );
-    return { events: [...rest, ...this.halt(), ...called], isConfirmed };
+    return { events: [...rest, ...this.close(), ...called], isConfirmed };
   }
 
-  /** Ends what was begun. */
-  halt(): AgUiEvent[] {
-    return this.#streamed.flatMap(close);
+  /** Ends the texts that are open. */
+  close(): AgUiEvent[] {
+    return this.#streamed.flatMap(closing);
   }
 
-  /* A message is begun when it says something: what stays blank is not recorded, or shows nothing. */
-  #add(type: StepText['type'], key: string, delta: string): AgUiEvent[] {
+  #add(type: StepText['type'], key: string, text: string): AgUiEvent[] {
     const block = this.#blocks.get(key) ?? { type, messageId: '', text: '', isOpen: false };
     this.#blocks.set(key, block);
-    block.text += delta;
+    const delta = addDelta(block, text);
+    if (delta === undefined) return [];
     if (block.isOpen) return [content(block, delta)];
-    if (block.text.trim() === '') return [];
     block.messageId = this.#idOf(type);
     this.#streamed.push(block);
-    return [...open(block), content(block, block.text)];
+    return [...opening(block), content(block, delta)];
   }
 
   #end(key: string): AgUiEvent[] {
     const block = this.#blocks.get(key);
     this.#blocks.delete(key);
-    return block === undefined ? [] : close(block);
+    return block === undefined ? [] : closing(block);
   }
 
   #idOf(type: StepText['type']): string {
@@ -90,7 +91,7 @@ export class StepEvents {
   }
 }
 
-/** A whole text. */
+/** The events of a complete text. */
 export function textEvents(
   messageId: string,
   role: 'assistant' | 'user',
@@ -103,17 +104,18 @@ export function textEvents(
   ];
 }
 
-function missing(recorded: StepText, told: StreamedText | undefined): AgUiEvent[] {
-  if (told?.isOpen === true) {
-    const rest = recorded.text.slice(told.text.length);
-    return [...(rest === '' ? [] : [content(told, rest)]), ...close(told)];
+function missing(recorded: StepText, streamed: OpenText | undefined): AgUiEvent[] {
+  if (streamed?.isOpen === true) {
+    const rest = recorded.text.slice(streamed.text.length);
+    return [...(rest === '' ? [] : [content(streamed, rest)]), ...closing(streamed)];
   }
-  if (told !== undefined && told.text === recorded.text) return [];
-  const rest = { ...recorded, isOpen: false, text: recorded.text.slice(told?.text.length ?? 0) };
-  return [...open(rest), content(rest, rest.text), ...close(rest)];
+  if (streamed !== undefined && streamed.text === recorded.text) return [];
+  const text = recorded.text.slice(streamed?.text.length ?? 0);
+  const rest = { ...recorded, isOpen: false, text };
+  return [...opening(rest), content(rest, text), ...closing(rest)];
 }
 
-function open(text: StreamedText): AgUiEvent[] {
+function opening(text: OpenText): AgUiEvent[] {
   text.isOpen = true;
   const { messageId } = text;
   if (text.type === 'text') return [{ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }];
@@ -129,7 +131,7 @@ function content({ type, messageId }: StepText, delta: string): AgUiEvent {
     : { type: 'REASONING_MESSAGE_CONTENT', messageId, delta };
 }
 
-function close(text: StreamedText): AgUiEvent[] {
+function closing(text: OpenText): AgUiEvent[] {
   if (!text.isOpen) return [];
   text.isOpen = false;
   const { messageId } = text;

@@ -1,32 +1,32 @@
-import type { ModelMessage } from 'ai';
+import { toolErrorText } from '../../../http/tool-error-text.ts';
+import { type AssistantPart, partsOf } from '../../../thread/proposed-calls.ts';
+import { isBlank, type StreamedText } from '../../../thread/streamed-text.ts';
 import type { ThreadEventOf } from '../../../thread/thread-event.ts';
+import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
 import type { AgUiToolCall, ResultMetadata } from './ag-ui-event.ts';
-import { type ThreadViewOptions, toolErrorText } from '../telling-options.ts';
 
 /** A text of a step that a client shows as a message, or as the text of one. */
-export interface StepText {
-  type: 'text' | 'reasoning';
+export interface StepText extends StreamedText {
   messageId: string;
-  text: string;
 }
 
-/** What came of a call, as a client is told. */
+/** The result of a call, as a client gets it. */
 export interface CallResult {
   toolCallId: string;
   content: string;
   status: ResultMetadata['holdpoint']['status'];
 }
 
-/** A recorded model step, as a client shows it. Files that a model made have no place in AG-UI 1.0. */
+/** A recorded step, as a client shows it. AG-UI 1.0 has no place for files that a model made. */
 export interface StepMessages {
   messageId: string;
   texts: StepText[];
   calls: AgUiToolCall[];
-  /** Of calls that the provider ran itself, in this step or one before. */
+  /** The results of calls that the provider ran itself, in this step or an earlier one. */
   results: CallResult[];
 }
 
-/** The id of what the model says in a step: the same live, in every client, and after a reload. */
+/** The id of a step's message: the same live, in every client, and after a reload. */
 export function stepMessageId(threadId: string, step: number): string {
   return `${threadId}:${step}`;
 }
@@ -36,10 +36,7 @@ export function reasoningId(messageId: string, index: number): string {
   return `${messageId}:reasoning:${index}`;
 }
 
-type AssistantContent = Extract<ModelMessage, { role: 'assistant' }>['content'];
-type AssistantPart = Exclude<AssistantContent, string>[number];
-
-/** What a recorded step shows. */
+/** A recorded step, as a client shows it. */
 export function stepMessages(
   threadId: string,
   { step, message }: ThreadEventOf<'step-finished'>,
@@ -47,28 +44,24 @@ export function stepMessages(
 ): StepMessages {
   const { sendReasoning = true } = options;
   const messageId = stepMessageId(threadId, step);
-  const parts = message?.role === 'assistant' ? partsOf(message.content) : [];
+  const parts = partsOf(message);
   const thoughts = sendReasoning ? parts.filter((part) => part.type === 'reasoning') : [];
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
   return {
     messageId,
     texts: [
       ...thoughts
-        .filter((part) => part.text.trim() !== '')
+        .filter((part) => !isBlank(part.text))
         .map((part, index): StepText => ({
           type: 'reasoning',
           messageId: reasoningId(messageId, index),
           text: part.text,
         })),
-      ...(text.trim() === '' ? [] : [{ type: 'text' as const, messageId, text }]),
+      ...(isBlank(text) ? [] : [{ type: 'text' as const, messageId, text }]),
     ],
     calls: parts.flatMap(callsOf),
     results: parts.flatMap((part) => resultsOf(part, options)),
   };
-}
-
-function partsOf(content: AssistantContent): AssistantPart[] {
-  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
 function callsOf(part: AssistantPart): AgUiToolCall[] {
@@ -93,12 +86,12 @@ function resultsOf(part: AssistantPart, options: ThreadViewOptions): CallResult[
   }
 }
 
-/** What a client reads of a call that was not allowed. */
+/** The text of the result of a call that was denied. */
 export function deniedText(reason: string | undefined): string {
   return reason ?? 'The call was not allowed, and did not run.';
 }
 
-/** A value as the text of a result: AG-UI has no JSON there. */
+/** A value as the text of a result, because AG-UI has no JSON there. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,4 +1,5 @@
 import type { AgentThread } from '../../../thread/agent-thread.ts';
+import { CallsByPlace } from '../../../thread/calls-by-place.ts';
 import { messageIdOf } from '../../../thread/message-id.ts';
 import { retractedMessages } from '../../../thread/retracted-messages.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
@@ -7,18 +8,18 @@ import { resultMessage, callResults } from './call-results.ts';
 import { KnownCalls } from './known-calls.ts';
 import type { ClientMessage } from '../input/run-agent-input.ts';
 import { type CallResult, stepMessages, type StepMessages } from './step-messages.ts';
-import type { ThreadViewOptions } from '../telling-options.ts';
+import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
 import { clientContent } from '../input/user-content.ts';
 
-/** How a thread is shown. */
+/** The options of a snapshot. */
 export interface SnapshotOptions extends ThreadViewOptions {
-  /** What the client has: of results that it brought itself it keeps its own ids. */
+  /** The messages that the client has: results that it sent itself keep its ids. */
   held: readonly ClientMessage[];
 }
 
 /**
- * The whole conversation as AG-UI has it. What an answer says to the model is not in it: its call and result are. Results stand below
- * the message that made their calls, in the order in which they came, as a client that was told of them has them.
+ * The whole conversation as messages of AG-UI. Messages that answers added for the model are left out, because their calls and results
+ * are in it. Results follow the message that made their calls, in the order in which they came, as on a client that has followed the run.
  */
 export function threadMessages(thread: AgentThread, options: SnapshotOptions): AgUiMessage[] {
   const { id, events } = thread;
@@ -48,7 +49,7 @@ interface Gathered {
 
 function gather({ id, events, calls }: AgentThread, options: ThreadViewOptions): Gathered {
   const known = new KnownCalls();
-  const records = new Map(calls.map((call) => [`${call.step}.${call.index}`, call]));
+  const records = new CallsByPlace(calls);
   const steps: Gathered['steps'] = new Map();
   const results = [...events.entries()].flatMap(([index, event]) => {
     if (event.type === 'step-finished') {
@@ -56,14 +57,13 @@ function gather({ id, events, calls }: AgentThread, options: ThreadViewOptions):
       steps.set(index, { ...content, calls: known.newCalls(content) });
       return known.newResults(content.results);
     }
-    const call =
-      event.type === 'call-ended' ? records.get(`${event.step}.${event.index}`) : undefined;
+    const call = event.type === 'call-ended' ? records.at(event) : undefined;
     return call === undefined ? [] : known.newResults(callResults(call, options));
   });
   return { steps, results: Map.groupBy(results, ({ toolCallId }) => known.callerOf(toolCallId)) };
 }
 
-/** A user's message, as its client called it; nothing for what is no user's. */
+/** The user's message of the event at `index`, with its client's id; empty for any other event. */
 export function userMessage(
   threadId: string,
   events: readonly ThreadEvent[],
@@ -77,7 +77,7 @@ export function userMessage(
   return [{ id, role: 'user', content: clientContent(message.content) }];
 }
 
-/** The ids of the messages that were withdrawn: a client may still have them in its list. */
+/** The ids of the retracted messages: a client may still have them in its list. */
 export function retractedIds({ id, events }: AgentThread): Set<string> {
   const retracted = retractedMessages(events);
   const messages = events.flatMap((event, index) =>
@@ -89,14 +89,14 @@ export function retractedIds({ id, events }: AgentThread): Set<string> {
 function messagesOfStep({ messageId: id, texts, calls }: StepMessages): AgUiMessage[] {
   const content = texts.find(({ type }) => type === 'text')?.text;
   const thoughts = texts.filter(({ type }) => type === 'reasoning');
-  const says = content !== undefined || calls.length > 0;
+  const hasMessage = content !== undefined || calls.length > 0;
   return [
     ...thoughts.map(({ messageId, text }): AgUiMessage => ({
       id: messageId,
       role: 'reasoning',
       content: text,
     })),
-    ...(says
+    ...(hasMessage
       ? [
           {
             id,
@@ -109,7 +109,7 @@ function messagesOfStep({ messageId: id, texts, calls }: StepMessages): AgUiMess
   ];
 }
 
-/** Whether a client shows these messages, and nothing else beside thoughts and what is its own to show. */
+/** Whether a client shows exactly these messages, apart from thoughts and its own activity messages. */
 export function showsExactly(
   held: readonly ClientMessage[],
   messages: readonly AgUiMessage[],
@@ -122,7 +122,7 @@ export function showsExactly(
   );
 }
 
-/* Parts of a user's message are written otherwise by each side; they are the user's own. */
+/* Client and server write the parts of a user's message differently, so they are not compared. */
 function isSame(shown: ClientMessage | undefined, stored: AgUiMessage): boolean {
   if (shown?.id !== stored.id || shown.role !== stored.role) return false;
   if (stored.role === 'user' && typeof stored.content !== 'string') return true;
