@@ -1,4 +1,3 @@
-export type { Authorize, Authorized } from '../http/authorize.ts';
 export { createUiHandler } from './ui/create-ui-handler.ts';
 export {
   lastAssistantMessageHasApprovalResponses,
@@ -7,8 +6,7 @@ export {
 } from './ui/browser/use-chat-options.ts';
 export type { ThreadChatState, ThreadProblem } from './ui/browser/page-state.ts';
 export { type Refusal, readRefusal } from './ui/browser/read-refusal.ts';
-export { stopChat, type StopChatOptions } from './ui/browser/stop-chat.ts';
-export type { ThreadViewOptions as TellingOptions } from './ui/output/thread-view-options.ts';
+export { stopChat } from './ui/browser/stop-chat.ts';
 export { ThreadChat } from './ui/browser/thread-chat.ts';
 export type { ThreadChatOptions } from './ui/browser/thread-route.ts';
 export { toUIMessages } from './ui/output/to-ui-messages.ts';

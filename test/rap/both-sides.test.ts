@@ -1,57 +1,23 @@
-import { type Agent, type AgentThread, createAgent, memoryStore } from 'holdpoint';
-import { createCallbackHandler, createToolServer, remoteTool } from 'holdpoint/rap';
-import { scriptedModel } from 'holdpoint/testing';
+import type { Agent, AgentThread } from 'holdpoint';
 import { expect, test, vi } from 'vitest';
-import { z } from 'zod';
+import { bothSides } from './both-sides.ts';
 
-const secret = 'a secret of the tests, 32 bytes or more';
 const signing = { secret: `whsec_${btoa('another secret, of thirty-two bytes')}` };
-const inputSchema = z.object({ service: z.string() });
 
-/** An agent and a tool server of this package, on two origins that only these two know. */
-function bothSides() {
-  const { model, prompts } = scriptedModel([
-    { calls: [{ id: 'c1', name: 'deploy', input: { service: 'shop' } }] },
-    { text: 'Done.' },
-  ]);
-  const serves = new Map<string, (request: Request) => Promise<Response>>();
-  const net: typeof fetch = async (input, init) => {
-    const request = new Request(input, init);
-    const serve = serves.get(new URL(request.url).host);
-    return serve === undefined ? Response.error() : serve(request);
-  };
+/** Both sides, signed, of a tool that asks where to deploy; and the event that stops it. */
+function signedSides() {
   const stopped = Promise.withResolvers<unknown>();
-  const server = createToolServer({
-    tools: {
-      deploy: {
-        inputSchema,
-        async execute({ service }, { askUser, signal }) {
-          signal.addEventListener('abort', stopped.resolve);
-          const choices = ['Staging', 'Production', 'Nowhere'];
-          const { label } = await askUser({ prompt: `Where to, ${service}?`, choices, default: 2 });
-          return label === 'Nowhere' ? 'Error: The user said no.' : `${service} is on ${label}`;
-        },
-      },
+  const sides = bothSides({
+    serverOptions: { signing },
+    toolOptions: { signing },
+    async execute({ service }, { askUser, signal }) {
+      signal.addEventListener('abort', stopped.resolve);
+      const choices = ['Staging', 'Production', 'Nowhere'];
+      const { label } = await askUser({ prompt: `Where to, ${service}?`, choices, default: 2 });
+      return label === 'Nowhere' ? 'Error: The user said no.' : `${service} is on ${label}`;
     },
-    baseUrl: 'https://tools.test',
-    signing,
-    fetch: net,
   });
-  const tools = {
-    deploy: remoteTool({
-      description: 'Deploys a service.',
-      inputSchema,
-      endpoint: 'https://tools.test/deploy',
-      callbackUrl: 'https://agent.test/callback',
-      secret,
-      signing,
-      fetch: net,
-    }),
-  };
-  const agent = createAgent({ model, tools, store: memoryStore() });
-  serves.set('tools.test', server.handler);
-  serves.set('agent.test', createCallbackHandler({ agent, tools }));
-  return { agent, prompts, stopped: stopped.promise };
+  return { ...sides, stopped: stopped.promise };
 }
 
 async function askedThread(agent: Agent): Promise<AgentThread> {
@@ -68,7 +34,7 @@ test.each([
 ])(
   'S0-33: a remote tool of this package asks through this package, signed, and the model sees but the result: $told',
   async (row) => {
-    const { agent, prompts } = bothSides();
+    const { agent, prompts } = signedSides();
     const asked = await agent.run('Deploy the shop.', await agent.thread('t'));
     expect(asked.status).toBe('waiting');
     const thread = await askedThread(agent);
@@ -90,7 +56,7 @@ test.each([
 );
 
 test('O0-09: a call that is cancelled here stops there', async () => {
-  const { agent, stopped } = bothSides();
+  const { agent, stopped } = signedSides();
   await agent.run('Deploy the shop.', await agent.thread('t'));
   const thread = await askedThread(agent);
   await agent.cancel(thread);

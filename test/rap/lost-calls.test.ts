@@ -1,68 +1,17 @@
-import { createAgent, memoryStore } from 'holdpoint';
-import {
-  checkRemoteCalls,
-  createCallbackHandler,
-  createToolServer,
-  remoteTool,
-  type RemoteToolOptions,
-  type ToolServerOptions,
-} from 'holdpoint/rap';
-import { scriptedModel } from 'holdpoint/testing';
+import { checkRemoteCalls, type ServedCall, type ToolServerOptions } from 'holdpoint/rap';
 import { describe, expect, test, vi } from 'vitest';
-import { z } from 'zod';
+import { bothSides } from './both-sides.ts';
 import { pick, RemoteWorld } from './remote-world.ts';
 import { hangUp, json, status } from './tool-server.ts';
 
 const lostText =
   'The tool server does not have this call any more. It is not known whether it took effect.';
 const asked = { thread_id: 't', tool_call_id: 'call_abc123' };
-const inputSchema = z.object({ service: z.string() });
 
-/** An agent and a tool server of this package; `restart` gives the server's address to a new process. */
-function bothSides(
-  serverOptions: Partial<ToolServerOptions> = {},
-  toolOptions: Partial<RemoteToolOptions<{ service: string }>> = {},
-) {
-  const { model, prompts } = scriptedModel([
-    { calls: [{ id: 'c1', name: 'deploy', input: { service: 'shop' } }] },
-    { text: 'I could not.' },
-  ]);
-  const serves = new Map<string, (request: Request) => Promise<Response>>();
-  const net: typeof fetch = async (input, init) => {
-    const request = new Request(input, init);
-    return (await serves.get(request.url.split('/')[2] ?? '')?.(request)) ?? Response.error();
-  };
-  const restart = (): void => {
-    const { handler } = createToolServer({
-      baseUrl: 'https://tools.test',
-      fetch: net,
-      ...serverOptions,
-      tools: {
-        deploy: {
-          inputSchema,
-          execute: async (_input, { askUser }) =>
-            (await askUser({ prompt: 'Where to?', choices: ['Staging', 'Nowhere'], default: 1 }))
-              .label,
-        },
-      },
-    });
-    serves.set('tools.test', handler);
-  };
-  restart();
-  const tools = {
-    deploy: remoteTool({
-      description: 'Deploys a service.',
-      inputSchema,
-      endpoint: 'https://tools.test/deploy',
-      callbackUrl: 'https://agent.test/callback',
-      secret: 'a secret of the tests, 32 bytes or more',
-      fetch: net,
-      ...toolOptions,
-    }),
-  };
-  const agent = createAgent({ model, tools, store: memoryStore(), maxRetries: 0 });
-  serves.set('agent.test', createCallbackHandler({ agent, tools }));
-  return { agent, tools, prompts, restart };
+/** What a tool does that only asks. */
+async function execute(_input: unknown, { askUser }: ServedCall): Promise<string> {
+  const choices = ['Staging', 'Nowhere'];
+  return (await askUser({ prompt: 'Where to?', choices, default: 1 })).label;
 }
 
 describe('a call that the tool server drops ends, and the model reads why:', () => {
@@ -84,7 +33,7 @@ describe('a call that the tool server drops ends, and the model reads why:', () 
       '(HTTP 401): The signature is not valid.',
     ],
   ])('%s', async (_what, options, why) => {
-    const { agent, prompts } = bothSides(options);
+    const { agent, prompts } = bothSides({ execute, serverOptions: options });
     const { status: end, thread } = await agent.run('Deploy.', await agent.thread('t'));
     expect(end).toBe('completed');
     const error = `Not run: the tool server refused the call ${why}`;
@@ -119,7 +68,7 @@ describe('a call that the tool server drops ends, and the model reads why:', () 
 });
 
 test('a person answers after the tool server was started again: the call ends as lost, and the model goes on', async () => {
-  const { agent, prompts, restart } = bothSides();
+  const { agent, prompts, restart } = bothSides({ execute });
   await agent.run('Deploy.', await agent.thread('t'));
   const thread = await vi.waitFor(async () => {
     const seen = await agent.thread('t');

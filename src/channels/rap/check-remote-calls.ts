@@ -6,7 +6,7 @@ import { serverOf } from './remote-server.ts';
 import { isOver } from './take-callback.ts';
 
 /** What `checkRemoteCalls` needs. */
-export interface RemoteCallCheck {
+interface RemoteCallCheck {
   agent: Pick<Agent, 'deliver'>;
   /** The agent's tools; calls of those that `remoteTool` made are asked about. */
   tools: ToolSet;

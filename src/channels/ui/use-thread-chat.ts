@@ -5,9 +5,6 @@ import type { ThreadChatState } from './browser/page-state.ts';
 import { ThreadChat } from './browser/thread-chat.ts';
 import type { ThreadChatOptions } from './browser/thread-route.ts';
 
-export type { ThreadProblem } from './browser/page-state.ts';
-export type { ThreadChatOptions } from './browser/thread-route.ts';
-
 /** The chat of a thread: the helpers of `useChat`, and those that `ThreadChat` adds. */
 export interface ThreadChatHelpers
   extends

@@ -1,7 +1,6 @@
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { CallsByPlace } from '../../../thread/calls-by-place.ts';
-import { messageIdOf } from '../../../thread/message-id.ts';
-import { retractedMessages } from '../../../thread/retracted-messages.ts';
+import { messageIdOf, retractedMessages } from '../../../thread/app-messages.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import type { AgUiMessage } from './ag-ui-event.ts';
 import { resultMessage, callResults } from './call-results.ts';

@@ -75,7 +75,7 @@ export interface ServedTool<INPUT> {
 }
 
 /** The tools, by name, each with its own input. */
-export type ServedTools<INPUTS> = { [NAME in keyof INPUTS]: ServedTool<INPUTS[NAME]> };
+type ServedTools<INPUTS> = { [NAME in keyof INPUTS]: ServedTool<INPUTS[NAME]> };
 
 /** What a tool server is made of. */
 export interface ToolServerOptions<INPUTS = Record<string, unknown>> {

@@ -1,9 +1,7 @@
 import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
-import { messageIdOf } from '../../../thread/message-id.ts';
-import { isSaid } from '../../../thread/message-turn.ts';
-import { retractedMessages } from '../../../thread/retracted-messages.ts';
+import { isAppMessage, messageIdOf, retractedMessages } from '../../../thread/app-messages.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
 import { userUIMessage } from '../output/user-ui-message.ts';
 
@@ -30,10 +28,10 @@ export function messageState(
   const index = indexOfId(events, retracted, id) ?? indexOfGeneratedId(threadId, id);
   const event = index === undefined ? undefined : events[index];
   if (index === undefined || (event !== undefined && retracted.has(event))) return { type: 'new' };
-  const isMessage = event !== undefined && isSaid(event);
+  const isMessage = event !== undefined && isAppMessage(event);
   const later = events.slice(index + 1).filter((each) => !retracted.has(each));
   const hasReply = later.some(({ type }) => type === 'step-finished');
-  const next = later.filter(isSaid);
+  const next = later.filter(isAppMessage);
   if (isMessage && textOf(event.message) === textOf(message)) {
     const recorded = { type: 'recorded' as const, revision: index + 1 };
     const isRetractable = !hasReply && next.length === 0 && isStopped(later);

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../../content/question.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
-import { named } from '../../../thread/message-id.ts';
+import { withMessageId } from '../../../thread/app-messages.ts';
 import { fromInteractionResponse, interactionIdOf } from '../../../tools/interaction.ts';
 import { checkedAttachment } from './attachment.ts';
 import { type MessageState, messageState, type RetractableMessage } from './recorded-message.ts';
@@ -51,7 +51,7 @@ export async function userMessage(
 }
 
 function withState(id: string, unnamed: ModelMessage, thread: AgentThread): UserMessage {
-  const message = id === '' ? unnamed : named(unnamed, id);
+  const message = id === '' ? unnamed : withMessageId(unnamed, id);
   const state = messageState(thread, id, unnamed);
   switch (state.type) {
     case 'new':

@@ -1,4 +1,4 @@
-import { isSaid } from '../../../thread/message-turn.ts';
+import { isAppMessage } from '../../../thread/app-messages.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 
 /** The events from a user's message to the next one, which a page shows as one assistant message. */
@@ -29,7 +29,7 @@ export function beginsTurn(events: readonly ThreadEvent[], index: number): boole
   const event = events[index];
   if (event === undefined) return false;
   if (index === 0) return true;
-  return isSaid(event) && event.message.role === 'user';
+  return isAppMessage(event) && event.message.role === 'user';
 }
 
 /** The id of the assistant message of a turn: the same live, in every tab, and after a reload. */
