@@ -2,7 +2,7 @@ import type { AgentResponse } from '../../../agent/agent-response.ts';
 import type { ModelDelta } from '../../../agent/model/streaming-model.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
-import { callAt } from '../../../thread/find-call.ts';
+import { isSamePlace } from '../../../thread/thread-state.ts';
 import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
 import { latestMessages } from '../input/new-messages.ts';
 import type { RunAgentInput } from '../input/run-agent-input.ts';
@@ -126,7 +126,7 @@ export class RunEvents {
       case 'request-closed':
         return interactionEnded(event, thread.events);
       case 'call-ended': {
-        const call = callAt(thread, event);
+        const call = thread.calls.find((each) => isSamePlace(each, event));
         return this.#results(thread, call === undefined ? [] : callResults(call, this.#options));
       }
       default:
