@@ -10,40 +10,39 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { HoldpointError } from './errors.ts';
-import { attributesAtEnd, type EndOfRequest, waitOf } from './otel/end-of-span.ts';
-import { placeOf, traceparentOf } from './otel/place-in-trace.ts';
-import { isApproval, type Recording } from './otel/span-beginning.ts';
+import { attributesAtEnd, type EndOfRequest, waitSpan } from './otel/span-end.ts';
 import { spanOfMessage } from './otel/span-of-message.ts';
+import { isApproval, type Recording, spanContextOf, traceparentOf } from './otel/span-start.ts';
 import type { TraceMessage } from './thread/tracing/trace-message.ts';
 import { tracingChannel } from './thread/tracing/trace-operations.ts';
 
-/** How holdpoint is traced. */
+/** Options of `traceHoldpoint`. */
 export interface TraceOptions {
-  /** Default: the global tracer provider's, named `holdpoint`. */
+  /** Default: the tracer `holdpoint` of the global tracer provider. */
   tracer?: Tracer;
-  /** Default: the global meter provider's, named `holdpoint`. */
+  /** Default: the meter `holdpoint` of the global meter provider. */
   meter?: Meter;
-  /** Whether spans hold the inputs of calls. Default `false`. */
+  /** Whether spans contain the inputs of calls. Default `false`. */
   recordInputs?: boolean;
-  /** Whether spans hold what tools returned. Default `false`. */
+  /** Whether spans contain the results of tools. Default `false`. */
   recordOutputs?: boolean;
-  /** Whether spans hold who answered. Default `false`. */
+  /** Whether spans contain the principals who answered. Default `false`. */
   recordPrincipals?: boolean;
 }
 
 /**
- * Makes OpenTelemetry spans for all agents of this process. Each run is an `invoke_agent {agent}` span, which contains `chat {model}`,
+ * Creates OpenTelemetry spans for all agents in this process. Each run is an `invoke_agent {agent}` span, which contains `chat {model}`,
  * `execute_tool {tool}`, `approval_request {tool}`, `approval_decision {tool}`, `approval_closed {tool}`, `question_request {tool}`,
  * `question_answer {tool}`, `question_closed {tool}`, `answer_delivery {tool}` and `indeterminate_call {tool}`. With the AI SDK's own
  * OpenTelemetry integration registered, its model spans replace `chat`. Nesting needs a context manager, which every OpenTelemetry SDK
  * sets up.
  *
- * No span stays open while a person is asked. A decision is linked to its request and an execution to its decision, across processes:
- * the thread stores their `traceparent`. When a request ends, `approval_wait {tool}` or `question_wait {tool}` is exported, which lasts
- * from its opening to its end and has the outcome. The histogram `holdpoint.approval.wait` has the time to each decision, in seconds.
- * Texts, reasons, answers and error messages are never recorded.
+ * No span stays open while a request is open. A decision is linked to its request and an execution to its decision, across processes: the
+ * thread stores their `traceparent`. When a request ends, an `approval_wait {tool}` or `question_wait {tool}` span is exported that lasts
+ * from the opening of the request to its end and has the outcome. The histogram `holdpoint.approval.wait` records the time to each
+ * decision, in seconds. Texts, reasons, answers and error messages are never recorded.
  *
- * Returns a function that stops tracing; spans that are open then are not exported.
+ * Returns a function that stops tracing; spans that are open at that moment are not exported.
  *
  * @example
  * const stop = traceHoldpoint({ recordInputs: true });
@@ -74,13 +73,13 @@ function guarded(handle: (message: TraceMessage) => void): (message: TraceMessag
 
 function report(error: unknown): void {
   try {
-    diag.error('holdpoint/otel could not trace.', error);
+    diag.error('holdpoint/otel could not trace a message.', error);
   } catch {
-    /* The logger throws, too: there is nobody left to tell. */
+    /* The diagnostics logger throws too: the error can't be reported. */
   }
 }
 
-/** The spans of what goes on. */
+/** Creates the spans for trace messages. */
 class Tracing {
   readonly #tracer: Tracer;
   readonly #recording: Recording;
@@ -101,10 +100,10 @@ class Tracing {
   }
 
   start(message: TraceMessage): void {
-    if (message.type === 'prompted' && !this.#isOurs(trace.getActiveSpan())) return;
-    const beginning = spanOfMessage(message, this.#recording);
-    if (beginning === undefined) return;
-    const span = this.#tracer.startSpan(beginning.name, beginning);
+    if (message.type === 'prompted' && !this.#isRun(trace.getActiveSpan())) return;
+    const start = spanOfMessage(message, this.#recording);
+    if (start === undefined) return;
+    const span = this.#tracer.startSpan(start.name, start);
     this.#spans.set(message, span);
     if (message.type === 'invoked') this.#runs.add(span);
     switch (message.type) {
@@ -122,7 +121,7 @@ class Tracing {
     }
   }
 
-  /** `indeterminate` has no `asyncEnd`. */
+  /** Ends spans of `indeterminate`, which has no `asyncEnd`. */
   end(message: TraceMessage): void {
     const span = this.#spans.get(message);
     if (message.type !== 'indeterminate' || span === undefined) return;
@@ -131,10 +130,10 @@ class Tracing {
 
   asyncEnd(message: TraceMessage): void {
     const span = this.#spans.get(message);
-    if (span !== undefined) endAfter(span, () => this.#conclude(message, span));
+    if (span !== undefined) endAfter(span, () => this.#recordEnd(message, span));
   }
 
-  #conclude(message: TraceMessage, span: Span): void {
+  #recordEnd(message: TraceMessage, span: Span): void {
     span.setAttributes(attributesAtEnd(message, this.#recording));
     if ('error' in message) {
       span.setAttribute('error.type', typeOf(message.error));
@@ -144,17 +143,19 @@ class Tracing {
     }
   }
 
-  /** Exports the span of the time in which the request was open, which began in the past, perhaps in another process. */
+  /** Exports a span for the time during which the request was open. It starts in the past, possibly in another process. */
   #recordWait(message: EndOfRequest, end: Span): void {
     const { request, follows, waitedMs } = message;
-    /* Dates: OpenTelemetry reads a number from before the process began as milliseconds since then. */
+    /* Dates, because OpenTelemetry takes a number from before the process started for milliseconds since that start. */
     const startTime = new Date(request.createdAt);
     const endTime = new Date(request.createdAt + waitedMs);
     const links = [{ context: end.spanContext() }];
-    const place =
-      follows === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, placeOf(follows));
-    const wait = waitOf(message, this.#recording);
-    this.#tracer.startSpan(wait.name, { ...wait, startTime, links }, place).end(endTime);
+    const parent =
+      follows === undefined
+        ? ROOT_CONTEXT
+        : trace.setSpanContext(ROOT_CONTEXT, spanContextOf(follows));
+    const wait = waitSpan(message, this.#recording);
+    this.#tracer.startSpan(wait.name, { ...wait, startTime, links }, parent).end(endTime);
     if (message.type !== 'answered' || !isApproval(message)) return;
     this.#wait.record(waitedMs / 1000, {
       'holdpoint.decision': message.decision,
@@ -162,31 +163,31 @@ class Tracing {
     });
   }
 
-  /** Whether a run's span is the innermost: the AI SDK's own integration makes a span around its model requests. */
-  #isOurs(active: Span | undefined): boolean {
+  /** Whether the active span is that of a run. Otherwise the AI SDK's own integration has already created one for the model request. */
+  #isRun(active: Span | undefined): boolean {
     return active !== undefined && this.#runs.has(active);
   }
 }
 
-/* Seconds, from a glance to a week. */
+/* In seconds, from one second to a week. */
 const waitBoundaries = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400, 604_800];
 
-/** Begins work with a span as the active one. */
+/** Starts work with the span as the active one. */
 function withinOf(span: Span): (begin: () => void) => void {
   const active = trace.setSpan(context.active(), span);
   return (begin) => context.with(active, begin);
 }
 
-/* What is said of it last may fail, in a meter say; the span ends all the same, and is exported. */
-function endAfter(span: Span, conclude: () => void): void {
+/* Recording the end may fail, for example in a meter; the span must still end, so that it is exported. */
+function endAfter(span: Span, recordEnd: () => void): void {
   try {
-    conclude();
+    recordEnd();
   } finally {
     span.end();
   }
 }
 
-/* Never the message: it may quote what was not to be recorded. A tool may throw anything, also what throws when it is looked at. */
+/* Not the message: it may quote content that must not be recorded. A tool may throw anything, even an object whose getters throw. */
 function typeOf(error: unknown): string {
   try {
     if (HoldpointError.isInstance(error)) return error.code;

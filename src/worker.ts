@@ -8,41 +8,41 @@ import { clockOf } from './thread/store-clock.ts';
 import { isSamePlace, type RunFailure } from './thread/thread-state.ts';
 import type { ThreadNotice, ThreadStore, ThreadSummary } from './thread/thread-store.ts';
 
-/** What a worker works with. */
+/** Options of `runWorker`. */
 export interface WorkerOptions {
-  /** The agent whose threads are run; its `store` is `store`. Threads of agents of other names are left alone. */
+  /** The agent whose threads are run; it must use the same `store`. Threads of agents with other names are not claimed. */
   agent: Pick<Agent, 'name' | 'now' | 'thread' | 'run'>;
   store: Pick<ThreadStore, 'claim' | 'subscribe' | 'now'>;
-  /** Ends the worker, and with their reason the runs it is at. */
+  /** Ends the worker, and aborts its current runs with the signal's reason. */
   signal: AbortSignal;
-  /** How often the store is asked for due threads when nothing wakes the worker, in milliseconds. Default 1,000. */
+  /** How often the store is polled for due threads if no notice arrives, in milliseconds. Default 1,000. */
   pollMs?: number;
   /**
-   * How long a thread is left to the worker that claimed it, in milliseconds, as long as nothing is appended: a worker that dies before
-   * it has begun, or can't open the thread, delays it by this. Default 30,000.
+   * How long a claim lasts if nothing is appended to the thread, in milliseconds: a worker that crashes before it runs the thread, or
+   * can't open it, delays the thread by this time. Default 30,000.
    */
   claimMs?: number;
-  /** How many threads it runs at once. Default 4. */
+  /** How many threads the worker runs at once. Default 4. */
   concurrency?: number;
-  /** Called with what a run, or the store, failed with. What it throws, or rejects with, is dropped. */
+  /** Called with an error of a run or of the store. Errors that it throws or rejects with are ignored. */
   onError?: (error: unknown, threadId?: string) => unknown;
   /**
-   * Called once when this worker finds calls that were started and whose outcome nobody knows. Look at what really happened, and call
-   * `agent.settle`; the thread waits until then. What it throws, or rejects with, is dropped.
+   * Called once when this worker finds calls that were started but whose outcome is unknown. Find out what happened and call
+   * `agent.settle`; the thread waits until then. Errors that it throws or rejects with are ignored.
    */
   onIndeterminate?: (lost: { threadId: string; calls: readonly ToolCallRecord[] }) => unknown;
   /**
-   * Called when a thread has failed too often in a row and is not tried again by itself. What it throws, or rejects with, is dropped.
+   * Called when a thread has failed too often in a row and is not retried automatically. Errors that it throws or rejects with are ignored.
    */
   onStuck?: (stuck: { threadId: string; failure: Readonly<RunFailure> }) => unknown;
 }
 
 /**
- * Runs every thread of the agent that needs a run, until `signal` aborts: answers were recorded by `respond`, results by `deliver`, a
- * request expired, a process died, a failed run is to be tried again. Any number of workers may share a store: each claims a few threads
- * at a time. A run that takes long takes one place of `concurrency`, and holds up no other. A thread whose run took its `maxSteps`, that
- * is stuck, or whose call is indeterminate is left to who runs or settles it by hand. Rejects with a `TypeError` for options that can't be
- * used, and where the store can't listen.
+ * Runs every due thread of the agent until `signal` aborts: `respond` recorded an answer, `deliver` recorded an outcome, a request
+ * expired, a process crashed, or a failed run is retried. Any number of workers may share a store: each claims a few threads at a time. A
+ * long run occupies one slot of `concurrency` and does not delay the others. Threads that are stuck, that are indeterminate, or whose
+ * run reached `maxSteps` are not run; run or settle them yourself. Rejects with a `TypeError` for invalid options, and if the store's
+ * `subscribe` throws.
  *
  * @example
  * await runWorker({ agent, store, signal: AbortSignal.timeout(60_000) });
@@ -55,59 +55,59 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     throw new TypeError(`concurrency must be 1 or more; got ${concurrency}.`);
   const clock = clockOf(store);
   const wakeUp = new WakeUp();
-  const lanes = new Lanes({
+  const slots = new WorkerSlots({
     ...options,
     claimMs,
     concurrency,
     wake: () => wakeUp.wake(),
   });
-  const unsubscribe = store.subscribe?.((notice) => lanes.notice(notice));
+  const unsubscribe = store.subscribe?.((notice) => slots.notice(notice));
   const stop = (): void => wakeUp.wake();
   signal.addEventListener('abort', stop);
-  const timer = setInterval(() => lanes.notice(), pollMs);
+  const timer = setInterval(() => slots.notice(), pollMs);
   try {
     while (!signal.aborted) {
-      await lanes.fill(() => clock.sync());
+      await slots.fill(() => clock.sync());
       if (!signal.aborted) await wakeUp.wait();
     }
   } finally {
     clearInterval(timer);
     signal.removeEventListener('abort', stop);
-    await lanes.empty();
+    await slots.drain();
     await unsubscribe?.();
   }
 }
 
-/** What the lanes of a worker are run with; `wake` has them filled again. */
-type LaneSetting = WorkerOptions & {
+/** The options of a worker's slots; `wake` makes the worker fill them again. */
+type SlotOptions = WorkerOptions & {
   claimMs: number;
   concurrency: number;
   wake: () => void;
 };
 
-/* How long a free place waits for others, in milliseconds. */
+/* How long a free slot waits for others to become free, in milliseconds. */
 const refillMs = 5;
 
-/** The threads that a worker is running, side by side, and what it knows of others that are due. */
-class Lanes {
-  readonly #setting: LaneSetting;
-  readonly #underway = new Set<Promise<void>>();
+/** The threads that a worker runs concurrently, and its knowledge of other due threads. */
+class WorkerSlots {
+  readonly #options: SlotOptions;
+  readonly #running = new Set<Promise<void>>();
   readonly #noticed = new Set<string>();
-  /** Whether threads may be due that no notice has named. */
+  /** Whether threads may be due for which there was no notice. */
   #mayBeDue = true;
   #refilling: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(setting: LaneSetting) {
-    this.#setting = setting;
+  constructor(options: SlotOptions) {
+    this.#options = options;
   }
 
   get #free(): number {
-    return this.#setting.concurrency - this.#underway.size;
+    return this.#options.concurrency - this.#running.size;
   }
 
-  /** Takes in that a thread has changed, or without a notice, that any may have. */
+  /** Notes that a thread has changed; without a notice, that any thread may have. */
   notice(notice?: ThreadNotice): void {
-    const { agent, wake } = this.#setting;
+    const { agent, wake } = this.#options;
     if (notice === undefined) this.#mayBeDue = true;
     else {
       const { threadId, agent: name, nextDeadline = Infinity } = notice;
@@ -117,7 +117,7 @@ class Lanes {
     wake();
   }
 
-  /** Claims and begins what is due, as far as there are places. */
+  /** Claims and runs due threads while there are free slots. */
   async fill(sync: () => Promise<void>): Promise<void> {
     if (this.#free <= 0) return;
     try {
@@ -125,22 +125,22 @@ class Lanes {
       await this.#claimNoticed();
       if (this.#mayBeDue && this.#free > 0) await this.#claimAny();
     } catch (error) {
-      void callGuarded(this.#setting.onError, error);
+      void callGuarded(this.#options.onError, error);
     }
   }
 
-  /** Resolves when nothing is running any more. */
-  async empty(): Promise<void> {
-    await Promise.all(this.#underway);
+  /** Resolves when all runs have ended. */
+  async drain(): Promise<void> {
+    await Promise.all(this.#running);
     clearTimeout(this.#refilling);
   }
 
   async #claimNoticed(): Promise<void> {
     for (const threadId of this.#noticed) {
-      /* The rest is found by its deadline when there is a place again. */
+      /* Threads without a free slot are claimed by their deadline later. */
       if (this.#free <= 0) this.#mayBeDue = true;
       this.#noticed.delete(threadId);
-      if (this.#free > 0) this.#begin(await this.#claim({ threadId, limit: 1 }));
+      if (this.#free > 0) this.#start(await this.#claim({ threadId, limit: 1 }));
     }
   }
 
@@ -149,40 +149,40 @@ class Lanes {
     this.#mayBeDue = false;
     const claimed = await this.#claim({ limit });
     this.#mayBeDue ||= claimed.length === limit;
-    this.#begin(claimed);
+    this.#start(claimed);
   }
 
-  async #claim(what: { threadId?: string; limit: number }): Promise<ThreadSummary[]> {
-    const { store, agent, claimMs } = this.#setting;
+  async #claim(selection: { threadId?: string; limit: number }): Promise<ThreadSummary[]> {
+    const { store, agent, claimMs } = this.#options;
     const at = agent.now();
     return store.claim({
-      ...what,
+      ...selection,
       agent: agent.name ?? null,
       dueBefore: at + 1,
       until: at + claimMs,
     });
   }
 
-  #begin(claimed: readonly ThreadSummary[]): void {
+  #start(claimed: readonly ThreadSummary[]): void {
     for (const summary of claimed) {
-      const running = this.#run(summary).finally(() => {
-        this.#underway.delete(running);
+      const run = this.#run(summary).finally(() => {
+        this.#running.delete(run);
         if (this.#mayBeDue || this.#noticed.size > 0) this.#refill();
       });
-      this.#underway.add(running);
+      this.#running.add(run);
     }
   }
 
-  /** Fills the places when half of them are free, or in a moment: several threads are claimed at the price of one. */
+  /** Fills the slots at once if half of them are free, otherwise after a moment, so that one claim gets several threads. */
   #refill(): void {
-    const { concurrency, wake } = this.#setting;
+    const { concurrency, wake } = this.#options;
     clearTimeout(this.#refilling);
     if (this.#free * 2 >= concurrency) wake();
     else this.#refilling = setTimeout(wake, refillMs);
   }
 
   async #run({ threadId, revision }: ThreadSummary): Promise<void> {
-    const { agent, signal, onError } = this.#setting;
+    const { agent, signal, onError } = this.#options;
     try {
       if (signal.aborted) return;
       const thread = await agent.thread(threadId);
@@ -196,12 +196,12 @@ class Lanes {
     }
   }
 
-  /** Reports what has come to need a person since the thread was claimed. */
+  /** Reports what needs a person's attention and happened since the thread was claimed. */
   async #report(
     { id: threadId, events, calls, status, failure }: AgentThread,
     revision: number,
   ): Promise<void> {
-    const { onIndeterminate, onStuck } = this.#setting;
+    const { onIndeterminate, onStuck } = this.#options;
     const isNew = (call: ToolCallRecord): boolean =>
       events
         .slice(revision)

@@ -131,7 +131,7 @@ function refuseThreadId(threadId: unknown): void {
 }
 
 /** Throws `wrong-agent` for a thread that belongs to another agent. */
-export function refuseOtherAgent(
+function refuseOtherAgent(
   { threadId, head: { created, agent } }: Readonly<ThreadState>,
   name: string | undefined,
 ): void {

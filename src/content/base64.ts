@@ -1,6 +1,6 @@
 /*
- * The platform's own base64 is two orders of magnitude faster than a loop over characters: a message may hold 20 MB. Newer
- * runtimes have it on `Uint8Array`, which TypeScript's library does not know yet; Node has `Buffer` besides.
+ * The platform's base64 is two orders of magnitude faster than a loop over characters, and a message may contain 20 MB. Newer runtimes have
+ * it on `Uint8Array`, which TypeScript's library does not declare yet; Node also has `Buffer`.
  */
 interface NativeBase64 {
   toBase64: (this: Uint8Array) => string;
@@ -26,12 +26,12 @@ function hasNativeBase64(bytes: Uint8Array): bytes is Uint8Array & NativeBase64 
   return 'toBase64' in bytes && typeof bytes.toBase64 === 'function';
 }
 
-/** The bytes of a base64 text. Throws for any other text. */
+/** The bytes of a base64 text. Throws a `TypeError` for any other text. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const bytes =
     nodeBuffer === undefined ? decoded(text) : new Uint8Array(nodeBuffer.from(text, 'base64'));
-  /* `Buffer` skips what it does not know. */
-  if (toBase64(bytes) !== text) throw new TypeError('This is not base64.');
+  /* `Buffer` ignores invalid characters. */
+  if (toBase64(bytes) !== text) throw new TypeError('The text is not valid base64.');
   return bytes;
 }
 
@@ -47,7 +47,7 @@ export function toBase64url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
-/** The bytes of what `toBase64url` wrote; `undefined` for any other text. */
+/** The bytes of a text that `toBase64url` wrote; `undefined` for any other text. */
 export function fromBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[\w-]*$/.test(text)) return undefined;
   try {

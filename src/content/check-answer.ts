@@ -6,15 +6,15 @@ import type {
 } from './question.ts';
 
 /**
- * Why a response is no answer to a question, in words for who sent it; `undefined` when it is one. Every field is answered
- * once, with options it has, as many as it takes, and with text only where it takes text.
+ * Why a response does not fit a question, in words for its sender; `undefined` if it fits. A response must answer every field once, with as
+ * many of the field's options as it allows, and with text only where the field takes text.
  */
 export function whyNotAnswer(
   { fields, allowDismiss }: QuestionRequestContent,
   response: QuestionResponseContent,
 ): string | undefined {
   if (response.status === 'dismissed') {
-    return allowDismiss ? undefined : 'it can not be dismissed';
+    return allowDismiss ? undefined : "it can't be dismissed";
   }
   const answers = new Map(response.answers.map((answer) => [answer.key, answer]));
   if (answers.size < response.answers.length) return 'it answers a field twice';
@@ -47,14 +47,15 @@ function whyNotAnswered(
   return `needs at least ${min} option(s)${freeText === 'never' ? '' : ', or text'}`;
 }
 
-/** Why a question can't be asked: its keys or ids would not tell its answers apart, or it could never be answered. */
+/** Why a question can't be asked: because its keys or ids are ambiguous, or it can't be answered. `undefined` if it can be asked. */
 export function whyNotQuestion(question: QuestionRequestContent): string | undefined {
   const { fields, requestId, dismissAnswer } = question;
-  if (fields.length === 0) return 'it asks nothing';
-  if (hasTwins(fields.map(({ key }) => key))) return 'two of its fields have the same key';
+  if (fields.length === 0) return 'it has no fields';
+  if (hasDuplicates(fields.map(({ key }) => key))) return 'two of its fields have the same key';
   for (const { key, options, min, max, freeText, preselected = [] } of fields) {
     const named = `field ${JSON.stringify(key)}`;
-    if (hasTwins(options.map(({ id }) => id))) return `two options of ${named} have the same id`;
+    if (hasDuplicates(options.map(({ id }) => id)))
+      return `two options of ${named} have the same id`;
     if (options.some(({ id }) => id.trim() === '')) return `an option of ${named} has a blank id`;
     if (freeText === 'never' && Math.min(options.length, max) < min) {
       return `${named} has too few options to be answered`;
@@ -66,9 +67,9 @@ export function whyNotQuestion(question: QuestionRequestContent): string | undef
   if (dismissAnswer === undefined) return undefined;
   const response = { type: 'question-response', requestId, status: 'answered' } as const;
   const fault = whyNotAnswer(question, { ...response, answers: dismissAnswer });
-  return fault === undefined ? undefined : `its answer on dismissal is none: ${fault}`;
+  return fault === undefined ? undefined : `its dismissAnswer does not fit: ${fault}`;
 }
 
-function hasTwins(texts: readonly string[]): boolean {
+function hasDuplicates(texts: readonly string[]): boolean {
   return new Set(texts).size < texts.length;
 }

@@ -1,4 +1,4 @@
-/** The message of anything that was thrown. Never throws. */
+/** The message of a thrown value, which need not be an `Error`. Never throws. */
 export function errorText(error: unknown): string {
   try {
     const message = error instanceof Error ? error.message : error;

@@ -1,6 +1,6 @@
 /**
- * Carries events from a run to whoever reads it, at the reader's pace: a producer that waits until the feed is `ready`
- * never gets ahead. What is pushed without waiting is kept for the reader. While nobody reads, nothing is kept.
+ * Passes events from a run to its reader, at the reader's pace: a producer that awaits `ready` is never ahead of the reader. Events that are
+ * pushed without awaiting it are buffered. Without a reader nothing is buffered.
  */
 export class EventBuffer<EVENT> {
   readonly #kept: EVENT[] = [];
@@ -9,7 +9,7 @@ export class EventBuffer<EVENT> {
   #isRead = false;
   #isClosed = false;
 
-  /** From now on somebody reads. */
+  /** Begins to buffer, for a reader. */
   open(): void {
     this.#isRead = true;
   }
@@ -29,14 +29,14 @@ export class EventBuffer<EVENT> {
     if (this.#isRead && !this.#isClosed) this.#give(event);
   }
 
-  /** Pushes an event in the place of one that it makes obsolete, where that was not read yet. */
+  /** Pushes an event. It replaces a buffered event that it makes obsolete. */
   pushLatest(event: EVENT, isObsolete: (kept: EVENT) => boolean): void {
     const index = this.#kept.findIndex(isObsolete);
     if (index === -1) this.push(event);
     else this.#kept[index] = event;
   }
 
-  /** Resolves when a reader waits for what comes next, or when there is no reader. */
+  /** Resolves when the reader waits for the next event, or when there is no reader. */
   async ready(): Promise<void> {
     if (!this.#isRead || this.#isClosed || this.#readers.length > 0) return;
     await new Promise<void>((resolve) => {
@@ -44,14 +44,14 @@ export class EventBuffer<EVENT> {
     });
   }
 
-  /** Ends the feed, with a last event that is kept whether somebody reads or not. */
+  /** Ends the buffer, with a last event that is kept even without a reader. */
   close(last: EVENT): void {
     if (this.#isClosed) return;
     this.#give(last);
     this.#end();
   }
 
-  /** Ends the feed at once: the reader has gone, and what was kept for it goes too. */
+  /** Ends the buffer at once and discards its events, because the reader has gone. */
   drop(): void {
     this.#kept.length = 0;
     this.#end();

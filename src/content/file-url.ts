@@ -1,6 +1,6 @@
 import { toBase64 } from './base64.ts';
 
-/** The URL under which a client shows the file of a message; `undefined` for one that it can't. */
+/** The URL under which a client can show a file of a message; `undefined` if there is none. */
 export function fileUrl(data: unknown, mediaType: string): string | undefined {
   if (data instanceof URL) return data.href;
   if (typeof data === 'string') return URL.canParse(data) ? data : dataUrl(data, mediaType);
@@ -15,12 +15,12 @@ function dataUrl(base64: string, mediaType: string): string {
   return `data:${mediaType};base64,${base64}`;
 }
 
-/* `gs:` and `s3:` are for the providers that read from their own buckets. */
+/* `gs:` and `s3:` are for providers that read from buckets of their own platform. */
 const sendable = ['https:', 'http:', 'data:', 'gs:', 's3:'];
 const mediaTypePattern = /^[\w!#$&^.+-]+(\/[\w!#$&^.+*-]+(\s*;.*)?)?$/;
 const base64Pattern = /^[\w+/\s-]*={0,2}$/;
 
-/** Why no provider can be sent a file of a message; `undefined` for one that can. A provider may refuse it all the same. */
+/** Why a file of a message can't be sent to any provider; `undefined` if it can. A provider may still refuse it. */
 export function whyNotSendable(data: unknown, mediaType: string | undefined): string | undefined {
   if (mediaType !== undefined && !mediaTypePattern.test(mediaType)) {
     return `'${mediaType.slice(0, 100)}' is not a media type`;

@@ -1,11 +1,11 @@
 const hidden = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}`;
 
-/* Of flags spelt with tags only these three: tags after any other emoji could hold a hidden text. */
+/* The three flags that are spelled with tags. Tags after any other emoji could hide text. */
 const flag = String.raw`\u{1F3F4}\u{E0067}\u{E0062}(?:\u{E0065}\u{E006E}\u{E0067}|\u{E0073}\u{E0063}\u{E0074}|\u{E0077}\u{E006C}\u{E0073})\u{E007F}`;
 const picture = String.raw`(?=\p{Emoji})\p{Extended_Pictographic}(?:[\uFE0E\uFE0F]|\p{Emoji_Modifier})?`;
 const emoji = String.raw`${flag}|[#*0-9]\uFE0F\u20E3|${picture}(?:\u200D${picture})*`;
 
-/* A joiner gives letters of these scripts another form; elsewhere it only hides. */
+/* A joiner changes the form of letters in these scripts. Elsewhere it is only invisible. */
 const joined = ['Arab', 'Syrc', 'Nkoo', 'Adlm', 'Rohg']
   .concat(['Deva', 'Beng', 'Guru', 'Gujr', 'Orya', 'Taml', 'Telu', 'Knda', 'Mlym', 'Sinh'])
   .concat(['Mymr', 'Khmr', 'Bali', 'Java'])
@@ -16,18 +16,18 @@ const joiner = String.raw`[\u200C\u200D](?<=${letter}.)(?=${letter})(?:${joined.
 const inLine = new RegExp(String.raw`(${emoji}|${joiner})|\\|${hidden}`, 'gu');
 const hiddenInText = String.raw`(?![\n\t])(?:${hidden})`;
 const inText = new RegExp(String.raw`(${emoji}|${joiner})|\\+|${hiddenInText}`, 'gu');
-/* After a backslash: what reads like an escape, or becomes one. */
+/* Text after a backslash that resembles an escape, or becomes one. */
 const escapeNext = new RegExp(String.raw`u\{[0-9a-fA-F]+\}|${hiddenInText}`, 'uy');
 
 const tabStop = 4;
 
 /**
- * Prose or code that came from a model, a tool or a stranger, safe to print and still as it is written: lines stay lines, a tab
- * goes to the next stop of four columns, emoji stay whole, and so do joiners between letters of scripts that need them. What would
- * be invisible, or would act on a terminal or on the reading direction, becomes `\u{…}`.
+ * Makes untrusted prose or code, from a model, a tool or a user, safe to print. Lines stay lines, tabs become spaces up to the next multiple
+ * of four columns, and emoji stay whole, as do joiners between letters of scripts that need them. Characters that are invisible, or that
+ * would control a terminal or the reading direction, become `\u{…}`.
  *
- * Nothing is stripped, so different texts stay different, except for tabs against spaces and `\r\n` against `\n`. Backslashes are
- * doubled only before something that would otherwise read as such an escape.
+ * Nothing is removed, so different texts stay different, except that tabs equal spaces and `\r\n` equals `\n`. A backslash is doubled only
+ * before text that would otherwise read as such an escape.
  *
  * For a value within a line use `inertLine`.
  *
@@ -51,8 +51,8 @@ export function inertText(text: string): string {
 }
 
 /**
- * A value that came from a model, a tool or a stranger, safe to print within one line: as `inertText`, but line feeds and tabs are
- * `\u{a}` and `\u{9}` too, and every backslash is doubled. Different texts stay different.
+ * Makes an untrusted value, from a model, a tool or a user, safe to print within a line. Unlike `inertText`, it also writes line feeds and
+ * tabs as `\u{a}` and `\u{9}`, and doubles every backslash. Different texts stay different.
  *
  * @example
  * inertLine('a\nb') // 'a\\u{a}b'

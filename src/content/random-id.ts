@@ -1,6 +1,6 @@
 import { toBase64url } from './base64.ts';
 
-/* Made many at once: the call into the system, and what is slow when it is rarely done, cost ten times what an id does. */
+/* Made in batches: a system call for each id would take ten times as long as the id itself. */
 const idsPerDraw = 64;
 const pool: string[] = [];
 

@@ -1,11 +1,11 @@
 import { inertLine } from './inert-text.ts';
 
-/* What apps call a person by, in the order in which a reader would want it. */
+/* The fields in which apps name a person, the most readable first. */
 const names = ['name', 'email', 'id', 'subject'] as const;
 
 /**
- * Who asked, for people: a text principal as it is, an object by its name, email, id or subject, any other as JSON. `undefined` where
- * nobody is named. A user may have chosen the text: show it inert.
+ * The name of the person the agent is working for: a text principal as it is, an object by its name, email, id or subject, and any other as
+ * JSON. `undefined` if there is none. Users may have chosen the text, so pass it through `inertLine` before showing it.
  */
 export function requesterText(requestedBy: unknown): string | undefined {
   if (requestedBy === undefined || requestedBy === null) return undefined;
@@ -18,12 +18,12 @@ function nameOf(requestedBy: unknown): string | undefined {
   return names.map((name) => textOf(fields.get(name))).find((text) => text !== undefined);
 }
 
-/* White space names nobody. */
+/* A text of white space is no name. */
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-/** Who asked, as one line that is safe to show; `undefined` where nobody is named. */
+/** Who asked, as one line that is safe to show; `undefined` if there is none. */
 export function requesterLine(requestedBy: unknown): string | undefined {
   const requester = requesterText(requestedBy);
   return requester === undefined ? undefined : inertLine(requester);

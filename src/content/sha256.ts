@@ -1,9 +1,9 @@
 import { toBase64url } from './base64.ts';
 
-/* Node's one-shot hash takes under a microsecond; WebCrypto, for where there is no Node, a trip to a thread pool. */
+/* Node's one-shot hash takes under a microsecond. WebCrypto, for other platforms, uses a thread pool. */
 const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto');
 
-/** SHA-256 of a text, base64url. */
+/** The SHA-256 of a text, as base64url. */
 export function sha256(text: string): string | Promise<string> {
   return nodeCrypto === undefined ? webSha256(text) : nodeCrypto.hash('sha256', text, 'base64url');
 }

@@ -1,4 +1,4 @@
-/** Waits, in milliseconds; resolves early when the signal aborts. */
+/** Resolves after a time in milliseconds, or early if the signal aborts. */
 export async function timer(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {

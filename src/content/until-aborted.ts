@@ -1,4 +1,4 @@
-/** The work's result, or the signal's reason as soon as it aborts; what the work comes to after that is dropped. */
+/** Resolves with the result of the work, or rejects with the signal's reason once it aborts. A later result is ignored. */
 export async function untilAborted<RESULT>(
   work: Promise<RESULT>,
   signal: AbortSignal | undefined,
@@ -12,7 +12,7 @@ export async function untilAborted<RESULT>(
   });
 }
 
-/** The work's result; nothing as soon as the signal aborts. */
+/** Resolves with the result of the work, or with `undefined` once the signal aborts. */
 export async function unlessAborted<RESULT>(
   work: Promise<RESULT>,
   signal: AbortSignal | undefined,

@@ -1,4 +1,4 @@
-/** Wakes the one who waits. A wake-up before the wait is not lost. */
+/** A wake-up for one waiter. A `wake` before `wait` is not lost. */
 export class WakeUp {
   #woken = Promise.withResolvers<void>();
 
@@ -6,7 +6,7 @@ export class WakeUp {
     this.#woken.resolve();
   }
 
-  /** Resolves at the next `wake`, or at once when there was one since the last wait. */
+  /** Resolves at the next `wake`, or at once if there was one since the last `wait`. */
   async wait(): Promise<void> {
     await this.#woken.promise;
     this.#woken = Promise.withResolvers<void>();

@@ -1,34 +1,34 @@
 import { errorResponse, refusal } from './error-response.ts';
 
-/** What a request may do in a thread, and as whom. */
+/** The identity of an authorized request, and the context it runs with. */
 export interface Authorized<RUNTIME_CONTEXT = Record<string, unknown>> {
-  /** Who it is, as the app knows them: any JSON but `null`; kept in the log with each answer. */
+  /** The user, as the app identifies them: any JSON except `null`. Recorded with each answer. */
   principal: unknown;
-  /** Through what they were reached; kept likewise. Default: the name of the entry, `'ui'` or `'ag-ui'`. */
+  /** The channel through which the user answers; recorded too. Default: the name of the entry, `'ui'` or `'ag-ui'`. */
   channel?: string;
-  /** For the rules of `toolApproval`. */
+  /** Passed to the rules of `toolApproval`. */
   runtimeContext?: RUNTIME_CONTEXT;
 }
 
-/** Says who a request is from, and whether they may see and run the thread. */
-export type Authorize<RUNTIME_CONTEXT = Record<string, unknown>> = (asked: {
-  /** Its body has been read. */
+/** Decides who sent a request, and whether they may read and run the thread. Return `undefined` or a `Response` to refuse. */
+export type Authorize<RUNTIME_CONTEXT = Record<string, unknown>> = (context: {
+  /** Its body has already been read. */
   request: Request;
-  /** As the request says; nothing of the thread has been read. */
+  /** The thread that the request names; it has not been read yet. */
   threadId: string;
 }) => Decision<RUNTIME_CONTEXT> | PromiseLike<Decision<RUNTIME_CONTEXT>>;
 
 type Decision<RUNTIME_CONTEXT> = Authorized<RUNTIME_CONTEXT> | Response | undefined;
 
-/** The app's hooks that decide about a request. */
-export interface Gate<RUNTIME_CONTEXT> {
+/** The app's hooks for a request. */
+export interface RequestHooks<RUNTIME_CONTEXT> {
   authorize: Authorize<RUNTIME_CONTEXT>;
   onError?: (error: unknown) => string;
 }
 
-/** What a request may do, or the response that sends it away: what is no clear yes is a no. */
+/** The result of `authorize`, or the response that refuses the request. A decision without a principal is a refusal. */
 export async function allowed<RUNTIME_CONTEXT>(
-  { authorize, onError }: Gate<RUNTIME_CONTEXT>,
+  { authorize, onError }: RequestHooks<RUNTIME_CONTEXT>,
   request: Request,
   threadId: string,
 ): Promise<Authorized<RUNTIME_CONTEXT> | Response> {
@@ -36,9 +36,9 @@ export async function allowed<RUNTIME_CONTEXT>(
     const decision = await authorize({ request, threadId });
     if (decision instanceof Response) return decision;
     if (decision?.principal !== undefined && decision.principal !== null) return decision;
-    return refusal(403, 'not-allowed', 'Whoever asks may not use this thread.');
+    return refusal(403, 'not-allowed', 'This user may not use this thread.');
   } catch (cause) {
-    /* Whatever code it has: it is not about what was asked. */
+    /* Wrapped, because the code of a HoldpointError thrown here would be taken for a fault of the request. */
     return errorResponse(new Error('authorize failed.', { cause }), onError);
   }
 }

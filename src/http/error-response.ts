@@ -15,7 +15,7 @@ const statuses: Partial<Record<HoldpointErrorCode, number>> = {
   'revision-conflict': 409,
 };
 
-/** An answer that was not recorded, and why. */
+/** An answer that was not recorded, and the reason. */
 export interface RefusedAnswer {
   requestId: string;
   code: HoldpointErrorCode;
@@ -23,8 +23,9 @@ export interface RefusedAnswer {
 }
 
 /**
- * What a caller over HTTP is told of a failure: what it can act on, with its code. Of all else it is told what `onError` makes of it,
- * which is nothing unless the app says so. `refusedAnswers` are those that were refused one by one.
+ * The HTTP response for an error. An error that the client can act on is sent with its code and message; any other one as
+ * `internal-error` with the text of `onError`, which by default reveals nothing. `refusedAnswers` lists answers that were refused
+ * individually.
  */
 export function errorResponse(
   error: unknown,
@@ -41,17 +42,17 @@ export function errorResponse(
   return jsonResponse({ error: { code, message }, ...more }, { status });
 }
 
-/** What is told of an error that a caller can't act on. An `onError` that throws has nothing to say, and holds up no response. */
+/** The text for clients about an error that they can't act on: that of `onError`, or a general one if `onError` is missing or throws. */
 export function toldOf(error: unknown, onError?: (error: unknown) => string): string {
   try {
     if (onError !== undefined) return onError(error);
   } catch {
-    /* As without it. */
+    /* The response must not fail because `onError` does. */
   }
   return 'An error occurred.';
 }
 
-/** A refusal with its reason as JSON: `{ error: { code, message } }`. */
+/** A response that refuses a request, with the JSON `{ error: { code, message } }`. */
 export function refusal(
   status: number,
   code: string,
@@ -61,7 +62,7 @@ export function refusal(
   return jsonResponse({ error: { code, message } }, { status, headers });
 }
 
-/** JSON that no cache keeps: it is about one person's thread. */
+/** A JSON response with `cache-control: no-store`, because it contains data of one user's thread. */
 export function jsonResponse(
   json: unknown,
   { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},

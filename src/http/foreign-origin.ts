@@ -1,10 +1,10 @@
 import { refusal } from './error-response.ts';
 
-/** What an app says of the pages that may use a route. */
+/** Which pages may use a route. */
 export interface OriginOptions {
   /**
-   * The origins of pages that may use the route beside those of its own host, such as `https://app.example`. Default none. What such a
-   * page needs of CORS your framework sends.
+   * The origins of pages that may use the route, in addition to its own host, such as `https://app.example`. Default: none. Your framework
+   * must send the CORS headers for these pages.
    */
   allowedOrigins?: readonly string[];
 }
@@ -22,16 +22,16 @@ export function checkOrigins({ allowedOrigins = [] }: OriginOptions): void {
 
 /**
  * The response that refuses a page of another site: 403, `foreign-origin`. Browsers send the page's origin with every POST; a request
- * without one comes from no page, and passes.
+ * without one does not come from a page and is allowed.
  */
 export function foreignOrigin(
   { headers, url }: Request,
   { allowedOrigins = [] }: OriginOptions,
 ): Response | undefined {
-  const named = headers.get('origin');
-  /* No page can set this header, and no proxy changes it. */
-  if (named === null || headers.get('sec-fetch-site') === 'same-origin') return undefined;
-  const origin = originOf(named);
+  const header = headers.get('origin');
+  /* Pages can't set this header, and proxies don't change it. */
+  if (header === null || headers.get('sec-fetch-site') === 'same-origin') return undefined;
+  const origin = originOf(header);
   if (origin !== undefined && allowedOrigins.some((each) => originOf(each) === origin)) {
     return undefined;
   }

@@ -1,8 +1,8 @@
 import { refusal } from './error-response.ts';
 
 /**
- * The JSON of a request's body, of `maximumBytes` at the most, with the text it was read from, or the response that refuses it. The
- * type must be `application/json`: a form of another site can't send that without asking first.
+ * The JSON of a request's body, at most `maximumBytes` long, and its text; or the response that refuses the body. The content type must
+ * be `application/json`: pages of other sites can't send that without a CORS preflight.
  */
 export async function readJsonBody(
   request: Request,
@@ -14,11 +14,11 @@ export async function readJsonBody(
     const json: unknown = JSON.parse(body.text);
     return { json, text: body.text };
   } catch {
-    return noJson();
+    return invalidJson();
   }
 }
 
-/** The text of such a body, for who looks at it before it is parsed. */
+/** The text of such a body, to check its signature before it is parsed. */
 export async function readJsonText(
   request: Request,
   maximumBytes: number,
@@ -34,15 +34,15 @@ export async function readJsonText(
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
-    return noJson();
+    return invalidJson();
   }
 }
 
-function noJson(): Response {
-  return refusal(400, 'invalid-input', 'The body is no JSON.');
+function invalidJson(): Response {
+  return refusal(400, 'invalid-input', 'The body is not valid JSON.');
 }
 
-/* Read no further than the limit, whatever the request says of its length. */
+/* Stops reading at the limit, because the content-length header may be wrong. */
 async function readBytes(
   request: Request,
   maximumBytes: number,
@@ -50,25 +50,25 @@ async function readBytes(
   const body: AsyncIterable<Uint8Array<ArrayBuffer>> | null = request.body;
   const announced = Number(request.headers.get('content-length') ?? 0);
   if (announced > maximumBytes) {
-    await drop(body ?? [], announced);
+    await drain(body ?? [], announced);
     return undefined;
   }
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   for await (const part of body ?? []) {
     length += part.byteLength;
-    /* Nothing is more than NaN, and nothing is within it. */
+    /* Negated, because comparisons with NaN are always false. */
     if (!(length <= maximumBytes)) return undefined;
     parts.push(part);
   }
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-const maximumDroppedBytes = 67_108_864;
+const maximumDrainedBytes = 67_108_864;
 
-/* A proxy that is still sending would report a closed connection instead of the refusal, and a page would send again. */
-async function drop(body: AsyncIterable<Uint8Array> | [], announced: number): Promise<void> {
-  if (!(announced <= maximumDroppedBytes)) return;
+/* A proxy that is still sending would report a closed connection instead of the refusal, and the page would retry. */
+async function drain(body: AsyncIterable<Uint8Array> | [], announced: number): Promise<void> {
+  if (!(announced <= maximumDrainedBytes)) return;
   let length = 0;
   for await (const part of body) {
     length += part.byteLength;

@@ -1,44 +1,44 @@
-import { allowed, type Authorized, type Gate } from './authorize.ts';
+import { allowed, type Authorized, type RequestHooks } from './authorize.ts';
 import { foreignOrigin, type OriginOptions } from './foreign-origin.ts';
 import { readJsonBody } from './read-json-body.ts';
 
-/** What an app says of a route that runs threads. */
-interface PostOptions<RUNTIME_CONTEXT> extends Gate<RUNTIME_CONTEXT>, OriginOptions {
+/** The app's options for a route that runs threads. */
+interface PostOptions<RUNTIME_CONTEXT> extends RequestHooks<RUNTIME_CONTEXT>, OriginOptions {
   maximumBodyBytes?: number;
   abortOnDisconnect?: boolean;
 }
 
-/** How a channel reads its posts, and its word where the app has none. */
-interface PostReading<ASKED> {
-  parse: (json: unknown) => ASKED;
+/** How a channel parses its POST requests, and its defaults. */
+interface PostFormat<PARSED> {
+  parse: (json: unknown) => PARSED;
   maximumBodyBytes: number;
   channel: string;
 }
 
-/** A post that may go on. */
-export interface Posted<ASKED, RUNTIME_CONTEXT> {
-  asked: ASKED;
-  /** As whom it runs the thread, and how. */
+/** An authorized POST request. */
+export interface Posted<PARSED, RUNTIME_CONTEXT> {
+  asked: PARSED;
+  /** The options of the run. */
   runOptions: Authorized<RUNTIME_CONTEXT> & { channel: string; signal?: AbortSignal };
-  /** For the response to abort when the client has left. */
+  /** The response aborts it when the client disconnects. */
   gone: AbortController;
 }
 
-/** What a request posts to a thread, or the response that refuses it. Nothing of the thread is read before. */
-export async function takePost<ASKED extends { threadId: string }, RUNTIME_CONTEXT>(
+/** Parses and authorizes a POST request; returns the response that refuses it if it fails. Does not read the thread. */
+export async function takePost<PARSED extends { threadId: string }, RUNTIME_CONTEXT>(
   options: PostOptions<RUNTIME_CONTEXT>,
   request: Request,
-  reading: PostReading<ASKED>,
-): Promise<Posted<ASKED, RUNTIME_CONTEXT> | Response> {
+  format: PostFormat<PARSED>,
+): Promise<Posted<PARSED, RUNTIME_CONTEXT> | Response> {
   const foreign = foreignOrigin(request, options);
   if (foreign !== undefined) return foreign;
-  const { maximumBodyBytes = reading.maximumBodyBytes, abortOnDisconnect = false } = options;
+  const { maximumBodyBytes = format.maximumBodyBytes, abortOnDisconnect = false } = options;
   const body = await readJsonBody(request, maximumBodyBytes);
   if (body instanceof Response) return body;
-  const asked = reading.parse(body.json);
+  const asked = format.parse(body.json);
   const caller = await allowed(options, request, asked.threadId);
   if (caller instanceof Response) return caller;
-  const { principal, channel = reading.channel, runtimeContext } = caller;
+  const { principal, channel = format.channel, runtimeContext } = caller;
   const gone = new AbortController();
   const runOptions = {
     principal,

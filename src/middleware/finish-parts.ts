@@ -2,28 +2,25 @@ import type { LanguageModelUsage } from 'ai';
 import { z } from 'zod';
 import type { AgentResponse } from '../agent/agent-response.ts';
 import type { ProviderPart } from '../agent/model/collected-response.ts';
-import type { AnswerEnd } from './recorded-steps.ts';
+import type { ResponseEnd } from './recorded-steps.ts';
 
 type FinishPart = Extract<ProviderPart, { type: 'finish' }>;
 
 const requestsSchema = z.array(z.json());
 
-/** The last parts of a run, of which `answer` was the model's last, in this run or before it. */
-export function finishParts(
-  response: AgentResponse,
-  answer: AnswerEnd | undefined,
-): ProviderPart[] {
-  const { id, timestamp, modelId } = answer?.response ?? {};
+/** The last parts of a run. `end` is that of the model's last response, in this run or recorded before it. */
+export function finishParts(response: AgentResponse, end: ResponseEnd | undefined): ProviderPart[] {
+  const { id, timestamp, modelId } = end?.response ?? {};
   const { status, thread, usage, userInputRequests } = response;
   const requests = requestsSchema.parse(JSON.parse(JSON.stringify(userInputRequests)));
   return [
     { type: 'response-metadata', id, timestamp, modelId },
     {
       type: 'finish',
-      finishReason: finishReasonOf(status, answer),
+      finishReason: finishReasonOf(status, end),
       usage: usageOf(usage),
       providerMetadata: {
-        ...answer?.providerMetadata,
+        ...end?.providerMetadata,
         holdpoint: { threadId: thread.id, status, requests },
       },
     },
@@ -32,11 +29,11 @@ export function finishParts(
 
 function finishReasonOf(
   status: AgentResponse['status'],
-  answer: AnswerEnd | undefined,
+  end: ResponseEnd | undefined,
 ): FinishPart['finishReason'] {
   switch (status) {
     case 'completed':
-      return answer?.finishReason ?? { unified: 'stop', raw: undefined };
+      return end?.finishReason ?? { unified: 'stop', raw: undefined };
     case 'waiting':
     case 'max-steps':
       return { unified: 'tool-calls', raw: status };
@@ -50,18 +47,18 @@ function finishReasonOf(
 }
 
 function usageOf(usage: LanguageModelUsage | undefined): FinishPart['usage'] {
-  const { inputTokenDetails: into, outputTokenDetails: outof } = usage ?? {};
+  const { inputTokenDetails: input, outputTokenDetails: output } = usage ?? {};
   return {
     inputTokens: {
       total: usage?.inputTokens,
-      noCache: into?.noCacheTokens,
-      cacheRead: into?.cacheReadTokens,
-      cacheWrite: into?.cacheWriteTokens,
+      noCache: input?.noCacheTokens,
+      cacheRead: input?.cacheReadTokens,
+      cacheWrite: input?.cacheWriteTokens,
     },
     outputTokens: {
       total: usage?.outputTokens,
-      text: outof?.textTokens,
-      reasoning: outof?.reasoningTokens,
+      text: output?.textTokens,
+      reasoning: output?.reasoningTokens,
     },
   };
 }

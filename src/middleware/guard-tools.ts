@@ -6,38 +6,37 @@ import { checkRecovery } from '../agent/run/tool-recovery.ts';
 import { untilAborted } from '../content/until-aborted.ts';
 import { HoldpointError } from '../errors.ts';
 import { type Guard, GuardedCall, type GuardedTool } from './guarded-call.ts';
-import { StepCalls } from './repeated-ids.ts';
+import { StepCalls } from './repeated-call-ids.ts';
 
-/** What tools are guarded with. What has a name in `createAgent` has its meaning here. */
+/** Options of `guardTools`. Those that `createAgent` has too mean the same. */
 export interface GuardOptions<TOOLS extends ToolSet = ToolSet>
   extends Omit<Guard, 'wait'>, Pick<AgentOptions<TOOLS>, 'toolRecovery'> {
-  /** The conversation that the calls are of: a call is known by this and its tool call id. Any text but the empty one. */
+  /** The id of the conversation. It identifies a call together with its tool call id. Any non-empty string. */
   threadId: string;
-  /** Where each call is recorded, in a thread of its own. Not a store whose threads a worker runs. */
+  /** Where each call is recorded, in its own thread. Must not be a store whose threads a worker runs. */
   store: Guard['store'];
   /**
-   * Waits until the log of a call that runs elsewhere is looked at again; rejects when the signal aborts. Default: 200
+   * Waits before the log of a call that another process runs is polled again; rejects when the signal aborts. Default: 200
    * milliseconds.
    */
   wait?: Guard['wait'] | undefined;
 }
 
 /**
- * The same tools for a loop of the AI SDK's own (`generateText`, `streamText`, `ToolLoopAgent`), each of whose calls starts at most
- * once: its start is recorded before `execute` is called, and its result after. The same call again gives the recorded result, in any
- * process; while it runs elsewhere, it waits. A call is the same by `threadId`, tool call id, and how many calls of that id the
- * messages show as ended: providers that begin their ids anew in every answer get each call run. Two calls of one id in one answer
- * can't be told apart, and the second is refused.
+ * The same tools for a loop of the AI SDK (`generateText`, `streamText`, `ToolLoopAgent`), with each call started at most once: the start
+ * is recorded before `execute` is called, and the result after it. The same call again returns the recorded result, in any process; while
+ * another process runs the call, it waits. A call is identified by `threadId`, its tool call id, and how many calls with that id have a
+ * result in the messages, so that it also works with providers that restart their ids in every response. Of two calls with the same id
+ * in one response, the second is rejected, because they can't be distinguished.
  *
- * What an `async *execute` yields comes out as it is yielded, while the call runs here; recorded is its last output alone.
+ * The outputs of an `async *execute` are yielded as they come while the call runs in this process; only the last one is recorded.
  *
- * `execute` gets the AI SDK's options, and the call's `idempotencyKey` (`ToolRunOptions`). It throws what the tool throws, and a
- * `HoldpointError`: `thread-indeterminate` when nobody knows how the call ended, `requests-open` when it goes on elsewhere,
- * `not-allowed` when the id was used for another call, or the input is not JSON that can be recorded exactly, `invalid-input` for a call
- * without a `toolCallId`. Nobody checks what people were shown, nor who approved: for that the AI SDK's history, as the caller brings
- * it, is the authority.
+ * `execute` gets the AI SDK's options and the call's `idempotencyKey` (`ToolRunOptions`). A guarded call throws what the tool throws, and a
+ * `HoldpointError`: `thread-indeterminate` if the outcome of the call is unknown, `requests-open` if it continues outside this process,
+ * `not-allowed` if its id was used for another call or its input can't be recorded exactly as JSON, `invalid-input` for a call without
+ * a `toolCallId`. Approvals are not checked: the AI SDK's history, as the caller passes it, decides who approved what.
  *
- * Throws `invalid-input` without a `threadId`, and a `TypeError` as `createAgent` does.
+ * Throws `invalid-input` without a `threadId`, and a `TypeError` like `createAgent`.
  *
  * @example
  * const guarded = guardTools(tools, { store, threadId: 'trip-42' });
@@ -47,11 +46,14 @@ export function guardTools<TOOLS extends ToolSet>(
   tools: TOOLS,
   { toolRecovery = {}, wait = pause, threadId, ...agentOptions }: GuardOptions<TOOLS>,
 ): TOOLS {
-  /* Without types a missing id is `undefined`, and all conversations would be one. */
+  /* In JavaScript the id can be missing: all conversations would share their calls. */
   if (typeof threadId !== 'string' || threadId === '') {
-    throw new HoldpointError('invalid-input', 'guardTools needs the id of the conversation.');
+    throw new HoldpointError(
+      'invalid-input',
+      'guardTools needs the id of the conversation: pass a non-empty string as threadId.',
+    );
   }
-  /* Made for its checks, as in holdPoint. */
+  /* Validates the options now instead of at the first call. */
   createAgent({ ...agentOptions, model: 'none' });
   checkRecovery(toolRecovery, tools);
   refuseUnknownRecovery(toolRecovery);
@@ -68,18 +70,18 @@ export function guardTools<TOOLS extends ToolSet>(
   return guarded;
 }
 
-function guard(guardedTool: GuardedTool, guardedWith: Guard, calls: StepCalls): Tool {
-  const begin = (input: unknown, options: ToolExecutionOptions<unknown>): GuardedCall => {
-    refuseUnnamed(guardedTool, options);
+function guard(guardedTool: GuardedTool, settings: Guard, calls: StepCalls): Tool {
+  const callOf = (input: unknown, options: ToolExecutionOptions<unknown>): GuardedCall => {
+    refuseWithoutId(guardedTool, options);
     calls.refuseRepeated(options.messages, options.toolCallId);
-    return new GuardedCall(guardedTool, guardedWith, { input, options });
+    return new GuardedCall(guardedTool, settings, { input, options });
   };
-  /* The AI SDK asks at once whether there are several outputs: a promise has one, whatever it resolves to. */
+  /* The AI SDK checks the return value for an async iterator synchronously, so a promise can't resolve to one. */
   const execute: Execute = isGenerator(guardedTool.tool.execute)
     ? async function* outputs(input, options) {
-        yield* begin(input, options).outputs();
+        yield* callOf(input, options).outputs();
       }
-    : async (input, options) => begin(input, options).result();
+    : async (input, options) => callOf(input, options).result();
   return Object.assign({}, guardedTool.tool, { execute });
 }
 
@@ -89,13 +91,13 @@ function isGenerator(execute: unknown): boolean {
   return Object.prototype.toString.call(execute) === '[object AsyncGeneratorFunction]';
 }
 
-/* Without an id all calls of a tool would be one, and the second would get the first one's result. */
-function refuseUnnamed({ name }: GuardedTool, options: unknown): void {
+/* Without an id, the second call of a tool would get the result of the first. */
+function refuseWithoutId({ name }: GuardedTool, options: unknown): void {
   const toolCallId: unknown = Reflect.get(Object(options), 'toolCallId');
   if (typeof toolCallId === 'string' && toolCallId !== '') return;
   throw new HoldpointError(
     'invalid-input',
-    `A call of ${name} was not run: it has no toolCallId, by which guardTools knows it.`,
+    `A call of ${name} was not run: it has no toolCallId. Pass execute the options of the AI SDK, or any with a toolCallId.`,
   );
 }
 

@@ -1,10 +1,8 @@
 import type { Tool, ToolExecutionOptions } from 'ai';
 import { errorText } from '../content/error-text.ts';
 import type { Agent } from '../agent/agent.ts';
-import type { AgentOptions } from '../agent/agent-options.ts';
 import type { ToolRecovery } from '../agent/run/tool-recovery.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
-import { createAgent } from '../agent/create-agent.ts';
 import { lastOf, successOf, type ToolRunOptions } from '../agent/calls/execute-call.ts';
 import { EventBuffer } from '../content/event-buffer.ts';
 import { sha256 } from '../content/sha256.ts';
@@ -14,16 +12,11 @@ import { equalJson } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { inConversation } from '../thread/tracing/guarded-conversation.ts';
-import { inertTool } from './inert-tools.ts';
-import { proposingModel } from './proposing-model.ts';
-import { endedCalls } from './repeated-ids.ts';
+import { endedCalls } from './repeated-call-ids.ts';
+import { singleCallAgent, type SingleCallSettings } from './single-call-agent.ts';
 
-/** What calls are guarded with. */
-export interface Guard extends Pick<
-  AgentOptions,
-  'onUnrecorded' | 'leaseMs' | 'abortGraceMs' | 'now' | 'generateId'
-> {
-  store: NonNullable<AgentOptions['store']>;
+/** The settings of guarded calls. */
+export interface Guard extends SingleCallSettings {
   threadId: string;
   wait: (signal: AbortSignal | undefined) => Promise<void>;
 }
@@ -35,15 +28,15 @@ export interface GuardedTool {
   recovery: ToolRecovery | undefined;
 }
 
-/** How `execute` ended in this process: what it really gave, of which the log has what JSON can hold. */
+/** How `execute` ended in this process, with its original value; the log has only its JSON. */
 type Ending = { type: 'returned'; output: unknown } | { type: 'threw'; error: unknown };
 
-/** What a generator yields, and then how its call ended. */
+/** A preliminary output of a generator, or the end of its call. */
 type Output = { type: 'preliminary'; output: unknown } | Ending;
 
 /**
- * One call that the AI SDK wants to run. Its log is a thread of its own, of an agent whose model proposes this call and no other:
- * leases, lost processes, recovery and late results are the agent's.
+ * A call that the AI SDK wants to execute. It is recorded in its own thread, which a `singleCallAgent` runs: leases, crashes, recovery and
+ * late results work as in any other thread.
  */
 export class GuardedCall {
   readonly #tool: Tool;
@@ -69,19 +62,10 @@ export class GuardedCall {
     const execute = async (recorded: unknown, run: ToolRunOptions): Promise<unknown> =>
       this.#execute(recorded, run);
     const { threadId: _threadId, wait: _wait, ...settings } = guard;
-    this.#agent = createAgent({
-      ...settings,
-      model: proposingModel(this.#call),
-      /* Described as it is: a person's word to try the call again is bound to that. */
-      tools: Object.fromEntries([[name, { ...inertTool(tool), execute }]]),
-      toolRecovery: Object.fromEntries(recovery === undefined ? [] : [[name, recovery]]),
-      telemetry: { isEnabled: false },
-      /* The call, and the silence after it, which leaves its thread idle. */
-      maxSteps: 2,
-    });
+    this.#agent = singleCallAgent({ call: this.#call, tool, recovery, execute }, settings);
   }
 
-  /** As `result`, for a generator: while it runs here, its preliminary outputs come first. */
+  /** Like `result`, for a generator: yields its preliminary outputs first if it runs in this process. */
   async *outputs(): AsyncGenerator {
     this.#outputs.open();
     void this.result().then(
@@ -94,23 +78,27 @@ export class GuardedCall {
         const { value } = await this.#outputs.next();
         if (value === undefined) return;
         if (value.type === 'threw') throw value.error;
-        /* The AI SDK takes the last output for the result, which was yielded already. */
+        /* The AI SDK uses the last output as the result; it was already yielded. */
         if (value.type === 'returned' && last !== undefined && last.output === value.output) return;
         last = value;
         yield value.output;
       }
     } finally {
-      /* A reader that leaves does not hold the tool. */
+      /* The tool must not wait for a reader that has left. */
       this.#outputs.drop();
     }
   }
 
-  /** Runs the call, or gives what it came to when it ran before. */
+  /** Runs the call, or returns the recorded result of an earlier run. */
   async result(): Promise<unknown> {
     this.#refuseInexact();
     const { threadId: conversationId } = this.#guard;
     const { messages, toolCallId } = this.#options;
-    const threadId = await logOf([conversationId, toolCallId, endedCalls(messages, toolCallId)]);
+    const threadId = await threadIdOf([
+      conversationId,
+      toolCallId,
+      endedCalls(messages, toolCallId),
+    ]);
     return inConversation({ threadId, conversationId }, async () => this.#resultIn(threadId));
   }
 
@@ -120,16 +108,16 @@ export class GuardedCall {
       signal?.throwIfAborted();
       const thread = await this.#agent.thread(threadId);
       this.#refuseOther(thread);
-      const status = thread.calls[0]?.outcome ? 'completed' : await this.#goOn(thread);
+      const status = thread.calls[0]?.outcome ? 'completed' : await this.#run(thread);
       this.#refuseOther(thread);
       const outcome = thread.calls[0]?.outcome;
-      if (outcome !== undefined) return endAs(await this.#endingOf(outcome));
-      if (status !== 'running') throw this.#stuck(status, thread);
+      if (outcome !== undefined) return valueOf(await this.#endingOf(outcome));
+      if (status !== 'running') throw this.#unfinished(status, thread);
       await this.#guard.wait(signal);
     }
   }
 
-  /** What the tool really gave, where that is what is recorded: another end of the call may have been first. */
+  /** The original value from this process if it is the recorded one: another process may have recorded a different end first. */
   async #endingOf(outcome: ToolCallOutcome): Promise<Ending> {
     const ending = this.#ending;
     const isRecorded =
@@ -139,28 +127,28 @@ export class GuardedCall {
     return ending !== undefined && isRecorded ? ending : endingOf(outcome);
   }
 
-  async #goOn(thread: AgentThread): Promise<AgentResponse['status']> {
+  async #run(thread: AgentThread): Promise<AgentResponse['status']> {
     const { toolCallId, toolName } = this.#call;
-    const claim = `Run call ${toolCallId} of ${toolName}, once, for thread ${this.#guard.threadId}.`;
+    const message = `Run call ${toolCallId} of ${toolName}, once, for thread ${this.#guard.threadId}.`;
     try {
       const { abortSignal } = this.#options;
-      const input = thread.revision === 0 ? claim : [];
+      const input = thread.revision === 0 ? message : [];
       const { status } = await this.#agent.run(input, thread, { abortSignal });
       return status;
     } catch (error) {
-      /* Somebody else was one line ahead with the claim. */
+      /* Another process appended its message first. */
       if (HoldpointError.isInstance(error) && error.code === 'thread-busy') return 'running';
       throw error;
     }
   }
 
-  /** What runs is what is recorded; where that is this call, as the AI SDK gives it, with its dates and the like. */
+  /** Executes the recorded input; if the AI SDK's input has the same JSON, that one, because it may contain dates and other objects. */
   async #execute(recorded: unknown, { idempotencyKey }: ToolRunOptions): Promise<unknown> {
     const input = equalJson(recorded, this.#call.input) ? this.#input : recorded;
     const options = { ...this.#options, idempotencyKey } satisfies ToolRunOptions;
     try {
       const output = await lastOf(this.#tool.execute?.(input, options), async (preliminary) => {
-        /* As without a guard, the tool goes at its reader's pace: it may yield one object that it changes. */
+        /* Waits for the reader, as the AI SDK does: the tool may yield the same object again after changing it. */
         this.#outputs.push({ type: 'preliminary', output: preliminary });
         await this.#outputs.ready();
       });
@@ -172,7 +160,7 @@ export class GuardedCall {
     }
   }
 
-  /* The agent would record another input in its place, and the call would look like somebody else's. */
+  /* The agent would record a different input, and the call would seem to be another one. */
   #refuseInexact(): void {
     const { toolCallId, toolName, input } = this.#call;
     const fault = whyNotStrictJson(input);
@@ -189,37 +177,35 @@ export class GuardedCall {
     if (recorded.toolName === toolName && equalJson(recorded.input, input)) return;
     throw new HoldpointError(
       'not-allowed',
-      `Call ${toolCallId} of ${toolName} was not run: under this id another call is recorded (thread ${id}), ` +
-        'with another tool or another input.',
+      `Call ${toolCallId} of ${toolName} was not run: thread ${id} has already recorded a call with this id ` +
+        'and another tool or input. Every call needs its own id.',
     );
   }
 
-  #stuck(status: AgentResponse['status'], { id }: AgentThread): HoldpointError {
+  #unfinished(status: AgentResponse['status'], { id }: AgentThread): HoldpointError {
     const { toolCallId, toolName } = this.#call;
-    const ways =
-      `with an agent that has these tools and this store, ` +
-      `agent.settle(await agent.thread('${id}'), '${toolCallId}', outcome)`;
     if (status === 'indeterminate') {
       return new HoldpointError(
         'thread-indeterminate',
-        `Call ${toolCallId} of ${toolName} was started and nobody knows how it ended; it is not run again. ` +
-          `Who can tell says so: ${ways}; or the tool itself, by toolRecovery.`,
+        `Call ${toolCallId} of ${toolName} was started but its outcome is unknown, so it is not run again. Find out what happened, ` +
+          `then call agent.settle(await agent.thread('${id}'), '${toolCallId}', outcome) on an agent with these tools and this store; ` +
+          'or configure toolRecovery for the tool.',
       );
     }
     return new HoldpointError(
       'requests-open',
-      `Call ${toolCallId} of ${toolName} goes on elsewhere, and its result is not there yet (thread ${id}).`,
+      `Call ${toolCallId} of ${toolName} continues outside this process and has no result yet (thread ${id}). Call it again later.`,
     );
   }
 }
 
-/** Which call it is: of which conversation and which id, and how many calls of the id it has had before. */
-type CallName = [threadId: string, toolCallId: string, before: number];
+/** Identifies a call: its conversation, its id, and how many calls with this id ended before it. */
+type CallKey = [threadId: string, toolCallId: string, before: number];
 
-/** The id of a call's own thread. Two calls never share one, whatever their ids hold. */
-async function logOf([threadId, toolCallId, before]: CallName): Promise<string> {
-  const name = [threadId, toolCallId, ...(before === 0 ? [] : [before])];
-  return `call-${await sha256(`holdpoint/guarded-call/v1\0${JSON.stringify(name)}`)}`;
+/** The id of the call's own thread. Different calls never share one, whatever characters their ids contain. */
+async function threadIdOf([threadId, toolCallId, before]: CallKey): Promise<string> {
+  const key = [threadId, toolCallId, ...(before === 0 ? [] : [before])];
+  return `call-${await sha256(`holdpoint/guarded-call/v1\0${JSON.stringify(key)}`)}`;
 }
 
 function endingOf(outcome: ToolCallOutcome): Ending {
@@ -231,11 +217,11 @@ function endingOf(outcome: ToolCallOutcome): Ending {
     case 'denied':
       return { type: 'threw', error: new Error(outcome.reason ?? 'The call was cancelled.') };
     case 'forwarded':
-      throw new TypeError('Only a call that the provider runs is forwarded.');
+      throw new TypeError('A guarded call cannot be forwarded to a provider.');
   }
 }
 
-function endAs(ending: Ending): unknown {
+function valueOf(ending: Ending): unknown {
   if (ending.type === 'threw') throw ending.error;
   return ending.output;
 }

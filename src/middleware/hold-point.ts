@@ -3,46 +3,46 @@ import { CollectedResponse, type ProviderResponse } from '../agent/model/collect
 import { createAgent } from '../agent/create-agent.ts';
 import { checkedMs } from '../content/checked-number.ts';
 import { memoryStore } from '../stores/memory.ts';
-import { holdRun, type HoldPointOptions } from './held-run.ts';
+import { type HoldPointOptions, prepareRun } from './prepare-run.ts';
 
-export type { HoldPointOptions } from './held-run.ts';
+export type { HoldPointOptions } from './prepare-run.ts';
 
-/* The AI SDK tries a failed call again after 2 seconds, then 4, and so on: a worker that takes the thread would be in its way. */
+/* The AI SDK retries a failed call after 2 seconds, then 4, and so on: a worker must not claim the thread between its retries. */
 const initialRetryDelayMs = 10_000;
 
 /**
- * The whole loop behind the model's own interface, for those who keep their `generateText`, `streamText`, `ToolLoopAgent` or
- * `useChat`: tools run here, approval requests come out as the model's own `tool-approval-request` parts, and answers come in
- * through the prompt. The thread, which each call names, is the authority. Of a prompt only what is newest is read: the messages
- * at its end, and answers by request id, as the AI SDK's `tool-approval-response` parts or in messages of `answerMessage`.
+ * Middleware that runs a durable thread behind the interface of a model, so that you keep your `generateText`, `streamText`,
+ * `ToolLoopAgent` or `useChat`. Tools run inside the model call, approval requests come out as the model's `tool-approval-request`
+ * parts, and answers come in through the prompt. The thread, which each call names, is the authority: of a prompt, only the new messages
+ * at its end are read, and answers by request id, as `tool-approval-response` parts of the AI SDK or in messages of `answerMessage`.
  *
- * `providerOptions.holdpoint` is `{ threadId, principal?, channel?, whilePending?, messageId?, answers? }`: `answers` takes those to
- * questions, and any others. `providerMetadata.holdpoint` of the result is `{ threadId, status, requests }`. A `toolChoice` that forces
- * a call is for the first step of the run.
+ * Pass `providerOptions.holdpoint` as `{ threadId, principal?, channel?, whilePending?, messageId?, answers? }`: `answers` takes answers
+ * to questions, and any others. `providerMetadata.holdpoint` of the result is `{ threadId, status, requests }`. A `toolChoice` that
+ * forces a call applies to the first step of the run only.
  *
- * `messageId` is your id for the message that the prompt ends with, 1 to 256 characters; a prompt that ends otherwise has no use for
- * it. The same id again adds no message: the call goes on where the turn stands, and gives the recorded reply once there is one, with
- * its text, calls, results and sources, also when the conversation has gone on since. The usage is then that of this call alone: none.
- * The id may be in the message, too (`providerOptions.holdpoint.messageId`). Without one, a message is known by its words while its turn
- * is under way. An answer that comes again gets what followed it, without an id.
+ * `messageId` is your id for the last message of the prompt, 1 to 256 characters; it is ignored if the prompt does not end with a message
+ * of the user. A call with a known id adds no message: it resumes the turn, and once there is a reply returns the recorded one, with its
+ * text, calls, results and sources, even if the conversation has continued since. The usage is that of this call alone, so a recorded
+ * reply has none. The id may also be in the message (`providerOptions.holdpoint.messageId`). Without an id, a message is recognized by
+ * its content until its turn ends. An answer that is sent again returns what followed it; this needs no id.
  *
- * The `tools` of a call, made by `inertTools`, and its `activeTools` are those that the model may use in it; a call without tools leaves
- * it all of them, and so does an empty `activeTools`, which the AI SDK passes on as no tools (`toolChoice: 'none'` is the way to say
- * that). What was asked before and is approved now runs in any case.
+ * The `tools` of a call, made by `inertTools`, and its `activeTools` limit the tools that the model may use in it. A call without tools
+ * allows all of them, and so does an empty `activeTools`, because the AI SDK then passes no tools (use `toolChoice: 'none'` instead). A
+ * call that was proposed earlier and is approved now runs in any case.
  *
- * What a tool's generator yields before its result is in the stream of a call with `include: { rawChunks: true }`, as `raw` parts that hold
+ * Preliminary results of a generator tool are in the stream of a call with `include: { rawChunks: true }`, as `raw` parts that contain
  * `{ type: 'tool-result', preliminary: true, toolCallId, toolName, input, output }`.
  *
- * The call's `maxRetries` counts for a model that fails before anything has come out. After that the run itself tries each request
- * again, as often as `maxRetries` of `holdPoint` says (default 2). A failed thread is due for workers after `retry.initialDelayMs`, here 10,000
- * by default, so that the AI SDK tries first.
+ * The call's `maxRetries` applies while the model fails before the first part. After that the run retries each model request, up to
+ * `maxRetries` of `holdPoint` (default 2) times. A failed thread is due for workers after `retry.initialDelayMs`, here 10,000 by default,
+ * so that the AI SDK retries first.
  *
- * Give calls an `abortSignal` that aborts when the client has left: the AI SDK does not pass on that the body of its response was
- * cancelled. Without one a stream that nobody reads ends after `unreadTimeoutMs`.
+ * Pass each call an `abortSignal` that aborts when the client disconnects: the AI SDK does not report that the body of its response was
+ * cancelled. Without a signal, a stream that nobody reads ends after `unreadTimeoutMs`.
  *
- * Throws a `TypeError` as `createAgent` does, and for an `unreadTimeoutMs` that can't be used. A call fails as `agent.run` does, and with
- * a `HoldpointError` `invalid-input` when it names no thread, `not-allowed` when it brings tools that are not of `tools`, or were not
- * made by `inertTools`: the AI SDK would run those on the word of a history.
+ * Throws a `TypeError` like `createAgent`, and for an invalid `unreadTimeoutMs`. A call fails like `agent.run`, and with a
+ * `HoldpointError`: `invalid-input` if it names no thread; `not-allowed` if its tools are not in `tools` or were not made by
+ * `inertTools`, because the AI SDK would run those if a history says that they were approved.
  *
  * @example
  * const held = wrapLanguageModel({ model, middleware: holdPoint({ tools, toolApproval: { pay: 'user-approval' }, store }) });
@@ -58,42 +58,43 @@ export function holdPoint<
   RUNTIME_CONTEXT = Record<string, unknown>,
 >(options: HoldPointOptions<TOOLS, RUNTIME_CONTEXT>): LanguageModelMiddleware {
   const { unreadTimeoutMs = 60_000, ...others } = options;
-  const kept = {
+  const agentOptions = {
     ...others,
     store: options.store ?? memoryStore(),
     retry: { initialDelayMs: initialRetryDelayMs, ...options.retry },
   };
-  /* Made for its checks: what is wrong with the options is said now, and not at the first call. */
-  createAgent<TOOLS, RUNTIME_CONTEXT>({ ...kept, model: 'none' });
-  const holding = {
-    options: kept,
+  /* Validates the options now instead of at the first call. */
+  createAgent<TOOLS, RUNTIME_CONTEXT>({ ...agentOptions, model: 'none' });
+  const settings = {
+    options: agentOptions,
     unreadTimeoutMs: checkedMs(unreadTimeoutMs, 'unreadTimeoutMs'),
   };
   return {
     specificationVersion: 'v4',
     async wrapStream({ model, params }) {
-      const { stream } = await holdRun(holding, { model, params, isStreamed: true });
+      const { stream } = await prepareRun(settings, { model, params, isStreamed: true });
       await stream.begin();
       return { stream: stream.read() };
     },
     async wrapGenerate({ model, params }) {
-      const { stream, heard, told } = await holdRun(holding, { model, params, isStreamed: false });
-      const answer = new CollectedResponse();
-      const parts = stream.read();
-      for await (const part of parts) {
+      const run = await prepareRun(settings, { model, params, isStreamed: false });
+      const collected = new CollectedResponse();
+      const stream = run.stream.read();
+      for await (const part of stream) {
         if (part.type === 'error') throw part.error;
-        answer.add(part);
+        collected.add(part);
       }
-      const { request, response } = heard.answer ?? {};
-      const whole = answer.whole({ stream: parts, request, response });
+      const { response: last } = run.model;
+      const { request, response } = last ?? {};
+      const whole = collected.whole({ stream, request, response });
       if (params.responseFormat?.type !== 'json') return whole;
-      const { answer: last } = heard;
-      return { ...whole, structuredOutputText: last ? structuredText(last) : told.recordedText };
+      const structuredOutputText = last ? structuredText(last) : run.parts.recordedText;
+      return { ...whole, structuredOutputText };
     },
   };
 }
 
-/* Of several steps the last one is what was asked for. */
+/* The structured output of a run is that of its last step. */
 function structuredText({ structuredOutputText, content }: ProviderResponse): string {
   return (
     structuredOutputText ?? content.map((part) => (part.type === 'text' ? part.text : '')).join('')

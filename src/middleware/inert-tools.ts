@@ -1,13 +1,16 @@
 import { asSchema, jsonSchema, type Tool, type ToolSet } from 'ai';
-import type { ProviderCall } from './provider-call.ts';
+import { HoldpointError } from '../errors.ts';
+import type { ModelCallOptions } from './model-call-options.ts';
 
-/* Of a tool, a model is given this much and no `execute`. A symbol is in no JSON, so no provider ever gets the mark. */
+type ModelTool = NonNullable<ModelCallOptions['tools']>[number];
+
+/* The AI SDK passes a tool's `providerOptions` to the model. JSON drops symbols, so the mark never reaches a provider. */
 const inertMark = Symbol.for('holdpoint.inert');
 
 /**
- * The same tools for the `tools` of a call whose model is held by `holdPoint`, which takes no others: they give types to the call and
- * to its messages, and say which tools the model may use in this call. They can't be run and ask for nothing, so that no history that a
- * client sends makes the AI SDK run one by itself.
+ * The same tools without `execute` and without approval rules, for the `tools` of a call whose model is wrapped with `holdPoint`, which
+ * accepts no others. They give types to the call and its messages, and say which tools the model may use in this call. The AI SDK can't
+ * execute them, whatever history a client sends.
  *
  * @example
  * const agent = new ToolLoopAgent({ model: held, tools: inertTools(tools) });
@@ -20,16 +23,11 @@ export function inertTools<TOOLS extends ToolSet>(tools: TOOLS): TOOLS {
   return inert;
 }
 
-/** Whether a tool that a model is given was made by `inertTools`. */
-export function isInert(tool: NonNullable<ProviderCall['tools']>[number]): boolean {
-  return tool.type === 'function' && Reflect.get(Object(tool.providerOptions), inertMark) === true;
-}
-
 function marked(tool: ToolSet[string]): ToolSet[string] {
   return { ...tool, providerOptions: Object.assign({}, { [inertMark]: true }) };
 }
 
-/** A tool as it is described, and nothing else. Its input was checked before; a schema that transforms would not take its own output. */
+/** A tool's description without its code. The JSON Schema replaces a schema that could transform the input a second time. */
 export function inertTool({
   title,
   metadata,
@@ -45,4 +43,32 @@ export function inertTool({
     inputSchema: jsonSchema(schema),
   };
   return tool.type === 'dynamic' ? { ...described, type: 'dynamic' } : described;
+}
+
+/**
+ * The names of the tools that a model call allows; `undefined` for a call without tools, which allows all. Throws `not-allowed` for tools
+ * that `own` doesn't have, and for tools that are not inert: the AI SDK could execute those without an approval.
+ */
+export function activeToolsOf({ tools }: ModelCallOptions, own: object): string[] | undefined {
+  const unknown = (tools ?? []).filter(({ name }) => !Object.hasOwn(own, name));
+  refuse(
+    unknown,
+    'holdPoint does not have them; pass them to holdPoint({ tools }), which runs them',
+  );
+  const live = (tools ?? []).filter((tool) => !isInert(tool));
+  refuse(live, 'they are not inert, so the AI SDK could run them without an approval');
+  return tools?.map(({ name }) => name);
+}
+
+function isInert(tool: ModelTool): boolean {
+  return tool.type === 'function' && Reflect.get(Object(tool.providerOptions), inertMark) === true;
+}
+
+function refuse(tools: readonly ModelTool[], why: string): void {
+  if (tools.length === 0) return;
+  const names = tools.map(({ name }) => name).join(', ');
+  throw new HoldpointError(
+    'not-allowed',
+    `The model call can't use tools ${names}: ${why}. To a call of a model with holdPoint, pass inertTools(tools) or no tools.`,
+  );
 }

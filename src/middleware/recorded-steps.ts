@@ -6,38 +6,39 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import { isAppMessage, turnOfMessage } from '../thread/app-messages.ts';
 import { type AssistantPart, partsOf, requestsByCall } from '../thread/proposed-calls.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
-import { blockParts } from './said-parts.ts';
+import { wholeBlock } from './block-parts.ts';
 
-/** A model step of the log. */
+/** A step in the log. */
 export type RecordedStep = ThreadEventOf<'step-finished'>;
 
-/** The end of an answer: how it ended, and what the provider says of it. */
-export type AnswerEnd = Pick<ProviderResponse, 'finishReason' | 'providerMetadata' | 'response'>;
+/** How a response of the model ended, and the provider's metadata. */
+export type ResponseEnd = Pick<ProviderResponse, 'finishReason' | 'providerMetadata' | 'response'>;
 
 type ToolResult = Extract<ProviderPart, { type: 'tool-result' }>;
-type FileSaid = Extract<AssistantPart, { type: 'file' | 'reasoning-file' }>;
+type RecordedFile = Extract<AssistantPart, { type: 'file' | 'reasoning-file' }>;
 type FileData = Extract<ProviderPart, { type: 'file' }>['data'];
 
-/** What a call of the model brings that the thread may have from before. */
-export interface SentAnswer {
-  /** The caller's id for the message that the prompt ends with. */
+/** How the reply to a model call is found in a thread that may already have it. */
+export interface ReplyKey {
+  /** The caller's id for the last message of the prompt. */
   messageId: string | undefined;
-  /** Whether the message is, by its words, the one that the thread is at work on. */
+  /** Whether the content of that message equals the message of the thread's open turn. */
   isRepeated: boolean;
-  /** The requests that the prompt answers, where it ends with answers. */
+  /** The requests that the model call answers. */
   answered: ReadonlySet<string>;
 }
 
-/** The steps that reply to what a call brings, up to the next message; `undefined` where it is new to the thread. */
+/** The recorded steps that reply to a model call, up to the next message; `undefined` if its input is new to the thread. */
 export function stepsOfReply(
   { events, calls }: AgentThread,
-  { messageId, isRepeated, answered }: SentAnswer,
+  { messageId, isRepeated, answered }: ReplyKey,
 ): readonly RecordedStep[] | undefined {
   if (messageId !== undefined) return turnOfMessage(events, messageId)?.events.filter(isStep);
   if (isRepeated) return events.slice(events.findLastIndex(isAppMessage) + 1).filter(isStep);
-  const asked = calls.filter(({ requestId = '' }) => answered.has(requestId));
-  if (asked.length === 0 || asked.some(({ outcome }) => outcome === undefined)) return undefined;
-  const last = Math.max(...asked.map(({ step }) => step));
+  const requested = calls.filter(({ requestId = '' }) => answered.has(requestId));
+  if (requested.length === 0 || requested.some(({ outcome }) => outcome === undefined))
+    return undefined;
+  const last = Math.max(...requested.map(({ step }) => step));
   const later = events.slice(events.findIndex((event) => isStep(event) && event.step === last) + 1);
   const end = later.findIndex(isAppMessage);
   return later.slice(0, end === -1 ? later.length : end).filter(isStep);
@@ -47,13 +48,16 @@ function isStep(event: ThreadEvent): event is RecordedStep {
   return event.type === 'step-finished';
 }
 
-/** What a recorded step said beside the calls that are ours to tell; tool calls and results are those that the provider ran unasked. */
+/**
+ * The parts of a recorded step. Its tool calls and results are only those that the provider ran without an approval request; `CallParts`
+ * writes the others.
+ */
 export function partsOfStep({ message, metadata, step }: RecordedStep): ProviderPart[] {
   const parts = partsOf(message);
-  const asked = requestsByCall(parts);
+  const requested = requestsByCall(parts);
   return [
     ...parts
-      .filter((part) => part.type !== 'tool-call' || !asked.has(part.toolCallId))
+      .filter((part) => part.type !== 'tool-call' || !requested.has(part.toolCallId))
       .flatMap((part, index) => partsAs(part, `recorded.${step}.${index}`)),
     ...(metadata?.sources ?? []),
   ];
@@ -63,7 +67,7 @@ function partsAs(part: AssistantPart, id: string): ProviderPart[] {
   switch (part.type) {
     case 'text':
     case 'reasoning':
-      return blockParts(part.type, id, part.text, part.providerOptions);
+      return wholeBlock(part.type, id, part.text, part.providerOptions);
     case 'file':
     case 'reasoning-file':
       return filePart(part);
@@ -84,14 +88,19 @@ function partsAs(part: AssistantPart, id: string): ProviderPart[] {
   }
 }
 
-function filePart({ type, mediaType, data: said, providerOptions }: FileSaid): ProviderPart[] {
-  const data = fileData(said);
+function filePart({
+  type,
+  mediaType,
+  data: recorded,
+  providerOptions,
+}: RecordedFile): ProviderPart[] {
+  const data = fileData(recorded);
   if (data === undefined) return [];
   return [{ type, mediaType, data, providerMetadata: providerOptions }];
 }
 
-/* What a model makes is bytes, or stands at an address. */
-function fileData(data: FileSaid['data']): FileData | undefined {
+/* A model's file is bytes or a URL. */
+function fileData(data: RecordedFile['data']): FileData | undefined {
   if (typeof data === 'string' || data instanceof Uint8Array) return { type: 'data', data };
   if (data instanceof URL) return { type: 'url', url: data };
   if (data instanceof ArrayBuffer) return { type: 'data', data: new Uint8Array(data) };
@@ -109,8 +118,8 @@ function resultOf(output: ToolResultPart['output']): Pick<ToolResult, 'result' |
   return output.type.startsWith('error-') ? { isError: true, result } : { result };
 }
 
-/** Whether a request is about a call of these steps; one of a later turn is not. */
-export function isAbout(
+/** Whether a request belongs to a call of these steps, and not to one of a later turn. */
+export function belongsTo(
   { toolCall }: ApprovalRequest,
   steps: readonly Pick<RecordedStep, 'message'>[],
 ): boolean {
@@ -130,8 +139,8 @@ const finishReasonSchema = z
   .enum(['stop', 'length', 'content-filter', 'tool-calls', 'error', 'other'])
   .catch('other');
 
-/** The end of a recorded step's answer. */
-export function endOfStep({ finishReason, metadata }: RecordedStep): AnswerEnd {
+/** How the response of a recorded step ended. */
+export function endOfStep({ finishReason, metadata }: RecordedStep): ResponseEnd {
   return {
     finishReason: { unified: finishReasonSchema.parse(finishReason), raw: undefined },
     providerMetadata: metadata?.providerMetadata,

@@ -5,23 +5,19 @@ import type {
   PromptedMessage,
   TraceMessage,
 } from '../thread/tracing/trace-message.ts';
-import { providerName } from './provider-name.ts';
 import {
   isApproval,
   jsonOf,
   type Recording,
   spanAbout,
-  type SpanBeginning,
+  type SpanStart,
   spanNamed,
-} from './span-beginning.ts';
+} from './span-start.ts';
 
 type MessageOf<TYPE extends TraceMessage['type']> = Extract<TraceMessage, { type: TYPE }>;
 
-/** The span of a message; `finished` has none, as it takes no time. Content is recorded only if `recording` says so. */
-export function spanOfMessage(
-  message: TraceMessage,
-  recording: Recording,
-): SpanBeginning | undefined {
+/** The span for a message; none for `finished`, which takes no time. Content is recorded only if `recording` says so. */
+export function spanOfMessage(message: TraceMessage, recording: Recording): SpanStart | undefined {
   switch (message.type) {
     case 'invoked':
       return spanOfRun(message);
@@ -50,7 +46,7 @@ export function spanOfMessage(
   }
 }
 
-function spanOfRun(message: InvokedMessage): SpanBeginning {
+function spanOfRun(message: InvokedMessage): SpanStart {
   return spanNamed('invoke_agent', message.agentName, {
     'gen_ai.operation.name': 'invoke_agent',
     'gen_ai.agent.name': message.agentName,
@@ -58,13 +54,13 @@ function spanOfRun(message: InvokedMessage): SpanBeginning {
   });
 }
 
-function spanOfModel(message: PromptedMessage): SpanBeginning {
-  const beginning = spanNamed('chat', message.modelId, {
+function spanOfModel(message: PromptedMessage): SpanStart {
+  const start = spanNamed('chat', message.modelId, {
     'gen_ai.operation.name': 'chat',
     ...attributesOfModel(message),
     'holdpoint.step': message.step,
   });
-  return { ...beginning, kind: SpanKind.CLIENT };
+  return { ...start, kind: SpanKind.CLIENT };
 }
 
 function attributesOfModel({
@@ -79,20 +75,14 @@ function attributesOfModel({
   };
 }
 
-function spanOfRequest(
-  message: MessageOf<'requested'>,
-  { recordInputs }: Recording,
-): SpanBeginning {
+function spanOfRequest(message: MessageOf<'requested'>, { recordInputs }: Recording): SpanStart {
   const input = recordInputs ? message.request.toolCall?.input : undefined;
   return spanAbout(isApproval(message) ? 'approval_request' : 'question_request', message, {
     'gen_ai.tool.call.arguments': jsonOf(input),
   });
 }
 
-function spanOfAnswer(
-  message: MessageOf<'answered'>,
-  { recordPrincipals }: Recording,
-): SpanBeginning {
+function spanOfAnswer(message: MessageOf<'answered'>, { recordPrincipals }: Recording): SpanStart {
   return spanAbout(isApproval(message) ? 'approval_decision' : 'question_answer', message, {
     'holdpoint.decision': message.decision,
     'holdpoint.wait': message.waitedMs / 1000,
@@ -101,8 +91,8 @@ function spanOfAnswer(
   });
 }
 
-/* What runs here is a `function` to the conventions, and no `extension` of the provider's. */
-function spanOfTool(message: MessageOf<'started'>, { recordInputs }: Recording): SpanBeginning {
+/* In the semantic conventions, a tool that runs in this process is a `function`; an `extension` runs at the provider. */
+function spanOfTool(message: MessageOf<'started'>, { recordInputs }: Recording): SpanStart {
   return spanAbout('execute_tool', message, {
     'gen_ai.operation.name': 'execute_tool',
     'gen_ai.tool.type': 'function',
@@ -110,4 +100,26 @@ function spanOfTool(message: MessageOf<'started'>, { recordInputs }: Recording):
     'gen_ai.tool.call.arguments': recordInputs ? jsonOf(message.input) : undefined,
     'holdpoint.attempt': message.attempt,
   });
+}
+
+/* Prefixes of the AI SDK's provider names, longest first, and their names in the semantic conventions. Must match `@ai-sdk/otel`, whose spans may be in the same trace. */
+const conventionNames: readonly (readonly [string, string])[] = [
+  ['google.vertex', 'gcp.vertex_ai'],
+  ['google-vertex', 'gcp.vertex_ai'],
+  ['google', 'gcp.gemini'],
+  ['vertex', 'gcp.vertex_ai'],
+  ['amazon-bedrock', 'aws.bedrock'],
+  ['bedrock', 'aws.bedrock'],
+  ['azure', 'azure.ai.inference'],
+  ['mistral', 'mistral_ai'],
+  ['moonshotai', 'moonshot_ai'],
+  ['xai', 'x_ai'],
+];
+
+/** The `gen_ai.provider.name` of a provider of the AI SDK, such as `openai.responses`. */
+function providerName(provider: string): string {
+  const known = conventionNames.find(
+    ([start]) => provider === start || provider.startsWith(`${start}.`),
+  );
+  return known?.[1] ?? provider.split('.')[0] ?? provider;
 }

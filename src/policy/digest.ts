@@ -3,21 +3,21 @@ import type { ApprovalRequest } from '../content/approval.ts';
 import { sha256 } from '../content/sha256.ts';
 import type { CallPlace } from '../content/tool-call.ts';
 
-/** What a tool is to the model and to the person who approves its calls. Not the body of `execute`: code has no digest. */
+/** What the model, and a person who approves a call, see of a tool. It does not cover the code of `execute`. */
 export interface ToolIdentity {
   name: string;
   description: string | undefined;
   title: string | undefined;
   inputSchema: unknown;
-  /** The app's own mark, `metadata.version`: change it when `execute` changes its meaning. */
+  /** The tool's `metadata.version`. Apps change it when they change what `execute` does. */
   version: unknown;
 }
 
-/* Each digest begins with the kind of thing it is of, so that one kind can't pass for another. */
+/* Each digest begins with its kind, so that one kind can't pass for another. */
 
 /**
- * SHA-256, base64url, over all that a request shows and binds: the request, the call and its place, and the digest of
- * what runs it: a tool's definition, or the provider's own request. Equal digests mean that the same was asked.
+ * The digest of an approval request: SHA-256, as base64url, of everything that the request shows, the place of its call, and the digest of
+ * what runs the call, which is the tool's definition or the provider's request.
  */
 export function requestDigest(
   request: Omit<ApprovalRequest, 'digest'>,
@@ -28,26 +28,26 @@ export function requestDigest(
     request;
   const bound = [type, requestId, threadId, text, reason, createdAt, expiresAt, runnerDigest];
   const called = [place?.step, place?.index, toolCall?.toolCallId, toolCall?.toolName];
-  /* The canonical text of an array (RFC 8785): that of plain values is their JSON; the input and the asker may need sorting. */
+  /* The canonical text of an array (RFC 8785). For plain values that is their JSON; the keys of the input and the requester are sorted. */
   const values = [...bound, ...called].map((value) => JSON.stringify(value ?? null));
   const input = toolCall === undefined ? 'null' : canonicalize(toolCall.input);
-  const asker = requestedBy === undefined ? 'null' : canonicalize(requestedBy);
-  return sha256(`holdpoint/approval-request/v1\0[${values.join(',')},${input},${asker}]`);
+  const requester = requestedBy === undefined ? 'null' : canonicalize(requestedBy);
+  return sha256(`holdpoint/approval-request/v1\0[${values.join(',')},${input},${requester}]`);
 }
 
-/** SHA-256, base64url, over a tool's definition. */
+/** The digest of a tool's definition: SHA-256, as base64url. */
 export function definitionDigest(identity: ToolIdentity): string | Promise<string> {
   return sha256(`holdpoint/tool-definition/v1\0${canonicalize(identity)}`);
 }
 
-/** SHA-256, base64url, over the id by which a provider asks whether it may run a call. */
+/** The digest of a provider's approval request: SHA-256 of its id, as base64url. */
 export function providerApprovalDigest(approvalId: string): string | Promise<string> {
   return sha256(`holdpoint/provider-approval/v1\0${approvalId}`);
 }
 
-/** Whether two JSON values say the same: whether their canonical texts are equal. What has none equals only its very copy. */
+/** Whether two JSON values are equal, whatever the order of their keys. Values without a canonical text must be equal as JSON text. */
 export function equalJson(one: unknown, other: unknown): boolean {
-  /* The cheap look first: an answer mostly repeats what it was shown letter by letter. */
+  /* The fast comparison first: an answer mostly repeats exactly what it was shown. */
   return JSON.stringify(one) === JSON.stringify(other) || hasEqualForms(one, other);
 }
 
@@ -55,7 +55,7 @@ function hasEqualForms(one: unknown, other: unknown): boolean {
   try {
     return canonicalize(one) === canonicalize(other);
   } catch {
-    /* Half of a surrogate pair, in what somebody wrote. */
+    /* There is no canonical text for half of a surrogate pair. */
     return false;
   }
 }

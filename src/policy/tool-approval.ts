@@ -8,14 +8,14 @@ import type {
 } from 'ai';
 import { z } from 'zod';
 
-/** The AI SDK's `user-approval`, and what holdpoint adds to it. */
+/** The AI SDK's `user-approval` status, with holdpoint's additional fields. */
 const userApprovalSchema = z.strictObject({
   type: z.literal('user-approval'),
   /** Why a person is asked; shown with the request. */
   reason: z.string().optional(),
-  /** What the person is asked. Default: the name of the tool. */
+  /** The question for the person. Default: the name of the tool. */
   text: z.string().optional(),
-  /** How long the request can be approved, in milliseconds from now. Default: for ever. */
+  /** How long the request can be approved, in milliseconds. Default: no limit. */
   expiresAfterMs: z.number().positive().optional(),
 });
 
@@ -33,19 +33,19 @@ const statusSchema = z.preprocess(
   ]),
 );
 
-/** What a rule may say of a call: the AI SDK's statuses, with more to say on `user-approval`. */
+/** What a rule may return for a call: a status of the AI SDK, or `user-approval` with holdpoint's additional fields. */
 export type ToolApprovalStatus = AiToolApprovalStatus | z.input<typeof userApprovalSchema>;
 
 type Rule = (...input: never) => unknown;
 
-/** The AI SDK's function type, with our statuses as what it may return. */
+/** A function type of the AI SDK that may also return holdpoint's statuses. */
 type WithOurStatus<RULE> = RULE extends (...input: infer INPUT) => unknown
   ? (...input: INPUT) => ToolApprovalStatus | PromiseLike<ToolApprovalStatus>
   : never;
 
 /**
- * The AI SDK's `toolApproval` (`generateText`, `ToolLoopAgent`): a status or a function for each tool, or one function
- * for all. Rules written for the AI SDK, `@ai-sdk/policy-opa` among them, fit as they are.
+ * The `toolApproval` option of the AI SDK (`generateText`, `ToolLoopAgent`): a status or a function for each tool, or one function for all.
+ * Rules that were written for the AI SDK, such as those of `@ai-sdk/policy-opa`, work unchanged.
  */
 export type ToolApproval<TOOLS extends ToolSet, RUNTIME_CONTEXT> =
   | WithOurStatus<Extract<ToolApprovalConfiguration<TOOLS, RUNTIME_CONTEXT>, Rule>>
@@ -64,22 +64,22 @@ export type ToolApproval<TOOLS extends ToolSet, RUNTIME_CONTEXT> =
 type InputOf<TOOL> = TOOL extends Tool ? InferToolInput<TOOL> : never;
 type ContextOf<TOOL> = TOOL extends Tool<never, never, infer CONTEXT> ? CONTEXT : unknown;
 
-/** What is to be done with a call. */
+/** What to do with a call. */
 export type Decision =
   | { type: 'run' }
   | { type: 'deny'; reason?: string | undefined }
   | ({ type: 'ask' } & Omit<z.output<typeof userApprovalSchema>, 'type'>);
 
-/** What was found out about a call: the rule's word, and whether the tool is marked as needing approval. */
+/** What decides about a call: the app's rule, and the tool's `needsApproval`. */
 export interface Findings {
   rule: () => unknown;
   mark: () => unknown;
 }
 
 /**
- * How a rule and a tool's own mark combine, failing closed: a denial denies; else a
- * `user-approval`, a rule that throws or one that returns what it may not asks; else `approved` runs, also over a
- * mark; else the mark decides. A rule that returns `undefined` never lifts a mark.
+ * Decides about a call, and asks a person when in doubt. A rule that returns `denied` denies the call. One that returns `user-approval` or an
+ * invalid status, or that throws, asks a person. One that returns `approved` runs the call, whatever the tool's `needsApproval` says. In all
+ * other cases `needsApproval` decides.
  */
 export async function decide({ rule, mark }: Findings): Promise<Decision> {
   const status = await ruled(rule);
@@ -102,7 +102,7 @@ async function ruled(rule: () => unknown): Promise<z.output<typeof statusSchema>
     if (status === undefined || status === 'user-approval') return { type: status };
     const parsed = statusSchema.safeParse(status);
     if (parsed.success) return parsed.data;
-    return { type: 'user-approval', reason: 'The approval rule returned what is no status.' };
+    return { type: 'user-approval', reason: 'The approval rule returned an invalid status.' };
   } catch {
     return { type: 'user-approval', reason: 'The approval rule failed.' };
   }

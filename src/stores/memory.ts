@@ -8,15 +8,15 @@ import type {
   ThreadSummary,
 } from '../thread/thread-store.ts';
 
-/** A thread as this store keeps it. */
+/** The log and the summary of a thread. */
 interface KeptThread {
   entries: LogEntry[];
   summary: ThreadSummary;
 }
 
 /**
- * Threads in this process's memory, gone when it ends: for tests, and for agents whose threads travel as JSON.
- * It keeps copies of its own; the entries that it gives out are frozen.
+ * Keeps threads in the memory of this process: for tests, and for agents whose threads are stored as JSON elsewhere. It copies what it
+ * is given, and the entries that it returns are frozen.
  */
 export function memoryStore(): ThreadStore {
   const threads = new Map<string, KeptThread>();
@@ -28,7 +28,7 @@ export function memoryStore(): ThreadStore {
     if (revision === expected.revision && hash === expected.hash) return;
     throw new HoldpointError(
       'revision-conflict',
-      `Thread ${threadId} is at revision ${revision}, and not where revision ${expected.revision} was expected.`,
+      `The log of thread ${threadId} ends at revision ${revision}, not at the expected revision ${expected.revision}, or was replaced.`,
     );
   };
 
@@ -81,7 +81,7 @@ export function memoryStore(): ThreadStore {
   };
 }
 
-/* An entry that is frozen is shared as it is: what was read and verified of it once is not read again. */
+/* A frozen entry is not copied, so that what was parsed and verified once is not parsed again. */
 function frozen(entry: LogEntry): LogEntry {
   return Object.isFrozen(entry) ? entry : sealed(entry.revision, entry.text);
 }

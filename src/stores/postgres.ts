@@ -34,43 +34,43 @@ export type {
 } from './postgres/postgres-pool.ts';
 export { postgresSchema } from './postgres/statements.ts';
 
-/** How a Postgres database is used. */
+/** Options of `postgresStore`. */
 export interface PostgresStoreOptions {
-  /** Whether the first use creates the tables where they are missing. Default true; see `postgresSchema`. */
+  /** Whether the first use creates missing tables. Default true. To create them in a migration, see `postgresSchema`. */
   createSchema?: boolean;
   /**
-   * Whether statements are prepared, once for each connection; an append is then two to four times as fast. Default
-   * false, as not every pooler in transaction mode can do it.
+   * Whether to prepare statements, once for each connection, which makes appends two to four times as fast. Default false, because not
+   * every pooler in transaction mode supports it.
    */
   prepare?: boolean;
-  /** For `subscribe`, where `pool` reaches the server through a pooler that can't LISTEN. Default: `pool`. */
+  /** The pool for `subscribe`, if `pool` reaches the server through a pooler that doesn't support LISTEN. Default: `pool`. */
   listenPool?: PostgresPool;
 }
 
-/** A store in one Postgres database. The pool is yours to end. */
+/** A store in a Postgres database. It does not end the pool. */
 export interface PostgresStore extends ThreadStore {
   /**
-   * Listens on one connection, which all subscribers of all stores on the pool share and which is renewed when it drops; whenever it has begun to listen
-   * (again), listeners are called without a notice. They must not throw. Throws a `TypeError` where `pool` has a `max` of 1 and
-   * there is no `listenPool`: no connection would be left for queries.
+   * Listens on one connection, which all subscribers of all stores on the pool share. After it has connected or reconnected, listeners are
+   * called without a notice. Listeners must not throw. Throws a `TypeError` if `pool` has a `max` of 1 and there is no `listenPool`, because
+   * no connection would be left for queries.
    */
   subscribe(listener: (notice?: ThreadNotice) => void): () => Promise<void>;
   /**
-   * Removes the thread. Its rows stay in the server's files until a vacuum has removed them and their space is used again, and in its
+   * Deletes the thread. Its rows remain in the server's files until a vacuum has removed them and their space is reused, and in the
    * write-ahead log, replicas and backups for as long as those are kept.
    */
   delete(threadId: string, expected: LogEnd): Promise<void>;
-  /** The server's clock, so that machines whose clocks differ measure leases alike. */
+  /** The server's clock, so that machines whose clocks differ agree on leases and deadlines. */
   now(): Promise<number>;
 }
 
-/** What Postgres says of a write that came second: `unique_violation`, `serialization_failure`. */
+/** The error codes of a concurrent write: `unique_violation` and `serialization_failure`. */
 const conflictCodes: readonly unknown[] = ['23505', '40001'];
 
 /**
- * Threads in Postgres, through a `Pool` of `pg`, for any number of machines. It works behind a pooler in transaction mode:
- * every append is one statement, which keeps nothing in a session. Give the pool an `error` listener, as `pg` asks: without
- * one, an idle connection that drops ends the process.
+ * Keeps threads in Postgres, through a `Pool` of `pg`, for any number of machines. It works behind a pooler in transaction mode: every append
+ * is one statement and needs no session state. Add an `error` listener to the pool, as `pg` requires; without one, an idle connection that
+ * drops ends the process.
  *
  * @example
  * const agent = createAgent({ model, tools, store: postgresStore(new Pool({ connectionString })) });
@@ -93,7 +93,7 @@ export function postgresStore(
         expected.revision === 0
           ? run(appendFirst, values)
           : run(appendNext, [...values, expected.revision, expected.hash]);
-      const { rowCount } = await appending.catch(nothingIfLate);
+      const { rowCount } = await appending.catch(nothingOnConflict);
       if (rowCount !== entries.length) throw conflict(threadId, expected);
     },
 
@@ -112,7 +112,7 @@ export function postgresStore(
 
     async delete(threadId, expected) {
       const values = [threadId, expected.revision, expected.hash];
-      const { rows } = await run(deleteThread, values).catch(nothingIfLate);
+      const { rows } = await run(deleteThread, values).catch(nothingOnConflict);
       if (rows[0]?.['deleted'] !== true) throw conflict(threadId, expected);
     },
 
@@ -120,7 +120,7 @@ export function postgresStore(
       const values = [agentColumn(agent), dueBefore, until, limit];
       const claiming =
         threadId === undefined ? run(claimDue, values) : run(claimThread, [...values, threadId]);
-      return (await claiming.catch(nothingIfLate)).rows.map(summaryOfRow);
+      return (await claiming.catch(nothingOnConflict)).rows.map(summaryOfRow);
     },
 
     subscribe(listener) {
@@ -137,7 +137,7 @@ export function postgresStore(
 
 type Run = (query: PostgresQuery, values?: unknown[]) => Promise<PostgresResult>;
 
-/** Runs statements once the tables are there. */
+/** Runs statements after the tables exist. */
 function statementRunner(
   pool: PostgresPool,
   { createSchema: isCreating = true, prepare = false }: PostgresStoreOptions,
@@ -155,7 +155,7 @@ async function createMissingSchema(pool: PostgresPool): Promise<void> {
   if (rows[0]?.['missing'] === true) await pool.query({ text: createSchema });
 }
 
-/** Work that is done once; again only when it failed. */
+/** Runs work once, and again only if it failed. */
 function onceDone(work: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | undefined;
   return async () => {
@@ -192,11 +192,11 @@ function refuseTooSmall({ options }: PostgresPool): void {
 function conflict(threadId: string, { revision }: LogEnd): HoldpointError {
   return new HoldpointError(
     'revision-conflict',
-    `The log of thread ${threadId} does not end where revision ${revision} was expected.`,
+    `The log of thread ${threadId} does not end at the expected revision ${revision}, or was replaced.`,
   );
 }
 
-function nothingIfLate(error: unknown): PostgresResult {
+function nothingOnConflict(error: unknown): PostgresResult {
   if (conflictCodes.includes(Reflect.get(Object(error), 'code'))) return { rows: [], rowCount: 0 };
   throw error;
 }

@@ -20,17 +20,17 @@ import type {
 import { SqliteFile } from './sqlite/sqlite-file.ts';
 import { Subscribers } from './sqlite/subscribers.ts';
 
-/** A store in one SQLite file. */
+/** A store in a SQLite file. */
 export interface SqliteStore extends ThreadStore, Disposable {
   /**
-   * Notices appends of other processes within about 50 ms, by a timer that all subscribers share and that keeps the process alive until
-   * the last subscription ends or the store is closed. The listener must not throw.
+   * Reports appends of other processes within about 50 ms. One timer serves all subscribers, and keeps the process alive until the last
+   * subscription ends or the store is closed. The listener must not throw.
    */
   subscribe(listener: (notice?: ThreadNotice) => void): () => Promise<void>;
   /**
-   * Removes the thread, overwrites its entries in the file, and empties the write-ahead log; while another process reads or writes
-   * that has to wait for the next append or `close`. SQLite moves rows as it goes, so a fragment, or the thread's id, may be
-   * left in an unused part of a page: run `vacuum` where not even that may remain. Backups keep what they have.
+   * Deletes the thread, overwrites its entries in the file, and empties the write-ahead log; if another process is reading or writing,
+   * the log is emptied by the next append or `close`. Because SQLite moves rows, fragments or the thread's id may remain in unused parts
+   * of pages; run `vacuum` to remove them. Backups are not changed.
    */
   delete(threadId: string, expected: LogEnd): Promise<void>;
   /** Closes the file and ends all subscriptions; the store can't be used afterwards. */
@@ -39,13 +39,13 @@ export interface SqliteStore extends ThreadStore, Disposable {
 
 /** How a SQLite file is opened. */
 export interface SqliteStoreOptions {
-  /** How long to wait for another process that is writing, in milliseconds. Default 10,000. */
+  /** How long to wait while another process writes, in milliseconds. Default 10,000. */
   busyTimeoutMs?: number;
 }
 
 /*
- * Tables with a rowid: `without rowid`, the search for a thread would read the entries of its neighbours to the end, megabytes
- * of them, as SQLite loads a whole row to compare its key; and a filter on an index would read each row.
+ * The tables have a rowid. `without rowid`, SQLite would load whole rows to compare keys: to find a thread, it would read megabytes of
+ * entries of other threads, and to filter by an index, every row.
  */
 const schema = `
 create table if not exists holdpoint_entries (
@@ -83,8 +83,8 @@ const updateThread = `
 const deleteThread =
   'delete from holdpoint_threads where thread_id = ? and revision = ? and hash = ?';
 /*
- * Of the same length, so that it is written in place. `secure_delete` clears what is freed, but not what remains where SQLite moves
- * rows from one page to another, as it does while their neighbours are deleted.
+ * The new text has the same length, so that it is written in place. `secure_delete` clears freed space, but not what remains where SQLite
+ * moves rows between pages, as it does when neighbouring rows are deleted.
  */
 const overwriteEntries = `
   update holdpoint_entries
@@ -94,8 +94,8 @@ const deleteEntries = 'delete from holdpoint_entries where thread_id = ?';
 const postpone = 'update holdpoint_threads set next_deadline = ? where thread_id = ?';
 
 /**
- * Threads in one SQLite file, through Node's own `node:sqlite`. An append that has resolved survives a crash of the
- * process and of the machine (`synchronous=full`), and any number of processes on one machine may share the file.
+ * Keeps threads in a SQLite file, with Node's `node:sqlite`. An append that has resolved survives a crash of the process and of the machine
+ * (`synchronous=full`). Any number of processes on one machine may share the file.
  *
  * @example
  * const agent = createAgent({ model, tools, store: sqliteStore('threads.sqlite') });
@@ -189,11 +189,11 @@ function remove(file: SqliteFile, threadId: string, expected: LogEnd): void {
 function conflict(threadId: string, { revision }: LogEnd): HoldpointError {
   return new HoldpointError(
     'revision-conflict',
-    `The log of thread ${threadId} does not end where revision ${revision} was expected.`,
+    `The log of thread ${threadId} does not end at the expected revision ${revision}, or was replaced.`,
   );
 }
 
-/* A select and its updates, as the rows that `update … returning` gives are in no order. */
+/* A select and its updates, because `update … returning` returns rows in no order. */
 function claimDue(
   file: SqliteFile,
   { agent, dueBefore, until, limit, threadId }: ThreadClaim,
@@ -205,7 +205,7 @@ function claimDue(
     order by next_deadline limit ?`;
   const due = (): ThreadSummary[] =>
     file.rows(text, [agentColumn(agent), dueBefore, ...one, limit]).map(summaryOfRow);
-  /* Workers that find nothing don't wait for each other, nor wake each other by a write. */
+  /* Workers that find nothing must neither wait for each other nor wake each other by a write. */
   if (due().length === 0) return [];
   return file.transaction(() =>
     due().map((summary) => {
@@ -215,7 +215,7 @@ function claimDue(
   );
 }
 
-/* SQLite keeps no statistics of our tables: it is told which index to use, and fails to prepare a query that the index doesn't fit. */
+/* The index is named, as SQLite has no statistics of these tables. It fails to prepare a query that the index doesn't fit. */
 function indexFor({ status, agent, dueBefore, updatedBefore, order = 'id' }: ThreadQuery): string {
   if (dueBefore !== undefined) return `indexed by ${threadIndexes.deadline}`;
   if (order !== 'id' || updatedBefore !== undefined) {

@@ -1,23 +1,23 @@
 import type { JSONValue, LanguageModel } from 'ai';
 
-/** A tool call of a scripted model. `input` is JSON, or the raw text a model wrote. */
+/** A tool call of a scripted model. `input` is JSON, or the raw text that the model writes. */
 export interface ScriptedCall {
   id: string;
   name: string;
   input: object | string;
-  /** The provider runs the call: it asks by this id whether it may, or has run it, with this output. */
+  /** For a call that the provider runs: the id of the approval that the provider requests, or the output of a finished call. */
   atProvider?: { approvalId: string } | { output: JSONValue };
 }
 
-/** What a scripted model answers to one request. */
+/** The response of a scripted model to one request. */
 export interface ScriptedStep {
-  /** What the model thinks before all else. */
+  /** Reasoning at the start of the response. */
   reasoning?: string;
   text?: string;
   calls?: ScriptedCall[];
-  /** Default: `tool-calls` where there are calls that are ours to run, else `stop`. */
+  /** The finish reason. Default: `tool-calls` if there are calls that the provider doesn't run, otherwise `stop`. */
   finish?: 'stop' | 'tool-calls' | 'length' | 'content-filter';
-  /** The request fails instead, with this message. */
+  /** Makes the request fail with this message. */
   fail?: string;
 }
 
@@ -28,13 +28,13 @@ type Content = Generated['content'][number];
 type StreamPart = Streamed['stream'] extends ReadableStream<infer PART> ? PART : never;
 type Prompt = Parameters<Model['doGenerate']>[0]['prompt'];
 
-/** A model that plays a script, and what it was asked. */
+/** A scripted model and the requests that it received. */
 export interface ScriptedModel {
   /** A language model of the AI SDK's current specification, for `createAgent`, `generateText` and `wrapLanguageModel`. */
   model: Model;
-  /** The prompts it was given, oldest first. */
+  /** The prompts that it received, oldest first. */
   prompts: Prompt[];
-  /** How many requests it has got. */
+  /** The number of requests that it received. */
   readonly requests: number;
 }
 
@@ -44,8 +44,8 @@ const usage: Generated['usage'] = {
 };
 
 /**
- * A model for tests that answers with the steps of a script, one a request, streamed (a word at a time) or not. A request past the end fails, or gets the
- * last step again with `repeat`.
+ * A model for tests that responds with the steps of a script, one per request, with or without streaming (word by word). After the last
+ * step, requests fail; with `repeat` they get the last step again.
  *
  * @example
  * const { model } = scriptedModel([
@@ -61,7 +61,10 @@ export function scriptedModel(
   const nextStep = (prompt: Prompt): ScriptedStep => {
     prompts.push(prompt);
     const step = script[prompts.length - 1] ?? (repeat ? script.at(-1) : undefined);
-    if (step === undefined) throw new Error(`The script has no step ${prompts.length}.`);
+    if (step === undefined)
+      throw new Error(
+        `The script has no step ${prompts.length}: add one, or pass { repeat: true }.`,
+      );
     if (step.fail !== undefined) throw new Error(step.fail);
     return step;
   };
@@ -87,14 +90,14 @@ export function scriptedModel(
 }
 
 function generated({ reasoning, text, calls = [], finish }: ScriptedStep): Generated {
-  const isForUs = calls.some(({ atProvider }) => atProvider === undefined);
+  const hasOwnCalls = calls.some(({ atProvider }) => atProvider === undefined);
   return {
     content: [
       ...(reasoning === undefined ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
       ...(text === undefined ? [] : [{ type: 'text' as const, text }]),
       ...calls.flatMap(partsOfCall),
     ],
-    finishReason: { unified: finish ?? (isForUs ? 'tool-calls' : 'stop'), raw: undefined },
+    finishReason: { unified: finish ?? (hasOwnCalls ? 'tool-calls' : 'stop'), raw: undefined },
     usage,
     warnings: [],
   };
@@ -109,13 +112,13 @@ function partsOfCall({
   const text = typeof input === 'string' ? input : JSON.stringify(input);
   const call = { type: 'tool-call', toolCallId, toolName, input: text } as const;
   if (atProvider === undefined) return [call];
-  const foreign = { ...call, providerExecuted: true, dynamic: true };
+  const providerCall = { ...call, providerExecuted: true, dynamic: true };
   if ('approvalId' in atProvider) {
     const { approvalId } = atProvider;
-    return [foreign, { type: 'tool-approval-request', approvalId, toolCallId }];
+    return [providerCall, { type: 'tool-approval-request', approvalId, toolCallId }];
   }
   const result = atProvider.output ?? {};
-  return [foreign, { type: 'tool-result', toolCallId, toolName, result, dynamic: true }];
+  return [providerCall, { type: 'tool-result', toolCallId, toolName, result, dynamic: true }];
 }
 
 function* partsOf(step: ScriptedStep): Generator<StreamPart, void, void> {
@@ -140,7 +143,7 @@ function* partsOf(step: ScriptedStep): Generator<StreamPart, void, void> {
   yield { type: 'finish', finishReason, usage };
 }
 
-/** A stream that makes a part when it is asked for one. */
+/** A stream that creates each part when it is read. */
 function streamOf(parts: Iterator<StreamPart, void>): Streamed['stream'] {
   return new ReadableStream(
     {

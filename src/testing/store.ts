@@ -8,7 +8,7 @@ import { noticeCases } from './conformance/notice-cases.ts';
 export type { StoreConformanceCase } from './conformance/conformance-case.ts';
 
 /**
- * What every store must do, for any test runner: give each case an empty store.
+ * The cases that every store must pass, for any test runner. Call `check` of each case with an empty store.
  *
  * @example
  * for (const { name, check } of storeConformance) {

@@ -24,7 +24,7 @@ export async function appendOnce(
     return true;
   } catch (error) {
     if (isConflict(error)) return false;
-    return await isStored(write, () => store.read(threadId, end.revision), { entry, error });
+    return isStored(write, () => store.read(threadId, end.revision), { entry, error });
   }
 }
 

@@ -3,8 +3,8 @@ import { plainCopy } from '../content/plain-copy.ts';
 import { HoldpointError } from '../errors.ts';
 
 /*
- * Bytes and URLs, which messages may hold and JSON can't. Each becomes an object of one tagged key; data of the same
- * look gets one more `$`, so that no model or tool can write a tag.
+ * Messages may contain bytes and URLs, which JSON can't express. Each becomes an object with one key, its tag. The key of data that
+ * resembles a tag gets one more `$`, so that no model or tool can forge one.
  */
 const bytesTag = '$bytes';
 const bufferTag = '$buffer';
@@ -13,16 +13,16 @@ const looksTagged = /^\$+(?:bytes|buffer|url)$/;
 const maximumDepth = 500;
 
 /**
- * What JSON can say of a value: tagged where it holds bytes or URLs, the same value where it holds none.
- * Throws a `TypeError` for a BigInt and for what is nested 500 deep, cycles included.
+ * A value as JSON: with tags if it contains bytes or URLs, otherwise the value itself. Throws a `TypeError` for a BigInt, and for a value
+ * that is nested more than 500 deep or has a cycle.
  */
 export function toJson(value: unknown): unknown {
   return formOf(value, 0) === tags ? tagged(value) : value;
 }
 
-/** A copy of a value as it comes back from the log: what is in memory is then what is stored. */
+/** Copies a value into the form in which the log returns it, so that memory and store are equal. */
 export function jsonCopy<VALUE>(value: VALUE): VALUE {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this is the decoder of what is encoded here.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this decodes what is encoded here.
   return decodedCopy(value) as VALUE;
 }
 
@@ -34,9 +34,9 @@ function decodedCopy(value: unknown): unknown {
 }
 
 /*
- * What it takes to say a value in JSON, the most that a part of it takes. Plain: JSON says just this. Lossy: JSON says
- * something else (for a date, -0, NaN, a hole). Tagged: it holds bytes or URLs, or looks as if it did. One look, which makes
- * nothing, spares most values a round trip through text.
+ * How a value is written as JSON. Plain: as it is. Lossy: as something else (a date, -0, NaN, a hole). Tags: it contains bytes or URLs, or
+ * data that resembles a tag. The highest of its parts counts. This check allocates nothing, and spares most values a round trip through
+ * text.
  */
 const plain = 0;
 const lossy = 1;
@@ -52,21 +52,22 @@ function formOf(value: unknown, depth: number): number {
     case 'object':
       return value === null ? plain : formOfObject(value, depth);
     case 'bigint':
-      throw new TypeError('JSON has no BigInt.');
+      throw new TypeError("A BigInt can't be written as JSON.");
     default:
       return lossy;
   }
 }
 
 function formOfObject(value: object, depth: number): number {
-  if (depth > maximumDepth) throw new TypeError(`Nested more than ${maximumDepth} deep.`);
+  if (depth > maximumDepth)
+    throw new TypeError(`The value is nested more than ${maximumDepth} deep, or has a cycle.`);
   if (value instanceof Uint8Array || value instanceof ArrayBuffer || value instanceof URL)
     return tags;
   const keys = Object.keys(value);
   const isList = Array.isArray(value);
   let form = isList ? listForm(value, keys) : objectForm(value, keys);
   for (const item of Object.values(value)) {
-    /* An absent property and an undefined one are the same to JSON, and to `plainCopy`. */
+    /* JSON and `plainCopy` treat an undefined property as absent. */
     if (item !== undefined || isList) form = Math.max(form, formOf(item, depth + 1));
   }
   return form;
@@ -94,7 +95,7 @@ function tagged(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [escape + key, tagged(item)]));
 }
 
-/** The value that `toJson` said. Throws `log-tampered` for what it never says. */
+/** The value that `toJson` wrote. Throws `log-tampered` for JSON that it never writes. */
 export function fromJson(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth > maximumDepth) throw damaged(`nested more than ${maximumDepth} deep`);
@@ -114,10 +115,10 @@ function untag(tag: string, text: unknown): unknown {
     const bytes = fromBase64(String(text));
     return tag === bytesTag ? bytes : bytes.buffer;
   } catch {
-    throw damaged(`tagged ${tag}, and is none`);
+    throw damaged(`tagged ${tag}, but is not valid`);
   }
 }
 
 function damaged(what: string): HoldpointError {
-  return new HoldpointError('log-tampered', `The log holds something that is ${what}.`);
+  return new HoldpointError('log-tampered', `The log has a value that is ${what}.`);
 }

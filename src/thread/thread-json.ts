@@ -7,12 +7,12 @@ import type { LogEntry } from './thread-store.ts';
 
 const threadJsonSchema = z.strictObject({
   type: z.literal('holdpoint-thread'),
-  /** The newest version among the entries. */
+  /** The highest version among the entries. */
   version: z.int().min(1),
   threadId: z.string().min(1),
-  /** How many events there are, so that none can be missing at the end. */
+  /** The number of events, so that a missing end is noticed. */
   revision: z.int().min(0),
-  /** What was appended, oldest first: the events, and the hash of each append. */
+  /** The entries of the log, oldest first, each with its events and hash. */
   entries: z.array(
     z.custom<{ events: readonly unknown[] }>((entry) =>
       Array.isArray(Reflect.get(Object(entry), 'events')),
@@ -20,7 +20,7 @@ const threadJsonSchema = z.strictObject({
   ),
 });
 
-/** The whole of a thread as JSON: what `JSON.stringify(thread)` writes and `agent.restore` reads. */
+/** A whole thread as JSON, as `JSON.stringify(thread)` writes it and `agent.restore` reads it. */
 export type ThreadJson = z.infer<typeof threadJsonSchema>;
 
 /** The JSON form of a thread. */
@@ -39,20 +39,20 @@ export function threadToJson({ threadId, events, entries }: ThreadState): Thread
   };
 }
 
-/** A thread's id and log out of its JSON form, text or object. The hashes are not verified here. */
+/** Parses the JSON form of a thread, text or object, into its id and log. The hashes are not verified here. */
 export function parseThreadJson(json: unknown): { threadId: string; entries: LogEntry[] } {
   const parsed = threadJsonSchema.safeParse(typeof json === 'string' ? parseText(json) : json);
   if (!parsed.success) {
     throw new HoldpointError(
       'invalid-input',
-      `This is not the JSON form of a thread: ${z.prettifyError(parsed.error)}`,
+      `Not the JSON form of a thread: ${z.prettifyError(parsed.error)}`,
     );
   }
   const { threadId, version, revision, entries: written } = parsed.data;
   if (version > entryVersion) {
     throw new HoldpointError(
       'unsupported-version',
-      `The thread has version ${version}; this holdpoint reads up to ${entryVersion}. Upgrade holdpoint to open it.`,
+      `Thread ${threadId} has version ${version}, and this holdpoint reads versions up to ${entryVersion}. Upgrade holdpoint to restore it.`,
     );
   }
   let events = 0;
@@ -63,7 +63,7 @@ export function parseThreadJson(json: unknown): { threadId: string; entries: Log
   if (events !== revision) {
     throw new HoldpointError(
       'log-tampered',
-      `The thread is at revision ${revision}, and its JSON form has ${events} events.`,
+      `Thread ${threadId} is at revision ${revision}, and its JSON form has ${events} events: some are missing or were added.`,
     );
   }
   for (const entry of entries) refuseDeep(entry);
@@ -74,17 +74,21 @@ function textOf(json: unknown): string {
   try {
     return JSON.stringify(json);
   } catch (cause) {
-    throw new HoldpointError('invalid-input', 'The JSON form of a thread is not JSON.', { cause });
+    throw new HoldpointError(
+      'invalid-input',
+      'The JSON form of a thread must be a text or a JSON value.',
+      { cause },
+    );
   }
 }
 
-/* What could not be written again must not come in. */
+/* A value that could not be written again must not be restored. */
 function refuseDeep(entry: LogEntry): void {
   try {
     toJson(readEntry(entry).events);
   } catch (cause) {
     if (HoldpointError.isInstance(cause)) throw cause;
-    throw new HoldpointError('log-tampered', 'The log holds what holdpoint never writes.', {
+    throw new HoldpointError('log-tampered', 'The log has a value that holdpoint never writes.', {
       cause,
     });
   }
@@ -94,8 +98,12 @@ function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new HoldpointError('invalid-input', 'The JSON form of a thread is cut off or damaged.', {
-      cause,
-    });
+    throw new HoldpointError(
+      'invalid-input',
+      'The JSON form of a thread is not valid JSON. It may have been cut off.',
+      {
+        cause,
+      },
+    );
   }
 }

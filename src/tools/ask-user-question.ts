@@ -1,28 +1,34 @@
 import type { Tool } from 'ai';
 import { z } from 'zod';
-import type { QuestionField, QuestionRequestContent } from '../content/question.ts';
-import type { QuestionResponseContent } from '../content/question.ts';
+import type {
+  QuestionField,
+  QuestionRequestContent,
+  QuestionResponseContent,
+} from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
-import { textOf } from './input-text.ts';
-import { type Question, type QuestionResult, questionTool } from './question-tool.ts';
+import { invalidAnswer } from './interaction.ts';
+import { nonBlankText, type Question, type QuestionResult, questionTool } from './question-tool.ts';
 
-/* Characters and words are counted: code points, as JSON Schema does, and runs without white space. */
-const longestHeader = 12;
-const header = textOf('A short label for the question, at most 12 characters; not blank.')
-  .refine((value) => Array.from(value).length <= longestHeader, 'must have at most 12 characters')
-  .meta({ maxLength: longestHeader });
-const label = textOf('What the user sees: 1 to 5 words.').refine(
+/* Counts code points, like JSON Schema, and words separated by white space. */
+const maximumHeaderLength = 12;
+const header = nonBlankText('A short label for the question, at most 12 characters; not blank.')
+  .refine(
+    (value) => Array.from(value).length <= maximumHeaderLength,
+    'must have at most 12 characters',
+  )
+  .meta({ maxLength: maximumHeaderLength });
+const label = nonBlankText('What the user sees: 1 to 5 words.').refine(
   (value) => value.trim().split(/\s+/).length <= 5,
   'must have 1 to 5 words',
 );
 const option = z.object({
   label,
-  description: z.string().describe('What picking it means, or leads to.'),
+  description: z.string().describe('What choosing it means or leads to.'),
 });
 
 const questionSchema = z
   .object({
-    question: textOf('The whole question; not blank.'),
+    question: nonBlankText('The whole question; not blank.'),
     header,
     options: z
       .array(option)
@@ -32,40 +38,41 @@ const questionSchema = z
     multiSelect: z
       .boolean()
       .default(false)
-      .describe('Whether several may be picked; then no label may hold a comma and a space.'),
+      .describe('Whether several may be selected; then no label may hold a comma and a space.'),
   })
-  .refine(({ options }) => differ(options.map((each) => each.label)), {
+  .refine(({ options }) => areUnique(options.map((each) => each.label)), {
     message: 'two options have the same label',
   })
-  .refine(({ options, multiSelect }) => !multiSelect || options.every(joins), {
-    message: "a label of a multi-select question must not hold ', ', which joins the answers",
+  .refine(({ options, multiSelect }) => !multiSelect || options.every(isJoinable), {
+    message:
+      "a label of a multi-select question must not contain ', ', which separates the answers",
   });
 const inputSchema = z.object({
   questions: z
     .array(questionSchema)
     .min(1)
     .max(4)
-    .refine((questions) => differ(questions.map((each) => each.header)), {
+    .refine((questions) => areUnique(questions.map((each) => each.header)), {
       message: 'two questions have the same header',
     })
     .meta({ description: 'No two have the same header.', uniqueItems: true }),
 });
 
-/** One question (`UserQuestion`), as its JSON has it. */
+/** One question (`UserQuestion`) as JSON. */
 type UserQuestion = z.infer<typeof questionSchema>;
 
-/** What a front end is sent: the payload of `ask-user-question`. */
+/** The payload of `ask-user-question` for a front end. */
 export interface AskUserQuestionRequest {
   requestId: string;
   questions: UserQuestion[];
 }
 
-/* Not `z.record`, which drops a header `__proto__`. */
+/* Not `z.record`, which drops the key `__proto__`. */
 const answersSchema = z.custom<Record<string, string>>(
   (value) =>
     typeof value === 'object' &&
     value !== null &&
-    Object.values(value).every((picked) => typeof picked === 'string'),
+    Object.values(value).every((answer) => typeof answer === 'string'),
 );
 const responseSchema = z.union([
   z.strictObject({ request_id: z.string(), answers: answersSchema }),
@@ -75,16 +82,16 @@ const responseSchema = z.union([
 ]);
 
 /**
- * `AskUserQuestion`: 1 to 4 questions, each with 2 to 4 options, single or multiple choice, nothing typed. Its
- * result is an object of the labels picked, by header; several are joined with `, `. Dismissed, it ends the turn: the result is the
- * error `Interrupted`, and the model is not asked before the next message.
+ * `AskUserQuestion`: 1 to 4 questions, each with 2 to 4 options, single or multiple choice, without free text. The result is an object of
+ * the selected labels by header; several labels are joined with `, `. If the user dismisses it, the turn ends: the result is the error
+ * `Interrupted`, and the model is not called before the next message.
  */
 export function askUserQuestion(): Tool {
   return questionTool({
     description:
-      'Use this to ask up to four multiple-choice questions at once, when the next step depends on choices that are the ' +
-      "user's. Offer two to four distinct options for each question and describe what each means. Gives their picks, by " +
-      'header. They can only pick: for anything they would have to type, or that depends on another answer, ask otherwise.',
+      'Use this to ask up to four multiple-choice questions at once, when how to continue depends on choices that the user must ' +
+      'make. Offer two to four distinct options for each question and describe what each means. Returns the selected labels by ' +
+      'header. The user can only select: if the user would have to type, or if a question depends on another answer, ask in another way.',
     inputSchema,
     toQuestion: ({ questions }): Question => ({
       kind: questions.length === 1 ? 'question' : 'form',
@@ -100,8 +107,8 @@ export function askUserQuestion(): Tool {
 }
 
 /**
- * The request as the payload of `ask-user-question`. Throws `invalid-input` for a request that its shape can't hold: one that
- * takes text, or that is no question.
+ * Converts a request to the payload of `ask-user-question`. Throws `invalid-input` for a request that doesn't fit this format, such as one
+ * with free text.
  */
 export function toAskUserQuestionRequest(request: QuestionRequestContent): AskUserQuestionRequest {
   const questions = request.fields.map((field) => ({
@@ -114,54 +121,55 @@ export function toAskUserQuestionRequest(request: QuestionRequestContent): AskUs
     multiSelect: field.max > 1,
   }));
   const parsed = inputSchema.safeParse({ questions });
-  if (parsed.success && request.fields.every(fits)) {
+  if (parsed.success && request.fields.every(fitsFormat)) {
     return { requestId: request.requestId, questions: parsed.data.questions };
   }
   throw new HoldpointError(
     'invalid-input',
-    `Question ${request.requestId} can't be said in the shape of AskUserQuestion.`,
+    `Question ${request.requestId} doesn't fit the format of AskUserQuestion. Show its fields in another way.`,
   );
 }
 
 /**
- * The answer in a `UserQuestionResponse` (`request_id` or `requestId`), for `agent.run`. Throws `invalid-answer` for
- * what is none, for another request's, for headers that were not asked, and for labels that were not offered.
+ * Converts a `UserQuestionResponse` (with `request_id` or `requestId`) to an answer for `agent.run`. Throws `invalid-answer` for an invalid
+ * response, a response to another request, unknown headers, and labels that were not offered.
  */
 export function fromUserQuestionResponse(
   request: QuestionRequestContent,
   response: unknown,
 ): QuestionResponseContent {
   const parsed = responseSchema.safeParse(response);
-  if (!parsed.success) throw noAnswer(request, z.prettifyError(parsed.error));
+  if (!parsed.success) throw invalidAnswer(request, z.prettifyError(parsed.error));
   const { request_id: requestId, answers } = parsed.data;
-  if (requestId !== request.requestId) throw noAnswer(request, 'it names another request');
+  if (requestId !== request.requestId)
+    throw invalidAnswer(request, `it is for request ${requestId}.`);
   return {
     type: 'question-response',
     requestId,
     status: 'answered',
-    answers: Object.entries(answers).map(([key, picked]) => ({
+    answers: Object.entries(answers).map(([key, answer]) => ({
       key,
-      optionIds: pickedIds(request, key, picked),
+      optionIds: selectedIds(request, key, answer),
     })),
   };
 }
 
-/** The labels picked, by header: several joined with `, `, in the order of the options. */
+/** The selected labels by header; several are joined with `, `, in the order of the options. */
 export function toUserQuestionAnswers(
   { fields }: QuestionRequestContent,
   response: Extract<QuestionResponseContent, { status: 'answered' }>,
 ): Record<string, string> {
   return Object.fromEntries(
     fields.map(({ key, options }) => {
-      const picked = response.answers.find((answer) => answer.key === key)?.optionIds ?? [];
-      const labels = options.filter(({ id }) => picked.includes(id)).map((each) => each.label);
+      const selected = response.answers.find((answer) => answer.key === key)?.optionIds ?? [];
+      const labels = options.filter(({ id }) => selected.includes(id)).map((each) => each.label);
       return [key, labels.join(', ')];
     }),
   );
 }
 
-/* The shape knows one pick, or any number of them. */
-function fits({ freeText, min, max, options }: QuestionField): boolean {
+/* The format allows one selection, or any number. */
+function fitsFormat({ freeText, min, max, options }: QuestionField): boolean {
   return freeText === 'never' && min === 1 && (max === 1 || max === options.length);
 }
 
@@ -176,26 +184,23 @@ function fieldOf({ question, header: key, options, multiSelect }: UserQuestion):
   };
 }
 
-function pickedIds({ fields, ...request }: QuestionRequestContent, key: string, picked: string) {
+function selectedIds({ fields, ...request }: QuestionRequestContent, key: string, answer: string) {
   const field = fields.find((each) => each.key === key);
-  if (field === undefined) throw noAnswer(request, `there is no header ${JSON.stringify(key)}`);
-  const labels = field.max > 1 ? picked.split(', ') : [picked];
+  if (field === undefined)
+    throw invalidAnswer(request, `there is no header ${JSON.stringify(key)}.`);
+  const labels = field.max > 1 ? answer.split(', ') : [answer];
   return labels.map((each) => {
     const found = field.options.find((one) => one.label === each);
     if (found === undefined)
-      throw noAnswer(request, `no option is labelled ${JSON.stringify(each)}`);
+      throw invalidAnswer(request, `no option is labelled ${JSON.stringify(each)}.`);
     return found.id;
   });
 }
 
-function noAnswer({ requestId }: { requestId: string }, why: string): HoldpointError {
-  return new HoldpointError('invalid-answer', `This is no answer to question ${requestId}: ${why}`);
-}
-
-function differ(texts: readonly string[]): boolean {
+function areUnique(texts: readonly string[]): boolean {
   return new Set(texts).size === texts.length;
 }
 
-function joins(each: { label: string }): boolean {
+function isJoinable(each: { label: string }): boolean {
   return !each.label.includes(', ');
 }

@@ -29,8 +29,8 @@ export { questionTool, type QuestionToolOptions } from './question-tool.ts';
 export { choiceText, type UserChoice, userChoice, type UserChoiceOptions } from './user-choice.ts';
 
 /**
- * The question tools for an agent whose calls ask by themselves, each under its usual name. `ask_confirmation` is not among them: it
- * makes the model ask before every change, and the person would say yes twice for one act. For an agent without approvals add
+ * The question tools under their usual names, for an agent that uses approvals. `ask_confirmation` is not included: it makes the model
+ * ask before every change, so that people would have to confirm each change twice. For an agent without approvals, add
  * `ask_confirmation: askConfirmation()`.
  */
 export function questionTools(): Record<'ask_question' | 'AskUserQuestion' | 'user_choice', Tool> {

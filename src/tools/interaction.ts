@@ -3,14 +3,14 @@ import { fromBase64url } from '../content/base64.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
 
-/** Something to click. */
+/** An option that the user can click. */
 export interface InteractionOption {
   id: string;
   label: string;
   description?: string;
 }
 
-/** A question as front ends of interactions get it. What is not set is left out. */
+/** A question in the format that front ends of interactions receive. Unset fields are omitted. */
 export interface InteractionRequest {
   interaction_id: string;
   kind: 'Confirmation' | 'Question';
@@ -34,18 +34,18 @@ const responseSchema = z.strictObject({
   metadata: z.unknown().optional(),
 });
 
-/** An answer as front ends of interactions send it. */
+/** An answer in the format that front ends of interactions send. */
 export interface InteractionResponse {
   interaction_id: string;
   selected_option_id?: string;
   free_text?: string;
-  /** Of a confirmation: whether it was a clear yes. */
+  /** For a confirmation: whether the user chose `yes`. */
   confirmed?: boolean;
   cancelled: boolean;
   metadata?: unknown;
 }
 
-/* What of the metadata has a place of its own in an `InteractionRequest`. */
+/* The metadata keys that are fields of an `InteractionRequest`. */
 const metadataSchema = z.looseObject({
   continuation_id: z.string().optional(),
   source_node: z.string().optional(),
@@ -53,8 +53,8 @@ const metadataSchema = z.looseObject({
 });
 
 /**
- * The `interaction_id` of a request, a UUID of version 8 (RFC 9562): the bits of our own id, but for the six that say so.
- * Always the same for a request. An id that the app's own `generateId` made in another form stays as it is.
+ * The `interaction_id` of a request: a UUID of version 8 (RFC 9562) with the bits of the request id, except for the six bits of version
+ * and variant. Always the same for a request. An id from the app's `generateId` that does not have 128 bits in base64url is kept.
  */
 export function interactionIdOf({ requestId }: { requestId: string }): string {
   const bytes = fromBase64url(requestId);
@@ -71,8 +71,8 @@ function uuidByte(byte: number, index: number): number {
 }
 
 /**
- * A question of one field as an `InteractionRequest`. Throws `invalid-input` for one that its shape can't hold: several
- * fields, several picks, or no free text.
+ * Converts a question with one field to an `InteractionRequest`. Throws `invalid-input` for a question that doesn't fit this format: with
+ * several fields, several selections, or no free text.
  */
 export function toInteractionRequest(request: QuestionRequestContent): InteractionRequest {
   const [field, ...more] = request.fields;
@@ -83,7 +83,7 @@ export function toInteractionRequest(request: QuestionRequestContent): Interacti
   if (!fits || !isTyped || !parsed.success) {
     throw new HoldpointError(
       'invalid-input',
-      `Question ${request.requestId} can't be said in the shape of an InteractionRequest.`,
+      `Question ${request.requestId} doesn't fit the format of an InteractionRequest. Show its fields in another way.`,
     );
   }
   const { continuation_id, source_node, timeout_ms, ...metadata } = parsed.data;
@@ -102,7 +102,7 @@ export function toInteractionRequest(request: QuestionRequestContent): Interacti
   });
 }
 
-/** An answer as an `InteractionResponse`. Only the option `yes` confirms; text never does. */
+/** Converts an answer to an `InteractionResponse`. Only the option `yes` confirms; text never does. */
 export function toInteractionResponse(
   request: QuestionRequestContent,
   response: QuestionResponseContent,
@@ -113,7 +113,8 @@ export function toInteractionResponse(
     return withoutAbsent({ interaction_id, cancelled: true, metadata });
   const [answer, ...others] = response.answers;
   const [selected, ...more] = answer?.optionIds ?? [];
-  if (others.length > 0 || more.length > 0) throw noAnswer(request, 'it picks several.');
+  if (others.length > 0 || more.length > 0)
+    throw invalidAnswer(request, 'it selects several options.');
   return withoutAbsent({
     interaction_id,
     selected_option_id: selected,
@@ -125,43 +126,43 @@ export function toInteractionResponse(
 }
 
 /**
- * The answer in an `InteractionResponse`, with its names in snake or in camel case, for `agent.run`. Throws
- * `invalid-answer` for what is none, for another request's, and for one that contradicts itself.
+ * Converts an `InteractionResponse`, with names in snake case or camel case, to an answer for `agent.run`. Throws `invalid-answer` for an
+ * invalid response, a response to another request, and a contradictory one.
  */
 export function fromInteractionResponse(
   request: QuestionRequestContent,
   response: unknown,
 ): QuestionResponseContent {
   const parsed = responseSchema.safeParse(inSnakeCase(response));
-  if (!parsed.success) throw noAnswer(request, z.prettifyError(parsed.error));
+  if (!parsed.success) throw invalidAnswer(request, z.prettifyError(parsed.error));
   const { interaction_id, selected_option_id, free_text, confirmed, cancelled, metadata } =
     parsed.data;
   if (interaction_id !== interactionIdOf(request) && interaction_id !== request.requestId) {
-    throw noAnswer(request, 'it names another request.');
+    throw invalidAnswer(request, `it is for interaction ${interaction_id}.`);
   }
   const selected = selected_option_id ?? impliedOption(request, confirmed, free_text);
-  const named = {
+  const base = {
     type: 'question-response',
     requestId: request.requestId,
     ...(metadata === undefined ? {} : { metadata }),
   } as const;
-  const says = selected !== undefined || (free_text ?? undefined) !== undefined;
-  if (cancelled && (says || confirmed === true)) {
-    throw noAnswer(request, 'it is cancelled, and answers.');
+  const hasAnswer = selected !== undefined || (free_text ?? undefined) !== undefined;
+  if (cancelled && (hasAnswer || confirmed === true)) {
+    throw invalidAnswer(request, 'it is cancelled but has an answer.');
   }
-  if (cancelled) return { ...named, status: 'dismissed' };
+  if (cancelled) return { ...base, status: 'dismissed' };
   if (typeof confirmed === 'boolean' && confirmed !== (selected === 'yes')) {
-    throw noAnswer(request, `it has confirmed: ${confirmed}, and selects otherwise.`);
+    throw invalidAnswer(request, `confirmed is ${confirmed}, which contradicts its selection.`);
   }
   const answer = {
     key: request.fields[0]?.key ?? '',
     optionIds: selected === undefined ? [] : [selected],
     ...(typeof free_text === 'string' ? { text: free_text } : {}),
   };
-  return { ...named, status: 'answered', answers: [answer] };
+  return { ...base, status: 'answered', answers: [answer] };
 }
 
-/* A front end with two buttons of its own may send nothing but `confirmed`. */
+/* A front end with its own yes and no buttons may send only `confirmed`. */
 function impliedOption(
   { kind }: QuestionRequestContent,
   confirmed: boolean | null | undefined,
@@ -183,8 +184,12 @@ function inSnakeCase(response: unknown): unknown {
     : Object.fromEntries(names);
 }
 
-function noAnswer({ requestId }: QuestionRequestContent, why: string): HoldpointError {
-  return new HoldpointError('invalid-answer', `This is no answer to question ${requestId}: ${why}`);
+/** The error for a response that is not a valid answer to a question. */
+export function invalidAnswer({ requestId }: { requestId: string }, why: string): HoldpointError {
+  return new HoldpointError(
+    'invalid-answer',
+    `Not a valid answer to question ${requestId}: ${why}`,
+  );
 }
 
 function withoutAbsent<OBJECT extends object>(object: OBJECT): OBJECT {

@@ -5,24 +5,24 @@ import type { QuestionRequestContent, QuestionResponseContent } from '../content
 
 export type { Question, QuestionResult } from '../agent/calls/question-call.ts';
 
-/** What a question tool is made of. */
+/** Options of `questionTool`. */
 export interface QuestionToolOptions<INPUT> {
-  /** Tells the model what the tool asks, and when to use it. */
+  /** Describes to the model what the tool asks and when to use it. */
   description: string;
-  /** What the model gives: what it wants to ask. Policy (free text, dismissal, expiry) is never in it. */
+  /** The model's input: what it wants to ask. Don't let the model decide policy (free text, dismissal, expiry) here. */
   inputSchema: z.ZodType<INPUT>;
-  /** What a person is asked. Throws what the model is told when the input can't be asked; nobody is asked then. */
+  /** Makes the question for a person. If it throws, the model gets the error and nobody is asked. */
   toQuestion: (input: INPUT) => Question;
   /**
-   * The call's result. The response was checked against the request; it may be a dismissal where the question allows one. It may
-   * be asked for more than once, and must depend on nothing else.
+   * Makes the call's result. The response was validated against the request; it may be a dismissal if the question allows one. Must be
+   * a pure function: it may be called more than once.
    */
   toResult: (response: QuestionResponseContent, request: QuestionRequestContent) => QuestionResult;
 }
 
 /**
- * A tool whose call is a question: it is not run but asked, and waits among `thread.activeRequests`, through restarts, like an
- * approval. The answer, by `agent.run` or `agent.respond`, becomes its result. Its answer never approves another call.
+ * A tool whose calls are questions. A call is not executed: its question is asked and waits in `thread.activeRequests`, across restarts,
+ * like an approval. The answer, passed to `agent.run` or `agent.respond`, becomes the call's result. It never approves another call.
  *
  * @example
  * const askAge = questionTool({
@@ -46,15 +46,23 @@ export function questionTool<INPUT>({
   toQuestion,
   toResult,
 }: QuestionToolOptions<INPUT>): Tool {
-  const asked: Tool = tool({ description, inputSchema });
-  return Object.assign(asked, {
+  const question: Tool = tool({ description, inputSchema });
+  return Object.assign(question, {
     [asking]: {
       toQuestion: (input: unknown): Question => {
         const parsed = inputSchema.safeParse(input);
         if (parsed.success) return toQuestion(parsed.data);
-        throw new TypeError(`This can't be asked: ${z.prettifyError(parsed.error)}`);
+        throw new TypeError(`The question can't be asked: ${z.prettifyError(parsed.error)}`);
       },
       toResult,
     },
   });
+}
+
+/** The schema of a text from the model, with its description. It must not be blank; JSON Schema can only require that it is not empty. */
+export function nonBlankText(description: string): z.ZodType<string> {
+  return z
+    .string()
+    .refine((value) => value.trim() !== '', 'must not be blank')
+    .meta({ description, minLength: 1 });
 }

@@ -1,58 +1,57 @@
 import { jsonSchema, type Tool } from 'ai';
 import { z } from 'zod';
 import type { QuestionRequestContent, QuestionResponseContent } from '../content/question.ts';
-import { textOf } from './input-text.ts';
-import { type Question, type QuestionResult, questionTool } from './question-tool.ts';
+import { nonBlankText, type Question, type QuestionResult, questionTool } from './question-tool.ts';
 
 const inputSchema = z.object({
-  question: textOf('What the user is asked; not blank.'),
+  question: nonBlankText('What the user is asked; not blank.'),
   options: z.union([z.string(), z.array(z.string())]),
 });
 
-/** What came of a choice, told apart where a string can't: an option can be called `cancelled`. */
+/** The result of a choice. Unlike a string, it distinguishes a cancellation from an option labelled `cancelled`. */
 export type UserChoice =
   | { status: 'selected'; option: string }
   | { status: 'typed'; text: string }
   | { status: 'cancelled' };
 
-/** How a choice is told to the model. */
+/** Options of `userChoice`. */
 export interface UserChoiceOptions {
   /**
-   * What the result is: `text` (the option's, the user's own, or `cancelled`; the default), or a `UserChoice` as JSON,
-   * in which an option called `cancelled` is not a cancellation.
+   * The format of the result for the model: `text` (the option, the text that the user typed, or `cancelled`; the default), or `json` (a
+   * `UserChoice`).
    */
   output?: 'text' | 'json';
 }
 
 /**
- * `user_choice`: one of several options, or what the user types instead. `options` is a JSON array in a string, and
- * an array is taken as well.
+ * `user_choice`: one of several options, or a text that the user types instead. `options` is a JSON array in a string; an array is
+ * accepted too.
  */
 export function userChoice({ output = 'text' }: UserChoiceOptions = {}): Tool {
   const choice = questionTool({
     description:
-      'Use this to let the user pick one of a clear set of options, or say something else. It serves to confirm before a ' +
-      'significant step that is no tool call (a call that needs a yes is asked about by itself), where the way on branches on ' +
-      'what they prefer, or where what they mean could be read in several ways. Give at least one option. Do not use it when a free answer is expected (ask in your text), for yes or no (ask directly), ' +
-      'or with more than seven or eight options. Gives the exact text of the option, their own text, or "cancelled".',
+      'Use this to let the user select one of a clear set of options or type something else: to confirm a significant action that is ' +
+      'not a tool call (tool calls that need an approval ask for it automatically), when how to continue depends on the preferences of ' +
+      'the user, or when a request can be understood in several ways. Give at least one option. Do not use it when you expect a free answer (ask in your text), for yes or no (ask directly), ' +
+      'or with more than seven or eight options. Returns the exact text of the option, the text that the user typed, or "cancelled".',
     inputSchema,
     toQuestion,
     toResult: (response, request): QuestionResult => {
-      const chosen = chosenIn(response, request);
+      const chosen = choiceOf(response, request);
       return { status: 'succeeded', output: output === 'json' ? chosen : choiceText(chosen) };
     },
   });
-  return Object.assign(choice, { inputSchema: advertised });
+  return Object.assign(choice, { inputSchema: modelSchema });
 }
 
-/** A choice as text. */
+/** Converts a choice to text: the option, the typed text, or `cancelled`. */
 export function choiceText(choice: UserChoice): string {
   if (choice.status === 'cancelled') return 'cancelled';
   return choice.status === 'selected' ? choice.option : choice.text;
 }
 
-/* The model is told of the string alone; an array is what many models send all the same. */
-const advertised = jsonSchema<z.infer<typeof inputSchema>>(
+/* The schema for the model allows only a string; arrays are accepted because many models send them anyway. */
+const modelSchema = jsonSchema<z.infer<typeof inputSchema>>(
   {
     type: 'object',
     properties: {
@@ -108,17 +107,17 @@ function parsedJson(text: string): unknown {
   }
 }
 
-function chosenIn(
+function choiceOf(
   response: QuestionResponseContent,
   { fields }: QuestionRequestContent,
 ): UserChoice {
   if (response.status === 'dismissed') return { status: 'cancelled' };
   const [answer] = response.answers;
   const [id] = answer?.optionIds ?? [];
-  const picked = fields[0]?.options.find((option) => option.id === id);
-  if (picked !== undefined && (answer?.text ?? '') !== '') {
-    throw new Error('pick an option or say something else, not both.');
+  const selected = fields[0]?.options.find((option) => option.id === id);
+  if (selected !== undefined && (answer?.text ?? '') !== '') {
+    throw new Error('select an option or type an answer, not both.');
   }
-  if (picked !== undefined) return { status: 'selected', option: picked.label };
+  if (selected !== undefined) return { status: 'selected', option: selected.label };
   return { status: 'typed', text: answer?.text ?? '' };
 }

@@ -133,7 +133,7 @@ describe.each(ways)('with $name', (way) => {
     expect(cities(ran)).toEqual(['Paris']);
   });
 
-  test('what a caller claims that the model or a tool said is not read', async () => {
+  test('messages of the model and of tools in the caller’s prompt are ignored', async () => {
     const { call, ran, played } = await waiting(way, [done, done]);
     await call([
       { role: 'user', content: 'You may book without asking.' },
@@ -144,7 +144,7 @@ describe.each(ways)('with $name', (way) => {
     expect(ran).toEqual([]);
   });
 
-  test('an old answer before a new message stands in nobody’s way', async () => {
+  test('an old answer before a new message is ignored', async () => {
     const { call, history, requestId, agent } = await waiting(way);
     await agent.cancel(await agent.thread('t'));
     const dead = [...history, answering([requestId])];

@@ -48,7 +48,7 @@ describe.each(['none', 'inert'])('useChat over a ToolLoopAgent, tools of the cal
   const serve = ({ model, tools }: ReturnType<typeof scriptedWorld>) =>
     chatServer(model, kind === 'inert' ? inertTools(tools) : {});
 
-  test('replies that are lost come with the next try: nothing is said, asked or done twice', async () => {
+  test('lost replies are sent again on retry: nothing is written, asked or run twice', async () => {
     const world = scriptedWorld([
       { text: 'I look. ', calls: [look('c1', 'Rome')] },
       { text: 'I book. ', calls: [book('c2', 'Paris')] },
@@ -86,7 +86,7 @@ describe.each(['none', 'inert'])('useChat over a ToolLoopAgent, tools of the cal
     expect(server.bodies).toHaveLength(2);
   });
 
-  test('two requests and a call that needs nobody: one approved, one rejected with a reason', async () => {
+  test('two requests and a call without approval: one approved, one rejected with a reason', async () => {
     const calls = [book('c1', 'Paris'), look('c2', 'Rome'), book('c3', 'Oslo')];
     const world = scriptedWorld([{ calls }, booked]);
     const chat = serve(world).chat();
@@ -102,7 +102,7 @@ describe.each(['none', 'inert'])('useChat over a ToolLoopAgent, tools of the cal
     expect(JSON.stringify(world.played.prompts[1])).toContain('too far');
   });
 
-  test('a page that was reloaded goes on from the messages it kept', async () => {
+  test('a reloaded page continues from the messages it kept', async () => {
     const world = scriptedWorld([{ calls: [book('c1', 'Paris')] }, booked, { text: 'Welcome.' }]);
     const server = serve(world);
     const before = server.chat();
@@ -129,7 +129,7 @@ describe.each(['none', 'inert'])('useChat over a ToolLoopAgent, tools of the cal
     expect(world.ran).toHaveLength(1);
   });
 
-  test('two tabs that contradict each other: the first answer stands, and the other tab goes on', async () => {
+  test('two tabs that contradict each other: the first answer stands, and the other tab can continue', async () => {
     const world = scriptedWorld([{ calls: [book('c1', 'Paris')] }, booked, { text: 'Yes?' }]);
     const server = serve(world);
     const chat = server.chat();

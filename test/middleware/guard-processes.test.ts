@@ -65,7 +65,7 @@ test('three processes resume the same approval at once, on one SQLite file: the 
   expect(place.effects()).toBe('Paris\n');
 });
 
-test('a process is killed while the tool runs: another does not run it again, and says so', async () => {
+test('a process is killed while the tool runs: another does not run it again and reports that', async () => {
   using place = inFolder();
   {
     await using dying = await guarding(place.folder, 'hang');
@@ -74,6 +74,6 @@ test('a process is killed while the tool runs: another does not run it again, an
   }
   await using heir = await guarding(place.folder, 'end');
   heir.child.stdin?.write('go\n');
-  expect(await heir.line()).toContain('nobody knows how it ended');
+  expect(await heir.line()).toContain('its outcome is unknown, so it is not run again');
   expect(place.effects()).toBe('Paris\n');
 });

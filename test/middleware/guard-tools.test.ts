@@ -37,7 +37,7 @@ async function approvedBody(tools: ToolSet): Promise<ModelMessage[]> {
   return [...asked, ...responseMessages, { role: 'tool', content: answers }];
 }
 
-/** The results that a resume told the model. */
+/** The results that the model received after a resume. */
 async function resume(
   how: 'generateText' | 'streamText',
   tools: ToolSet,
@@ -167,7 +167,10 @@ describe.each(['generateText', 'streamText'] as const)("the AI SDK's own resume,
     await resume(how, tools, body);
     const edited = JSON.parse(JSON.stringify(body).replaceAll('Paris', 'Edited'));
     expect(await resume(how, tools, edited)).toMatchObject([
-      { type: 'error-text', value: expect.stringContaining('another call is recorded') },
+      {
+        type: 'error-text',
+        value: expect.stringContaining('has already recorded a call with this id'),
+      },
     ]);
     expect(ran).toHaveLength(1);
   });
@@ -391,7 +394,7 @@ describe('a guarded tool', () => {
     expect(await store.list({})).toHaveLength(1);
   });
 
-  test('that goes on elsewhere says so, and gives the result once it was delivered', async () => {
+  test('that continues outside the process is rejected, and returns the result once it was delivered', async () => {
     const post = tool({ inputSchema: z.object({}), execute: async () => later });
     const store = memoryStore();
     const guarded = guardTools({ post }, { store, threadId: 't' });
@@ -458,7 +461,7 @@ describe('a guarded call whose process died', () => {
     expect(ran).toHaveLength(1);
   });
 
-  test('is run again, once, where a person says so', async () => {
+  test('is run again, once, if a person decides so', async () => {
     const { again, ran, store, plain } = await lost();
     const agent = createAgent({ model: 'none', tools: plain, store });
     const thread = await agent.thread((await store.list({}))[0]?.threadId);

@@ -122,7 +122,7 @@ test('the model is read as fast as the stream is', async () => {
   expect(heard.parts).toBe(1_003);
 });
 
-test('who cancels the stream ends the run, tools are told, and the next call goes on', async () => {
+test('cancelling the stream ends the run and aborts its tools, and the next call resumes', async () => {
   const told: unknown[] = [];
   const starting = Promise.withResolvers<void>();
   const wait = tool({
@@ -174,7 +174,7 @@ describe('a stream that nobody reads', () => {
     await vi.advanceTimersByTimeAsync(2_000);
     expect((await store.head('t'))?.status).toBe('idle');
     expect(await until(await open(model, 'Next'), 'text-delta')).toMatchObject({ delta: 'Again.' });
-    /* Whoever comes back to the first one finds out why it ended. */
+    /* A reader who returns to the first stream finds out why it ended. */
     expect(await until(reader, 'error')).toMatchObject({
       error: { name: 'TimeoutError', message: 'The stream was not read for 60000 ms.' },
     });
@@ -241,7 +241,7 @@ test('an aborted signal ends the run, and the AI SDK says that it was aborted', 
   expect(await until(await open(model), 'text-delta')).toMatchObject({ delta: 'Again.' });
 });
 
-test('what a broken answer said beside text is told once, from the answer that counts', async () => {
+test('content other than text is sent once, from the complete response and not from the broken one', async () => {
   const failure = overloaded();
   const source: StreamPart = { type: 'source', sourceType: 'url', id: 's', url: 'http://x' };
   const { model: inner } = streamedModel(
@@ -253,7 +253,7 @@ test('what a broken answer said beside text is told once, from the answer that c
   expect(parts.filter(({ type }) => type === 'source')).toEqual([source]);
 });
 
-test('calls that the provider ran itself come out beside their results', async () => {
+test('calls that the provider ran are sent with their results', async () => {
   const { model: inner } = streamedModel([
     {
       type: 'tool-call',
@@ -278,7 +278,7 @@ test('calls that the provider ran itself come out beside their results', async (
   expect(ran).toEqual([]);
 });
 
-test('the input of a call whose id was used before is told with the call, under its new id', async () => {
+test('the input of a call that reuses an id is sent with the call, under its new id', async () => {
   const again = [...callParts('c1', 'look', { city: 'Oslo' }), finishPart('tool-calls')];
   const { model: inner } = streamedModel(again, again, [...textParts('0', 'Seen.'), finishPart()]);
   const parts = await rest(await open(heldWorld({ model: inner }).model));

@@ -43,7 +43,7 @@ export function heldWorld(
   };
   const held = wrapLanguageModel({ model: inner, middleware: holdPoint(kept) });
   const { unreadTimeoutMs: _held, ...shared } = kept;
-  /* What an inbox or a worker would use beside the wrapped model. */
+  /* For an inbox or a worker that shares the thread with the wrapped model. */
   const agent = createAgent({ ...shared, model: inner });
   return { model: held, tools, store, ran, agent };
 }
@@ -68,7 +68,7 @@ export interface Asked {
   maxRetries?: number;
 }
 
-/** What came of a call, whoever made it. */
+/** The result of a call, in any of the ways. */
 export interface Got {
   content: ContentPart<ToolSet>[];
   text: string;

@@ -20,7 +20,7 @@ import {
 } from './held-world.ts';
 
 describe.each(ways)('with $name', (way) => {
-  test('calls that need nobody run behind the model, and come out beside its words', async () => {
+  test('calls without approval run inside the model call, and are in its result with the text', async () => {
     const { model, ran } = scriptedWorld([
       { text: 'Let me see. ', calls: [look('c1', 'Rome')] },
       { text: 'There is one.' },
@@ -152,7 +152,7 @@ describe.each(ways)('with $name', (way) => {
     });
   });
 
-  test('a question is a call without a result; its answer comes beside the prompt', async () => {
+  test('a question is a call without a result; its answer is passed outside the prompt', async () => {
     const { model } = scriptedWorld(
       [
         { calls: [{ id: 'q1', name: 'ask_question', input: { question: 'Which day?' } }] },
@@ -177,7 +177,7 @@ describe.each(ways)('with $name', (way) => {
     });
   });
 
-  test('a call that wants no tool calls runs what was approved, and tells the words alone', async () => {
+  test('a call with toolChoice none runs approved calls, and returns only the text', async () => {
     const { model, ran } = scriptedWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }]);
     const { say, messages } = conversation(way, { model });
     messages.push(answering(requestsIn((await say('Book')).content)));
@@ -208,7 +208,7 @@ describe.each(ways)('with $name', (way) => {
     },
   );
 
-  test('approvals may be answered beside the prompt too', async () => {
+  test('approvals may be answered outside the prompt too', async () => {
     const { model, ran } = scriptedWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }]);
     const { say, messages } = conversation(way, { model });
     const [requestId] = requestsIn((await say('Book')).content);
@@ -217,7 +217,7 @@ describe.each(ways)('with $name', (way) => {
     expect(ran).toHaveLength(1);
   });
 
-  test("the provider's own error comes out, once, and what was said is not recorded twice", async () => {
+  test("the provider's own error is thrown once, and the message is not recorded twice", async () => {
     const failure = overloaded();
     expect(failure.isRetryable).toBe(true);
     let requests = 0;
@@ -241,7 +241,7 @@ describe.each(ways)('with $name', (way) => {
     ]);
   });
 
-  test('a call names its thread, or is told how', async () => {
+  test('a call without a thread id fails with a message that says how to pass one', async () => {
     const { model } = scriptedWorld([]);
     const messages = [{ role: 'user' as const, content: 'Hello' }];
     await expect(way.ask({ model, messages })).rejects.toMatchObject({
@@ -328,7 +328,7 @@ describe.each(ways)('with $name', (way) => {
     expect((await agent.thread('t')).calls).toMatchObject([{ status: 'denied' }]);
   });
 
-  test('a run that took its steps says so, and the next call without a message goes on', async () => {
+  test('a run that reaches maxSteps reports it, and the next call without a message continues', async () => {
     const { model, ran } = scriptedWorld([{ calls: [look('c1', 'Rome')] }, { text: 'Seen.' }], {
       maxSteps: 1,
     });
@@ -339,7 +339,7 @@ describe.each(ways)('with $name', (way) => {
     expect(ran).toHaveLength(1);
   });
 
-  test('a call whose outcome nobody knows is reported, and the model is not asked', async () => {
+  test('an indeterminate call is reported, and the model is not called', async () => {
     const leaving = new AbortController();
     const hang = tool({
       inputSchema: z.object({}),

@@ -50,7 +50,7 @@ test("a wrapped client: the loop of the founding text, with the AI SDK's own gen
   ]);
   expect(shown).toHaveLength(3);
   expect(shown[0]).toEqual([expect.stringContaining('book'), { city: 'Paris' }]);
-  /* Of approvals the model hears nothing (S3-17, S3-18). */
+  /* The model receives nothing about approvals (S3-17, S3-18). */
   expect(JSON.stringify(played.prompts)).not.toContain('approval');
 });
 
@@ -140,7 +140,7 @@ describe.each(ways)('with $name', (way) => {
     expect(played.prompts[1]?.at(-1)).toMatchObject({ content: [{ toolCallId: 'c1', output }] });
   });
 
-  test('an answer on another thread, to another call, or that is none, is refused and changes nothing', async () => {
+  test('an answer on another thread, to another call, or an invalid one is refused and changes nothing', async () => {
     const { model, ran, agent } = scriptedWorld([{ calls: [book('c1', 'Paris')] }]);
     const asked = await way.ask({ model, messages: [user('Book')], ...ofThread() });
     const [request] = approvalRequestsOf(asked);
@@ -185,7 +185,7 @@ describe.each(ways)('with $name', (way) => {
   });
 });
 
-test('requests travel as plain data, and are answered by whoever gets them', async () => {
+test('requests are plain data and can be answered in another place', async () => {
   const { model, ran } = scriptedWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }]);
   const stream = streamText({ model, prompt: 'Book', ...ofThread() });
   await stream.consumeStream();
@@ -197,7 +197,7 @@ test('requests travel as plain data, and are answered by whoever gets them', asy
   expect(ran).toHaveLength(1);
 });
 
-test('the result of a model that is not held asks nothing, and says so', async () => {
+test('a result of a model without holdPoint is rejected', async () => {
   const result = await generateText({ model: scriptedModel([{ text: 'Hi' }]).model, prompt: 'Hi' });
-  expect(() => approvalRequestsOf(result)).toThrow('not the result of a model with holdPoint');
+  expect(() => approvalRequestsOf(result)).toThrow('The result is not from a model with holdPoint');
 });

@@ -19,7 +19,7 @@ import {
 const user = (content: string) => ({ role: 'user' as const, content });
 const named = (messageId: string, more: object = {}) => ofThread('t', { messageId, ...more });
 
-/** What a reply says, without what differs from one telling to the next. */
+/** The content of a reply, without what differs when it is sent again. */
 function said({ content, text, finishReason }: Got): unknown {
   const parts = content.map((part) => {
     switch (part.type) {
@@ -115,7 +115,7 @@ test.each(ways)(
   },
 );
 
-test.each(ways)('$name: a request of a later turn is no part of the reply', async (way) => {
+test.each(ways)('$name: a request of a later turn is not part of the reply', async (way) => {
   const { model } = scriptedWorld([{ text: 'Hello.' }, { calls: [book('c1', 'Paris')] }]);
   const asked = { model, messages: [user('Hi')], ...named('m1') };
   const first = await way.ask(asked);
@@ -131,7 +131,7 @@ test.each(ways)('$name: a run that failed is run again, under the same id', asyn
   expect((await agent.thread('t')).messages).toHaveLength(2);
 });
 
-test.each(ways)('$name: the same words under another id are said again', async (way) => {
+test.each(ways)('$name: the same content under another id is a new message', async (way) => {
   const { model, agent } = scriptedWorld([{ fail: 'The line is dead.' }, { text: 'Hello.' }]);
   await expect(way.ask({ model, messages: [user('Hi')], ...named('m1') })).rejects.toThrow('line');
   await way.ask({ model, messages: [user('Hi')], ...named('m2') });
@@ -180,7 +180,7 @@ test.each(ways)(
   },
 );
 
-test.each(ways)('$name: an id that is none is refused, and nothing is recorded', async (way) => {
+test.each(ways)('$name: an invalid id is refused, and nothing is recorded', async (way) => {
   const { model, store } = scriptedWorld([{ text: 'Hello.' }]);
   for (const messageId of ['', 'x'.repeat(257), 7]) {
     const asked = { model, messages: [user('Hi')], ...ofThread('t', { messageId }) };
@@ -302,7 +302,7 @@ describe.each(ways)(
       expect((await agent.thread('t')).messages).toHaveLength(4);
     });
 
-    test('gets the requests that are open, beside what was said before them', async () => {
+    test('gets the open requests and the text before them', async () => {
       const { model, ran } = scriptedWorld([
         { text: 'I look. ', calls: [look('c1', 'Rome')] },
         { fail: 'The line is dead.' },

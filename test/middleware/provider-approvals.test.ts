@@ -52,7 +52,7 @@ describe.each(ways)('what the provider runs itself, through $name', (way) => {
     });
   });
 
-  test('a call whose id was used before is told once, under the id that it has in the thread', async () => {
+  test('a call that reuses an id is sent once, under its id in the thread', async () => {
     const again = opens('p1', 'Wish', 'ask-again');
     const { model, agent } = scriptedWorld([...script, { calls: [again] }]);
     const chat = conversation(way, { model });
@@ -66,7 +66,7 @@ describe.each(ways)('what the provider runs itself, through $name', (way) => {
   });
 });
 
-test('a yes whose reply was lost is not said again by the AI SDK, whatever the error is made of', async () => {
+test('the AI SDK does not repeat an approval whose reply was lost, whatever the error is', async () => {
   const failure = overloaded();
   let requests = 0;
   const played = scriptedModel(script);

@@ -20,7 +20,7 @@ async function loop(how: 'generateText' | 'streamText', script: ScriptedStep[]) 
 }
 
 describe.each(['generateText', 'streamText'] as const)('in the loop of %s', (how) => {
-  test('a provider that begins its ids anew has the same call run in each step', async () => {
+  test('with a provider that restarts its ids, the same call runs in each step', async () => {
     const step = { calls: [look('call_0', 'Rome')] };
     const { ran, content } = await loop(how, [step, step, { text: 'Done.' }]);
     expect(ran.map(({ input }) => input)).toEqual([{ city: 'Rome' }, { city: 'Rome' }]);
@@ -28,7 +28,7 @@ describe.each(['generateText', 'streamText'] as const)('in the loop of %s', (how
     expect(content.filter(({ type }) => type === 'tool-result')).toHaveLength(2);
   });
 
-  test('a later call of the same id with another input is a call of its own', async () => {
+  test('a later call with the same id and another input is a different call', async () => {
     const { ran, content } = await loop(how, [
       { calls: [look('call_0', 'Rome')] },
       { calls: [book('call_0', 'Oslo')] },
@@ -38,7 +38,7 @@ describe.each(['generateText', 'streamText'] as const)('in the loop of %s', (how
     expect(content.filter(({ type }) => type === 'tool-error')).toEqual([]);
   });
 
-  test('two calls of one id in one answer: the second is refused, and says so', async () => {
+  test('two calls with one id in one response: the second is refused with an error', async () => {
     const { ran, content } = await loop(how, [
       { calls: [look('call_0', 'Rome'), look('call_0', 'Rome')] },
       { text: 'Done.' },

@@ -80,7 +80,7 @@ describe.each(ways)('with $name', (way) => {
     expect(resumeAt - (failed?.at ?? 0)).toBeGreaterThan(2_500);
   });
 
-  test('a later request of the run is tried again by the run: nothing that was said is lost', async () => {
+  test('a later model request is retried by the run: no text is lost', async () => {
     const { model: inner, heard } = flaky(
       [{ text: 'I look.', calls: [look('c1', 'Rome')] }, { text: 'Seen.' }],
       2,

@@ -38,7 +38,7 @@ function falteringWorld() {
   return heldWorld({ model });
 }
 
-test('a run that is stopped ends its stream: what was said is there, once, and the next message is taken', async () => {
+test('a stopped run ends its stream: its text is there once, and the next message is accepted', async () => {
   const { model, agent } = falteringWorld();
   const result = streamText({ model, prompt: 'Tell me a story', ...ofThread() });
   for await (const part of result.stream) {

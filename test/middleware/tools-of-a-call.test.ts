@@ -30,7 +30,7 @@ function pick(tools: ToolSet, name: string): ToolSet {
 const user = (content: string): ModelMessage => ({ role: 'user', content });
 
 describe.each(ways)('with $name', (way) => {
-  test('tools that could run by themselves are refused by name, at the first call', async () => {
+  test('tools that the AI SDK could run are refused by name, at the first call', async () => {
     const { model, ran, played, store } = scriptedWorld([{ text: 'Hello.' }]);
     const call = way.ask({ model, messages: [user('Hi')], tools: travelTools(ran), ...ofThread() });
     await expect(call).rejects.toMatchObject({
@@ -41,12 +41,12 @@ describe.each(ways)('with $name', (way) => {
     expect(await store.read('t')).toEqual([]);
   });
 
-  test('one that could among inert ones is named', async () => {
+  test('a tool that the AI SDK could run, among inert ones, is named', async () => {
     const { model, tools } = scriptedWorld([{ text: 'Hello.' }]);
     const mixed = { ...inertTools(tools), look: travelTools([]).look };
     await expect(
       way.ask({ model, messages: [user('Hi')], tools: mixed, ...ofThread() }),
-    ).rejects.toThrow(/past every approval: look\./);
+    ).rejects.toThrow(/can't use tools look: they are not inert/);
   });
 
   test('inert tools stay inert when they are copied, renamed in words, or made inert again', async () => {
@@ -71,7 +71,7 @@ describe.each(ways)('with $name', (way) => {
     ]);
   });
 
-  test('a model that calls a tool which the call leaves out is refused, and nobody is asked', async () => {
+  test('a model’s call of a tool that the call does not allow is refused, and nobody is asked', async () => {
     const { model, tools, ran } = scriptedWorld([
       { calls: [book('c1', 'Paris'), { ...look('c2', 'Nice'), name: 'fail' }] },
       { text: 'Then not.' },
@@ -141,7 +141,7 @@ test('activeTools of a call narrow it, for generateText, streamText and prepareS
   ]);
 });
 
-test('createAgentUIStreamResponse takes inert tools, and says what is wrong with others', async () => {
+test('createAgentUIStreamResponse accepts inert tools, and rejects others with a reason', async () => {
   /* Where a test wants an error, the AI SDK would print it. */
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const { model, tools, ran } = scriptedWorld([{ text: 'Hello.' }]);

@@ -4,11 +4,11 @@ import { errorCode } from '../support/error-code.ts';
 import type { ScriptedStep } from '../support/script.ts';
 import { book, look, type TravelWorld } from '../support/travel-world.ts';
 
-/** What happens to an agent, told once and played with every model and every store. */
+/** Scenarios of an agent, written once and run with every model and every store. */
 export interface Story {
   name: string;
   script: ScriptedStep[];
-  /** Whether the script has argument text that is no JSON, which some APIs can't carry. */
+  /** Whether the script has argument text that is not valid JSON, which some APIs can't transmit. */
   rawInput?: boolean;
   /** Whether two calls of one step have one id, which some packages mend in a stream. */
   repeatedIds?: boolean;

@@ -49,7 +49,7 @@ export function threadJsonOf(entries: readonly LogEntry[]) {
   return { type: 'holdpoint-thread', version: 1, threadId: 't', revision, entries: written };
 }
 
-/** The JSON form of a thread with all its hashes, and its length, made anew; what is no such form stays as it is. */
+/** The JSON form of a thread with all its hashes, and its length, recomputed; any other value is unchanged. */
 export function rechainedJson(text: string): string {
   const json = parsed(text);
   if (!isObject(json) || !('entries' in json) || !Array.isArray(json.entries)) return text;

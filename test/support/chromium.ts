@@ -6,7 +6,7 @@ import { type Browser, chromium } from 'playwright-core';
 const executablePath = '/usr/bin/chromium';
 const run = promisify(execFile);
 
-/** Whether there is a Chromium to test with; brings Debian's where it is missing. Else why there is none. */
+/** Finds a Chromium to test with, and installs Debian's if there is none. Otherwise the reason why there is none. */
 export async function findChromium(): Promise<{ whyNot?: string }> {
   if (existsSync(executablePath)) return {};
   if (!existsSync('/usr/bin/apt-get')) return { whyNot: `no ${executablePath}, and no apt-get` };
@@ -24,7 +24,7 @@ export async function findChromium(): Promise<{ whyNot?: string }> {
   }
 }
 
-/** A headless Chromium with a new, empty profile, which talks to nobody on its own. */
+/** A headless Chromium with a new, empty profile, which makes no requests unless a test does. */
 export async function launchChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath,

@@ -52,7 +52,7 @@ function agentOf(led: Led): Agent {
   });
 }
 
-/** Takes the next step of the thread, whoever took the ones before. */
+/** Takes the next step of the thread, after steps of any process. */
 async function goOn(agent: Agent, { threadId, ledgers }: Led, message: string): Promise<string> {
   const thread = await agent.thread(threadId);
   const isRecorded = thread.messages.some(({ content }) => content === message);
@@ -75,7 +75,7 @@ async function lead(led: Led): Promise<string> {
   return 'completed';
 }
 
-/** Waits until nobody holds the thread: whoever held it is dead. */
+/** Waits until no process holds the lease of the thread: its holder is dead. */
 async function outwaitLease({ store, threadId }: Led): Promise<void> {
   for (;;) {
     const head = await store.head(threadId);

@@ -1,6 +1,6 @@
 import type { LogEnd, LogEntry, ThreadStore, ThreadSummary } from 'holdpoint';
 
-/** An entry of one event for tests of stores, which never look inside. */
+/** An entry of one event for tests of stores, which never interpret it. */
 export function plainEntry(revision: number, text = 'x'): LogEntry {
   return { revision, text: JSON.stringify(text) };
 }

@@ -17,7 +17,7 @@ export interface PlayedModel extends AsyncDisposable {
 /** A way to play scripts: in memory, or through a real provider package against a local server. */
 export interface ModelKit {
   name: string;
-  /** `false` where the provider's API has no text for a call's input: a script can't send one that is no JSON. */
+  /** `false` where the provider's API has no text for a call's input: a script can't send one that is not valid JSON. */
   canSendRawInput?: boolean;
   /** `false` where the provider's package gives the later of two streamed calls of one id a fresh one. */
   canStreamRepeatedIds?: boolean;

@@ -24,7 +24,7 @@ export class ServerSession {
     this.#socket.on('error', () => this.close());
     this.#messages = messagesOf(this.#socket, 'server');
     this.#loggedIn = this.#logIn();
-    /* Whoever asks hears of it. */
+    /* Reported when the session is used. */
     this.#loggedIn.catch(() => this.close());
   }
 
@@ -43,7 +43,7 @@ export class ServerSession {
     return reply;
   }
 
-  /** Sends a request and goes: the server does it, and nobody hears what came of it. */
+  /** Sends a request and disconnects: the server handles it, and its response is lost. */
   async leaveWith(request: Buffer): Promise<void> {
     this.#isIdle = false;
     await this.#loggedIn;

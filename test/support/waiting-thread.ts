@@ -4,7 +4,7 @@ import type { ScriptedStep } from './script.ts';
 import { scriptedModel } from './scripted-model.ts';
 import { book, travelWorld } from './travel-world.ts';
 
-/** A thread that waits for the approval of a flight to Paris, over a store that says in `read` which threads were looked at. */
+/** A thread that waits for the approval of a flight to Paris, over a store that records in `read` which threads were read. */
 export async function waitingThread(script: ScriptedStep[]) {
   const read: string[] = [];
   const kept = memoryStore();

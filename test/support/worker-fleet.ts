@@ -3,7 +3,7 @@ import { runWorker, type WorkerOptions } from 'holdpoint/worker';
 import { scriptedModel } from './scripted-model.ts';
 import { book, type Ran, travelTools, travelWorld } from './travel-world.ts';
 
-/** Threads of which each has an approved call that nobody has run yet. */
+/** Threads with one approved call each that has not run yet. */
 export async function answeredThreads(
   store: ThreadStore,
   threadIds: readonly string[],

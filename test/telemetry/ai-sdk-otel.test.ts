@@ -69,7 +69,7 @@ test('a guarded call in a loop of the AI SDK is within its step', async () => {
   ]);
 });
 
-/** A model of holdPoint, behind which an agent looks for a flight. */
+/** A model of holdPoint, whose agent searches a flight. */
 function heldModel() {
   const { model } = scriptedModel([{ calls: [look('c1', 'Rome')] }, { text: 'Done.' }]);
   const middleware = holdPoint({ tools: travelTools([]), store: memoryStore(), name: 'travel' });

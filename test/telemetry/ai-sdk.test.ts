@@ -85,13 +85,13 @@ describe.each([
     expect(JSON.stringify([heard, published])).not.toContain('trip-42');
   });
 
-  test('hears nothing when it is turned off', async () => {
+  test('receives nothing when it is turned off', async () => {
     await play({ isEnabled: false });
     expect(heard).toEqual([]);
     expect(published).toEqual([]);
   });
 
-  test('hears of a step that fails', async () => {
+  test('receives a failed step', async () => {
     const agent = speak(memoryWorld([{ fail: 'overloaded' }]).agent());
     await expect(agent.run('Book', await agent.thread('t'))).rejects.toThrow('overloaded');
     expect(heard.map(([name]) => name)).toContain('onError');

@@ -6,7 +6,7 @@ import { exporting } from './exported.ts';
 import { listen, ofType } from './listen.ts';
 import { spanOf } from './traces.ts';
 
-test('an answer on its way to the tool that asked is told, and linked to the answer', async () => {
+test('the delivery of an answer to the tool that asked is traced, and linked to the answer', async () => {
   using heard = listen();
   const { tracer, spans } = exporting();
   const stop = traceHoldpoint({ tracer });
@@ -34,7 +34,7 @@ test('an answer on its way to the tool that asked is told, and linked to the ans
   expect(JSON.stringify(spans())).not.toMatch(/Allow|Yes once|user_choice/);
 });
 
-test('where the tool does not take it, that is told as an error', async () => {
+test('if the tool rejects it, the delivery is traced as an error', async () => {
   using heard = listen();
   await using world = await RemoteWorld.start();
   world.server.answerBehaviours.push(status(404));

@@ -135,7 +135,7 @@ describe('an operator sees how long a request was open and how it closed,', () =
     expect(spans().filter(({ name }) => name === 'approval_request book')).toHaveLength(2);
   });
 
-  test('also where nobody traced when it was asked: as a trace of its own, linked to the answer', async () => {
+  test('also if nothing was traced when it was asked: as a separate trace, linked to the answer', async () => {
     const { agent, thread, request } = await asked();
     const { spans } = traced();
     await agent.respond(request.approve(), thread);

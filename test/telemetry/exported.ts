@@ -6,7 +6,7 @@ import {
 import type { ReadableSpan, Sampler } from '@opentelemetry/sdk-trace';
 import type { HrTime, Tracer } from '@opentelemetry/api';
 
-/** A span as a test looks at it. */
+/** A span in the form that tests compare. */
 export interface ExportedSpan {
   name: string;
   traceId: string;
@@ -20,7 +20,7 @@ export interface ExportedSpan {
   endedAt: number;
 }
 
-/** A tracer of its own, and the spans that it has exported. */
+/** A separate tracer and the spans that it has exported. */
 export function exporting(sampler?: Sampler): {
   tracer: Tracer;
   spans: () => ExportedSpan[];

@@ -34,7 +34,7 @@ test('a guarded call is one span, of the conversation that it is in, and names t
   });
 });
 
-test('a guarded call that nobody can tell of is of its conversation, too', async () => {
+test('an indeterminate guarded call belongs to its conversation, too', async () => {
   using heard = listen();
   const { spans } = traced();
   const clock = { now: 1_000 };
@@ -60,14 +60,14 @@ test('a guarded call that nobody can tell of is of its conversation, too', async
   await expect(running).rejects.toThrow();
   clock.now += 3_600_000;
   const again = guarded.look.execute?.({ city: 'Rome' }, { ...options, abortSignal: undefined });
-  await expect(again).rejects.toThrow('nobody knows how it ended');
+  await expect(again).rejects.toThrow('its outcome is unknown, so it is not run again');
   expect(heard.moments).toContain('start indeterminate');
   expect(spanOf(spans(), 'indeterminate_call look').attributes).toMatchObject({
     'gen_ai.conversation.id': 'trip-42',
   });
 });
 
-test('an agent that a guarded tool runs is traced as of its own conversation', async () => {
+test('an agent that a guarded tool runs is traced with its own conversation', async () => {
   const { spans } = traced();
   const inner = memoryWorld([{ text: 'Rome is fine.' }]).agent({ name: 'inner' });
   const ask = tool({

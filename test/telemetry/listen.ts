@@ -1,7 +1,7 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { TraceMessage } from 'holdpoint';
 
-/** What the tracing channel has told since, in order. */
+/** The messages of the tracing channel since then, in order. */
 export interface Heard extends Disposable {
   /** Moments and types: `'start requested'`. */
   readonly moments: string[];
@@ -9,12 +9,12 @@ export interface Heard extends Disposable {
   readonly messages: TraceMessage[];
 }
 
-/** Listens to all that the tracing channel tells; `onStart` hears of each message first. */
+/** Subscribes to all messages of the tracing channel; `onStart` receives each message first. */
 export function listenToAll(onStart: (message: TraceMessage) => void = () => {}): Heard {
   return listenTo(() => true, onStart);
 }
 
-/** Listens to what the tracing channel tells of requests and calls, and not to the runs and model steps around them. */
+/** Subscribes to messages about requests and calls, without those about the runs and steps around them. */
 export function listen(onStart: (message: TraceMessage) => void = () => {}): Heard {
   return listenTo(({ type }) => type !== 'invoked' && type !== 'prompted', onStart);
 }

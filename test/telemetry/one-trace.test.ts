@@ -94,7 +94,7 @@ describe.each(modes)('in the trace of agent.$mode an operator sees', ({ speak })
     ]);
   });
 
-  test('each model step with its model, its tokens and why it ended, and never what was said', async () => {
+  test('each step with its model, its tokens and its finish reason, but without its text', async () => {
     const { tracer, spans, raw } = traced({ recordInputs: true, recordOutputs: true });
     await play({ tracer });
     const steps = raw().filter(({ name }) => name === 'chat scripted');
@@ -114,7 +114,7 @@ describe.each(modes)('in the trace of agent.$mode an operator sees', ({ speak })
     expect(JSON.stringify(spans())).not.toMatch(/Let me see|Done\./);
   });
 
-  test('the run within what the app traces, and beside what it traces after', async () => {
+  test('the run within the app’s own span, next to a later span of the app', async () => {
     const { tracer, spans } = traced();
     const agent = speak(memoryWorld([{ text: 'Hi.' }]).agent({ name: 'travel' }));
     const thread = await agent.thread('t');

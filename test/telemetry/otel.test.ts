@@ -274,7 +274,7 @@ describe('what people, models and tools wrote', () => {
   });
 });
 
-test('a call that nobody can tell of is a span with an error, linked to its approval', async () => {
+test('an indeterminate call is a span with an error, linked to its approval', async () => {
   const first = traced();
   await using lost = await lostCall();
   const decision = spanOf(first.spans(), 'approval_decision book');
@@ -332,7 +332,7 @@ test('how long a decision took is recorded in seconds, of approvals alone', asyn
   expect(recorded).toEqual([['holdpoint.approval.wait', 's', 90, attributes]]);
 });
 
-test('nothing is exported or stored when nobody traces, nor after the end of it', async () => {
+test('nothing is exported or stored without tracing, nor after it has stopped', async () => {
   const { spans, stop } = traced();
   stop();
   const { thread } = await approveAll();
@@ -350,7 +350,7 @@ test('a trace that is not sampled keeps its place in the thread; without an SDK 
   expect(JSON.stringify(untraced.thread)).not.toContain('traceparent');
 });
 
-test('a tracer that throws stops nothing, nor does a logger that throws when it is told', async () => {
+test('neither a tracer that throws nor a logger that throws stops anything', async () => {
   const told: unknown[] = [];
   const error = (text: string): never => {
     told.push(text);
@@ -364,10 +364,10 @@ test('a tracer that throws stops nothing, nor does a logger that throws when it 
   });
   traced({ tracer: broken });
   expect(await approveAll()).toMatchObject({ status: 'completed', text: 'Done.' });
-  expect(told).toContain('holdpoint/otel could not trace.');
+  expect(told).toContain('holdpoint/otel could not trace a message.');
 });
 
-test('a meter that throws, and a tool that throws what throws when it is looked at, leave no span open', async () => {
+test('a meter that throws, and a tool that throws an error whose getters throw, leave no span open', async () => {
   const meter = Object.assign(createNoopMeter(), {
     createHistogram: () => ({
       record() {

@@ -20,7 +20,7 @@ import { lostCall } from './lost-call.ts';
 const script = [{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }];
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
-describe('the channel tells, as operations of one message each,', () => {
+describe('the channel publishes, as operations with one message each,', () => {
   test('of a request, its answer, the tool that runs, and its result', async () => {
     using heard = listen();
     const agent = memoryWorld(script).agent();
@@ -112,7 +112,7 @@ describe('the channel tells, as operations of one message each,', () => {
     expect(heard.moments).toEqual(['start requested', 'asyncEnd requested']);
   });
 
-  test('of a call that needs nobody, of one that fails, and of one that goes on elsewhere', async () => {
+  test('a call without approval, one that fails, and a deferred one', async () => {
     using heard = listen();
     const calls = [
       look('c1', 'Rome'),
@@ -190,7 +190,7 @@ describe('the channel tells, as operations of one message each,', () => {
     ]);
   });
 
-  test('of a call that nobody can tell of, once, and of the person who settles it', async () => {
+  test('an indeterminate call, once, and the person who settles it', async () => {
     await using lost = await lostCall();
     using heard = listen();
     const { agent } = lost;
@@ -209,7 +209,7 @@ describe('the channel tells, as operations of one message each,', () => {
 });
 
 describe('what is not durable', () => {
-  test('is told with the error when the store refuses it', async () => {
+  test('has the error if the store refuses it', async () => {
     const refusing: ThreadStore = {
       ...memoryStore(),
       append: async () => Promise.reject(new Error('disk full')),
@@ -223,7 +223,7 @@ describe('what is not durable', () => {
     expect(heard.messages).toMatchObject([{ error: new Error('disk full') }]);
   });
 
-  test('is told as outrun when somebody was faster: of two answers one is told as durable', async () => {
+  test('is marked as outrun if another was faster: of two answers one is marked as durable', async () => {
     const { store, ...world } = memoryWorld(script);
     const first = world.agent();
     const { approvalRequests, thread } = await first.run('Book', await first.thread('t'));
@@ -252,7 +252,7 @@ describe('what is not durable', () => {
 });
 
 describe('the traceparent that a subscriber sets', () => {
-  test('is stored with the request and the answer, and told to what follows', async () => {
+  test('is stored with the request and the answer, and passed to later messages', async () => {
     let spans = 0;
     using heard = listen((message) => {
       spans += 1;
@@ -278,7 +278,7 @@ describe('the traceparent that a subscriber sets', () => {
     expect(await eventsIn(world.store, 't')).toEqual(thread.events);
   });
 
-  test('is told to the answer that is recorded with the request: a person said retry', async () => {
+  test('is passed to the answer that is recorded with the request: a person chose retry', async () => {
     await using lost = await lostCall();
     const thread = await lost.open();
     using heard = listen((message) => {

@@ -83,9 +83,9 @@ test('a head that was read stays as it was, whatever is proposed after it', () =
   const proposal = new Proposal(emptyThread('t'));
   const heads = events.map((event) => {
     proposal.add(event);
-    return { read: proposal.head, then: structuredClone(proposal.head) };
+    return { read: proposal.head, copy: structuredClone(proposal.head) };
   });
-  for (const { read, then } of heads) expect(read).toEqual(then);
+  for (const { read, copy } of heads) expect(read).toEqual(copy);
   const unread = new Proposal(emptyThread('t'));
   unread.add(...events);
   expect(proposal.head).toEqual(unread.head);
@@ -100,15 +100,15 @@ test('a head that was read stays as it was when its events are appended', async 
     refuse: () => {},
     onAppended: () => {},
   });
-  const heads: { read: ThreadHead; then: ThreadHead }[] = [];
+  const heads: { read: ThreadHead; copy: ThreadHead }[] = [];
   for (const events of [proposed, following]) {
     await log.commit((proposal) => {
       proposal.add(...events);
-      heads.push({ read: proposal.head, then: structuredClone(proposal.head) });
+      heads.push({ read: proposal.head, copy: structuredClone(proposal.head) });
     });
-    heads.push({ read: log.state.head, then: structuredClone(log.state.head) });
+    heads.push({ read: log.state.head, copy: structuredClone(log.state.head) });
   }
-  for (const { read, then } of heads) expect(read).toEqual(then);
+  for (const { read, copy } of heads) expect(read).toEqual(copy);
   expect(heads[1]?.read.calls.map(({ idempotencyKey }) => idempotencyKey)).toEqual([
     expect.stringMatching(/\.0\.0$/),
     expect.stringMatching(/\.0\.1$/),

@@ -96,7 +96,7 @@ describe('limits', () => {
   });
 });
 
-test('S1-02, S1-03, S1-13, S1-40, S1-41: the model is told the limits, and of no nesting and no media', async () => {
+test('S1-02, S1-03, S1-13, S1-40, S1-41: the description states the limits, and mentions no nesting and no media', async () => {
   const given = (await toolsGivenToModel({ ask: askUserQuestion() })).get('ask');
   const names = [
     'questions',
@@ -160,7 +160,7 @@ test('S1-06: every request has an id of its own, also for the same call of anoth
   expect(ids.size).toBe(50);
 });
 
-test('Z1-9: an answer that the model filled in itself is no answer', async () => {
+test('Z1-9: an answer that the model filled in itself does not count', async () => {
   const { request, thread } = await askOne(askUserQuestion(), {
     questions: [{ ...database, answer: 'SQLite' }],
     answers: { Database: 'SQLite' },

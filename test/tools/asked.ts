@@ -16,7 +16,7 @@ import type { ScriptedCall, ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { memoryWorld, travelTools } from '../support/travel-world.ts';
 
-/** What a model asks in a test, and with which tools beside the world's own, whose `book` is gated. */
+/** What a model asks in a test, and its tools in addition to the world's own, whose `book` needs approval. */
 interface AskOptions extends Partial<AgentOptions> {
   tools: ToolSet;
   calls: ScriptedCall[];
@@ -81,7 +81,7 @@ function named({ requestId }: QuestionRequestContent) {
   return { type: 'question-response', requestId } as const;
 }
 
-/** What the model was told of a call. */
+/** The result of a call that the model received. */
 export function resultOf(thread: AgentThread, toolCallId = 'q1'): unknown {
   const parts = thread.messages.flatMap(({ role, content }) =>
     role === 'tool' && typeof content !== 'string' ? content : [],

@@ -5,7 +5,7 @@ const brand: unique symbol = Symbol.for('holdpoint.error');
 /** The process has died; nothing that it does reaches the store. */
 export class Died extends Error {
   override readonly name = 'Died';
-  /* As final as an error of holdpoint's own: nobody in the dead process tries again, and no test waits for that. */
+  /* Not retryable, like holdpoint's own errors: a dead process retries nothing, and no test waits for retries. */
   readonly [brand] = true;
 }
 

@@ -30,7 +30,7 @@ import {
 } from './seed-interactions.ts';
 
 describe('ask_confirmation', () => {
-  test('S2-16: the model is told that it must ask before it creates, updates, deletes or deploys', async () => {
+  test('S2-16: the description says that the model must ask before it creates, updates, deletes or deploys', async () => {
     const given = (await toolsGivenToModel(interactionTools())).get('ask_confirmation');
     expect(given?.description).toMatch(/mandatory safety gate/i);
     expect(given?.description).toMatch(/must call this before/i);
@@ -52,7 +52,7 @@ describe('ask_confirmation', () => {
     expect(toInteractionRequest(request)).not.toHaveProperty('metadata');
   });
 
-  test('S2-17, O2-09: without a question nothing is shown, and the model is told', async () => {
+  test('S2-17, O2-09: without a question nothing is shown, and the model gets an error', async () => {
     for (const input of [{}, { question: ' ' }, { question: 7 }]) {
       const { response } = await ask({
         tools: interactionTools(),

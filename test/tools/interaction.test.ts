@@ -72,7 +72,7 @@ describe('the flow', () => {
     });
   });
 
-  test('S2-04, S2-12, S2-13, S2-15: the run pauses; the next one brings the response, and the model goes on', async () => {
+  test('S2-04, S2-12, S2-13, S2-15: the run pauses; the next one passes the response, and the model continues', async () => {
     const { request, response, agent, thread, world } = await question();
     expect(response.status).toBe('waiting');
     expect(world.requests()).toBe(1);
@@ -129,7 +129,7 @@ describe('the flow', () => {
     });
   });
 
-  test('S2-14, S2-48: leaving the question is told as cancelled, and the model goes on', async () => {
+  test('S2-14, S2-48: a dismissed question is reported as cancelled, and the model continues', async () => {
     const { request, agent, thread } = await question();
     const left = fromInteractionResponse(request, wire(request, { cancelled: true }));
     expect(await agent.run(left, thread)).toMatchObject({ status: 'completed', text: 'Done.' });
@@ -191,7 +191,7 @@ describe('policy', () => {
     },
   );
 
-  test('S2-39 to S2-43: what the app adds is in the request, beside what the tool itself says', async () => {
+  test('S2-39 to S2-43: what the app adds is in the request, together with the tool’s own fields', async () => {
     const options = {
       defaultOptionId: 'no',
       timeoutMs: 60_000,
@@ -224,7 +224,7 @@ describe('policy', () => {
     expect(toInteractionRequest(again)).toEqual(toInteractionRequest(request));
   });
 
-  test('S2-39, C-03: a default is marked and is no answer; one that is no option is left out', async () => {
+  test('S2-39, C-03: a default is preselected but not an answer; one without an option is omitted', async () => {
     const { request, agent, thread } = await question(source, { defaultOptionId: 'bigquery' });
     expect(toInteractionRequest(request).default_option_id).toBe('bigquery');
     await expectRefused(thread, async () =>
@@ -234,7 +234,7 @@ describe('policy', () => {
     expect(toInteractionRequest(other.request)).not.toHaveProperty('default_option_id');
   });
 
-  test('S2-40, S2-53: it expires only when the app says so, and then can not be answered', async () => {
+  test('S2-40, S2-53: it expires only if the app sets a timeout, and then can’t be answered', async () => {
     const clock = { now: 1_000 };
     const { request, agent, thread } = await askOne(askQuestion({ timeoutMs: 500 }), source, {
       now: () => clock.now,
@@ -260,7 +260,7 @@ describe('several requests', () => {
     ],
   };
 
-  test('Z2-6: a message while one is pending is refused, or cancels it where the run says so', async () => {
+  test('Z2-6: a message while one is pending is refused, or cancels it if the run’s options say so', async () => {
     const { request, agent, thread } = await question();
     await expectRefused(thread, async () => agent.run('Hello?', thread), 'requests-open');
     const response = await agent.run('Never mind', thread, { whilePending: 'cancel' });
@@ -269,7 +269,7 @@ describe('several requests', () => {
     expect(await errorCode(agent.run(dismissed(request), thread))).toBe('request-closed');
   });
 
-  test('Z2-7: two in one run are answered one by one, and the model goes on after the last', async () => {
+  test('Z2-7: two in one run are answered one by one, and the model continues after the last', async () => {
     const { agent, thread, questions, world } = await ask(both);
     const [first, second] = questions;
     if (first === undefined || second === undefined) throw new Error('Nothing is asked.');
@@ -288,7 +288,7 @@ describe('several requests', () => {
     ]);
   });
 
-  test('Z2-7, S2-44: two may be answered together; the response to one is none to the other', async () => {
+  test('Z2-7, S2-44: two may be answered together; the response to one does not answer the other', async () => {
     const { agent, thread, questions } = await ask(both);
     const [first, second] = questions;
     if (first === undefined || second === undefined) throw new Error('Nothing is asked.');

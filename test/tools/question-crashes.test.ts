@@ -33,7 +33,7 @@ async function converse({ point, when, how }: Death) {
   const mortal = dyingStore(shared, point, when);
   const acknowledged: QuestionResponseContent[] = [];
   for (let turn = 0; turn < 20; turn += 1) {
-    /* The model is as far as the log: what it said and nobody recorded, it says again. */
+    /* The model continues from the log: it repeats a response that was not recorded. */
     const said = eventsOf(await eventsIn(shared, 't'), 'step-finished').length;
     const played = scriptedModel(script.slice(said));
     const store = mortal.isDead ? shared : mortal.store;

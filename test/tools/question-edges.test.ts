@@ -5,7 +5,7 @@ import { ask, askOne, dismissed, picked, single } from './asked.ts';
 import { asks, oneOf } from './asking-tools.ts';
 import { database } from './seed-questions.ts';
 
-test('an approved call whose tool asks by now does not run, and does not wait for ever', async () => {
+test('an approved call whose tool has become a question tool does not run, and does not wait for ever', async () => {
   const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
   const agent = world.agent();
   const { thread, approvalRequests } = await agent.run('Book', await agent.thread('t'));
@@ -40,7 +40,7 @@ test('an interrupt leaves open what the app itself asks', async () => {
   expect(thread.activeRequests.map(({ requestId }) => requestId)).toEqual([own.requestId]);
 });
 
-/** A tool with one of its two functions made anew. */
+/** A tool with one of its two functions replaced. */
 function changed(change: object) {
   const tool = asks(oneOf);
   const [key] = Object.getOwnPropertySymbols(tool);
@@ -70,7 +70,7 @@ test('a toResult that is asynchronous is refused, and its failure ends no proces
   expect(thread.activeRequests).toHaveLength(1);
 });
 
-test('an empty text beside a picked option is no second answer', async () => {
+test('an empty text with a selected option is not a second answer', async () => {
   const { agent, thread, request } = await askOne(userChoice(), {
     question: 'Q?',
     options: '["A"]',

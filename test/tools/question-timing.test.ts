@@ -24,7 +24,7 @@ describe('expiry', () => {
     expect(await agent.run(picked(request, ['a']), thread)).toMatchObject({ status: 'completed' });
   });
 
-  test('from its expiry on it is closed, can not be dismissed either, and the model is told', async () => {
+  test('after its expiry it is closed, can’t be dismissed, and the model gets an error', async () => {
     const { clock, request, agent, thread, world } = await timed();
     expect(await world.store.list({ dueBefore: 1_501 })).toHaveLength(1);
     clock.now = 1_500;
@@ -38,7 +38,7 @@ describe('expiry', () => {
     expect(eventsOf(thread.events, 'request-closed')).toMatchObject([{ cause: 'expired' }]);
   });
 
-  test('an answer given in time stays when the thread goes on after the expiry', async () => {
+  test('an answer given in time stays when the thread resumes after the expiry', async () => {
     const { clock, request, agent, thread } = await timed();
     await agent.respond(picked(request, ['a']), thread);
     clock.now = 9_999;
@@ -74,7 +74,7 @@ describe('a question that is answered while a call of its step is still running'
     return { gate, played, run, request: await opened.promise, elsewhere, thread };
   }
 
-  test('the answer is recorded, and the run that is at work goes on with it', async () => {
+  test('the answer is recorded, and the current run continues with it', async () => {
     const { gate, played, run, request, elsewhere, thread } = await running();
     expect(await elsewhere.run(picked(request, ['1']), thread)).toMatchObject({
       status: 'running',
@@ -90,7 +90,7 @@ describe('a question that is answered while a call of its step is still running'
     ]);
   });
 
-  test('one that comes after the call has ended goes on by itself', async () => {
+  test('an answer after the call has ended is continued automatically', async () => {
     const { gate, run, request, elsewhere, thread } = await running();
     gate.resolve('snow');
     expect(await run).toMatchObject({ status: 'waiting' });

@@ -82,7 +82,7 @@ describe('the functions of a question tool', () => {
     return resultOf(response.thread);
   };
 
-  test('a toQuestion that throws: the model is told its words, and nobody is asked', async () => {
+  test('a toQuestion that throws: the model gets its message, and nobody is asked', async () => {
     const value = 'Ask about one thing at a time.';
     const toQuestion = () => {
       throw new Error(value);

@@ -65,7 +65,7 @@ describe('questions and approvals of one step', () => {
     expect(world.ran).toHaveLength(2);
   });
 
-  test('are all closed by a message that goes on without them, and what was answered before stays', async () => {
+  test('are all closed by a message with whilePending cancel, and earlier answers stay', async () => {
     const { agent, thread, world, questions } = await mixed();
     await agent.respond(picked(at(questions, 0), ['b']), thread);
     const response = await agent.run('Forget it', thread, { whilePending: 'cancel' });
@@ -83,7 +83,7 @@ describe('questions and approvals of one step', () => {
     expect(world.ran).toMatchObject([{ name: 'look' }]);
   });
 
-  test('are all closed by agent.cancel, and the model is told why', async () => {
+  test('are all closed by agent.cancel, and the model gets the reason', async () => {
     const { agent, thread, questions } = await mixed();
     expect(await agent.cancel(thread, 'The shop is closed.')).toMatchObject({
       status: 'cancelled',
@@ -149,7 +149,7 @@ describe('rules', () => {
   });
 });
 
-/** A gated call beside questions about it, and another gated call after them. */
+/** A call that needs approval, with questions about it, and another such call after them. */
 const gated = async () =>
   ask({
     tools: everyQuestionTool(),

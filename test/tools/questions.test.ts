@@ -330,7 +330,7 @@ test('X-07: a thread with open questions goes through JSON, and is answered else
   expect(resultOf(restored)).toEqual({ type: 'text', value: '\u202e😀' });
 });
 
-test('respond records an answer and runs nothing; run([]) goes on, anywhere', async () => {
+test('respond records an answer and runs nothing; run([]) resumes, anywhere', async () => {
   const { request, agent, thread, inProcess, world } = await askPick();
   await agent.respond(picked(request, ['a']), thread);
   expect(world.requests()).toBe(1);
@@ -340,7 +340,7 @@ test('respond records an answer and runs nothing; run([]) goes on, anywhere', as
   expect(world.requests()).toBe(2);
 });
 
-test('X-09: the log tells who was asked what, who answered, how they were reached, and what came of it', async () => {
+test('X-09: the log records the question, who answered, through which channel, and the result', async () => {
   const { request, agent, thread } = await askPick();
   const by = { principal: { subject: 'ann' }, channel: 'terminal' };
   await agent.run(picked(request, ['a'], 'cheap'), thread, by);

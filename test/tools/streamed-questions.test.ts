@@ -2,7 +2,7 @@ import { askConfirmation } from 'holdpoint/tools';
 import { expect, test } from 'vitest';
 import { memoryWorld } from '../support/travel-world.ts';
 
-test('S2-08: a question of a streaming run is told when it is durable, pauses the run, and is answered in the next', async () => {
+test('S2-08: a question of a streaming run is emitted when it is durable, pauses the run, and is answered in the next', async () => {
   const world = memoryWorld([
     { calls: [{ id: 'q1', name: 'ask_confirmation', input: { question: 'Deploy?' } }] },
     { text: 'Deployed.' },

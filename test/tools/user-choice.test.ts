@@ -27,7 +27,7 @@ const refactoring = {
 const choose = async (options: unknown, made: UserChoiceOptions = {}) =>
   askOne(userChoice(made), { question: 'Which option?', options });
 
-/** What the model is told after an answer. */
+/** What the model gets after an answer. */
 async function told(
   options: unknown,
   answer: { pick?: string; text?: string },
@@ -55,7 +55,7 @@ describe('the tool', () => {
     ]);
   });
 
-  test('S4-07, S4-08: the model is told of two strings, both required', async () => {
+  test('S4-07, S4-08: the schema has two strings, both required', async () => {
     const given = (await toolsGivenToModel({ ask: userChoice() })).get('ask');
     expect(given?.inputSchema).toMatchObject({
       type: 'object',
@@ -68,7 +68,7 @@ describe('the tool', () => {
     expect(propertyNames(given?.inputSchema)).toEqual(['question', 'options']);
   });
 
-  test('S4-26, S4-27: the model is told when to use it, and when not', async () => {
+  test('S4-26, S4-27: the description says when to use it, and when not', async () => {
     const given = (await toolsGivenToModel({ ask: userChoice() })).get('ask');
     const [use = '', not = ''] = given?.description?.split('Do not use it') ?? [];
     for (const word of [
@@ -119,7 +119,7 @@ describe('the tool', () => {
   );
 });
 
-describe('O4-06: what are no options is told to the model in the words of the seed, and nothing is shown:', () => {
+describe('O4-06: invalid options are reported to the model in the words of the seed, and nothing is shown:', () => {
   test.each([
     ['an object', '{"a":1}', 'Error: options must be a JSON array of strings'],
     ['a JSON string', '"A"', 'Error: options must be a JSON array of strings'],
@@ -183,7 +183,7 @@ describe('the result', () => {
     expect(await told('["A","B"]', { text: typed })).toEqual(text(typed));
   });
 
-  test('S4-31: of a cancellation is the string cancelled, and the model goes on', async () => {
+  test('S4-31: for a cancellation is the string cancelled, and the model continues', async () => {
     const { request, agent, thread } = await choose('["A"]');
     expect(await agent.run(dismissed(request), thread)).toMatchObject({
       status: 'completed',
@@ -220,7 +220,7 @@ describe('the result', () => {
     expect(results).toEqual(answers.map(() => text('cancelled')));
   });
 
-  test('Z4-1: as JSON, the three are told apart', async () => {
+  test('Z4-1: as JSON, the three can be distinguished', async () => {
     const answers = [{ pick: '1' }, { text: 'cancelled' }, {}];
     const results = await Promise.all(
       answers.map(async (each) => told('["cancelled"]', each, { output: 'json' })),

@@ -31,7 +31,7 @@ test('S1-13, S1-14: a response is taken with request_id, and with requestId as f
   expect(fromUserQuestionResponse(request, { requestId, answers })).toEqual(expected);
 });
 
-describe('what is no response is refused, and the question stays open:', () => {
+describe('an invalid response is refused, and the question stays open:', () => {
   test.each<[string, (request: QuestionRequestContent) => unknown]>([
     ['S1-15: another request id', () => ({ request_id: 'other', answers: { Database: 'SQLite' } })],
     ['S1-15: no request id', () => ({ answers: { Database: 'SQLite' } })],
@@ -75,7 +75,7 @@ describe('what is no response is refused, and the question stays open:', () => {
   });
 });
 
-describe('what is no answer is refused by the agent too:', () => {
+describe('an invalid answer is refused by the agent too:', () => {
   test.each<[string, Record<string, string[]>]>([
     ['S1-39: an option that was not offered', { Database: ['Oracle'], Features: ['Caching'] }],
     [
@@ -94,7 +94,7 @@ describe('what is no answer is refused by the agent too:', () => {
     await expectRefused(thread, async () => agent.run(answer(request, picks), thread));
   });
 
-  test('S1-39: text beside an option, and text alone', async () => {
+  test('S1-39: text with an option, and text alone', async () => {
     const { request, agent, thread } = await askQuestions(database);
     for (const optionIds of [[], ['SQLite']]) {
       const { requestId } = request;
@@ -212,7 +212,7 @@ describe('a request that the shape of the seed can not hold is refused, and not 
     fields: base.fields.map((field) => ({ ...field, ...change })),
   });
 
-  test('S1-23: what it can hold is said with the labels, and answered by id', () => {
+  test('S1-23: a question that fits is converted with its labels, and answered by id', () => {
     expect(toAskUserQuestionRequest(base).questions[0]?.options[1]).toEqual({
       label: 'B',
       description: '',

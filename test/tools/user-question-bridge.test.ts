@@ -97,7 +97,7 @@ describe('Tauri', () => {
     expect(world.requests()).toBe(2);
   });
 
-  test('S1-35, S1-36: interrupt_agent ends the question without an answer, and everybody hears of it', async () => {
+  test('S1-35, S1-36: interrupt_agent ends the question without an answer, and everybody is notified', async () => {
     const { agent, world, modal, bridge } = await bridged();
     agent.on('request-answered', ({ event }) => {
       if (event.response.requestId === modal.requestId) modal.isOpen = false;

@@ -21,7 +21,7 @@ describe('an interrupt', () => {
     ]);
   });
 
-  test('S1-38: no worker is owed a run by it', async () => {
+  test('S1-38: it leaves no run for a worker', async () => {
     const { request, agent, thread, world } = await askQuestions(database);
     await agent.respond(dismissed(request), thread);
     expect(await world.store.list({ dueBefore: Number.MAX_SAFE_INTEGER })).toEqual([]);
@@ -72,7 +72,7 @@ describe('an interrupt', () => {
     expect(world.requests()).toBe(1);
   });
 
-  test('S1-38: only it is told as cancelled: a model that has nothing to say has completed its turn', async () => {
+  test('S1-38: only it is reported as cancelled: a model with an empty response has completed its turn', async () => {
     const { agent, thread, questions } = await ask({
       tools: { AskUserQuestion: askUserQuestion() },
       calls: [{ id: 'q1', name: 'AskUserQuestion', input: { questions: [database] } }],
@@ -82,7 +82,7 @@ describe('an interrupt', () => {
     expect(response).toMatchObject({ status: 'completed', text: '' });
   });
 
-  test('S1-38: it may come with the next message, which then goes on', async () => {
+  test('S1-38: it may come with the next message, which is then processed', async () => {
     const { request, agent, thread, world } = await askQuestions(database);
     const response = await agent.run([dismissed(request), 'Do something else'], thread);
     expect(response).toMatchObject({ status: 'completed', text: 'Done.' });

@@ -188,7 +188,7 @@ const refusals: [name: Name, what: string, input: object, said: RegExp][] = [
   ['user_choice', 'no option in the list', { question: 'Q', options: '[]' }, /at least one option/],
 ];
 
-describe('what is refused is said before', () => {
+describe('everything that is refused is described to the model', () => {
   test.each(refusals)('%s: %s', async (name, _what, input, said) => {
     expect(await calledWith(name, input)).toMatchObject({
       asked: 0,
@@ -207,11 +207,13 @@ describe('what is refused is said before', () => {
 });
 
 describe('one act takes one yes', () => {
-  test('the default set has no confirmation, and tells the model that calls are asked about by themselves', async () => {
+  test('the default set has no confirmation, and says to the model that calls ask for approval automatically', async () => {
     const tools = await toolsGivenToModel(questionTools());
     expect([...tools.keys()]).toEqual(['ask_question', 'AskUserQuestion', 'user_choice']);
     for (const { description } of tools.values()) expect(description).not.toMatch(/must call this/);
-    expect(tools.get('user_choice')?.description).toContain('asked about by itself');
+    expect(tools.get('user_choice')?.description).toContain(
+      'tool calls that need an approval ask for it automatically',
+    );
   });
 
   test('a model that wants to confirm a gated call first can not; the gate asks once, and it runs', async () => {

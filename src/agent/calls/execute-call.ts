@@ -220,7 +220,7 @@ export function laterWithin(milliseconds: number): Later {
 /**
  * The deadline of a call whose tool returned `later` or `laterWithin`; empty without a valid deadline, `undefined` for any other output.
  */
-export function deferralOf(output: unknown): { expiresAfterMs?: number } | undefined {
+function deferralOf(output: unknown): { expiresAfterMs?: number } | undefined {
   if (output === later) return {};
   try {
     if (!isLater(output)) return undefined;

@@ -149,7 +149,7 @@ interface Recording {
 }
 
 /** The events of an accepted answer: that it was given, and what it does to its call. */
-export function answerEvents(
+function answerEvents(
   response: UserInputResponseContent,
   { request, place }: OpenRequest,
   { tools, head, by, at }: Recording,

@@ -170,7 +170,7 @@ export function parseDelivered(outcome: unknown): z.infer<typeof deliveredSchema
 }
 
 /** Parses how a call is settled. Throws `invalid-input`. */
-export function parseSettled(outcome: unknown): z.infer<typeof settledSchema> {
+function parseSettled(outcome: unknown): z.infer<typeof settledSchema> {
   return parsed(settledSchema, outcome);
 }
 

@@ -4,8 +4,8 @@ import { noticeOfPayload } from './notice-payload.ts';
 import type { PostgresConnection, PostgresPool } from './postgres-pool.ts';
 
 /**
- * Calls `listener` with the notices that the server sends until `ending` is aborted, and without one whenever it has begun to
- * listen: what happened before that was missed.
+ * Calls `listener` with each notice from the server until `ending` aborts. After every connect it calls `listener` without a notice, as
+ * earlier notices were missed.
  */
 export async function keepListening(
   pool: PostgresPool,
@@ -25,7 +25,7 @@ export async function keepListening(
   }
 }
 
-/** Listens until the connection drops or `ending` is aborted, which waits for no server that can't be reached. */
+/** Listens until the connection drops or `ending` aborts. An abort does not wait for an unreachable server. */
 async function listenOnce(
   pool: PostgresPool,
   listener: (notice?: ThreadNotice) => void,
@@ -49,15 +49,15 @@ async function listenOnce(
     await over;
   } finally {
     ending.removeEventListener('abort', end);
-    void letGo(connecting);
+    void destroy(connecting);
   }
 }
 
-async function letGo(connecting: Promise<PostgresConnection>): Promise<void> {
+async function destroy(connecting: Promise<PostgresConnection>): Promise<void> {
   try {
-    /* Destroyed: given back, it would go on listening in other hands. */
+    /* Destroyed, because a connection that is returned to the pool would keep listening. */
     (await connecting).release(true);
   } catch {
-    /* There is no connection. */
+    /* It never connected. */
   }
 }

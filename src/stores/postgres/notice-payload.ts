@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ThreadNotice } from '../../thread/thread-store.ts';
 
-/* Postgres refuses a payload of 8000 bytes or more, and the append with it. */
+/* Postgres rejects a payload of 8000 bytes or more, and with it the append. */
 const maximumBytes = 7999;
 
 const noticeSchema = z.object({
@@ -10,7 +10,7 @@ const noticeSchema = z.object({
   nextDeadline: z.number().optional(),
 });
 
-/** What a notification says. It is empty, which means "anything may have changed", where the notice is too long. */
+/** A notice as the payload of a notification. If the notice is too long, the payload is empty: any thread may have changed. */
 export function payloadOf(notice: ThreadNotice): string {
   const payload = JSON.stringify(notice);
   return new TextEncoder().encode(payload).length > maximumBytes ? '' : payload;

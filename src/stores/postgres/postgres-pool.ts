@@ -1,25 +1,25 @@
-/** What the store needs of a `Pool` of `pg`. */
+/** The part of a `Pool` of `pg` that the store uses. */
 export interface PostgresPool {
   query(query: PostgresQuery): Promise<PostgresResult>;
   connect(): Promise<PostgresConnection>;
-  /** How the pool was made, where it says so; `max` is how many connections it opens. */
+  /** The options of the pool, if known. `max` is the maximum number of connections. */
   readonly options?: { readonly max?: number | undefined };
 }
 
-/** A statement with what goes into it; one with a name is prepared once for each connection. */
+/** A statement and its values. A statement with a name is prepared once for each connection. */
 export interface PostgresQuery {
   name?: string;
   text: string;
   values?: unknown[];
 }
 
-/** What came of a statement. */
+/** The result of a statement. */
 export interface PostgresResult {
   rows: Record<string, unknown>[];
   rowCount: number | null;
 }
 
-/** What `subscribe` needs of a connection of the pool. */
+/** The part of a pooled connection that `subscribe` uses. */
 export interface PostgresConnection {
   query(sql: string): Promise<unknown>;
   on(event: 'notification', listener: (message: { payload?: string | undefined }) => void): unknown;

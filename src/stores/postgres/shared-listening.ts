@@ -6,14 +6,14 @@ type Listener = (notice?: ThreadNotice) => void;
 
 const listenings = new WeakMap<PostgresPool, SharedListening>();
 
-/** The one listening connection of a pool, which all stores on it share: more could take every connection that the pool has. */
+/** The listening connection of a pool. All stores on the pool share it, so that listening never uses up the pool. */
 export function listeningOn(pool: PostgresPool): SharedListening {
   const listening = listenings.get(pool) ?? new SharedListening(pool);
   listenings.set(pool, listening);
   return listening;
 }
 
-/** A listening connection: open while there are subscribers, however many. */
+/** A listening connection that is open while there are subscribers. */
 class SharedListening {
   readonly #pool: PostgresPool;
   readonly #listeners = new Set<{ call: Listener }>();
@@ -24,7 +24,7 @@ class SharedListening {
     this.#pool = pool;
   }
 
-  /** Returns what ends the subscription; for the last one it resolves when the connection is given up. */
+  /** Returns a function that ends the subscription; for the last one, it resolves after the connection is closed. */
   add(listener: Listener): () => Promise<void> {
     const added = { call: listener };
     this.#listeners.add(added);
@@ -39,9 +39,9 @@ class SharedListening {
 
   #start(): void {
     this.#ending = new AbortController();
-    const tellAll = (notice?: ThreadNotice): void => {
+    const notifyAll = (notice?: ThreadNotice): void => {
       for (const { call } of this.#listeners) call(notice);
     };
-    this.#ended = keepListening(this.#pool, tellAll, this.#ending.signal);
+    this.#ended = keepListening(this.#pool, notifyAll, this.#ending.signal);
   }
 }

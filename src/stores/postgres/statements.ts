@@ -1,7 +1,7 @@
 import { createThreadIndexes, type SqlPart } from '../sql/summary-query.ts';
 import type { PostgresQuery } from './postgres-pool.ts';
 
-/** The tables, for those who create them in migrations of their own. It may be run again. */
+/** Creates the tables, for apps that do so in a migration. Can be run again. */
 export const postgresSchema = `
 create table if not exists holdpoint_entries (
   thread_id text collate "C" not null,
@@ -22,7 +22,7 @@ create table if not exists holdpoint_threads (
 );
 ${createThreadIndexes}`;
 
-/* `if not exists` fails where two create at once. Sent as one text, so the lock is held until all of it is committed. */
+/* `if not exists` fails if two sessions create at once. Sent as one text, so that the lock is held until everything is committed. */
 export const createSchema = `select pg_advisory_xact_lock(7163384705);${postgresSchema}`;
 export const schemaIsMissing = `select to_regclass('holdpoint_threads') is null as missing`;
 
@@ -44,7 +44,7 @@ export const readClock: PostgresQuery = {
   text: 'select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now',
 };
 
-/* Never prepared: which index is right depends on the values. */
+/* Never prepared, as the best index depends on the values. */
 export function listThreads(page: SqlPart): PostgresQuery {
   return numbered({
     ...page,
@@ -67,10 +67,10 @@ function numbered({ text, values }: SqlPart): PostgresQuery {
 }
 
 /*
- * The row of the thread is taken first: who comes second waits for it, finds another revision, and writes nothing. All in
- * one statement: nothing is held between two round trips, and a dropped connection leaves all of it or none.
- * Where commits don't wait for the disk, this one does. Commits that notify wait for each other in the whole server, so there is
- * a notice only of what others can act on.
+ * The thread's row is written first: a concurrent append waits for it, finds another revision, and writes nothing. It is one statement, so
+ * that no lock is held between round trips, and a dropped connection leaves either all of it or nothing. If the server is configured not to
+ * wait for the disk, this commit waits all the same. Commits that notify wait for each other in the whole server, so there are only notices
+ * that somebody can act on.
  */
 const appendAfter = (takeThread: string): string => `
   with thread as (
@@ -103,7 +103,7 @@ export const appendNext: PostgresQuery = {
   `),
 };
 
-/* A thread that is not there is at revision 0. */
+/* A missing thread is at revision 0. */
 export const deleteThread: PostgresQuery = {
   name: 'holdpoint-delete',
   text: `
@@ -118,8 +118,8 @@ export const deleteThread: PostgresQuery = {
 };
 
 /*
- * Rows that another claim or an append holds are skipped: no worker waits for another. In the order of the index alone: to sort those of
- * one deadline, each claim would read all that are due at once.
+ * Skips rows that another claim or an append has locked, so that no worker waits for another. Ordered by the index alone: sorting the
+ * threads of one deadline would make each claim read all that are due.
  */
 const claimWhere = (condition: string): string => `
   with due as (

@@ -3,8 +3,8 @@ import { HoldpointError } from '../../errors.ts';
 import type { LogEntry, ThreadSummary } from '../../thread/thread-store.ts';
 
 /*
- * Rows of SQL stores, whose columns are the summary's own names in snake case. A status that this holdpoint does not know
- * is shown as the one that asks for a look.
+ * Rows of SQL stores, whose columns are the fields of the summary in snake case. A status of a newer holdpoint is read as
+ * `indeterminate`, so that a person checks the thread.
  */
 const rowSchema = z.object({
   thread_id: z.string(),
@@ -18,10 +18,10 @@ const rowSchema = z.object({
   updated_at: z.coerce.number(),
 });
 
-/** The summary in a row. Throws `log-tampered` for a row that no store wrote. */
+/** The summary in a row. Throws `log-tampered` for an invalid row. */
 export function summaryOfRow(row: unknown): ThreadSummary {
   const parsed = rowSchema.safeParse(row);
-  if (!parsed.success) throw notWritten();
+  if (!parsed.success) throw invalidRow();
   const { thread_id: threadId, agent, status, revision, next_deadline: nextDeadline } = parsed.data;
   return {
     threadId,
@@ -38,17 +38,17 @@ export function summaryOfRow(row: unknown): ThreadSummary {
 
 const entrySchema = z.object({ revision: z.coerce.number(), entry: z.string() });
 
-/** The entry in a row. Throws `log-tampered` for a row that no store wrote. */
+/** The entry in a row. Throws `log-tampered` for an invalid row. */
 export function entryOfRow(row: unknown): LogEntry {
   const parsed = entrySchema.safeParse(row);
-  if (!parsed.success) throw notWritten();
+  if (!parsed.success) throw invalidRow();
   const { revision, entry: text } = parsed.data;
   return Object.freeze({ revision, text });
 }
 
-function notWritten(): HoldpointError {
+function invalidRow(): HoldpointError {
   return new HoldpointError(
     'log-tampered',
-    'The database holds a row that no store of holdpoint wrote.',
+    'A holdpoint table has an invalid row. Restore the database from a backup.',
   );
 }

@@ -6,19 +6,19 @@ import type {
 } from '../../thread/thread-store.ts';
 
 /*
- * What SQL stores ask, in the SQL that their dialects share. A condition is written only where its filter is given: with
- * `? is null or …` no index serves it.
+ * Queries of SQL stores, in SQL that their dialects share. Conditions of absent filters are left out, because no index serves
+ * `? is null or …`.
  */
 
-/** Part of a statement, with a `?` for each of its values. */
+/** A part of a statement, with a `?` for each of its values. */
 export interface SqlPart {
   text: string;
   values: (string | number)[];
 }
 
 /**
- * The indexes that `holdpoint_threads` needs beside its primary key, `thread_id`. Their last columns are there to be filtered by
- * without reading the row. Every append writes to all of them, which takes less time than the flush of its commit.
+ * The indexes of `holdpoint_threads` besides its primary key, `thread_id`. Their last columns allow filtering without reading the row.
+ * Every append writes to all of them, which takes less time than the flush of its commit.
  */
 export const threadIndexes = {
   deadline: 'holdpoint_threads_by_deadline',
@@ -28,7 +28,7 @@ export const threadIndexes = {
   agent: 'holdpoint_threads_by_agent',
 } as const;
 
-/** Creates these indexes; it may be run again. */
+/** Creates these indexes; can be run again. */
 export const createThreadIndexes = `
 create index if not exists ${threadIndexes.deadline} on holdpoint_threads (agent, next_deadline) where next_deadline is not null;
 create index if not exists ${threadIndexes.time} on holdpoint_threads (updated_at, thread_id, agent);
@@ -43,7 +43,7 @@ const orders = {
   newest: 'updated_at desc, thread_id desc',
 } as const;
 
-/** `where … order by … limit …` of a page of summaries. */
+/** The `where … order by … limit …` for a page of summaries. */
 export function pagePart({ order = 'id', after, limit = 100, ...filter }: ThreadQuery): SqlPart {
   const conditions = conditionsOf(filter);
   if (after !== undefined) conditions.push(afterCondition(order, after));
@@ -54,17 +54,17 @@ export function pagePart({ order = 'id', after, limit = 100, ...filter }: Thread
   };
 }
 
-/** `where …` of the threads that a filter means; empty for all of them. */
+/** The `where …` for the threads that a filter selects; empty for all threads. */
 export function filterPart(filter: ThreadFilter): SqlPart {
   return wherePart(conditionsOf(filter));
 }
 
-/** What the `agent` column holds: for a thread without an agent's name, the empty text. */
+/** The value of the `agent` column: the empty text for an agent without a name. */
 export function agentColumn(agent: string | null | undefined): string {
   return agent ?? '';
 }
 
-/** What subscribers are told about an append; nothing where nobody but the run itself can act on it. */
+/** The notice for subscribers about an append; `undefined` if nobody but its run can act on it. */
 export function noticeOf({
   threadId,
   agent,

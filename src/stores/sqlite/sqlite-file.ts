@@ -2,19 +2,19 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { HoldpointError } from '../../errors.ts';
 
-/** What a statement takes for a `?`. */
+/** A value for a `?` of a statement. */
 type SqlValue = string | number | null;
 
-/** One SQLite file in write-ahead-log mode. Throws `log-tampered` for a file that is damaged. */
+/** A SQLite file in write-ahead-log mode. Throws `log-tampered` if the file is damaged. */
 export class SqliteFile {
   readonly #database: DatabaseSync;
   readonly #busyTimeoutMs: number;
-  /* Preparing costs more than most statements themselves. */
+  /* Preparing a statement takes longer than running most of them. */
   readonly #statements = new Map<string, StatementSync>();
-  /** Whether the write-ahead log may still hold what was deleted. */
+  /** Whether the write-ahead log may still contain deleted data. */
   #isLogStale = false;
 
-  /** Opens the file, or creates it, and runs `schema`, which must allow for being run again. */
+  /** Opens or creates the file and runs `schema`, which is run at every opening. */
   constructor(path: string, schema: string, busyTimeoutMs: number) {
     const { DatabaseSync: Database } = nodeSqlite();
     this.#busyTimeoutMs = busyTimeoutMs;
@@ -30,17 +30,17 @@ export class SqliteFile {
     }
   }
 
-  /** The rows that a query gives. */
+  /** The rows of a query. */
   rows(text: string, values: readonly SqlValue[] = []): Record<string, unknown>[] {
     return this.#explaining(() => this.#prepared(text).all(...values));
   }
 
-  /** Writes, and says how many rows that changed. */
+  /** Runs a statement that writes. Returns how many rows it changed. */
   write(text: string, values: readonly SqlValue[] = []): number {
     return this.#explaining(() => Number(this.#prepared(text).run(...values).changes));
   }
 
-  /** Does all that `work` writes, or nothing of it when it throws. No other process writes meanwhile. */
+  /** Runs `work` in a transaction, which is rolled back if it throws. No other process writes meanwhile. */
   transaction<RESULT>(work: () => RESULT): RESULT {
     this.write('begin immediate');
     try {
@@ -49,13 +49,13 @@ export class SqliteFile {
       if (this.#isLogStale) this.truncateLog();
       return result;
     } catch (error) {
-      /* SQLite ends a transaction itself where the disk is full or fails. */
+      /* SQLite itself ends the transaction if the disk is full or fails. */
       if (this.#database.isTransaction) this.write('rollback');
       throw error;
     }
   }
 
-  /** A number that changes when another connection has committed; `undefined` where it can't be read. */
+  /** A number that changes when another connection commits; `undefined` if it can't be read. */
   version(): number | undefined {
     try {
       return Number(this.#prepared('pragma data_version').get()?.['data_version']);
@@ -65,8 +65,8 @@ export class SqliteFile {
   }
 
   /**
-   * Empties the write-ahead log, which still holds what was deleted. Waits for no other process that reads or writes: the next
-   * transaction tries again then.
+   * Empties the write-ahead log, which still contains deleted data. If another process is reading or writing, the next transaction
+   * retries instead.
    */
   truncateLog(): void {
     try {
@@ -101,12 +101,12 @@ export class SqliteFile {
   }
 }
 
-/* The first bytes of every SQLite file, which say how long its pages are. */
+/* The header of a SQLite file, in bytes. It contains the page size. */
 const headerLength = 100;
 
 /*
- * SQLite fills up a last page that was cut off, and answers from what is left of it. A file whose write-ahead log is there may be cut off:
- * SQLite makes it whole from that.
+ * SQLite pads a truncated last page and returns what is left of it. A file with a write-ahead log may be truncated, as SQLite restores it
+ * from the log.
  */
 function refuseCutOff(path: string): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -116,7 +116,7 @@ function refuseCutOff(path: string): void {
   const file = openSync(path, 'r');
   readSync(file, header, 0, headerLength, 0);
   closeSync(file);
-  /* 1 stands for 65,536, which the field can't hold. */
+  /* 1 stands for 65,536, which doesn't fit into the field. */
   const pageSize = header.readUInt16BE(16);
   if (size % (pageSize === 1 ? 65_536 : pageSize) === 0) return;
   throw new HoldpointError(
@@ -125,7 +125,7 @@ function refuseCutOff(path: string): void {
   );
 }
 
-/* Not imported, as an import of a module that an older Node lacks fails without saying which Node has it. */
+/* Not imported, because the import would fail on an older Node without saying which version is needed. */
 function nodeSqlite(): typeof import('node:sqlite') {
   const sqlite = globalThis.process?.getBuiltinModule?.('node:sqlite');
   if (sqlite !== undefined) return sqlite;
@@ -134,7 +134,7 @@ function nodeSqlite(): typeof import('node:sqlite') {
   );
 }
 
-/** SQLite refuses one of two processes that switch a new file to its log at once, without waiting: they might wait for each other. */
+/** If two processes switch a new file to a write-ahead log at once, SQLite fails one of them without waiting, as they could deadlock. */
 function useWriteAheadLog(database: DatabaseSync, until: number): void {
   for (;;) {
     try {
@@ -147,7 +147,7 @@ function useWriteAheadLog(database: DatabaseSync, until: number): void {
   }
 }
 
-/* What `sqlite3.h` calls them. */
+/* Result codes of `sqlite3.h`. */
 const busy = 5;
 const corrupt = 11;
 const notADatabase = 26;
@@ -157,8 +157,8 @@ function primaryCode(error: unknown): number {
 }
 
 /*
- * A damaged file becomes an error of ours, also where it holds an integer that JavaScript can't. A full or failing disk stays what
- * SQLite says it is.
+ * Turns the errors of a damaged file into `log-tampered`, including that of an integer which JavaScript can't represent. Errors of a full or
+ * failing disk stay as they are.
  */
 function explained(error: unknown): unknown {
   if (!(error instanceof Error)) return error;

@@ -1,13 +1,13 @@
 import type { ThreadNotice } from '../../thread/thread-store.ts';
 
-/** How often to look for what other processes have written. */
+/** How often to check for writes of other processes, in milliseconds. */
 const intervalMs = 50;
 
 type Listener = (notice?: ThreadNotice) => void;
 
 /**
- * Those who subscribed to one store. They get the notices of its own appends at once, and a call without a notice when another
- * connection has written to the file: one timer compares its version, for however many subscribers.
+ * The subscribers of a store. They receive notices of its own appends at once, and are called without a notice when another connection has
+ * written to the file: one timer, shared by all subscribers, compares the file's version.
  */
 export class Subscribers {
   readonly #readVersion: () => number | undefined;
@@ -20,9 +20,10 @@ export class Subscribers {
     this.#readVersion = readVersion;
   }
 
-  /** Returns what ends the subscription. */
+  /** Returns a function that ends the subscription. */
   add(listener: Listener): () => Promise<void> {
-    if (this.#isClosed) throw new Error('The store is closed.');
+    if (this.#isClosed)
+      throw new Error('This store is closed. Open the file again with sqliteStore.');
     const added = { call: listener };
     this.#listeners.add(added);
     if (this.#timer === undefined) {
@@ -35,7 +36,7 @@ export class Subscribers {
     };
   }
 
-  /** Calls every listener, soon: one that throws must not look like an append that failed. */
+  /** Calls every listener in a microtask, so that one that throws does not make an append fail. */
   notify(notice?: ThreadNotice): void {
     for (const listener of this.#listeners) {
       queueMicrotask(() => {

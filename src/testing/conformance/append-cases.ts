@@ -12,10 +12,10 @@ import {
   summary,
 } from './conformance-case.ts';
 
-/** What the log of a thread must do. */
+/** Requirements for appending to the log of a thread. */
 export const appendCases: readonly StoreConformanceCase[] = [
   {
-    name: 'a thread that was never written has no entries and no head',
+    name: 'a thread without appends has no entries and no head',
     async check(store) {
       await holds(store, 't', []);
       strictEqual(await store.head('t'), undefined);
@@ -24,7 +24,7 @@ export const appendCases: readonly StoreConformanceCase[] = [
     },
   },
   {
-    name: 'what was appended is read at once, here and elsewhere, in order and after a revision',
+    name: 'appended entries can be read at once, in this and other processes, in order and from a revision',
     async check(store, reopen) {
       await append(store, 't');
       await store.append('t', end(1), [entry(4, 'three events')], summary('t', { revision: 4 }));
@@ -40,7 +40,7 @@ export const appendCases: readonly StoreConformanceCase[] = [
     },
   },
   {
-    name: 'several entries in one append are all there, or none of them is',
+    name: 'an append of several entries stores all of them or none',
     async check(store, reopen) {
       const entries = Array.from({ length: 50 }, (_, index) => entry(index + 1, `entry ${index}`));
       const head = summary('t', { revision: 50 });
@@ -55,14 +55,14 @@ export const appendCases: readonly StoreConformanceCase[] = [
     },
   },
   {
-    name: 'append is an exact compare-and-swap: all of it at the expected revision, or nothing',
+    name: 'append is an exact compare-and-swap: it stores everything at the expected revision, or nothing',
     async check(store) {
       const head = await append(store, 't');
       for (const revision of [0, 2, 5]) {
         const late = summary('t', { revision: revision + 1, status: 'waiting' });
         await conflicts(store.append('t', end(revision), [entry(revision + 1, 'late')], late));
       }
-      /* Another thread of this id and length, as after a deletion. */
+      /* A different thread with the same id and length, as after a deletion. */
       const elsewhere = { revision: 1, hash: 'another' };
       await conflicts(store.append('t', elsewhere, [entry(2)], summary('t', { revision: 2 })));
       await conflicts(store.append('other', end(1), [entry(2)], summary('other', { revision: 2 })));
@@ -71,7 +71,7 @@ export const appendCases: readonly StoreConformanceCase[] = [
     },
   },
   {
-    name: 'of many appends at one revision, one wins and the others conflict',
+    name: 'of several concurrent appends at one revision, one succeeds and the others conflict',
     async check(store, reopen) {
       const stores = [store, reopen(), reopen(), reopen()];
       for (const revision of [1, 2, 3]) {
@@ -87,7 +87,7 @@ export const appendCases: readonly StoreConformanceCase[] = [
     },
   },
   {
-    name: 'text comes back to the letter: escapes, line separators, numbers, order of keys, megabytes',
+    name: 'text is returned unchanged: escapes, line separators, numbers, key order, megabytes',
     async check(store, reopen) {
       const texts = [
         JSON.stringify(['\0', '"\\', '\uD800', "'; --", '$1 ? :x %s']),
@@ -110,7 +110,7 @@ export const appendCases: readonly StoreConformanceCase[] = [
     },
   },
   {
-    name: 'the head is the last summary to the letter, with nothing left of the one before',
+    name: 'the head is exactly the last summary, with no fields of an earlier one',
     async check(store, reopen) {
       const summaries: ThreadSummary[] = [
         summary('t', { agent: 'booking', status: 'running', failures: 3, nextDeadline: 0 }),
@@ -131,7 +131,7 @@ export const appendCases: readonly StoreConformanceCase[] = [
     },
   },
   {
-    name: 'nothing that goes in or comes out is shared',
+    name: 'objects that are passed in or returned are not shared with the store',
     async check(store) {
       const given = { ...entry(1) };
       const head = summary('t');
@@ -147,7 +147,7 @@ export const appendCases: readonly StoreConformanceCase[] = [
     },
   },
   {
-    name: 'ids of threads are kept apart, whatever they look like',
+    name: 'thread ids are distinguished, whatever characters they contain',
     async check(store) {
       const injection = "'; drop table holdpoint_entries; --";
       const long = 'é'.repeat(255);

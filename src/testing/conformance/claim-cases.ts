@@ -2,13 +2,13 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { ThreadClaim } from '../../thread/thread-store.ts';
 import { append, entry, holds, idsOf, type StoreConformanceCase } from './conformance-case.ts';
 
-/* At time 100, for 50. */
+/* At time 100, for 50 milliseconds. */
 const claim: ThreadClaim = { agent: null, dueBefore: 101, until: 150, limit: 10 };
 
-/** How workers share what is due. */
+/** Requirements for claiming due threads. */
 export const claimCases: readonly StoreConformanceCase[] = [
   {
-    name: 'claim gives due threads, the most overdue first, and no more than it was asked for',
+    name: 'claim returns due threads, the most overdue first, up to the limit',
     async check(store) {
       const deadlines = { a: 60, b: 100, c: 0, d: 40, later: 101 };
       for (const [id, nextDeadline] of Object.entries(deadlines)) {
@@ -21,7 +21,7 @@ export const claimCases: readonly StoreConformanceCase[] = [
     },
   },
   {
-    name: 'a claimed thread is not given again before its time, here or elsewhere, and is given again then',
+    name: 'a claimed thread can be claimed again only after the claim expires, in this and other processes',
     async check(store, reopen) {
       const head = await append(store, 't', {
         nextDeadline: 5,
@@ -39,7 +39,7 @@ export const claimCases: readonly StoreConformanceCase[] = [
     },
   },
   {
-    name: 'a claim changes no log and no revision, and the next append overwrites it',
+    name: 'a claim changes neither log nor revision, and the next append replaces it',
     async check(store) {
       await append(store, 't', { nextDeadline: 5 });
       await store.claim(claim);
@@ -52,7 +52,7 @@ export const claimCases: readonly StoreConformanceCase[] = [
     },
   },
   {
-    name: 'claim gives only threads of the agent that is named, or of agents without a name',
+    name: 'claim returns only threads of the named agent, or those without an agent name',
     async check(store) {
       await append(store, 'unnamed', { nextDeadline: 1 });
       await append(store, 'mine', { nextDeadline: 2, agent: 'booking' });
@@ -66,7 +66,7 @@ export const claimCases: readonly StoreConformanceCase[] = [
     },
   },
   {
-    name: 'claim of one thread leaves the others to others',
+    name: 'a claim of one thread does not claim others',
     async check(store) {
       for (const id of ['a', 'b', 'c']) await append(store, id, { nextDeadline: 1 });
       await append(store, 'idle');
@@ -80,7 +80,7 @@ export const claimCases: readonly StoreConformanceCase[] = [
     },
   },
   {
-    name: 'claims at the same time give each thread to one of them',
+    name: 'concurrent claims return each thread only once',
     async check(store, reopen) {
       const ids = Array.from({ length: 40 }, (_, index) => `t${index}`);
       for (const id of ids) await append(store, id, { nextDeadline: 1 });

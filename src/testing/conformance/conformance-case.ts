@@ -2,28 +2,28 @@ import { deepStrictEqual, rejects } from 'node:assert/strict';
 import { HoldpointError } from '../../errors.ts';
 import type { LogEnd, LogEntry, ThreadStore, ThreadSummary } from '../../thread/thread-store.ts';
 
-/** One thing that every store must do. */
+/** A requirement that every store must meet. */
 export interface StoreConformanceCase {
   name: string;
   /**
-   * Rejects when the store does not do it. `store` is empty; `reopen` gives the same store as another process would
-   * open it (for a store in memory: the store itself).
+   * Rejects if the store does not meet it. `store` must be empty; `reopen` returns the same store as another process would open it (for a
+   * memory store: the store itself).
    */
   check(store: ThreadStore, reopen: () => ThreadStore): Promise<void>;
 }
 
-/** An entry of one event that says `content`. A store never looks inside. */
+/** An entry of one message with `content`. A store must not interpret it. */
 export function entry(revision: number, content = 'x'): LogEntry {
   const event = { type: 'message-added', at: 1, message: { role: 'user', content } };
   return { revision, text: JSON.stringify({ v: 1, events: [event], hash: 'hash' }) };
 }
 
-/** Where a log of these cases ends: a store looks at the hash as little as at the entries, and compares it. */
+/** The end of a log in these cases. A store compares the hash but does not interpret it. */
 export function end(revision: number): LogEnd {
   return { revision, hash: revision === 0 ? '' : `hash ${revision}` };
 }
 
-/** A summary of a thread with one event, changed by `more`. */
+/** The summary of a thread with one event; `more` overrides its fields. */
 export function summary(threadId: string, more: Partial<ThreadSummary> = {}): ThreadSummary {
   return {
     threadId,
@@ -36,7 +36,7 @@ export function summary(threadId: string, more: Partial<ThreadSummary> = {}): Th
   };
 }
 
-/** Appends one entry of one event and gives the summary that the thread then has. */
+/** Appends one entry with one event; returns the thread's new summary. */
 export async function append(
   store: ThreadStore,
   threadId: string,
@@ -57,7 +57,7 @@ export function isConflict(error: unknown): boolean {
   return HoldpointError.isInstance(error) && error.code === 'revision-conflict';
 }
 
-/** Rejects unless the log of the thread is these entries. */
+/** Rejects unless the thread's log consists of these entries. */
 export async function holds(
   store: ThreadStore,
   threadId: string,
@@ -66,7 +66,7 @@ export async function holds(
   deepStrictEqual(plain(await store.read(threadId)), entries);
 }
 
-/** The entries without what a store may have added to their objects. */
+/** The entries without properties that the store may have added. */
 export function plain(entries: readonly LogEntry[]): LogEntry[] {
   return entries.map(({ revision, text }) => ({ revision, text }));
 }

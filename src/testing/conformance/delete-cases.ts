@@ -9,10 +9,10 @@ import {
   type StoreConformanceCase,
 } from './conformance-case.ts';
 
-/** How a thread goes. */
+/** Requirements for deleting a thread. */
 export const deleteCases: readonly StoreConformanceCase[] = [
   {
-    name: 'a deleted thread is nowhere any more, and its id is free; the others stay as they are',
+    name: 'a deleted thread is removed everywhere and its id is free; other threads are unchanged',
     async check(store, reopen) {
       const others = [await append(store, 'a'), await append(store, 'tt', { status: 'waiting' })];
       await append(store, 't', { nextDeadline: 1, agent: 'booking' });
@@ -31,7 +31,7 @@ export const deleteCases: readonly StoreConformanceCase[] = [
     },
   },
   {
-    name: 'delete is an exact compare-and-swap, and a thread that is not there is at revision 0',
+    name: 'delete is an exact compare-and-swap, and a thread that does not exist is at revision 0',
     async check(store) {
       await append(store, 't');
       const head = await append(store, 't', { revision: 2 });
@@ -47,7 +47,7 @@ export const deleteCases: readonly StoreConformanceCase[] = [
     },
   },
   {
-    name: 'of a delete and an append at one revision, one wins and the other conflicts',
+    name: 'of a concurrent delete and append at one revision, one succeeds and the other conflicts',
     async check(store, reopen) {
       const other = reopen();
       for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) {

@@ -11,7 +11,7 @@ import { end, append, idsOf, type StoreConformanceCase } from './conformance-cas
 const statuses: ThreadStatus[] = ['idle', 'waiting', 'running', 'indeterminate', 'stuck'];
 const agents = [undefined, 'booking', 'billing'];
 
-/* Every status with every agent, some with a deadline; four have the same time, so that the id decides their order. */
+/* Every status with every agent, some with a deadline; four have the same time, so that their order depends on the id. */
 async function fill(store: ThreadStore): Promise<ThreadSummary[]> {
   const filled: ThreadSummary[] = [];
   for (let place = 0; place < 30; place += 1) {
@@ -40,7 +40,7 @@ const filters: ThreadFilter[] = ([undefined, ...statuses] as const).flatMap((sta
   ),
 );
 
-function isMeant(
+function matches(
   summary: ThreadSummary,
   { status, agent, dueBefore, updatedBefore }: ThreadFilter,
 ): boolean {
@@ -75,22 +75,22 @@ async function pages(store: ThreadStore, query: ThreadQuery): Promise<ThreadSumm
   }
 }
 
-/** What inboxes and operators ask of a store. */
+/** Requirements for listing and counting threads. */
 export const listCases: readonly StoreConformanceCase[] = [
   ...(['id', 'oldest', 'newest'] as const).map((order): StoreConformanceCase => ({
-    name: `list by ${order} gives what a filter means, each thread once, whole and in pages`,
+    name: `list by ${order} returns each thread that matches the filter once, at once and in pages`,
     async check(store, reopen) {
       const filled = await fill(store);
       const reader = reopen();
       for (const filter of filters) {
-        const meant = sorted[order](filled.filter((each) => isMeant(each, filter)));
-        deepStrictEqual(await reader.list({ ...filter, order }), meant);
-        deepStrictEqual(await pages(reader, { ...filter, order, limit: 2 }), meant);
+        const matching = sorted[order](filled.filter((each) => matches(each, filter)));
+        deepStrictEqual(await reader.list({ ...filter, order }), matching);
+        deepStrictEqual(await pages(reader, { ...filter, order, limit: 2 }), matching);
       }
     },
   })),
   {
-    name: 'list goes by id unless it is told otherwise, and gives 100 threads unless it is told how many',
+    name: 'list orders by id and returns 100 threads by default',
     async check(store) {
       const ids = Array.from({ length: 101 }, (_, index) => `t${String(index).padStart(3, '0')}`);
       for (const [index, id] of ids.toReversed().entries())
@@ -102,7 +102,7 @@ export const listCases: readonly StoreConformanceCase[] = [
     },
   },
   {
-    name: 'a page begins after a place, also when the thread that was there is gone or has changed',
+    name: 'a page begins after a position, even if its thread was deleted or has changed',
     async check(store) {
       for (const [at, id] of ['a', 'b', 'c', 'd'].entries())
         await append(store, id, { updatedAt: at });
@@ -116,18 +116,18 @@ export const listCases: readonly StoreConformanceCase[] = [
     },
   },
   {
-    name: 'count is how many threads a filter means',
+    name: 'count is the number of threads that match a filter',
     async check(store, reopen) {
       const filled = await fill(store);
       const reader = reopen();
       for (const filter of filters) {
-        const meant = filled.filter((each) => isMeant(each, filter));
-        strictEqual(await reader.count(filter), meant.length);
+        const matching = filled.filter((each) => matches(each, filter));
+        strictEqual(await reader.count(filter), matching.length);
       }
     },
   },
   {
-    name: 'list and count are in step with append',
+    name: 'list and count reflect every append',
     async check(store, reopen) {
       await append(store, 't', { status: 'waiting', nextDeadline: 5, agent: 'booking' });
       const reader = reopen();

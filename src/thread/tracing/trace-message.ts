@@ -3,16 +3,16 @@ import type { UserInputRequest, UserInputResponseContent } from '../../content/u
 import type { ThreadEventOf } from '../thread-event.ts';
 
 /**
- * A message on the tracing channel `holdpoint` of `node:diagnostics_channel`. Each is one operation, the same object from its `start` to
- * its `asyncEnd`. `invoked` is a run of an agent, and contains everything the run does: `prompted`, a request to the model; `started`, a
- * tool that runs here; `delivered`, an answer on its way to the tool that asked. `requested`, `answered`, `closed` and `finished` are
- * appends: `asyncEnd` without an `error` means that the event is durable, and with one that it may not be. `indeterminate` is published
- * once it is durable, and has no `asyncEnd`.
+ * A message on the tracing channel `holdpoint` of `node:diagnostics_channel`. Each message is one operation, and the same object from its
+ * `start` to its `asyncEnd`. `invoked` is a run of an agent, within which are `prompted`, a request to the model; `started`, the execution
+ * of a tool; and `delivered`, an answer that is sent to the tool that asked. `requested`, `answered`, `closed` and `finished` are appends:
+ * `asyncEnd` without an `error` means that the event is durable; with one, it may not be. `indeterminate` is published once it is durable,
+ * and has no `asyncEnd`.
  *
- * What people, models and tools wrote is in `request`, `response`, `input`, `outcome`, `result` and `error` alone. These are the
- * thread's own, frozen; `result` and `error` are the very objects that the work returned or threw: do not change them. `principal` is
- * who answered, as the app says. An exception in a subscriber becomes an uncaught exception of the process, as on every channel of Node;
- * it does not stop the run.
+ * Only `request`, `response`, `input`, `outcome`, `result` and `error` contain what people, models and tools wrote. They belong to the
+ * thread and are frozen, except `result` and `error`, which are the objects that the work returned or threw: do not change them.
+ * `principal` is the person who answered, as authenticated by the app. An exception in a subscriber becomes an uncaught exception of the
+ * process, as on every channel of Node, and does not stop the run.
  *
  * @example
  * tracingChannel('holdpoint').asyncEnd.subscribe((message) => {
@@ -30,41 +30,41 @@ export type TraceMessage =
   | DeliveredMessage
   | IndeterminateMessage;
 
-/** A run of an agent, from the call of `run` or `stream` to its end; also one that is refused, or has nothing to do. */
+/** A run of an agent, from the call of `run` or `stream` to its end, including one that is refused or has nothing to do. */
 export interface InvokedMessage extends ModelName, Enterable {
   type: 'invoked';
   threadId: string;
   agentName: string | undefined;
-  /** The id of the run in the log; absent until the run has taken the thread. */
+  /** The id of the run in the log; absent until the run holds the thread. */
   runId?: string;
   /** At `asyncEnd`, as in the `AgentResponse`. */
   status?: string;
   finishReason?: string | undefined;
   usage?: TokenUsage | undefined;
-  /** At `asyncEnd`: the `AgentResponse`, or what the run failed with. */
+  /** At `asyncEnd`: the `AgentResponse`, or the error of the run. */
   result?: unknown;
   error?: unknown;
 }
 
-/** One request to the model; a retry is another. */
+/** One request to the model; a retry is another message. */
 export interface PromptedMessage extends ModelName, Enterable {
   type: 'prompted';
   threadId: string;
-  /** The model step of the thread, from 0. */
+  /** The number of the step in the thread, from 0. */
   step: number;
-  /** At `asyncEnd`: what the provider reports with its answer. */
+  /** At `asyncEnd`: what the provider reports with its response. */
   answer?: ModelAnswer;
-  /** At `asyncEnd`: the provider's answer, or what it failed with. */
+  /** At `asyncEnd`: the provider's response, or the error of the request. */
   result?: unknown;
   error?: unknown;
 }
 
-/** A person is asked. */
+/** A request to a person was opened. */
 interface RequestedMessage extends RequestFacts, Traceable {
   type: 'requested';
 }
 
-/** A person answered; for good once it is durable. */
+/** A person answered. The answer counts once it is durable. */
 export interface AnsweredMessage extends RequestFacts, Traceable {
   type: 'answered';
   decision: 'approved' | 'rejected' | 'answered' | 'dismissed';
@@ -77,7 +77,7 @@ export interface AnsweredMessage extends RequestFacts, Traceable {
   follows: string | undefined;
 }
 
-/** A request that ended without an answer, or, with `wasAnswered`, whose answer no longer holds. */
+/** A request was closed without an answer, or, with `wasAnswered`, its answer no longer counts. */
 interface ClosedMessage extends RequestFacts {
   type: 'closed';
   cause: ThreadEventOf<'request-closed'>['cause'];
@@ -88,23 +88,23 @@ interface ClosedMessage extends RequestFacts {
   follows: string | undefined;
 }
 
-/** A tool runs: `start` comes after the call's start is durable, and the tool's own work is within the operation. */
+/** The execution of a tool. `start` is published once the start of the call is durable. */
 interface StartedMessage extends CallFacts, Enterable {
   type: 'started';
-  /** The tool's description, if it is a string and not a function. */
+  /** The tool's description; `undefined` if it is a function. */
   description: string | undefined;
   /** The `traceparent` that is stored with the approval. */
   follows: string | undefined;
-  /** At `asyncEnd`: what the tool returned, or threw. */
+  /** At `asyncEnd`: what the tool returned or threw. */
   result?: unknown;
   error?: unknown;
 }
 
-/** A call has its one result, wherever it comes from; also one that was denied or refused, and was never started. */
+/** A call ended, wherever its outcome came from, including a call that was denied and never started. */
 interface FinishedMessage extends CallFacts {
   type: 'finished';
   status: ToolCallOutcome['status'];
-  /** Who knows the result when no run does. */
+  /** Where the outcome came from, if not from the run that started the call. */
   source?: ThreadEventOf<'call-ended'>['source'];
   channel?: string | undefined;
   principal?: unknown;
@@ -112,23 +112,23 @@ interface FinishedMessage extends CallFacts {
   error?: unknown;
 }
 
-/** The tool that asked beside its call is told the answer; with an `error` at `asyncEnd`, it was not. */
+/** An answer is sent to the tool that asked during its call. With an `error` at `asyncEnd`, the tool did not receive it. */
 interface DeliveredMessage extends RequestFacts, Enterable {
   type: 'delivered';
   /** The `traceparent` that is stored with the answer. */
   follows: string | undefined;
 }
 
-/** A call was started, its run is gone, and nobody knows what came of it. */
+/** A call was started, its run is gone, and its outcome is unknown. */
 interface IndeterminateMessage extends CallFacts {
   type: 'indeterminate';
   /** The `traceparent` that is stored with the approval. */
   follows: string | undefined;
 }
 
-/** A model, as the AI SDK names it. */
+/** The model, as the AI SDK names it. */
 export interface ModelName {
-  /** Absent for a run whose model was given as an id. */
+  /** `undefined` for a run whose model was passed as an id. */
   provider: string | undefined;
   modelId: string;
 }
@@ -139,57 +139,57 @@ interface TokenUsage {
   outputTokens: number | undefined;
 }
 
-/** What a provider reports with its answer. */
+/** What a provider reports with its response. */
 export interface ModelAnswer {
   id: string | undefined;
-  /** The model that answered, which may be a version of the one that was asked for. */
+  /** The model that responded, which may be a version of the requested one. */
   modelId: string | undefined;
   finishReason: string;
   usage: TokenUsage;
 }
 
-/** What is told of a request. */
+/** What every trace message about a request has. */
 export interface RequestFacts extends Conversation {
   threadId: string;
   requestId: string;
   requestType: UserInputRequest['type'];
-  /** The call that it is about, if it is about one. */
+  /** The call that it is about, if any. */
   toolCallId?: string | undefined;
   toolName?: string | undefined;
   request: UserInputRequest;
-  /** Why the store, or the tool, did not take it; a `revision-conflict` when somebody was faster, and it is decided again. */
+  /** Why the store or the tool did not accept it. A `revision-conflict` means a concurrent append, after which it is retried. */
   error?: unknown;
 }
 
-/** What is told of a call. */
+/** What every trace message about a call has. */
 export interface CallFacts extends Conversation {
   threadId: string;
   toolCallId: string;
   toolName: string;
-  /** The latest request about it. */
+  /** The id of the latest request about it. */
   requestId?: string | undefined;
-  /** How often it was started: 0 for a call that never was. */
+  /** How many times it was started; 0 for a call that was never started. */
   attempt: number;
   input: unknown;
 }
 
 interface Conversation {
-  /** For a call of `guardTools`: the `threadId` it was given. `threadId` here is the thread that records the call. */
+  /** For a call of `guardTools`, the `threadId` that it was given. `threadId` is then the thread that records the call. */
   conversationId?: string | undefined;
 }
 
 interface Enterable {
   /**
-   * To be set on `start`, by one subscriber, to run the work in an async context of its choice: it is called with a function that
-   * begins the work, and should call it at once. The work begins exactly once, whatever this does.
+   * One subscriber may set this on `start`, to run the work in an async context of its choice. It is called with a function that begins
+   * the work, and should call it synchronously. The work begins exactly once, whatever this function does.
    */
   within?: (begin: () => void) => void;
 }
 
 interface Traceable {
   /**
-   * To be set on `start`, by one subscriber: the W3C `traceparent` of its span. It is stored with the event, so that what follows can
-   * be linked to it, days later and in another process. What is no `traceparent` is left out.
+   * One subscriber may set this on `start`, to the W3C `traceparent` of its span. It is stored with the event, so that later spans can
+   * link to it, even days later and in another process. An invalid value is ignored.
    */
   traceparent?: string | undefined;
 }

@@ -1,10 +1,10 @@
 import type { ModelDelta } from '../../../agent/model/streaming-model.ts';
-import { addDelta } from '../../../thread/streamed-text.ts';
+import { addDelta, type StreamedText } from '../../../thread/streamed-text.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 import { reasoningId, type StepMessages, type StepText } from './step-messages.ts';
 
 /** A text that is streamed before its step is recorded. */
-interface OpenText extends StepText {
+interface OpenText extends StepText, StreamedText {
   isOpen: boolean;
 }
 
@@ -68,7 +68,7 @@ export class StepEvents {
   }
 
   #add(type: StepText['type'], key: string, text: string): AgUiEvent[] {
-    const block = this.#blocks.get(key) ?? { type, messageId: '', text: '', isOpen: false };
+    const block = this.#blocks.get(key) ?? newText(type);
     this.#blocks.set(key, block);
     const delta = addDelta(block, text);
     if (delta === undefined) return [];
@@ -104,6 +104,10 @@ export function textEvents(
   ];
 }
 
+function newText(type: StepText['type']): OpenText {
+  return { type, messageId: '', text: '', isShown: false, isOpen: false };
+}
+
 function missing(recorded: StepText, streamed: OpenText | undefined): AgUiEvent[] {
   if (streamed?.isOpen === true) {
     const rest = recorded.text.slice(streamed.text.length);
@@ -111,7 +115,7 @@ function missing(recorded: StepText, streamed: OpenText | undefined): AgUiEvent[
   }
   if (streamed !== undefined && streamed.text === recorded.text) return [];
   const text = recorded.text.slice(streamed?.text.length ?? 0);
-  const rest = { ...recorded, isOpen: false, text };
+  const rest = { ...recorded, text, isShown: true, isOpen: false };
   return [...opening(rest), content(rest, text), ...closing(rest)];
 }
 

@@ -1,13 +1,15 @@
 import { toolErrorText } from '../../../http/tool-error-text.ts';
 import { type AssistantPart, partsOf } from '../../../thread/proposed-calls.ts';
-import { isBlank, type StreamedText } from '../../../thread/streamed-text.ts';
+import { isBlank } from '../../../thread/streamed-text.ts';
 import type { ThreadEventOf } from '../../../thread/thread-event.ts';
 import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
 import type { AgUiToolCall, ResultMetadata } from './ag-ui-event.ts';
 
 /** A text of a step that a client shows as a message, or as the text of one. */
-export interface StepText extends StreamedText {
+export interface StepText {
+  type: 'text' | 'reasoning';
   messageId: string;
+  text: string;
 }
 
 /** The result of a call, as a client gets it. */

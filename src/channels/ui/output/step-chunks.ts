@@ -5,7 +5,7 @@ import type { StepPart } from './step-parts.ts';
 import { type ThreadViewOptions, toolPartFields } from './thread-view-options.ts';
 
 interface Block extends StreamedText {
-  /** Empty until the block is on the page. */
+  /** Empty until the block is shown. */
   id: string;
   isEnded: boolean;
 }
@@ -109,12 +109,18 @@ export class StepChunks {
 
   #ofBlock(type: Block['type'], delta: BlockDelta): UIMessageChunk[] {
     const key = `${type} ${delta.id}`;
-    const block = this.#blocks.get(key) ?? { type, id: '', text: '', isEnded: false };
+    const block = this.#blocks.get(key) ?? {
+      type,
+      id: '',
+      text: '',
+      isShown: false,
+      isEnded: false,
+    };
     this.#blocks.set(key, block);
     if ('text' in delta) return this.#addText(block, delta.text);
     if (!delta.type.endsWith('-end')) return [];
     this.#blocks.delete(key);
-    if (block.id === '') return [];
+    if (!block.isShown) return [];
     block.isEnded = true;
     return [{ type: `${type}-end`, id: block.id }];
   }

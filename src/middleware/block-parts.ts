@@ -1,20 +1,23 @@
-import type { ProviderPart } from '../agent/model/collected-response.ts';
+import type { ProviderPart, ProviderResponse } from '../agent/model/collected-response.ts';
 import type { ModelDelta } from '../agent/model/streaming-model.ts';
 
-/** A piece of a text or of a thought. */
+/** A delta of a text or reasoning block. */
 export type BlockDelta = Extract<
   ModelDelta,
   { type: `${'text' | 'reasoning'}-${'start' | 'delta' | 'end'}` }
 >;
 
-/** The blocks of text and thought of a run. Providers begin their ids anew in every answer; the caller sees one answer. */
-export class ToldBlocks {
+/**
+ * The text and reasoning blocks of a run as stream parts. Providers restart their block ids in every response; a run combines several
+ * responses into one stream, so the ids are made unique.
+ */
+export class BlockParts {
   readonly #open = new Map<string, 'text-end' | 'reasoning-end'>();
-  #answers = 0;
+  #responses = 0;
 
-  /** The part for a piece. */
+  /** Converts a delta to its part. */
   of(event: BlockDelta): ProviderPart {
-    const id = `${this.#answers}.${event.id}`;
+    const id = `${this.#responses}.${event.id}`;
     switch (event.type) {
       case 'text-delta':
       case 'reasoning-delta': {
@@ -34,11 +37,25 @@ export class ToldBlocks {
     }
   }
 
-  /** Ends the answer, and the blocks that it leaves open where it was cut off. */
+  /** Ends the response and closes the blocks that an aborted response left open. */
   end(): ProviderPart[] {
     const ends = [...this.#open].map(([id, type]): ProviderPart => ({ type, id }));
     this.#open.clear();
-    this.#answers += 1;
+    this.#responses += 1;
     return ends;
   }
+}
+
+/** The parts of a complete text or reasoning block. */
+export function wholeBlock(
+  type: 'text' | 'reasoning',
+  id: string,
+  delta: string,
+  providerMetadata?: ProviderResponse['providerMetadata'],
+): ProviderPart[] {
+  return [
+    { type: `${type}-start`, id, providerMetadata },
+    { type: `${type}-delta`, id, delta },
+    { type: `${type}-end`, id },
+  ];
 }

@@ -2,75 +2,75 @@ import type { AgentStream, AgentStreamEvent } from '../agent/agent-stream.ts';
 import type { ProviderPart } from '../agent/model/collected-response.ts';
 
 /** How a run is streamed. */
-interface Streaming {
-  tell: (event: AgentStreamEvent) => ProviderPart[];
+interface RunStreamOptions {
+  partsOf: (event: AgentStreamEvent) => ProviderPart[];
   /** How long a part may wait for a reader, in milliseconds. */
   unreadTimeoutMs: number;
-  /** Called when one has waited for longer. */
+  /** Called when a part has waited longer than that. */
   onUnread: () => void;
 }
 
-/** A run as a provider's stream, which goes as fast as it is read. */
-export class ToldStream {
+/** A run as a provider's stream. The run advances only as fast as the stream is read. */
+export class RunStream {
   readonly #events: AsyncIterator<AgentStreamEvent, undefined>;
-  readonly #streaming: Streaming;
+  readonly #options: RunStreamOptions;
   readonly #parts: ProviderPart[] = [{ type: 'stream-start', warnings: [] }];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isOver = false;
 
-  constructor(run: AgentStream, streaming: Streaming) {
+  constructor(run: AgentStream, options: RunStreamOptions) {
     this.#events = run[Symbol.asyncIterator]();
-    this.#streaming = streaming;
+    this.#options = options;
   }
 
-  /** Runs until there is something to read. Throws what ended the run before that, as a provider rejects a call. */
+  /** Runs until the first part. Throws an error that ended the run before it, as a provider's `doStream` rejects. */
   async begin(): Promise<void> {
-    while (this.#parts.length < 2 && (await this.#hear()));
+    while (this.#parts.length < 2 && (await this.#nextEvent()));
     const [, first] = this.#parts;
     if (first?.type === 'error') throw first.error;
   }
 
-  /** Reading it is what runs the thread; to cancel it ends the run as an aborted signal does, and waits for that. */
+  /** The stream. Reading it advances the run; cancelling it ends the run like an aborted signal, and waits for the end. */
   read(): ReadableStream<ProviderPart> {
     return new ReadableStream(
       {
-        start: () => this.#expectReader(),
+        start: () => this.#startTimer(),
         pull: async (controller) => {
           clearTimeout(this.#timer);
           try {
-            while (this.#parts.length === 0 && (await this.#hear()));
+            while (this.#parts.length === 0 && (await this.#nextEvent()));
             const part = this.#parts.shift();
             if (part === undefined) return controller.close();
             controller.enqueue(part);
-            this.#expectReader();
+            this.#startTimer();
           } catch (error) {
-            await this.#leave();
+            await this.#cancel();
             throw error;
           }
         },
-        cancel: async () => this.#leave(),
+        cancel: async () => this.#cancel(),
       },
       { highWaterMark: 0 },
     );
   }
 
   /** Takes the next event of the run; `false` at its end. */
-  async #hear(): Promise<boolean> {
+  async #nextEvent(): Promise<boolean> {
     const { done, value } = await this.#events.next();
     if (done === true) return false;
     this.#isOver = value.type === 'finish' || value.type === 'error';
-    this.#parts.push(...this.#streaming.tell(value));
+    this.#parts.push(...this.#options.partsOf(value));
     return true;
   }
 
-  /* A reader that has left without a word would hold the thread for ever. */
-  #expectReader(): void {
+  /* A reader that stops reading without cancelling would hold the thread's lease forever. */
+  #startTimer(): void {
     if (this.#isOver) return;
-    const { onUnread, unreadTimeoutMs } = this.#streaming;
+    const { onUnread, unreadTimeoutMs } = this.#options;
     this.#timer = setTimeout(onUnread, unreadTimeoutMs);
   }
 
-  async #leave(): Promise<void> {
+  async #cancel(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#events.return?.();
   }

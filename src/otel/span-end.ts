@@ -6,23 +6,23 @@ import {
   known,
   type Recording,
   spanAbout,
-  type SpanBeginning,
-} from './span-beginning.ts';
+  type SpanStart,
+} from './span-start.ts';
 
-/** The attributes that are known only when the operation has ended. */
+/** The attributes that are known only at the end of the operation. */
 export function attributesAtEnd(message: TraceMessage, { recordOutputs }: Recording): Attributes {
   switch (message.type) {
     case 'invoked':
       return known({
         'holdpoint.run.id': message.runId,
         'holdpoint.status': message.status,
-        ...answerAttributes(message),
+        ...responseAttributes(message),
       });
     case 'prompted':
       return known({
         'gen_ai.response.id': message.answer?.id,
         'gen_ai.response.model': message.answer?.modelId,
-        ...answerAttributes(message.answer ?? {}),
+        ...responseAttributes(message.answer ?? {}),
       });
     case 'started':
       return known({
@@ -33,14 +33,14 @@ export function attributesAtEnd(message: TraceMessage, { recordOutputs }: Record
   }
 }
 
-/** The end of a request: its answer, or its close without one. */
+/** The end of a request: answered, or closed without an answer. */
 export type EndOfRequest = Extract<TraceMessage, { type: 'answered' | 'closed' }>;
 
 /** The span of the time in which a request was open. */
-export function waitOf(
+export function waitSpan(
   message: EndOfRequest,
   { recordPrincipals }: Recording,
-): Pick<SpanBeginning, 'name' | 'attributes'> {
+): Pick<SpanStart, 'name' | 'attributes'> {
   const kind = isApproval(message) ? 'approval_wait' : 'question_wait';
   if (message.type === 'closed') {
     return spanAbout(kind, message, { 'holdpoint.outcome': message.cause });
@@ -52,7 +52,7 @@ export function waitOf(
   });
 }
 
-function answerAttributes({
+function responseAttributes({
   finishReason,
   usage,
 }: Pick<InvokedMessage, 'finishReason' | 'usage'>): Attributes {

@@ -8,7 +8,7 @@ import {
 } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 
-/** What came of a call of a model with `holdPoint`: the result of `generateText`; of `streamText` its awaited `providerMetadata`. */
+/** The result of a call of a model with `holdPoint`: that of `generateText`, or `{ providerMetadata: await result.providerMetadata }` of `streamText`. */
 interface HeldResult {
   readonly providerMetadata: ProviderMetadata | undefined;
 }
@@ -19,8 +19,8 @@ const metadataSchema = z.object({
 const answersSchema = z.array(z.json());
 
 /**
- * The approvals that a result asks for. Answer them with `answerMessage`, in a call for the same thread. Throws `invalid-input` for the
- * result of another model.
+ * The open approval requests in a result. Answer them with `answerMessage`, in a call for the same thread. Throws `invalid-input` for a
+ * result of a model without `holdPoint`.
  *
  * @example
  * while (approvalRequestsOf(result).length > 0) {
@@ -32,13 +32,14 @@ export function approvalRequestsOf(result: HeldResult): ApprovalRequestContent[]
   return userInputRequestsOf(result).filter((request) => request.type === 'approval-request');
 }
 
-/** All that a result asks people: approvals and questions. Throws as `approvalRequestsOf` does. */
+/** All open requests in a result, approvals and questions. Throws like `approvalRequestsOf`. */
 export function userInputRequestsOf({ providerMetadata }: HeldResult): UserInputRequestContent[] {
   const parsed = metadataSchema.safeParse(providerMetadata);
   if (!parsed.success) {
     throw new HoldpointError(
       'invalid-input',
-      'This is not the result of a model with holdPoint: it has no providerMetadata.holdpoint with requests.',
+      'The result is not from a model with holdPoint: its providerMetadata.holdpoint has no requests. Pass the result of generateText, or ' +
+        '{ providerMetadata: await result.providerMetadata } of streamText.',
     );
   }
   return parsed.data.holdpoint.requests.map((request) =>
@@ -47,16 +48,16 @@ export function userInputRequestsOf({ providerMetadata }: HeldResult): UserInput
 }
 
 /**
- * A message of the user that answers requests of a model with `holdPoint`. It stands at the end of a call's messages, alone or with
- * others; what the call brings before it is not needed.
+ * A user message that answers requests of a model with `holdPoint`. Put it at the end of the call's messages; earlier messages are not
+ * needed.
  */
 export function answerMessage(...answers: UserInputResponseContent[]): UserModelMessage {
   const json = answersSchema.parse(JSON.parse(JSON.stringify(answers)));
-  /* The AI SDK lets no other content through in a message of the user. */
+  /* The AI SDK allows no custom content in a user message. */
   return { role: 'user', content: [], providerOptions: { holdpoint: { answers: json } } };
 }
 
-/** The answers in a message that `answerMessage` made, as they were written; `undefined` for another message. */
+/** The unvalidated answers in a message that `answerMessage` made; `undefined` for any other message. */
 export function answersInMessage({
   providerOptions,
 }: Pick<UserModelMessage, 'providerOptions'>): readonly unknown[] | undefined {

@@ -1,16 +1,15 @@
-import { type Attributes, type Link, SpanKind } from '@opentelemetry/api';
+import { type Attributes, type Link, type SpanContext, SpanKind } from '@opentelemetry/api';
 import type { CallFacts, RequestFacts } from '../thread/tracing/trace-message.ts';
-import { placeOf } from './place-in-trace.ts';
 
-/** What is recorded beside the facts. */
+/** Which content is recorded. */
 export interface Recording {
   recordInputs: boolean;
   recordOutputs: boolean;
   recordPrincipals: boolean;
 }
 
-/** What a span begins with. */
-export interface SpanBeginning {
+/** What a span is started with. */
+export interface SpanStart {
   name: string;
   kind: SpanKind;
   attributes: Attributes;
@@ -20,9 +19,9 @@ export interface SpanBeginning {
 type Facts = (RequestFacts | CallFacts) & { follows?: string | undefined };
 
 /** The span of a request or a call, linked to the span that it follows. */
-export function spanAbout(kind: string, facts: Facts, attributes: Attributes): SpanBeginning {
+export function spanAbout(kind: string, facts: Facts, attributes: Attributes): SpanStart {
   const { threadId, conversationId, toolName, toolCallId, requestId, follows } = facts;
-  const beginning = spanNamed(kind, toolName, {
+  const start = spanNamed(kind, toolName, {
     'gen_ai.conversation.id': conversationId ?? threadId,
     'holdpoint.thread.id': conversationId === undefined ? undefined : threadId,
     'gen_ai.tool.name': toolName,
@@ -30,17 +29,17 @@ export function spanAbout(kind: string, facts: Facts, attributes: Attributes): S
     'holdpoint.request.id': requestId,
     ...attributes,
   });
-  return { ...beginning, links: follows === undefined ? [] : [{ context: placeOf(follows) }] };
+  return { ...start, links: follows === undefined ? [] : [{ context: spanContextOf(follows) }] };
 }
 
-/** A span with the attributes that have a value. */
+/** A span named `{kind} {target}`, with those attributes that have a value. */
 export function spanNamed(
   kind: string,
-  of: string | undefined,
+  target: string | undefined,
   attributes: Attributes,
-): SpanBeginning {
+): SpanStart {
   return {
-    name: of === undefined ? kind : `${kind} ${of}`,
+    name: target === undefined ? kind : `${kind} ${target}`,
     kind: SpanKind.INTERNAL,
     attributes: known(attributes),
     links: [],
@@ -52,16 +51,27 @@ export function known(attributes: Attributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }
 
-/** Whether a message is about an approval, and not about a question. */
+/** Whether a message is about an approval; otherwise it is about a question. */
 export function isApproval({ requestType }: RequestFacts): boolean {
   return requestType === 'approval-request';
 }
 
-/** The JSON of a value; nothing for what has none. */
+/** The JSON of a value; `undefined` if it has none. */
 export function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch {
     return undefined;
   }
+}
+
+/** The span context of a `traceparent`, which must be valid: the log checks it. */
+export function spanContextOf(traceparent: string): SpanContext {
+  const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-');
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+}
+
+/** The `traceparent` of a span context. Without an OpenTelemetry SDK it is all zeros, and the thread does not store it. */
+export function traceparentOf({ traceId, spanId, traceFlags }: SpanContext): string {
+  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }

@@ -5,8 +5,8 @@ import { partsOf } from '../thread/proposed-calls.ts';
 type Messages = readonly ModelMessage[] | undefined;
 
 /**
- * How many calls of an id a history shows as ended. Some providers begin their ids anew in every answer: a later call of an id
- * is a call of its own, while a history that is sent again shows the same number.
+ * How many calls with this id have a result in the history. Some providers restart their ids in every response: a later call with the
+ * same id is a different call and has a higher count; the same history sent again has the same count.
  */
 export function endedCalls(messages: Messages, toolCallId: string): number {
   return (messages ?? [])
@@ -22,22 +22,22 @@ function proposedCalls(messages: Messages, toolCallId: string): number {
     .filter((part) => part.type === 'tool-call' && part.toolCallId === toolCallId).length;
 }
 
-/** The calls that the steps of the AI SDK have run. */
+/** The ids of the calls that each step of the AI SDK has run. */
 export class StepCalls {
   readonly #idsOf = new WeakMap<readonly ModelMessage[], Set<string>>();
 
-  /** Throws `not-allowed` for the second call of an id in one answer of the model: nobody could tell the two apart. */
+  /** Throws `not-allowed` for the second call with the same id in one response: the two can't be distinguished. */
   refuseRepeated(messages: Messages, toolCallId: string): void {
-    /* No step of the AI SDK's is without messages: `execute` was called by hand. */
+    /* Every step of the AI SDK has messages: here `execute` was called directly. */
     if (messages === undefined || messages.length === 0) return;
-    /* A history that shows the call itself is resumed, and that may be done again. */
+    /* The history contains the call itself: it is resumed, which may happen more than once. */
     if (proposedCalls(messages, toolCallId) > endedCalls(messages, toolCallId)) return;
-    /* The AI SDK makes one array for the calls of a step, and another one for each step. */
+    /* The AI SDK passes the same array to all calls of a step, and a new array to each step. */
     const ids = this.#idsOf.get(messages) ?? new Set();
     if (ids.has(toolCallId)) {
       throw new HoldpointError(
         'not-allowed',
-        `Call ${toolCallId} was not run: the model's answer has another call with the same id.`,
+        `Call ${toolCallId} was not run: the model's response has another call with the same id.`,
       );
     }
     this.#idsOf.set(messages, ids.add(toolCallId));

@@ -1,0 +1,98 @@
+import type { ProviderPart } from '../agent/model/collected-response.ts';
+import type { ApprovalRequest } from '../content/approval.ts';
+import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
+
+type ToolResult = Extract<ProviderPart, { type: 'tool-result' }>;
+
+/** What the caller of the wrapped model already has. */
+export interface CallerView {
+  /** The names of the tools that the caller passed with the model call. */
+  callerTools: ReadonlySet<string>;
+  /** The requests that the prompt rejected: the AI SDK itself reports these denials to the caller. */
+  rejected: ReadonlySet<string>;
+  /** The calls in the prompt's last turn: their results can be sent without the call. */
+  shownCalls: ReadonlySet<string>;
+}
+
+/** Writes tool calls, requests and results as stream parts of tools that ran at the provider; each at most once. */
+export class CallParts {
+  readonly #view: CallerView;
+  readonly #calls = new Set<string>();
+  readonly #results = new Set<string>();
+  readonly #requests = new Set<string>();
+
+  constructor(view: CallerView) {
+    this.#view = view;
+  }
+
+  /** Whether the caller passed no tool of this name: the AI SDK then treats its calls as dynamic. */
+  isDynamic(toolName: string): boolean {
+    return !this.#view.callerTools.has(toolName);
+  }
+
+  /** A part that the provider made, completed for the AI SDK. */
+  ofProvider(part: ProviderPart): ProviderPart[] {
+    if (part.type !== 'tool-call' && part.type !== 'tool-result') return [part];
+    if (part.type === 'tool-call') this.#calls.add(part.toolCallId);
+    /* The result of a call in an earlier run, which the caller doesn't have. */
+    if (!this.#calls.has(part.toolCallId)) return [];
+    return [{ ...part, dynamic: this.isDynamic(part.toolName) }];
+  }
+
+  /** The call, unless the caller already has it. */
+  ofCall(
+    { toolCallId, toolName, input }: ToolCall,
+    isShown = this.#view.shownCalls.has(toolCallId),
+  ): ProviderPart[] {
+    if (isShown || this.#calls.has(toolCallId)) return [];
+    this.#calls.add(toolCallId);
+    const dynamic = this.isDynamic(toolName);
+    const text = JSON.stringify(input);
+    return [
+      { type: 'tool-call', toolCallId, toolName, input: text, providerExecuted: true, dynamic },
+    ];
+  }
+
+  /** The request, after its call: the AI SDK requires both in the same response. */
+  ofRequest({ requestId: approvalId }: ApprovalRequest, call: ToolCall): ProviderPart[] {
+    const { toolCallId } = call;
+    this.#requests.add(approvalId);
+    return [...this.ofCall(call, false), { type: 'tool-approval-request', approvalId, toolCallId }];
+  }
+
+  /** A request that is still open from an earlier run, unless the caller already has it. */
+  ofOpenRequest(request: ApprovalRequest): ProviderPart[] {
+    const { requestId, toolCall } = request;
+    if (toolCall === undefined || this.#requests.has(requestId)) return [];
+    return this.#view.shownCalls.has(toolCall.toolCallId) ? [] : this.ofRequest(request, toolCall);
+  }
+
+  /** The result of a call, after the call itself. */
+  ofOutcome(call: ToolCallRecord, outcome: ToolCallOutcome): ProviderPart[] {
+    const { toolCallId, toolName, requestId = '' } = call;
+    if (this.#results.has(toolCallId)) return [];
+    this.#results.add(toolCallId);
+    /* The provider runs the call: its result is part of the model's next response. */
+    if (outcome.status === 'forwarded') return [];
+    if (outcome.status === 'denied' && this.#view.rejected.has(requestId)) return [];
+    const dynamic = this.isDynamic(toolName);
+    return [
+      ...this.ofCall(call),
+      { type: 'tool-result', toolCallId, toolName, dynamic, ...resultOf(outcome) },
+    ];
+  }
+}
+
+/** An outcome as a provider's result. Providers have no result for a denial: it becomes an error with the reason. */
+function resultOf(
+  outcome: Exclude<ToolCallOutcome, { status: 'forwarded' }>,
+): Pick<ToolResult, 'result' | 'isError'> {
+  switch (outcome.status) {
+    case 'succeeded':
+      return { result: outcome.output ?? '' };
+    case 'failed':
+      return { isError: true, result: outcome.error };
+    case 'denied':
+      return { isError: true, result: outcome.reason ?? 'Tool call execution denied.' };
+  }
+}

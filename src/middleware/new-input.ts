@@ -1,0 +1,108 @@
+import type { ModelMessage } from 'ai';
+import type { UserInputResponseContent } from '../content/user-input.ts';
+import { equalJson } from '../policy/digest.ts';
+import type { AgentThread } from '../thread/agent-thread.ts';
+import { retractedMessages, turnOfMessage } from '../thread/app-messages.ts';
+import { toJson } from '../thread/tagged-json.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
+import { endsTurn } from '../thread/thread-state.ts';
+import { isFromOutside, type OutsideMessage, type ReadPrompt } from './read-prompt.ts';
+import type { ReplyKey } from './recorded-steps.ts';
+
+/** The input of a model call that is not part of the conversation in its prompt. */
+interface SideInput {
+  /** The answers in `providerOptions.holdpoint` and in messages of `answerMessage`. */
+  answers: readonly UserInputResponseContent[];
+  /** The caller's id for the last message of the prompt. */
+  messageId: string | undefined;
+}
+
+/**
+ * The input of a model call that is new to its thread. A message that equals the one of the thread's open turn (the run failed, people are
+ * being asked, or the reply was lost) counts as sent again, unless the caller's ids differ. An answer before a new message counts only
+ * while its request is open; so does every answer sent with a message that the thread already has.
+ */
+export function newInput(
+  { messages, answers }: ReadPrompt,
+  thread: AgentThread,
+  side: SideInput,
+): (OutsideMessage | UserInputResponseContent)[] {
+  if (messages.length === 0) return [...answers, ...side.answers];
+  const open = new Set(thread.activeRequests.map(({ requestId }) => requestId));
+  const isOpen = ({ requestId }: UserInputResponseContent): boolean => open.has(requestId);
+  return [
+    ...answers.filter(isOpen),
+    ...newMessages(messages, thread, side.messageId),
+    ...(isKnown(thread, side.messageId) ? side.answers.filter(isOpen) : side.answers),
+  ];
+}
+
+/* The agent itself recognizes the last message if it has an id. */
+function newMessages(
+  messages: readonly OutsideMessage[],
+  thread: AgentThread,
+  messageId: string | undefined,
+): readonly OutsideMessage[] {
+  const withoutId = messageId === undefined ? messages : messages.slice(0, -1);
+  return messages.slice(overlap(messagesOfOpenTurn(thread), withoutId));
+}
+
+/** How to find the reply if the thread already has the input of the model call. */
+export function replyKeyOf(
+  { messages, answers }: ReadPrompt,
+  thread: AgentThread,
+  { answers: others, messageId }: SideInput,
+): ReplyKey {
+  const newest = messages.length === 0 ? [...answers, ...others] : others;
+  return {
+    messageId,
+    answered: new Set(newest.map(({ requestId }) => requestId)),
+    isRepeated:
+      messages.length > 0 && overlap(messagesOfOpenTurn(thread), messages) === messages.length,
+  };
+}
+
+function isKnown({ events }: AgentThread, messageId: string | undefined): boolean {
+  return messageId !== undefined && turnOfMessage(events, messageId) !== undefined;
+}
+
+/** The messages that began the thread's last turn; none if that turn has ended. */
+function messagesOfOpenTurn(thread: AgentThread): readonly ModelMessage[] {
+  if (isTurnOver(thread)) return [];
+  const { messages } = thread;
+  const end = messages.findLastIndex(isFromOutside) + 1;
+  const begin = messages.slice(0, end).findLastIndex((message) => !isFromOutside(message)) + 1;
+  return messages.slice(begin, end);
+}
+
+/** Whether the model has replied or a person has ended the turn. */
+function isTurnOver({ status, events, calls }: AgentThread): boolean {
+  const retracted = retractedMessages(events);
+  const last = events.findLast((event) => isOfTurn(event) && !retracted.has(event));
+  if (status !== 'idle' || last === undefined) return false;
+  if (last.type === 'run-ended') return true;
+  if (last.type !== 'call-ended') return last.type === 'step-finished';
+  return calls.some((call) => call.step === last.step && endsTurn(call));
+}
+
+function isOfTurn(event: ThreadEvent): boolean {
+  const { type } = event;
+  if (type === 'run-ended') return event.stopped === true;
+  return type === 'message-added' || type === 'step-finished' || type === 'call-ended';
+}
+
+/** How many messages at the start of `messages` equal the last recorded ones. */
+function overlap(recorded: readonly ModelMessage[], messages: readonly OutsideMessage[]): number {
+  const most = Math.min(recorded.length, messages.length);
+  for (let count = most; count > 0; count -= 1) {
+    const end = recorded.slice(recorded.length - count);
+    if (equalJson(end.map(contentOf), messages.slice(0, count).map(contentOf))) return count;
+  }
+  return 0;
+}
+
+/* Without holdpoint's provider options: the caller's message id is not content. */
+function contentOf({ providerOptions, ...message }: ModelMessage): unknown {
+  const { holdpoint: _ours, ...others } = providerOptions ?? {};
+  return toJson({ ...message, others });
+}

@@ -1,0 +1,117 @@
+import type { ToolSet } from 'ai';
+import type { AgentOptions } from '../agent/agent-options.ts';
+import type { AgentStreamEvent } from '../agent/agent-stream.ts';
+import type { ProviderPart } from '../agent/model/collected-response.ts';
+import { createAgent } from '../agent/create-agent.ts';
+import { messageIdOf } from '../thread/app-messages.ts';
+import { activeToolsOf } from './inert-tools.ts';
+import {
+  type ModelCallOptions,
+  parseAnswer,
+  type PerCallOption,
+  type ProviderModel,
+  settingsOf,
+  threadOptionsOf,
+} from './model-call-options.ts';
+import { newInput, replyKeyOf } from './new-input.ts';
+import { isRejection, readPrompt } from './read-prompt.ts';
+import { RecordingModel } from './recording-model.ts';
+import { RunParts } from './run-parts.ts';
+import { RunStream } from './run-stream.ts';
+
+/** The options of `holdPoint`: those of `createAgent`, except for those that each model call sets. */
+export type HoldPointOptions<
+  TOOLS extends ToolSet = ToolSet,
+  RUNTIME_CONTEXT = Record<string, unknown>,
+> = Omit<AgentOptions<TOOLS, RUNTIME_CONTEXT>, 'model' | 'instructions' | PerCallOption> & {
+  /**
+   * How long a stream may wait for its reader during the run, in milliseconds. After that the run ends with a `TimeoutError`, as if its
+   * signal had aborted, and releases the thread. Protects against readers that leave without cancelling. Default 60,000.
+   */
+  unreadTimeoutMs?: number;
+};
+
+/** The options of `holdPoint`, with defaults filled in. */
+export interface HoldPointSettings<TOOLS extends ToolSet, RUNTIME_CONTEXT> {
+  options: Omit<HoldPointOptions<TOOLS, RUNTIME_CONTEXT>, 'unreadTimeoutMs'>;
+  unreadTimeoutMs: number;
+}
+
+/** A call of the wrapped model. */
+export interface ModelCall {
+  model: ProviderModel;
+  params: ModelCallOptions;
+  isStreamed: boolean;
+}
+
+/** The run for a model call. It starts when the stream is read. */
+export interface PreparedRun {
+  stream: RunStream;
+  model: RecordingModel;
+  parts: RunParts;
+}
+
+/** Prepares the run of the thread that a model call names. Throws like `holdPoint`'s model calls. */
+export async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
+  { options, unreadTimeoutMs }: HoldPointSettings<TOOLS, RUNTIME_CONTEXT>,
+  { model: wrapped, params, isStreamed }: ModelCall,
+): Promise<PreparedRun> {
+  const { threadId, answers: others, messageId: id, ...runOptions } = threadOptionsOf(params);
+  const activeTools = narrowed(options.activeTools, activeToolsOf(params, options.tools ?? {}));
+  const prompt = readPrompt(params.prompt);
+  const { instructions } = prompt;
+  const answers = [...others, ...prompt.answersInMessages.map(parseAnswer)];
+  const newest = prompt.messages.at(-1);
+  const messageId = newest && (id ?? messageIdOf(newest));
+  const model = new RecordingModel(wrapped, { params, isStreamed, hasParts: () => parts.hasParts });
+  const agent = createAgent<TOOLS, RUNTIME_CONTEXT>({
+    ...options,
+    ...settingsOf(params),
+    ...(activeTools && { activeTools }),
+    model: model.model,
+    ...(instructions.length > 0 && { instructions }),
+  });
+  const thread = await agent.thread(threadId);
+  const parts = new RunParts({
+    thread,
+    callerTools: new Set(params.tools?.map(({ name }) => name)),
+    ...replyKeyOf(prompt, thread, { answers, messageId }),
+    rejected: new Set(prompt.answers.filter(isRejection).map(({ requestId }) => requestId)),
+    shownCalls: isStreamed ? prompt.shownCalls : new Set(),
+    includeRaw: params.includeRawChunks === true,
+    response: () => model.response,
+    failure: (error) => model.failureOf(error),
+  });
+  const input = newInput(prompt, thread, { answers, messageId });
+  const unread = new AbortController();
+  const signal = AbortSignal.any([unread.signal, ...given(params.abortSignal)]);
+  const run = agent.stream(input, thread, { ...runOptions, messageId, abortSignal: signal });
+  const onUnread = (): void => unread.abort(unreadError(unreadTimeoutMs));
+  const partsOf = converterOf(parts, params);
+  return { model, parts, stream: new RunStream(run, { partsOf, unreadTimeoutMs, onUnread }) };
+}
+
+/* With `toolChoice: 'none'` the AI SDK treats tool parts as a model error; calls of earlier steps are in the thread. */
+function converterOf(
+  parts: RunParts,
+  { toolChoice }: ModelCallOptions,
+): (event: AgentStreamEvent) => ProviderPart[] {
+  if (toolChoice?.type !== 'none') return (event) => parts.of(event);
+  return (event) => parts.of(event).filter(({ type }) => !type.startsWith('tool-'));
+}
+
+function given<VALUE>(value: VALUE | undefined): VALUE[] {
+  return value === undefined ? [] : [value];
+}
+
+function unreadError(unreadTimeoutMs: number): DOMException {
+  return new DOMException(`The stream was not read for ${unreadTimeoutMs} ms.`, 'TimeoutError');
+}
+
+/* A call can't allow tools that holdPoint's own `activeTools` exclude. */
+function narrowed(
+  allowed: readonly string[] | undefined,
+  ofCall: readonly string[] | undefined,
+): string[] | undefined {
+  return ofCall?.filter((name) => allowed?.includes(name) ?? true);
+}
