@@ -1,13 +1,17 @@
 export { createUiHandler } from './ui/create-ui-handler.ts';
 export {
+  lastAssistantMessageHasApprovalResponses,
   prepareReconnectToStreamRequest,
   prepareSendMessagesRequest,
-} from './ui/prepare-requests.ts';
-export { type Refusal, readRefusal } from './ui/read-refusal.ts';
-export { lastAssistantMessageHasApprovalResponses } from './ui/send-automatically.ts';
-export { stopChat } from './ui/stop-chat.ts';
-export { ThreadChat } from './ui/thread-chat.ts';
-export type { ThreadChatOptions, ThreadChatState, ThreadProblem } from './ui/thread-chat-state.ts';
-export { toUIMessages } from './ui/to-ui-messages.ts';
-export { toUIMessageStream, type UIMessageStreamOptions } from './ui/to-ui-message-stream.ts';
+} from './ui/browser/use-chat-options.ts';
+export type { ThreadChatState, ThreadProblem } from './ui/browser/page-state.ts';
+export { type Refusal, readRefusal } from './ui/browser/read-refusal.ts';
+export { stopChat } from './ui/browser/stop-chat.ts';
+export { ThreadChat } from './ui/browser/thread-chat.ts';
+export type { ThreadChatOptions } from './ui/browser/thread-route.ts';
+export { toUIMessages } from './ui/output/to-ui-messages.ts';
+export {
+  toUIMessageStream,
+  type UIMessageStreamOptions,
+} from './ui/output/to-ui-message-stream.ts';
 export type { UiHandlerOptions } from './ui/ui-handler-options.ts';

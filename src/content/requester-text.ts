@@ -1,3 +1,5 @@
+import { inertLine } from './inert-text.ts';
+
 /* The fields in which apps name a person, the most readable first. */
 const names = ['name', 'email', 'id', 'subject'] as const;
 
@@ -19,4 +21,10 @@ function nameOf(requestedBy: unknown): string | undefined {
 /* A text of white space is no name. */
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}
+
+/** Who asked, as one line that is safe to show; `undefined` if there is none. */
+export function requesterLine(requestedBy: unknown): string | undefined {
+  const requester = requesterText(requestedBy);
+  return requester === undefined ? undefined : inertLine(requester);
 }

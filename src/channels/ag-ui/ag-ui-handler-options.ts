@@ -2,28 +2,39 @@ import type { Agent } from '../../agent/agent.ts';
 import type { HoldOptions } from '../../agent/held-stream.ts';
 import type { Authorize } from '../../http/authorize.ts';
 import type { OriginOptions } from '../../http/foreign-origin.ts';
-import type { TellingOptions } from './telling-options.ts';
+import type { ErrorTextOptions } from '../../http/tool-error-text.ts';
 
-/** How an AG-UI client reaches an agent. */
+/** What a client shows of a thread. */
+export interface ThreadViewOptions extends ErrorTextOptions {
+  /**
+   * The tools whose calls the client runs: those of the agent without `execute`. Their results are read from the client's tool messages.
+   * The tools that a client lists itself are ignored. Default none.
+   */
+  clientTools?: readonly string[];
+  /** Default `true`. */
+  sendReasoning?: boolean;
+}
+
+/** The options of `createAgUiHandler`: how an AG-UI client reaches an agent. */
 export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
-  extends HoldOptions, OriginOptions, TellingOptions {
+  extends HoldOptions, OriginOptions, ThreadViewOptions {
   agent: Pick<Agent<RUNTIME_CONTEXT>, 'thread' | 'stream' | 'respond' | 'deliver'>;
   /**
-   * Called before anything of the thread is read. `undefined`, or no principal, is 403; a `Response` is sent as it is; what it
+   * Called before anything of the thread is read. `undefined`, or no principal, is 403; a `Response` is sent unchanged; an error that it
    * throws is 500.
    */
   authorize: Authorize<RUNTIME_CONTEXT>;
   /**
-   * After how many milliseconds in which a stream has told nothing it sends a comment, which clients skip, so that no proxy takes it
-   * for dead: a tool may run for long. 0: never. Default 15,000.
+   * After how many milliseconds of silence a stream sends a comment, which clients skip, so that no proxy closes the connection while a
+   * tool runs for long. 0: never. Default 15,000.
    */
   keepAliveMs?: number;
-  /** Waits between the looks, and while a stream is quiet; resolves early when the signal aborts. Default: a timer. */
+  /** Waits between polls, and while a stream is silent; resolves early when the signal aborts. Default: a timer. */
   wait?: NonNullable<HoldOptions['wait']>;
-  /** For every streamed response. */
+  /** Sent with every streamed response. */
   headers?: Record<string, string>;
-  /** How long a body may be; clients send all of their history. Default 4 MiB. */
+  /** The maximum size of a body; clients send all of their history. Default 4 MiB. */
   maximumBodyBytes?: number;
-  /** Whether a client that leaves ends the run. Default `false`: what was begun is brought to its end. */
+  /** Whether the run ends when the client disconnects. Default `false`: the run continues to its end. */
   abortOnDisconnect?: boolean;
 }

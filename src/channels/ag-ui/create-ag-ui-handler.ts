@@ -7,11 +7,11 @@ import { checkOrigins } from '../../http/foreign-origin.ts';
 import { takePost } from '../../http/take-post.ts';
 import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
 import { eventStreamResponse, type KeepAlive } from './event-stream-response.ts';
-import { Outbox } from './outbox.ts';
-import { playRun } from './play-run.ts';
-import { parseRunAgentInput } from './run-agent-input.ts';
+import { EventBacklog } from './event-backlog.ts';
+import { streamRun } from './stream-run.ts';
+import { parseRunAgentInput } from './input/run-agent-input.ts';
 
-/* In characters: a client that is further behind waits for the end. */
+/* In characters. A client that is further behind gets the rest at the end. */
 const maximumBacklog = 262_144;
 
 /**
@@ -19,16 +19,16 @@ const maximumBacklog = 262_144;
  * `RunAgentInput` and streams the run as server-sent events. The thread on the server is the history: of a client's messages only the
  * user's newest count.
  *
- * A run that needs people ends with an interrupt outcome; `resume` answers, all at once, or `forwardedProps.interactionResponse`. A
- * question with one pick takes `{ selectedOptionId }`, or `{ selected }`. A message while something waits is refused, unless
- * `forwardedProps.whilePending` is `'cancel'`. A client that sends no `protocolVersion` gets `outcome` in the form before 1.0, and
- * `result: { status, pendingToolCallIds? }` for what that can't say.
+ * A run that asks people ends with an interrupt outcome. `resume` answers all interrupts at once, or `forwardedProps.interactionResponse`
+ * answers a question; one with a single pick takes `{ selectedOptionId }` or `{ selected }`. A message while requests are open is refused,
+ * unless `forwardedProps.whilePending` is `'cancel'`. A client that sends no `protocolVersion` gets `outcome` in the form before 1.0, and
+ * `result: { status, pendingToolCallIds? }` for what that can't express.
  *
- * What the thread refuses ends the run with `RUN_ERROR`, and changes nothing: `unknown-request`, `already-answered`, `request-closed`,
- * `invalid-answer`, `NO_RESPONSE_FOR_PENDING` … What is no request at all is a status, with `{ error: { code, message } }`: 400, 403
- * (also `foreign-origin`, a page of another site), 405, 413, 415, 500.
+ * An input that the thread refuses ends the run with `RUN_ERROR` and changes nothing: `unknown-request`, `already-answered`,
+ * `request-closed`, `invalid-answer`, `NO_RESPONSE_FOR_PENDING` … An invalid HTTP request gets a status with
+ * `{ error: { code, message } }`: 400, 403 (also `foreign-origin`, a page of another site), 405, 413, 415, 500.
  *
- * Throws a `TypeError` for a time that no timer can keep, and for an origin that is none.
+ * Throws a `TypeError` for an invalid time or origin in the options.
  *
  * @example
  * const handler = createAgUiHandler({
@@ -71,11 +71,11 @@ async function postRun<RUNTIME_CONTEXT>(
   if (posted instanceof Response) return posted;
   const { asked: input, runOptions, gone } = posted;
   const thread = await options.agent.thread(input.threadId);
-  const outbox = new Outbox(maximumBacklog);
-  const run = { options, runOptions, input, thread, outbox, gone: gone.signal };
-  /* What fails in telling of a failure ends the stream without a last event. */
-  playRun(run).catch(() => outbox.leave());
-  return eventStreamResponse({ request, outbox, gone, headers: options.headers, keepAlive });
+  const backlog = new EventBacklog(maximumBacklog);
+  const run = { options, runOptions, input, thread, backlog, gone: gone.signal };
+  /* If reporting a failure fails too, the stream ends without a last event. */
+  streamRun(run).catch(() => backlog.leave());
+  return eventStreamResponse({ request, backlog, gone, headers: options.headers, keepAlive });
 }
 
 function keepAliveOf({ keepAliveMs = 15_000, wait = timer }: Partial<KeepAlive>): KeepAlive {

@@ -1,34 +1,37 @@
 import { encode, encodeComment } from 'eventsource-encoder';
 import type { PollingOptions } from '../../agent/follow-thread.ts';
-import type { AgUiEvent } from './ag-ui-event.ts';
-import type { Outbox } from './outbox.ts';
+import type { AgUiEvent } from './output/ag-ui-event.ts';
+import type { EventBacklog } from './event-backlog.ts';
 
-/** How a stream that has nothing to tell is kept open. */
+/** How a silent stream is kept open. */
 export interface KeepAlive {
-  /** In milliseconds; 0: it is not. */
+  /** In milliseconds; 0: no comments are sent. */
   keepAliveMs: number;
   wait: NonNullable<PollingOptions['wait']>;
 }
 
 interface Streamed {
   request: Request;
-  outbox: Outbox;
-  /** Aborted here when the client has left. */
+  backlog: EventBacklog;
+  /** Aborted here when the client disconnects. */
   gone: AbortController;
   headers: Record<string, string> | undefined;
   keepAlive: KeepAlive;
 }
 
-/** The response that brings what is in an outbox. Servers say in two ways that a client has left: they cancel the body, or abort the request. */
+/**
+ * The response that streams a backlog. A server reports that a client has disconnected in one of two ways: it cancels the body, or aborts
+ * the request.
+ */
 export function eventStreamResponse(streamed: Streamed): Response {
-  const { request, outbox, gone, headers, keepAlive } = streamed;
+  const { request, backlog, gone, headers, keepAlive } = streamed;
   const leave = (): void => {
-    outbox.leave();
-    gone.abort(new DOMException('The client has gone.', 'AbortError'));
+    backlog.leave();
+    gone.abort(new DOMException('The client has disconnected.', 'AbortError'));
   };
   if (request.signal.aborted) leave();
   else request.signal.addEventListener('abort', leave, { once: true });
-  return new Response(bytesOf(outbox, keepAlive, leave), {
+  return new Response(bytesOf(backlog, keepAlive, leave), {
     headers: {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',
@@ -39,16 +42,16 @@ export function eventStreamResponse(streamed: Streamed): Response {
 }
 
 function bytesOf(
-  outbox: Outbox,
+  backlog: EventBacklog,
   keepAlive: KeepAlive,
   onLeave: () => void,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream(
     {
-      /* Asked for by who reads: of who does not, nothing is kept, and no time is taken. */
+      /* Pull-based: without a reader nothing is buffered, and no timer runs. */
       async pull(controller) {
-        const events = await takeOrQuiet(outbox, keepAlive);
+        const events = await takeUntilSilence(backlog, keepAlive);
         if (events === undefined) controller.close();
         else controller.enqueue(encoder.encode(textOf(events)));
       },
@@ -58,24 +61,24 @@ function bytesOf(
   );
 }
 
-/** What is there to tell; nothing when it has been quiet for so long, `undefined` at the end. */
-async function takeOrQuiet(
-  outbox: Outbox,
+/** The unread events; an empty list after `keepAliveMs` of silence, `undefined` at the end. */
+async function takeUntilSilence(
+  backlog: EventBacklog,
   { keepAliveMs, wait }: KeepAlive,
 ): Promise<readonly AgUiEvent[] | undefined> {
-  if (keepAliveMs === 0) return outbox.take();
-  const quiet = new AbortController();
-  const told = new AbortController();
-  const ring = async (): Promise<void> => {
-    await wait(keepAliveMs, told.signal);
-    quiet.abort();
+  if (keepAliveMs === 0) return backlog.take();
+  const silence = new AbortController();
+  const taken = new AbortController();
+  const startTimer = async (): Promise<void> => {
+    await wait(keepAliveMs, taken.signal);
+    silence.abort();
   };
-  /* A wait may reject when its signal aborts: it is over. */
-  ring().catch(() => {});
+  /* A wait may reject when its signal aborts, because it is over. */
+  startTimer().catch(() => {});
   try {
-    return await outbox.take(quiet.signal);
+    return await backlog.take(silence.signal);
   } finally {
-    told.abort();
+    taken.abort();
   }
 }
 

@@ -8,17 +8,20 @@ import type { UiHandlerOptions } from './ui-handler-options.ts';
 
 /**
  * The route of a chat page made with `useChat`: a fetch-style handler for Next, Hono, Bun, Deno, Workers. The thread on the server
- * is the history; a page brings its newest message, or answers to requests, and nothing else of what it sends counts.
+ * is the history; a page sends its newest message, or answers to requests, and everything else in its request is ignored.
  *
- * `POST` takes `{ id, message?, messages?, answers?, outputs?, revision?, whilePending? }` and streams what happens; `GET ?id=` gives
- * `{ messages, revision, status, failure? }` for a page that loads, `failure` being `{ text, failures, retryAt? }` where the last run
- * failed; `GET …/<id>/stream`, and `GET ?id=…&stream`, stream the last turn again. The metadata of an assistant message is
- * `{ threadId, revision, status }`: how far the page has seen, and where the thread stands.
+ * - `POST` takes `{ id, message?, messages?, answers?, outputs?, revision?, whilePending? }` and streams the run.
+ * - `GET ?id=` returns `{ messages, revision, status, failure? }` for a page that loads. `failure` is `{ text, failures, retryAt? }`, if
+ *   the last run failed.
+ * - `GET …/<id>/stream` and `GET ?id=…&stream` stream the last turn again.
  *
- * Answers are taken or refused one by one. Those that are refused beside others come as a transient part, `data-refused-answers`, with a
- * list of `{ requestId, code, message }`. `data-stale`, transient too, says that the thread has more than the page shows.
- * Refusals are JSON, `{ error: { code, message }, refusedAnswers? }`: 400, 403, 404, 405, 409 (`already-answered`, `request-closed`,
- * `thread-busy` …), 413, 415, 500. `ThreadChat` and `useThreadChat` are the other end of all this.
+ * The metadata of an assistant message is `{ threadId, revision, status }`: the revision up to which the page shows the thread, and the
+ * thread's status.
+ *
+ * Each answer is accepted or refused separately. If others were accepted, the refused ones come as a transient part,
+ * `data-refused-answers`, with a list of `{ requestId, code, message }`. `data-stale`, transient too, means that the thread has more
+ * than the page shows. Refusals are JSON, `{ error: { code, message }, refusedAnswers? }`: 400, 403, 404, 405, 409 (`already-answered`,
+ * `request-closed`, `thread-busy` …), 413, 415, 500. `ThreadChat` and `useThreadChat` implement the page's side.
  *
  * @example
  * const handler = createUiHandler({

@@ -4,21 +4,21 @@ import { allowed } from '../../http/authorize.ts';
 import { jsonResponse, toldOf } from '../../http/error-response.ts';
 import { foreignOrigin } from '../../http/foreign-origin.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { follow } from './follow.ts';
-import { streamedResponse } from './streamed-response.ts';
-import { ThreadTelling } from './thread-telling.ts';
-import { toUIMessages } from './to-ui-messages.ts';
-import { turnAt } from './turns.ts';
+import { chunkResponse } from './output/chunk-stream.ts';
+import { followRun } from './output/follow-run.ts';
+import { ThreadChunks } from './output/thread-chunks.ts';
+import { toUIMessages } from './output/to-ui-messages.ts';
+import { turnAt } from './output/turns.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
 
-/** Shows a thread, whole or its last turn as a stream. Nothing is decided and nothing is run here. */
+/** `GET`: the whole thread as JSON, or its last turn as a stream. Records nothing and runs nothing. */
 export async function getThread<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
 ): Promise<Response> {
   const foreign = foreignOrigin(request, options);
   if (foreign !== undefined) return foreign;
-  const { threadId, isStream } = askedFor(request);
+  const { threadId, isStream } = requested(request);
   const caller = await allowed(options, request, threadId);
   if (caller instanceof Response) return caller;
   const thread = await options.agent.thread(threadId);
@@ -36,7 +36,7 @@ function failureOf<RUNTIME_CONTEXT>(
   { agent, onError }: UiHandlerOptions<RUNTIME_CONTEXT>,
 ): object {
   if (failure === undefined) {
-    /* The run has died with its process, or was never begun. */
+    /* The process of the run has died, or the run never began. */
     const isDue = status === 'idle' && resumeAt !== undefined;
     const isUnfinished = isDue && agent.now() - (events.at(-1)?.at ?? 0) >= graceMs;
     return isUnfinished
@@ -48,15 +48,18 @@ function failureOf<RUNTIME_CONTEXT>(
   return { failure: { text, failures, ...(retryAt === undefined ? {} : { retryAt }) } };
 }
 
-/** `?id=…`, `?id=…&stream`, or a path that ends with `/<id>/stream`, which is where `useChat` reconnects by itself. */
-function askedFor({ url }: Request): { threadId: string; isStream: boolean } {
+/** `?id=…`, `?id=…&stream`, or a path that ends with `/<id>/stream`, which is where `useChat` reconnects by default. */
+function requested({ url }: Request): { threadId: string; isStream: boolean } {
   const { pathname, searchParams } = new URL(url);
   const named = searchParams.get('id');
   if (named !== null) return { threadId: named, isStream: searchParams.has('stream') };
   const [segment, last] = pathname.split('/').slice(-2);
   const threadId = last === 'stream' && segment !== undefined ? decoded(segment) : undefined;
   if (threadId !== undefined) return { threadId, isStream: true };
-  throw new HoldpointError('invalid-input', 'Name a thread: ?id=…, or …/<id>/stream.');
+  throw new HoldpointError(
+    'invalid-input',
+    `The URL path ${JSON.stringify(pathname)} names no thread; request ?id=<id>, or a path that ends with /<id>/stream.`,
+  );
 }
 
 function decoded(segment: string): string | undefined {
@@ -73,36 +76,36 @@ function lastTurn<RUNTIME_CONTEXT>(
   thread: AgentThread,
 ): Response {
   const { events, revision, status } = thread;
-  const shows = events
+  const hasReply = events
     .slice(turnAt(events, revision))
     .some(({ type }) => type === 'step-finished' || type === 'request-opened');
-  if (!shows && status !== 'running') return new Response(null, { status: 204 });
+  if (!hasReply && status !== 'running') return new Response(null, { status: 204 });
   const gone = new AbortController();
-  const chunks = tellAgain(options, thread, gone.signal);
-  return streamedResponse({ request, chunks, gone, headers: options.headers });
+  const chunks = lastTurnChunks(options, thread, gone.signal);
+  return chunkResponse({ request, chunks, gone, headers: options.headers });
 }
 
-async function* tellAgain<RUNTIME_CONTEXT>(
+async function* lastTurnChunks<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   opened: AgentThread,
   gone: AbortSignal,
 ): AsyncGenerator<UIMessageChunk, void> {
-  const telling = new ThreadTelling(options);
+  const chunks = new ThreadChunks(options);
   let thread = opened;
   try {
-    yield* telling.begin(thread, { type: 'nothing' }, 0);
+    yield* chunks.begin(thread, { type: 'nothing' }, 0);
     if (thread.status === 'running') {
-      thread = yield* follow(options, telling, { thread, gone });
-      throwItsError(thread);
+      thread = yield* followRun(options, chunks, { thread, gone });
+      throwRunError(thread);
     }
-    yield* telling.end(thread);
+    yield* chunks.end(thread);
   } catch (error) {
-    yield* telling.fail(thread, error);
+    yield* chunks.fail(thread, error);
   }
 }
 
-/* A run that failed elsewhere has failed for this page as well. Where it left a call whose outcome is unknown, the page shows that. */
-function throwItsError({ events, status }: AgentThread): void {
+/* A run that failed in another worker has failed for this page too. An indeterminate call that it left is shown by its status. */
+function throwRunError({ events, status }: AgentThread): void {
   if (status === 'indeterminate') return;
   const last = events.findLast(({ type }) => type === 'run-ended' || type === 'run-started');
   if (last?.type === 'run-ended' && last.error !== undefined) throw new Error(last.error);

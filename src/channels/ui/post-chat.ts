@@ -1,17 +1,20 @@
-import { errorResponse } from '../../http/error-response.ts';
+import type { InputItem } from '../../agent/input/run-input.ts';
+import { parseInput } from '../../agent/input/parse-input.ts';
+import type { RunOptions } from '../../agent/run/run-options.ts';
+import { HoldpointError } from '../../errors.ts';
+import { errorResponse, jsonResponse } from '../../http/error-response.ts';
 import { type Posted, takePost } from '../../http/take-post.ts';
-import { type ChatRequest, parseChatRequest } from './chat-request.ts';
-import { deliverOutputs } from './client-outputs.ts';
-import { offerAnswers } from './offer-answers.ts';
-import { pageInput } from './page-input.ts';
-import { withSigns } from './page-signs.ts';
-import { refuseReplacement } from './refuse-replacement.ts';
-import { stopRun } from './stop-run.ts';
-import { streamedResponse } from './streamed-response.ts';
-import { tellChat } from './tell-chat.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import { acceptAnswers } from './input/accept-answers.ts';
+import { type ChatRequest, parseChatRequest } from './input/chat-request.ts';
+import { deliverOutputs } from './input/client-outputs.ts';
+import { pageInput } from './input/page-input.ts';
+import { chatChunks } from './output/chat-chunks.ts';
+import { chunkResponse } from './output/chunk-stream.ts';
+import { withNotices } from './output/page-notices.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
 
-/** Takes what a page brings, and tells it what comes of that. */
+/** `POST`: records the message, answers and results that a page sends, and streams the run that follows; or stops the run. */
 export async function postChat<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
@@ -23,11 +26,21 @@ export async function postChat<RUNTIME_CONTEXT>(
   });
   if (posted instanceof Response) return posted;
   if (posted.asked.stop === true) return stopRun(options, posted);
-  return takeChat(options, request, posted);
+  return runChat(options, request, posted);
 }
 
-/* What is refused is refused with a status: the response begins after the first event. */
-async function takeChat<RUNTIME_CONTEXT>(
+/** Ends the run that is in progress on the thread, and responds when it has ended. */
+async function stopRun<RUNTIME_CONTEXT>(
+  { agent }: UiHandlerOptions<RUNTIME_CONTEXT>,
+  { asked, runOptions: { principal, channel } }: Posted<ChatRequest, RUNTIME_CONTEXT>,
+): Promise<Response> {
+  const thread = await agent.thread(asked.threadId);
+  await agent.stop(thread, { principal, channel });
+  return jsonResponse({ revision: thread.revision, status: thread.status });
+}
+
+/* A refusal is sent with its status, because the response begins only after the first event of the run. */
+async function runChat<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
   { asked, runOptions: by, gone }: Posted<ChatRequest, RUNTIME_CONTEXT>,
@@ -37,25 +50,43 @@ async function takeChat<RUNTIME_CONTEXT>(
   const thread = await agent.thread(threadId);
   const before = thread.revision;
   const runOptions = { ...by, ...(whilePending === undefined ? {} : { whilePending }) };
-  const { items, stand, replaces = [] } = await pageInput(asked, thread, convertDataPart);
-  if (replaces.length > 0) refuseReplacement(thread, items, runOptions);
+  const { items, position, replaces = [] } = await pageInput(asked, thread, convertDataPart);
+  if (replaces.length > 0) checkEdit(thread, items, runOptions);
   await deliverOutputs({ agent, thread, clientTools, by }, outputs);
   for (const { messageId } of replaces) await agent.retract(thread, messageId, by);
-  const offered = await offerAnswers(
+  const started = await acceptAnswers(
     items,
-    (left) => agent.stream(left, thread, runOptions),
+    (accepted) => agent.stream(accepted, thread, runOptions),
     outputs.length > 0,
   );
-  const { refused } = offered;
-  if (offered.type === 'refused') {
-    /* What has expired is over, and recorded so: a page that loads anew must not show it as open. */
+  const { refused } = started;
+  if (started.type === 'refused') {
+    /* Records the requests that have expired, so that a page that loads now does not show them as open. */
     if (refused.some(({ code }) => code === 'request-closed')) await agent.respond([], thread);
-    return errorResponse(offered.error, onError, refused);
+    return errorResponse(started.error, onError, refused);
   }
-  const { events } = offered;
-  const run = { options, runOptions, thread, events, stand, before, gone: gone.signal };
-  const isSplit = stand.type !== 'message' && items.length > refused.length + 1;
-  const signs = { thread, stand, before, seen, refused, isSplit };
-  const chunks = withSigns(tellChat(run), signs);
-  return streamedResponse({ request, chunks, gone, headers });
+  const { events } = started;
+  const run = { options, runOptions, thread, events, position, before, gone: gone.signal };
+  const isSplit = position.type !== 'message' && items.length > refused.length + 1;
+  const context = { thread, position, before, seen, refused, isSplit };
+  const chunks = withNotices(chatChunks(run), context);
+  return chunkResponse({ request, chunks, gone, headers });
+}
+
+/** Throws `invalid-input` or `requests-open` for an edit that the agent would refuse, before the message that it replaces is retracted. */
+function checkEdit(
+  { id, activeRequests }: AgentThread,
+  items: readonly InputItem[],
+  { principal, channel, whilePending }: Pick<RunOptions, 'principal' | 'channel' | 'whilePending'>,
+): void {
+  const { answers } = parseInput([...items], { principal, ...(channel && { channel }) });
+  const answered = new Set(answers.map(({ requestId }) => requestId));
+  const open = activeRequests.filter(({ requestId }) => !answered.has(requestId));
+  if (open.length > 0 && whilePending !== 'cancel') {
+    const ids = open.map(({ requestId }) => requestId).join(', ');
+    throw new HoldpointError(
+      'requests-open',
+      `Thread ${id} has open requests: ${ids}. Answer them before you edit the message.`,
+    );
+  }
 }

@@ -1,17 +1,18 @@
 import { Chat, useChat, type UseChatHelpers } from '@ai-sdk/react';
 import type { UIMessage } from 'ai';
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
-import { ThreadChat } from './thread-chat.ts';
-import type { ThreadChatOptions, ThreadChatState } from './thread-chat-state.ts';
+import type { ThreadChatState } from './browser/page-state.ts';
+import { ThreadChat } from './browser/thread-chat.ts';
+import type { ThreadChatOptions } from './browser/thread-route.ts';
 
-/** The chat of a thread: what `useChat` gives, and what `ThreadChat` adds to it. */
+/** The chat of a thread: the helpers of `useChat`, and those that `ThreadChat` adds. */
 export interface ThreadChatHelpers
   extends
     Omit<UseChatHelpers<UIMessage>, 'addToolApprovalResponse' | 'setMessages' | 'stop'>,
     ThreadChatState,
     Pick<ThreadChat<Chat<UIMessage>>, 'answer' | 'refresh' | 'stop' | 'tryAgain'> {}
 
-/* The page's; the package is compiled without the types of browsers. */
+/* The package is compiled without the types of browsers. */
 declare const document: {
   visibilityState: string;
   addEventListener: (type: 'visibilitychange', listener: () => void) => void;
@@ -19,8 +20,8 @@ declare const document: {
 };
 
 /**
- * `useChat` for a thread on the server: it loads the thread, sends answers until they are recorded, and shows the thread as it is after a
- * refusal, a lost connection or a change in another tab. Of the options `id` and `api` make another chat when they change.
+ * `useChat` for a thread on the server: it loads the thread, sends answers until they are recorded, and reloads the thread after a refusal,
+ * a lost connection or a change in another tab. A change of the options `id` or `api` creates another chat.
  *
  * @example
  * const { messages, sendMessage, answer, problem, tryAgain } = useThreadChat({ id, api: '/chat' });

@@ -1,0 +1,69 @@
+import type { ModelMessage } from 'ai';
+import { HoldpointError } from '../../../errors.ts';
+import type { AgentThread } from '../../../thread/agent-thread.ts';
+import { withMessageId } from '../../../thread/app-messages.ts';
+import type { ClientMessage } from './run-agent-input.ts';
+import { retractedIds, userMessage } from '../output/thread-messages.ts';
+import { userContent } from './user-content.ts';
+
+/**
+ * The user's messages in a client's list that may be new: those below the agent's last message, with the client's ids, by which the thread
+ * recognizes recorded ones. Retracted messages are not added again, and the rest of the list is ignored. Throws `invalid-input` for an
+ * invalid message, and for an id that two different messages have.
+ */
+export function newMessages(
+  messages: readonly ClientMessage[],
+  thread: AgentThread,
+): ModelMessage[] {
+  const sent = latestMessages(messages).filter(({ role }) => role === 'user');
+  refuseSharedIds(sent);
+  const generated = generatedIds(sent, thread);
+  const retracted = retractedIds(thread);
+  return sent
+    .filter(({ id }) => !generated.has(id) && !retracted.has(id))
+    .map(({ id, content }) => {
+      const parsed = userContent(content);
+      if (parsed !== undefined && isId(id, thread.id)) {
+        return withMessageId({ role: 'user', content: parsed }, id);
+      }
+      throw new HoldpointError(
+        'invalid-input',
+        `The user message ${JSON.stringify(id)} is not a valid AG-UI message, or its id is not allowed.`,
+      );
+    });
+}
+
+/** The messages in a client's list below the agent's last one: the user's, and also the client's own notes and results. */
+export function latestMessages(messages: readonly ClientMessage[]): readonly ClientMessage[] {
+  return messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
+}
+
+function refuseSharedIds(sent: readonly ClientMessage[]): void {
+  const contents = new Map<string, string | undefined>();
+  for (const { id, content } of sent) {
+    const text = JSON.stringify(content);
+    if (contents.has(id) && contents.get(id) !== text) {
+      throw new HoldpointError(
+        'invalid-input',
+        `Two messages have the id ${JSON.stringify(id)}; give each its own.`,
+      );
+    }
+    contents.set(id, text);
+  }
+}
+
+/** The ids that were generated for messages without a client's id. */
+function generatedIds(sent: readonly ClientMessage[], { id, events }: AgentThread): Set<string> {
+  if (!sent.some((message) => isGenerated(message.id, id))) return new Set();
+  const shown = [...events.keys()].flatMap((index) => userMessage(id, events, index));
+  return new Set(shown.map((message) => message.id).filter((each) => isGenerated(each, id)));
+}
+
+/* Ids of this form are generated here. */
+function isGenerated(id: string, threadId: string): boolean {
+  return id.startsWith(`${threadId}:`);
+}
+
+function isId(id: string, threadId: string): boolean {
+  return id.length > 0 && id.length <= 256 && id.isWellFormed() && !isGenerated(id, threadId);
+}

@@ -1,0 +1,102 @@
+import type { UserInputRequest } from '../../../content/user-input.ts';
+
+/** A message of the conversation in AG-UI. Fields without a value are left out: AG-UI does not allow `null`. */
+export type AgUiMessage =
+  | { id: string; role: 'user'; content: string | AgUiPart[] }
+  | { id: string; role: 'assistant'; content?: string; toolCalls?: AgUiToolCall[] }
+  | { id: string; role: 'reasoning'; content: string }
+  | {
+      id: string;
+      role: 'tool';
+      toolCallId: string;
+      content: string;
+      metadata: ResultMetadata;
+    };
+
+/** A part of a user's message. */
+export type AgUiPart =
+  | { type: 'text'; text: string }
+  | {
+      type: 'image' | 'audio' | 'video' | 'document';
+      source: { type: 'url'; value: string; mimeType: string };
+    };
+
+/** A call in the message that made it. */
+export interface AgUiToolCall {
+  id: string;
+  type: 'function';
+  function: { name: string; arguments: string };
+}
+
+/** The status of a call, in addition to the text of its result. */
+export interface ResultMetadata {
+  holdpoint: { status: 'succeeded' | 'failed' | 'denied' };
+}
+
+/** A request that a run ended with. */
+export interface Interrupt {
+  id: string;
+  reason: 'tool_call' | 'input_required' | 'confirmation';
+  message: string;
+  toolCallId?: string;
+  responseSchema: Record<string, unknown>;
+  /** ISO 8601. */
+  expiresAt?: string;
+  /** The whole request, with its options and digest, and who asked for it as one line for people. */
+  metadata: { holdpoint: UserInputRequest; requestedBy?: string };
+}
+
+/** The outcome of a run that did not fail. */
+type RunOutcome =
+  | { type: 'success'; pendingToolCallIds?: string[] }
+  | { type: 'interrupt'; interrupts: Interrupt[] }
+  | { type: 'cancelled' };
+
+/** The end of a run that did not fail. */
+export interface RunFinished {
+  type: 'RUN_FINISHED';
+  threadId: string;
+  runId: string;
+  /** For clients before 1.0 only `success` without ids, and `interrupt`: they reject the whole run for any other. */
+  outcome?: RunOutcome;
+  /** For clients before 1.0: what their `outcome` can't express. */
+  result?:
+    | { status: 'cancelled' | 'max-steps' }
+    | { status: 'waiting'; pendingToolCallIds: string[] };
+}
+
+/** The events of AG-UI 1.0 that are emitted here. */
+export type AgUiEvent =
+  | { type: 'RUN_STARTED'; threadId: string; runId: string; protocolVersion: '1.0' }
+  | RunFinished
+  | { type: 'RUN_ERROR'; message: string; code: string }
+  | { type: 'TEXT_MESSAGE_START'; messageId: string; role: 'assistant' | 'user' }
+  | { type: 'REASONING_MESSAGE_START'; messageId: string; role: 'reasoning' }
+  | {
+      type: 'TEXT_MESSAGE_CONTENT' | 'REASONING_MESSAGE_CONTENT';
+      messageId: string;
+      delta: string;
+    }
+  | {
+      type: 'TEXT_MESSAGE_END' | 'REASONING_START' | 'REASONING_MESSAGE_END' | 'REASONING_END';
+      messageId: string;
+    }
+  | {
+      type: 'TOOL_CALL_START';
+      toolCallId: string;
+      toolCallName: string;
+      parentMessageId: string;
+    }
+  | { type: 'TOOL_CALL_ARGS'; toolCallId: string; delta: string }
+  | { type: 'TOOL_CALL_END'; toolCallId: string }
+  | {
+      type: 'TOOL_CALL_RESULT';
+      messageId: string;
+      toolCallId: string;
+      content: string;
+      role: 'tool';
+      metadata: ResultMetadata;
+    }
+  | { type: 'STATE_SNAPSHOT'; snapshot: unknown }
+  | { type: 'MESSAGES_SNAPSHOT'; messages: AgUiMessage[] }
+  | { type: 'CUSTOM'; name: string; value: unknown };

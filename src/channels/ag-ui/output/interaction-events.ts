@@ -1,0 +1,79 @@
+import type { UserInputRequest } from '../../../content/user-input.ts';
+import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
+import {
+  interactionIdOf,
+  type InteractionRequest,
+  toInteractionRequest,
+  toInteractionResponse,
+} from '../../../tools/interaction.ts';
+import type { AgUiEvent } from './ag-ui-event.ts';
+
+/** A request as an `InteractionRequest`; `undefined` if that can't express it: an approval, a form, several picks, or no free text. */
+function asInteraction(request: UserInputRequest): InteractionRequest | undefined {
+  if (request.type !== 'question-request') return undefined;
+  try {
+    return toInteractionRequest(request);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The event of a request for front ends of interactions: in camel case, without empty fields. */
+export function interactionRequested(request: UserInputRequest): AgUiEvent[] {
+  const interaction = asInteraction(request);
+  if (interaction === undefined) return [];
+  const { options, kind, ...rest } = interaction;
+  const value = {
+    ...inCamelCase(rest),
+    kind: kind.toLowerCase(),
+    ...(options.length === 0 ? {} : { options }),
+  };
+  return [{ type: 'CUSTOM', name: 'interaction_requested', value }];
+}
+
+/** The event of an interaction that has ended, for front ends that know only these events. */
+export function interactionEnded(
+  event: ThreadEventOf<'request-answered' | 'request-closed'>,
+  events: readonly ThreadEvent[],
+): AgUiEvent[] {
+  const requestId = event.type === 'request-closed' ? event.requestId : event.response.requestId;
+  const request = findRequest(events, requestId);
+  if (request?.type !== 'question-request' || asInteraction(request) === undefined) return [];
+  const interactionId = interactionIdOf(request);
+  if (event.type === 'request-closed') {
+    const { cause, reason } = event;
+    if (cause === 'expired') {
+      return [{ type: 'CUSTOM', name: 'interaction_expired', value: { interactionId } }];
+    }
+    return [cancelled(interactionId, reason)];
+  }
+  if (event.response.type !== 'question-response') return [];
+  if (event.response.status === 'dismissed') return [cancelled(interactionId)];
+  const value = inCamelCase(toInteractionResponse(request, event.response));
+  return [{ type: 'CUSTOM', name: 'interaction_resolved', value }];
+}
+
+/** A request of the thread, open or not. */
+export function findRequest(
+  events: readonly ThreadEvent[],
+  requestId: string,
+): UserInputRequest | undefined {
+  const opened = events.findLast(
+    (event) => event.type === 'request-opened' && event.request.requestId === requestId,
+  );
+  return opened?.type === 'request-opened' ? opened.request : undefined;
+}
+
+function cancelled(interactionId: string, reason?: string): AgUiEvent {
+  const why = reason === undefined ? {} : { reason };
+  return { type: 'CUSTOM', name: 'interaction_cancelled', value: { interactionId, ...why } };
+}
+
+function inCamelCase(value: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [
+      name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      item,
+    ]),
+  );
+}

@@ -1,0 +1,58 @@
+import { inertText } from '../../../content/inert-text.ts';
+import { requesterLine } from '../../../content/requester-text.ts';
+import type { UserInputRequest, UserInputRequestContent } from '../../../content/user-input.ts';
+import type { Interrupt } from './ag-ui-event.ts';
+import { questionSchema } from '../input/question-schema.ts';
+
+/** A request as an interrupt of the run that ends with it. */
+export function toInterrupt(content: UserInputRequestContent): Interrupt {
+  const request: UserInputRequest = { ...content };
+  const { requestId: id, toolCall, expiresAt } = request;
+  const requestedBy = requesterLine(request.requestedBy);
+  return {
+    id,
+    reason: reasonOf(request),
+    message: promptOf(request),
+    ...(toolCall === undefined ? {} : { toolCallId: toolCall.toolCallId }),
+    responseSchema:
+      request.type === 'approval-request' ? approvalSchema(request) : questionSchema(request),
+    ...(expiresAt === undefined
+      ? {}
+      : { expiresAt: new Date(Math.min(expiresAt, 8.64e15)).toISOString() }),
+    metadata: { holdpoint: request, ...(requestedBy === undefined ? {} : { requestedBy }) },
+  };
+}
+
+/* The call and who asked for it are in the message too, because a client may show only the message. */
+function promptOf(request: UserInputRequest): string {
+  const { text, toolCall, type } = request;
+  if (type !== 'approval-request') return inertText(text);
+  const call = toolCall && inertText(`${toolCall.toolName} ${JSON.stringify(toolCall.input)}`);
+  const requester = requesterLine(request.requestedBy);
+  return [
+    inertText(text),
+    ...(call === undefined ? [] : [call]),
+    ...(requester === undefined ? [] : [`Asked for by: ${requester}`]),
+  ].join('\n');
+}
+
+function reasonOf(request: UserInputRequest): Interrupt['reason'] {
+  if (request.type === 'question-request') {
+    return request.kind === 'confirmation' ? 'confirmation' : 'input_required';
+  }
+  return request.toolCall === undefined ? 'confirmation' : 'tool_call';
+}
+
+/* There is no `editedArgs`: the call runs with the input that was shown. */
+function approvalSchema({ digest }: { digest: string }): Record<string, unknown> {
+  return {
+    type: 'object',
+    properties: {
+      approved: { type: 'boolean' },
+      reason: { type: 'string' },
+      digest: { const: digest },
+    },
+    required: ['approved'],
+    additionalProperties: false,
+  };
+}

@@ -1,0 +1,74 @@
+import { inertText } from '../../../content/inert-text.ts';
+import { HoldpointError, type HoldpointErrorCode } from '../../../errors.ts';
+import { toldOf } from '../../../http/error-response.ts';
+import type { AgentThread } from '../../../thread/agent-thread.ts';
+import type { AgUiEvent } from './ag-ui-event.ts';
+
+/* The errors that a client can act on. For any other it gets the text of `onError`. */
+const disclosed: ReadonlySet<HoldpointErrorCode> = new Set<HoldpointErrorCode>([
+  'invalid-input',
+  'invalid-answer',
+  'not-allowed',
+  'unknown-request',
+  'unknown-call',
+  'already-answered',
+  'request-closed',
+  'answer-mismatch',
+  'thread-busy',
+  'requests-open',
+  'thread-indeterminate',
+  'revision-conflict',
+]);
+
+/** The end of a run that failed, or was refused. Front ends of interactions have their own code for `requests-open`. */
+export function runError(error: unknown, onError?: (error: unknown) => string): AgUiEvent {
+  const known = HoldpointError.isInstance(error) && disclosed.has(error.code) ? error : undefined;
+  if (known === undefined) {
+    return { type: 'RUN_ERROR', message: toldOf(error, onError), code: 'internal-error' };
+  }
+  const { code, message } = known;
+  const name = code === 'requests-open' ? 'NO_RESPONSE_FOR_PENDING' : code;
+  return { type: 'RUN_ERROR', message, code: name };
+}
+
+const maximumLength = 120;
+const maximumNamed = 3;
+
+/** The refusal of a message while the thread waits or runs, with a text for the person who typed it; any other error unchanged. */
+export function readableRefusal(error: unknown, thread: AgentThread): unknown {
+  if (!HoldpointError.isInstance(error)) return error;
+  switch (error.code) {
+    case 'requests-open':
+      return new HoldpointError(error.code, waitingText(thread), { cause: error });
+    case 'thread-busy':
+      return new HoldpointError(
+        error.code,
+        'Your message was not sent: the agent is still working. Send it again when it is done.',
+        { cause: error },
+      );
+    default:
+      return error;
+  }
+}
+
+function waitingText({ activeRequests, calls }: AgentThread): string {
+  const asked = activeRequests.map(({ text }) => text);
+  const working = calls
+    .filter(({ status }) => status === 'deferred')
+    .map(({ toolName }) => toolName);
+  if (asked.length === 0) {
+    return `Your message was not sent: ${quoted(working)} is still at work. Wait for the result or cancel it, then send your message again.`;
+  }
+  return `Your message was not sent: the agent is waiting for an answer to ${quoted(asked)}. Answer or cancel, then send your message again.`;
+}
+
+function quoted(texts: readonly string[]): string {
+  const shown = texts.slice(0, maximumNamed).map((text) => `“${shortened(text)}”`);
+  const more = texts.length - shown.length;
+  return [...shown, ...(more === 0 ? [] : [`${more} more`])].join(' and ');
+}
+
+function shortened(text: string): string {
+  const [line = ''] = inertText(text.trim()).split('\n');
+  return line.length > maximumLength ? `${line.slice(0, maximumLength)}…` : line;
+}

@@ -1,0 +1,163 @@
+import type { AgentResponse } from '../../../agent/agent-response.ts';
+import type { ModelDelta } from '../../../agent/model/streaming-model.ts';
+import type { AgentThread } from '../../../thread/agent-thread.ts';
+import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
+import { isSamePlace } from '../../../thread/thread-state.ts';
+import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
+import { latestMessages } from '../input/new-messages.ts';
+import type { RunAgentInput } from '../input/run-agent-input.ts';
+import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
+import { callResults, resultEvent } from './call-results.ts';
+import { interactionEnded } from './interaction-events.ts';
+import { KnownCalls } from './known-calls.ts';
+import { runEnd } from './run-end.ts';
+import { StepEvents, textEvents } from './step-events.ts';
+import { type CallResult, stepMessageId, stepMessages } from './step-messages.ts';
+import { retractedIds, showsExactly, threadMessages, userMessage } from './thread-messages.ts';
+
+/** The events of one client's run: what the model streams, and what the thread records, in the thread's order. */
+export class RunEvents {
+  readonly #input: RunAgentInput;
+  readonly #options: ThreadViewOptions;
+  readonly #heldMessages: ReadonlySet<string>;
+  /** The revision of the last event that the client has. */
+  #revision = 0;
+  /** The conversation before the run, if the client shows a different one. */
+  #before: AgUiMessage[] | undefined;
+  #calls = new KnownCalls();
+  #hasBegun = false;
+  #step: StepEvents;
+
+  constructor(input: RunAgentInput, options: ThreadViewOptions) {
+    this.#input = input;
+    this.#options = options;
+    this.#heldMessages = new Set(input.messages.map(({ id }) => id));
+    this.#step = this.#stepEvents(0);
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** Compares the thread before the run with what the client has. */
+  compare(thread: AgentThread): void {
+    const messages = this.#messages(thread);
+    const known = new Set([...messages.map(({ id }) => id), ...retractedIds(thread)]);
+    const { messages: list } = this.#input;
+    const added = new Set(
+      latestMessages(list).filter(({ role, id }) => role === 'user' && !known.has(id)),
+    );
+    const held = list.filter((message) => !added.has(message));
+    this.#before = showsExactly(held, messages) ? undefined : messages;
+    this.#continueFrom(thread, messages);
+  }
+
+  /** The beginning, with a snapshot of the conversation before the run for a client that shows a different one. */
+  begin({ id, events }: AgentThread): AgUiEvent[] {
+    this.#hasBegun = true;
+    const { threadId, runId } = this.#input;
+    const started: AgUiEvent = { type: 'RUN_STARTED', threadId, runId, protocolVersion: '1.0' };
+    if (this.#before === undefined) return [started];
+    const added = [...events.keys()]
+      .slice(this.#revision)
+      .flatMap((index) => userMessage(id, events, index))
+      .filter((message) => this.#heldMessages.has(message.id));
+    return [started, { type: 'MESSAGES_SNAPSHOT', messages: [...this.#before, ...added] }];
+  }
+
+  /** The events for a delta of the model. */
+  ofDelta(delta: ModelDelta): AgUiEvent[] {
+    return this.#step.ofDelta(delta);
+  }
+
+  /** What the thread has recorded since the last update. */
+  update(thread: AgentThread): AgUiEvent[] {
+    if (thread.revision <= this.#revision) return [];
+    const { events } = thread;
+    const emitted: AgUiEvent[] = [];
+    for (; this.#revision < events.length; this.#revision += 1) {
+      const event = events[this.#revision];
+      const next = event === undefined ? [] : this.#ofEvent(thread, event, this.#revision);
+      emitted.push(...next);
+      if (next.some(({ type }) => type === 'MESSAGES_SNAPSHOT')) {
+        /* The snapshot contains the rest. */
+        this.#continueFrom(thread, this.#messages(thread));
+        break;
+      }
+    }
+    return emitted;
+  }
+
+  /** The whole conversation. */
+  snapshot(thread: AgentThread): AgUiEvent {
+    return { type: 'MESSAGES_SNAPSHOT', messages: this.#messages(thread) };
+  }
+
+  /** The end of the run. */
+  end(thread: AgentThread, status: AgentResponse['status'] | undefined): AgUiEvent[] {
+    return [
+      ...this.#step.close(),
+      ...runEnd(this.#input, thread, { status, snapshot: () => this.snapshot(thread) }),
+    ];
+  }
+
+  /** The client now has these messages, which are all of the thread; later events are emitted. */
+  #continueFrom({ events }: AgentThread, messages: readonly AgUiMessage[]): void {
+    this.#calls = new KnownCalls(messages);
+    this.#revision = events.length;
+    this.#step = this.#stepEvents(events.filter(({ type }) => type === 'step-finished').length);
+  }
+
+  #ofEvent(thread: AgentThread, event: ThreadEvent, index: number): AgUiEvent[] {
+    switch (event.type) {
+      case 'step-finished':
+        return this.#finishStep(thread, event);
+      case 'message-added':
+        return userMessage(thread.id, thread.events, index)
+          .filter(({ id }) => !this.#heldMessages.has(id))
+          .flatMap(({ id, content }) =>
+            typeof content === 'string'
+              ? textEvents(id, 'user', content)
+              : [...this.#step.close(), this.snapshot(thread)],
+          );
+      case 'message-retracted':
+        return [...this.#step.close(), this.snapshot(thread)];
+      case 'request-answered':
+      case 'request-closed':
+        return interactionEnded(event, thread.events);
+      case 'call-ended': {
+        const call = thread.calls.find((each) => isSamePlace(each, event));
+        return this.#results(thread, call === undefined ? [] : callResults(call, this.#options));
+      }
+      default:
+        return [];
+    }
+  }
+
+  #finishStep(thread: AgentThread, event: ThreadEventOf<'step-finished'>): AgUiEvent[] {
+    const messages = stepMessages(thread.id, event, this.#options);
+    const { events, isConfirmed } = this.#step.finish({
+      ...messages,
+      calls: this.#calls.newCalls(messages),
+    });
+    this.#step = this.#stepEvents(event.step + 1);
+    return [
+      ...events,
+      ...this.#results(thread, messages.results),
+      ...(isConfirmed ? [] : [this.snapshot(thread)]),
+    ];
+  }
+
+  #results({ id }: AgentThread, results: readonly CallResult[]): AgUiEvent[] {
+    return this.#calls.newResults(results).map((result) => resultEvent(id, result));
+  }
+
+  #stepEvents(step: number): StepEvents {
+    const { sendReasoning = true } = this.#options;
+    return new StepEvents(stepMessageId(this.#input.threadId, step), sendReasoning);
+  }
+
+  #messages(thread: AgentThread) {
+    return threadMessages(thread, { ...this.#options, held: this.#input.messages });
+  }
+}

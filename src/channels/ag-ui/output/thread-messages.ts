@@ -1,0 +1,135 @@
+import type { AgentThread } from '../../../thread/agent-thread.ts';
+import { CallsByPlace } from '../../../thread/calls-by-place.ts';
+import { messageIdOf, retractedMessages } from '../../../thread/app-messages.ts';
+import type { ThreadEvent } from '../../../thread/thread-event.ts';
+import type { AgUiMessage } from './ag-ui-event.ts';
+import { resultMessage, callResults } from './call-results.ts';
+import { KnownCalls } from './known-calls.ts';
+import type { ClientMessage } from '../input/run-agent-input.ts';
+import { type CallResult, stepMessages, type StepMessages } from './step-messages.ts';
+import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
+import { clientContent } from '../input/user-content.ts';
+
+/** The options of a snapshot. */
+export interface SnapshotOptions extends ThreadViewOptions {
+  /** The messages that the client has: results that it sent itself keep its ids. */
+  held: readonly ClientMessage[];
+}
+
+/**
+ * The whole conversation as messages of AG-UI. Messages that answers added for the model are left out, because their calls and results
+ * are in it. Results follow the message that made their calls, in the order in which they came, as on a client that has followed the run.
+ */
+export function threadMessages(thread: AgentThread, options: SnapshotOptions): AgUiMessage[] {
+  const { id, events } = thread;
+  const { steps, results } = gather(thread, options);
+  const retracted = retractedMessages(events);
+  const held = options.held.filter(({ role }) => role === 'tool');
+  const heldIds = new Map(held.map((message) => [message.toolCallId, message.id]));
+  return events.flatMap((event, index): AgUiMessage[] => {
+    if (retracted.has(event)) return [];
+    if (event.type === 'message-added') return userMessage(id, events, index);
+    const content = steps.get(index);
+    if (content === undefined) return [];
+    const ended = results.get(content.messageId) ?? [];
+    return [
+      ...messagesOfStep(content),
+      ...ended.map((result) => resultMessage(id, result, heldIds.get(result.toolCallId))),
+    ];
+  });
+}
+
+interface Gathered {
+  /** By the index of their events. */
+  steps: Map<number, StepMessages>;
+  /** By the message that made the calls. */
+  results: Map<string | undefined, CallResult[]>;
+}
+
+function gather({ id, events, calls }: AgentThread, options: ThreadViewOptions): Gathered {
+  const known = new KnownCalls();
+  const records = new CallsByPlace(calls);
+  const steps: Gathered['steps'] = new Map();
+  const results = [...events.entries()].flatMap(([index, event]) => {
+    if (event.type === 'step-finished') {
+      const content = stepMessages(id, event, options);
+      steps.set(index, { ...content, calls: known.newCalls(content) });
+      return known.newResults(content.results);
+    }
+    const call = event.type === 'call-ended' ? records.at(event) : undefined;
+    return call === undefined ? [] : known.newResults(callResults(call, options));
+  });
+  return { steps, results: Map.groupBy(results, ({ toolCallId }) => known.callerOf(toolCallId)) };
+}
+
+/** The user's message of the event at `index`, with its client's id; empty for any other event. */
+export function userMessage(
+  threadId: string,
+  events: readonly ThreadEvent[],
+  index: number,
+): Extract<AgUiMessage, { role: 'user' }>[] {
+  const event = events[index];
+  if (event?.type !== 'message-added' || event.place !== undefined) return [];
+  const { message } = event;
+  if (message.role !== 'user') return [];
+  const id = messageIdOf(message) ?? `${threadId}:user:${index + 1}`;
+  return [{ id, role: 'user', content: clientContent(message.content) }];
+}
+
+/** The ids of the retracted messages: a client may still have them in its list. */
+export function retractedIds({ id, events }: AgentThread): Set<string> {
+  const retracted = retractedMessages(events);
+  const messages = events.flatMap((event, index) =>
+    retracted.has(event) ? userMessage(id, events, index) : [],
+  );
+  return new Set(messages.map((message) => message.id));
+}
+
+function messagesOfStep({ messageId: id, texts, calls }: StepMessages): AgUiMessage[] {
+  const content = texts.find(({ type }) => type === 'text')?.text;
+  const thoughts = texts.filter(({ type }) => type === 'reasoning');
+  const hasMessage = content !== undefined || calls.length > 0;
+  return [
+    ...thoughts.map(({ messageId, text }): AgUiMessage => ({
+      id: messageId,
+      role: 'reasoning',
+      content: text,
+    })),
+    ...(hasMessage
+      ? [
+          {
+            id,
+            role: 'assistant' as const,
+            ...(content === undefined ? {} : { content }),
+            ...(calls.length === 0 ? {} : { toolCalls: calls }),
+          },
+        ]
+      : []),
+  ];
+}
+
+/** Whether a client shows exactly these messages, apart from thoughts and its own activity messages. */
+export function showsExactly(
+  held: readonly ClientMessage[],
+  messages: readonly AgUiMessage[],
+): boolean {
+  const shown = held.filter(({ role }) => role !== 'reasoning' && role !== 'activity');
+  const stored = messages.filter(({ role }) => role !== 'reasoning');
+  return (
+    shown.length === stored.length &&
+    stored.every((message, index) => isSame(shown[index], message))
+  );
+}
+
+/* Client and server write the parts of a user's message differently, so they are not compared. */
+function isSame(shown: ClientMessage | undefined, stored: AgUiMessage): boolean {
+  if (shown?.id !== stored.id || shown.role !== stored.role) return false;
+  if (stored.role === 'user' && typeof stored.content !== 'string') return true;
+  const calls = stored.role === 'assistant' ? (stored.toolCalls ?? []) : [];
+  const shownCalls = shown.toolCalls ?? [];
+  return (
+    (shown.content ?? '') === (stored.content ?? '') &&
+    shownCalls.length === calls.length &&
+    calls.every(({ id }, index) => shownCalls[index]?.id === id)
+  );
+}

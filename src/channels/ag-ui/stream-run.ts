@@ -1,0 +1,121 @@
+import type { AgentResponse } from '../../agent/agent-response.ts';
+import type { AgentStream } from '../../agent/agent-stream.ts';
+import { followThread } from '../../agent/follow-thread.ts';
+import { HeldStream } from '../../agent/held-stream.ts';
+import type { RunOptions } from '../../agent/run/run-options.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
+import type { EventBacklog } from './event-backlog.ts';
+import { clientInput } from './input/client-input.ts';
+import { clientResults } from './input/client-results.ts';
+import type { RunAgentInput } from './input/run-agent-input.ts';
+import type { AgUiEvent } from './output/ag-ui-event.ts';
+import { readableRefusal, runError } from './output/run-error.ts';
+import { RunEvents } from './output/run-events.ts';
+
+/** A run that a client has requested. */
+export interface RequestedRun<RUNTIME_CONTEXT> {
+  options: AgUiHandlerOptions<RUNTIME_CONTEXT>;
+  runOptions: RunOptions<RUNTIME_CONTEXT>;
+  input: RunAgentInput;
+  /** The latest state that was read: polling a thread that another worker runs returns a new handle each time. */
+  thread: AgentThread;
+  backlog: EventBacklog;
+  /** Aborted when the client has disconnected. */
+  gone: AbortSignal;
+}
+
+/** Runs the thread at its own pace and puts the events into the backlog. A refusal is emitted as an error of the run. */
+export async function streamRun<RUNTIME_CONTEXT>(
+  run: RequestedRun<RUNTIME_CONTEXT>,
+): Promise<void> {
+  const { options, input, thread, backlog } = run;
+  const events = new RunEvents(input, options);
+  const catchUp = (): AgUiEvent[] => [events.snapshot(run.thread)];
+  try {
+    await deliverResults(run);
+    events.compare(thread);
+    /* Expired requests are recorded as closed whatever the input contains, so that the client gets them. */
+    await options.agent.respond([], thread);
+    const parsed = clientInput(input, thread);
+    if ('code' in parsed) return backlog.finish([{ type: 'RUN_ERROR', ...parsed }]);
+    const { items, whilePending } = parsed;
+    const runOptions = { ...run.runOptions, whilePending };
+    const stream = options.agent.stream(items, thread, runOptions);
+    const status = await readToEnd(run, events, stream);
+    backlog.finish(events.end(run.thread, status), catchUp);
+  } catch (error) {
+    backlog.finish([runError(error, options.onError)], catchUp);
+  }
+}
+
+/* The results are recorded even if the rest of the input is refused. */
+async function deliverResults<RUNTIME_CONTEXT>({
+  options: { agent, clientTools = [] },
+  runOptions: by,
+  input,
+  thread,
+}: RequestedRun<RUNTIME_CONTEXT>): Promise<void> {
+  for (const { toolCallId, outcome } of clientResults(input.messages, thread, clientTools)) {
+    await agent.deliver(thread, toolCallId, outcome, by);
+  }
+}
+
+/** Reads the run, and the runs that continue it after another worker's run or after calls elsewhere. Returns the last status. */
+async function readToEnd<RUNTIME_CONTEXT>(
+  run: RequestedRun<RUNTIME_CONTEXT>,
+  events: RunEvents,
+  first: AgentStream,
+): Promise<AgentResponse['status'] | undefined> {
+  const { options, runOptions, gone } = run;
+  const held = new HeldStream(options.agent, options, gone);
+  try {
+    let status = await readStream(run, events, first);
+    while ((await follow(run, events, { status, held })) && !gone.aborted) {
+      status = await readStream(run, events, options.agent.stream([], run.thread, runOptions));
+    }
+    return status;
+  } finally {
+    held.end();
+  }
+}
+
+/** Follows the thread while another worker runs it or calls elsewhere are pending. Returns whether the run can be resumed here. */
+async function follow<RUNTIME_CONTEXT>(
+  run: RequestedRun<RUNTIME_CONTEXT>,
+  events: RunEvents,
+  { status, held }: { status: AgentResponse['status'] | undefined; held: HeldStream },
+): Promise<boolean> {
+  const { options, backlog, gone } = run;
+  if (status === 'running') {
+    for await (run.thread of followThread(options.agent, run.thread.id, {
+      ...options,
+      signal: gone,
+    })) {
+      backlog.push(events.update(run.thread));
+    }
+    return true;
+  }
+  for await (run.thread of held.follow(run.thread)) backlog.push(events.update(run.thread));
+  return held.hasResult(run.thread);
+}
+
+/* Reads without waiting for the client: a run goes at the pace of its reader, and no client may hold it. */
+async function readStream<RUNTIME_CONTEXT>(
+  { thread, backlog }: RequestedRun<RUNTIME_CONTEXT>,
+  events: RunEvents,
+  stream: AgentStream,
+): Promise<AgentResponse['status'] | undefined> {
+  let status: AgentResponse['status'] | undefined;
+  for await (const event of stream) {
+    if (event.type === 'error') throw readableRefusal(event.error, thread);
+    /* AG-UI has no preliminary results. */
+    if (event.type === 'tool-result') continue;
+    if (!events.hasBegun) backlog.push(events.begin(thread));
+    if (event.type === 'finish') ({ status } = event.response);
+    backlog.push(
+      'at' in event || event.type === 'finish' ? events.update(thread) : events.ofDelta(event),
+    );
+  }
+  return status;
+}

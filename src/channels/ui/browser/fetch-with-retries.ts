@@ -1,0 +1,69 @@
+type Fetch = typeof globalThis.fetch;
+
+/** How requests are retried. */
+export interface RetryOptions {
+  fetch: Fetch | undefined;
+  /** Called before each retry. */
+  wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+  /** Called when the server can't be reached, and when it can be again. */
+  onReachable: (isReachable: boolean) => void;
+  /** Aborts when the page is closed. */
+  signal: () => AbortSignal;
+}
+
+const firstMs = 500;
+const longestMs = 10_000;
+
+/**
+ * A `fetch` that repeats a request until the server responds. Repeating is safe: messages are identified by their ids, answers by those
+ * of their requests. A response that does not come from our route is turned into a refusal, `foreign-response`.
+ */
+export function fetchWithRetries({ fetch, wait, onReachable, signal }: RetryOptions): Fetch {
+  return async (input, init = {}) => {
+    const signals = [signal(), ...(init?.signal ? [init.signal] : [])];
+    const ends = AbortSignal.any(signals);
+    for (let delay = firstMs; ; delay = Math.min(delay * 2, longestMs)) {
+      const response = await responseIfReached(async () =>
+        (fetch ?? globalThis.fetch)(input, { ...init, signal: ends }),
+      );
+      if (response !== undefined) {
+        onReachable(true);
+        return isForeign(response) ? foreignResponse() : response;
+      }
+      ends.throwIfAborted();
+      onReachable(false);
+      await wait(delay, ends);
+      ends.throwIfAborted();
+    }
+  };
+}
+
+/* What proxies respond for a server that is down. An error of our own route has a JSON body. */
+function isAway({ status, headers }: Response): boolean {
+  if (status === 500) return headers.get('content-type')?.startsWith('application/json') !== true;
+  return status === 502 || status === 503 || status === 504;
+}
+
+/* For example a sign-in page to which the request was redirected, or the page of a captive portal. */
+function isForeign({ ok, status, headers }: Response): boolean {
+  const type = headers.get('content-type') ?? '';
+  return ok && status !== 204 && !/^(?:text\/event-stream|application\/json)\b/i.test(type);
+}
+
+function foreignResponse(): Response {
+  const message = 'Something else answered for the server. You may have to sign in again.';
+  return Response.json({ error: { code: 'foreign-response', message } }, { status: 502 });
+}
+
+/* Browsers throw a `TypeError` for a connection that can't be made. */
+async function responseIfReached(send: () => Promise<Response>): Promise<Response | undefined> {
+  try {
+    const response = await send();
+    if (!isAway(response)) return response;
+    await response.body?.cancel();
+    return undefined;
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}

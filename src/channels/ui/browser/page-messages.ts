@@ -1,0 +1,68 @@
+import { isToolUIPart, type UIMessage } from 'ai';
+import { z } from 'zod';
+
+/** The answer to an approval, as it is kept in the messages of a page. */
+export interface GivenApproval {
+  id: string;
+  approved: boolean;
+  reason?: string;
+}
+
+/** The approvals among `requestIds` that the page has answered and that no server has reported as ended. */
+export function givenApprovals(
+  messages: readonly UIMessage[],
+  requestIds: ReadonlySet<string>,
+): GivenApproval[] {
+  return messages
+    .flatMap(({ parts }) => parts.filter(isToolUIPart))
+    .flatMap((part) => {
+      if (part.state !== 'approval-responded' || !requestIds.has(part.approval.id)) return [];
+      const { id, approved, reason } = part.approval;
+      return [{ id, approved, ...(reason === undefined ? {} : { reason }) }];
+    });
+}
+
+/** Whether a call in the messages waits for the answer to a request. */
+export function isAskedIn(messages: readonly UIMessage[], requestId: string): boolean {
+  return messages.some(({ parts }) =>
+    parts.some(
+      (part) =>
+        isToolUIPart(part) && part.state === 'approval-requested' && part.approval.id === requestId,
+    ),
+  );
+}
+
+/** The messages with these requests open again, because their answers were not recorded. */
+export function withReopened(
+  messages: readonly UIMessage[],
+  requestIds: readonly string[],
+): UIMessage[] {
+  return messages.map((message) => ({
+    ...message,
+    parts: message.parts.map((part) => {
+      if (!isToolUIPart(part) || part.state !== 'approval-responded') return part;
+      const { approved: _approved, reason: _reason, ...approval } = part.approval;
+      if (!requestIds.includes(approval.id)) return part;
+      return { ...part, state: 'approval-requested' as const, approval };
+    }),
+  }));
+}
+
+/** `text`, the text of the page's last message, if the stored thread lacks that message. */
+export function lostText(
+  stored: readonly UIMessage[],
+  shown: readonly UIMessage[],
+  text: string | undefined,
+): string | undefined {
+  const inThread = stored.filter(({ role }) => role === 'user');
+  const onPage = shown.filter(({ role }) => role === 'user');
+  const isThere = inThread.length >= onPage.length && textOf(inThread.at(-1)?.parts ?? []) === text;
+  return isThere ? undefined : text;
+}
+
+const textSchema = z.looseObject({ type: z.literal('text'), text: z.string() });
+
+/** The text of a message's parts. */
+export function textOf(parts: readonly unknown[]): string {
+  return parts.map((part) => textSchema.safeParse(part).data?.text ?? '').join('');
+}

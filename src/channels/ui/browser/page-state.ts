@@ -1,0 +1,102 @@
+import { readRefusal } from './read-refusal.ts';
+
+/** A problem to show next to the messages of a page. */
+export type ThreadProblem =
+  /** The server can't be reached. Requests are repeated until it can. */
+  | { type: 'away'; text: string }
+  /** The server refused a request, or never got it (`not-sent`); `unsaid` is the text that it did not record, for the input field. */
+  | { type: 'refused'; text: string; code: string; unsaid?: string }
+  /** The last run failed, or the thread could not be read; `tryAgain` resumes it or reads it, and a new message resumes it too. */
+  | { type: 'failed'; text: string };
+
+/** The state of a page, besides its messages. */
+export interface ThreadChatState {
+  /** Whether the messages of the server are shown. */
+  isLoaded: boolean;
+  /** For the person at the page. Cleared by the next request. */
+  problem: ThreadProblem | undefined;
+  /** The requests whose answers are being sent: the page does not know yet whether they are recorded. */
+  sending: ReadonlySet<string>;
+}
+
+/** Holds the state of a page and notifies listeners of changes. */
+export class PageState {
+  readonly #listeners = new Set<() => void>();
+  /** The problem from before the server was away. */
+  #before: ThreadProblem | undefined;
+  /** The problem of a thread that could not be read. */
+  #unread: ThreadProblem | undefined;
+  #state: ThreadChatState = { isLoaded: false, problem: undefined, sending: new Set() };
+
+  /** A new object after each change. */
+  get state(): ThreadChatState {
+    return this.#state;
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  set(change: Partial<ThreadChatState>): void {
+    this.#state = { ...this.#state, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** The answer to a request is being sent. */
+  addSending(requestId: string): void {
+    this.set({ sending: new Set([...this.#state.sending, requestId]) });
+  }
+
+  /** The answers to these requests are no longer being sent. */
+  removeSending(requestIds: readonly string[]): void {
+    const sending = new Set(this.#state.sending);
+    for (const requestId of requestIds) sending.delete(requestId);
+    if (sending.size < this.#state.sending.size) this.set({ sending });
+  }
+
+  setReachable(isReachable: boolean): void {
+    const isAway = this.#state.problem?.type === 'away';
+    if (isReachable === !isAway) return;
+    const text = 'The server can’t be reached. Trying again …';
+    if (!isReachable) this.#before = this.#state.problem;
+    this.set({ problem: isReachable ? this.#before : { type: 'away', text } });
+  }
+
+  /** The server refused a request; `unsaid` is the text of the message in it. */
+  showRefusal(status: number | undefined, refused: unknown, unsaid?: string): void {
+    const { code, text } = readRefusal(refused) ?? {
+      code: 'unknown',
+      text: `The server refused this (${status}).`,
+    };
+    const problem = { type: 'refused', code, text } as const;
+    this.set({ problem: unsaid === undefined ? problem : { ...problem, unsaid } });
+  }
+
+  /** The thread could not be read. The refusal of a person's own action stays shown, because it matters more to them. */
+  showUnreadable(status: number, refused: string): void {
+    const { problem } = this.#state;
+    const isNew = problem?.type !== 'refused' || problem === this.#unread;
+    const { code = 'unknown', text = 'This conversation can’t be read now.' } =
+      readRefusal(refused) ?? {};
+    this.#unread = status < 500 ? { type: 'refused', code, text } : { type: 'failed', text };
+    if (isNew) this.set({ problem: this.#unread });
+  }
+
+  /** Whether the thread could not be read. */
+  get isUnread(): boolean {
+    return this.#unread !== undefined;
+  }
+
+  /** The page shows the stored thread; `unsaid` is the text of a message that the person stopped sending and that the thread lacks. */
+  showLoaded(failure: { text: string } | undefined, unsaid: string | undefined): void {
+    const { problem } = this.#state;
+    const unread = this.#unread;
+    this.#unread = undefined;
+    this.set({ isLoaded: true, problem: failure && { type: 'failed', text: failure.text } });
+    if (unsaid !== undefined) {
+      const text = 'Your message was not sent.';
+      this.set({ problem: { type: 'refused', code: 'not-sent', text, unsaid } });
+    } else if (problem?.type === 'refused' && problem !== unread) this.set({ problem });
+  }
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+
+const refusedAnswerSchema = z.object({
+  requestId: z.string(),
+  code: z.string(),
+  message: z.string(),
+});
+const bodySchema = z.object({
+  error: z.object({ code: z.string(), message: z.string() }),
+  refusedAnswers: z.array(refusedAnswerSchema).default([]),
+});
+const errorSchema = z.object({
+  message: z.string(),
+  responseBody: z.string().optional(),
+});
+
+/** Why the route refused a page's request. */
+export interface Refusal {
+  /** For your code: `already-answered`, `requests-open` … */
+  code: string;
+  /** For the person at the page. */
+  text: string;
+  /** The answers that were refused separately; empty if something else was refused. */
+  refusedAnswers: z.infer<typeof refusedAnswerSchema>[];
+}
+
+/**
+ * Reads a refusal of our route from an error of `useChat`, or from the text of a response, with a text for the person at the page.
+ * `undefined` for any other error: the server was not reached, or the run failed.
+ *
+ * @example
+ * const { error } = useChat({ transport });
+ * const text = error && (readRefusal(error)?.text ?? 'Something went wrong.');
+ */
+export function readRefusal(error: unknown): Refusal | undefined {
+  const { responseBody, message } = errorSchema.safeParse(error).data ?? {};
+  const body = bodySchema.safeParse(
+    parsed(typeof error === 'string' ? error : (responseBody ?? message)),
+  );
+  if (!body.success) return undefined;
+  const { error: refused, refusedAnswers } = body.data;
+  return { code: refused.code, text: refusalText(refused), refusedAnswers };
+}
+
+/** Reads the first refused answer from a part `data-refused-answers`. */
+export function firstRefusedAnswer(data: unknown): Pick<Refusal, 'code' | 'text'> {
+  const [first = { code: 'unknown', message: 'An answer was refused.' }] = z
+    .array(refusedAnswerSchema)
+    .parse(data);
+  return { code: first.code, text: refusalText(first) };
+}
+
+/* A code without a text here shows the server's message. */
+function refusalText({ code, message }: { code: string; message: string }): string {
+  return texts.get(code) ?? message;
+}
+
+const texts = new Map([
+  ['already-answered', 'This was answered before. The first answer counts.'],
+  ['request-closed', 'It is too late to answer this.'],
+  ['unknown-request', 'This is no longer asked.'],
+  ['answer-mismatch', 'This has changed since you saw it. Check it again, then answer.'],
+  ['invalid-answer', 'This answer does not fit the question.'],
+  ['requests-open', 'Answer what is open first, then send your message again.'],
+  ['thread-busy', 'The assistant is still at work. Send this again when it has finished.'],
+  [
+    'thread-indeterminate',
+    'It is not known how an action ended. Somebody has to check that first.',
+  ],
+  ['not-allowed', 'You are not allowed to do this.'],
+  ['foreign-origin', 'This page may not use the server.'],
+  ['too-large', 'This is too large to send.'],
+]);
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
+}

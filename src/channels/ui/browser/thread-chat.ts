@@ -1,0 +1,250 @@
+import {
+  type AbstractChat,
+  APICallError,
+  type ChatInit,
+  DefaultChatTransport,
+  type UIMessage,
+} from 'ai';
+import { timer } from '../../../content/timer.ts';
+import type { UserInputResponseContent } from '../../../content/user-input.ts';
+import { detectDeadConnection } from './detect-dead-connection.ts';
+import { givenApprovals, isAskedIn, lostText, withReopened } from './page-messages.ts';
+import { PageState, type ThreadChatState } from './page-state.ts';
+import { firstRefusedAnswer } from './read-refusal.ts';
+import { stopChat } from './stop-chat.ts';
+import {
+  type Fetch,
+  parseStoredThread,
+  type SentContent,
+  sentContent,
+  type StoredThread,
+  type ThreadChatOptions,
+  ThreadRoute,
+} from './thread-route.ts';
+import {
+  lastAssistantMessageHasApprovalResponses,
+  prepareReconnectToStreamRequest,
+  prepareSendMessagesRequest,
+} from './use-chat-options.ts';
+
+const retryMs = 1_000;
+
+/**
+ * A chat of the AI SDK that shows a thread as the server has it: it loads the thread, sends answers until they are recorded, and reads the
+ * thread again after a refusal, a lost connection, or events that it missed. For React use `useThreadChat`.
+ *
+ * @example
+ * const thread = new ThreadChat((init) => new Chat(init), { id, api: '/chat' });
+ * thread.subscribe(() => render(thread.chat.messages, thread.state));
+ * await thread.open();
+ */
+export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
+  readonly chat: CHAT;
+  readonly #route: ThreadRoute;
+  readonly #wait: NonNullable<ThreadChatOptions['wait']>;
+  readonly #page = new PageState();
+  #closing = new AbortController();
+  #sent: SentContent = { answers: [] };
+  #reading: Promise<void> | undefined;
+  /** What was being sent when the person stopped it. */
+  #withdrawn: SentContent = { answers: [] };
+  /** Resolved unless a request waits for its response from a server that can be reached. */
+  #arrived = Promise.withResolvers<void>();
+  #isStale = false;
+  #finished = Promise.withResolvers<void>();
+
+  /** `makeChat` creates the chat of your framework: `(init) => new Chat(init)`. */
+  constructor(makeChat: (init: ChatInit<UIMessage>) => CHAT, options: ThreadChatOptions) {
+    const { id, wait = timer } = options;
+    this.#wait = wait;
+    this.#arrived.resolve();
+    this.#route = new ThreadRoute(options, {
+      wait,
+      signal: () => this.#closing.signal,
+      onReachable: (isReachable) => this.#setReachable(isReachable),
+    });
+    const { api, headers } = this.#route;
+    this.chat = makeChat({
+      id,
+      transport: new DefaultChatTransport({
+        api,
+        headers,
+        fetch: async (input, init) => this.#send(input, init),
+        prepareSendMessagesRequest,
+        prepareReconnectToStreamRequest,
+      }),
+      sendAutomaticallyWhen: lastAssistantMessageHasApprovalResponses,
+      onData: (part) => this.#receive(part),
+      onError: (error) => this.#fail(error),
+      onFinish: (end) => this.#finish(end),
+    });
+  }
+
+  get state(): ThreadChatState {
+    return this.#page.state;
+  }
+
+  /** Calls `listener` when `state` has changed. Returns the unsubscribe function. */
+  subscribe = (listener: () => void): (() => void) => this.#page.subscribe(listener);
+
+  /** Reads the thread, and follows its run if it has one. Can be called again after `close`. */
+  async open(): Promise<void> {
+    this.#closing = new AbortController();
+    this.#reading = undefined;
+    await this.refresh();
+  }
+
+  /** Aborts the requests of this page. Runs on the server continue. */
+  close(): void {
+    this.#closing.abort(new DOMException('The page was closed.', 'AbortError'));
+  }
+
+  /** Reads the thread again: now, or after the current stream. */
+  refresh = async (): Promise<void> => {
+    this.#isStale = true;
+    const reading = (this.#reading ??= this.#catchUp(this.#closing.signal));
+    await reading;
+    if (this.#reading === reading) this.#reading = undefined;
+  };
+
+  /** Answers an approval or a question. The answer is sent, and sent again if the server can't be reached, until it is recorded or refused. */
+  answer = async (response: UserInputResponseContent): Promise<void> => {
+    const { requestId } = response;
+    this.#page.addSending(requestId);
+    if (response.type === 'approval-response' && isAskedIn(this.chat.messages, requestId)) {
+      const { approved, reason } = response;
+      const why = reason === undefined ? {} : { reason };
+      await this.chat.addToolApprovalResponse({ id: requestId, approved, ...why });
+      return;
+    }
+    const { signal } = this.#closing;
+    while (!this.#isIdle) await this.#finished.promise;
+    if (!signal.aborted) await this.chat.sendMessage(undefined, { body: { answers: [response] } });
+  };
+
+  /** Stops the run: the server keeps the text so far, and the next message is accepted. If it can't be reached, stops sending instead. */
+  stop = async (): Promise<void> => {
+    /* A request that arrived after the stop would start another run. */
+    await this.#arrived.promise;
+    if (this.state.problem?.type === 'away') {
+      this.#withdrawn = { ...this.#sent, answers: [...this.state.sending] };
+      return this.chat.stop();
+    }
+    const { api, fetch, headers } = this.#route;
+    const page = { id: this.chat.id, stop: this.chat.stop, resumeStream: this.refresh };
+    await stopChat(page, { api, fetch, headers: headers() }).catch((error: unknown) =>
+      this.#fail(error),
+    );
+  };
+
+  /** Resumes a thread whose last run failed, or reads a thread that could not be read. */
+  tryAgain = async (): Promise<void> => {
+    if (this.#page.isUnread) return this.refresh();
+    if (this.#isIdle && this.chat.messages.length > 0) await this.chat.regenerate();
+  };
+
+  get #isIdle(): boolean {
+    return this.chat.status === 'ready' || this.chat.status === 'error';
+  }
+
+  #setReachable(isReachable: boolean): void {
+    this.#page.setReachable(isReachable);
+    this.#arrived.resolve();
+  }
+
+  async #send(...[input, init]: Parameters<Fetch>): Promise<Response> {
+    const isPost = init?.method === 'POST';
+    this.#sent = isPost ? sentContent(init.body) : { answers: [] };
+    if (isPost) this.#page.set({ problem: undefined });
+    if (isPost) this.#arrived = Promise.withResolvers();
+    const { resolve } = this.#arrived;
+    const response = await this.#route.fetch(input, init).finally(resolve);
+    if (!response.ok) return response;
+    /* The answers are recorded, or the response says that they are not. */
+    this.#page.removeSending(this.#sent.answers);
+    this.#sent = { answers: [] };
+    const isOver = async (): Promise<boolean> => (await this.#read())?.status !== 'running';
+    return detectDeadConnection(response, { wait: this.#wait, isOver });
+  }
+
+  #receive({ type, data }: { type: string; data: unknown }): void {
+    if (type === 'data-stale') this.#isStale = true;
+    if (type !== 'data-refused-answers') return;
+    this.#isStale = true;
+    this.#page.set({ problem: { type: 'refused', ...firstRefusedAnswer(data) } });
+  }
+
+  #fail(error: unknown): void {
+    if (APICallError.isInstance(error)) {
+      const { unsaid, answers } = this.#sent;
+      this.#page.showRefusal(error.statusCode, error, unsaid);
+      this.#reopen(answers);
+      void this.#refreshLater(0);
+    } else if (error instanceof TypeError) {
+      this.#setReachable(false);
+      void this.#refreshLater(retryMs);
+    } else {
+      const text = error instanceof Error ? error.message : String(error);
+      this.#page.set({ problem: { type: 'failed', text } });
+      if (this.state.sending.size > 0) void this.#refreshLater(0);
+    }
+  }
+
+  /* The answers to these requests are not recorded. */
+  #reopen(requestIds: readonly string[]): void {
+    this.#page.removeSending(requestIds);
+    this.chat.messages = withReopened(this.chat.messages, requestIds);
+  }
+
+  /* The timers let the AI SDK first begin what it sends automatically. */
+  #finish({ isAbort, isError }: { isAbort: boolean; isError: boolean }): void {
+    const { resolve } = this.#finished;
+    this.#finished = Promise.withResolvers<void>();
+    setTimeout(resolve);
+    if (!isError && (isAbort || this.#isStale)) void this.#refreshLater(0);
+  }
+
+  async #refreshLater(milliseconds: number): Promise<void> {
+    const { signal } = this.#closing;
+    if (milliseconds > 0) await this.#wait(milliseconds, signal);
+    else await new Promise((resolve) => setTimeout(resolve));
+    if (!signal.aborted) await this.refresh();
+  }
+
+  async #catchUp(signal: AbortSignal): Promise<void> {
+    while (this.#isStale && this.#isIdle && !signal.aborted) {
+      this.#isStale = false;
+      try {
+        const stored = await this.#read();
+        if (signal.aborted) return;
+        /* A stream that has begun meanwhile is newer. */
+        if (!this.#isIdle) this.#isStale = true;
+        else if (stored !== undefined) this.#show(stored);
+      } catch {
+        if (!signal.aborted) this.#page.showUnreadable(500, '');
+      }
+    }
+  }
+
+  async #read(): Promise<StoredThread | undefined> {
+    const response = await this.#route.get();
+    if (response.ok) return parseStoredThread(await response.json());
+    this.#page.showUnreadable(response.status, await response.text());
+    this.#reopen([...this.state.sending]);
+    return undefined;
+  }
+
+  #show({ messages, status, failure }: StoredThread): void {
+    this.#page.removeSending(this.#withdrawn.answers);
+    const unsent = givenApprovals(this.chat.messages, this.state.sending);
+    const unsaid = lostText(messages, this.chat.messages, this.#withdrawn.unsaid);
+    this.#withdrawn = { answers: [] };
+    this.chat.messages = messages;
+    this.chat.clearError();
+    this.#page.showLoaded(failure, unsaid);
+    const open = unsent.filter(({ id }) => isAskedIn(messages, id));
+    this.#page.removeSending(unsent.filter((answer) => !open.includes(answer)).map(({ id }) => id));
+    for (const answer of open) void this.chat.addToolApprovalResponse(answer);
+    if (status === 'running' && open.length === 0) void this.chat.resumeStream();
+  }
+}

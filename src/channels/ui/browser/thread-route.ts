@@ -1,0 +1,89 @@
+import type { UIMessage } from 'ai';
+import { z } from 'zod';
+import { fetchWithRetries, type RetryOptions } from './fetch-with-retries.ts';
+import { textOf } from './page-messages.ts';
+
+/** Which thread a page shows, and how it reaches the server. */
+export interface ThreadChatOptions {
+  /** The thread's id. */
+  id: string;
+  /** The route that `createUiHandler` serves. Default `/api/chat`, as in the AI SDK. */
+  api?: string;
+  /** Sent with each request; a function is called for each. */
+  headers?: Record<string, string> | (() => Record<string, string>);
+  /** Default: the global one. */
+  fetch?: typeof globalThis.fetch;
+  /** Waits before each retry; resolves early when the signal aborts. Default: a timer. */
+  wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+/** The type of the global `fetch`. */
+export type Fetch = typeof globalThis.fetch;
+
+/** The route of a page's thread. */
+export class ThreadRoute {
+  readonly api: string;
+  /** Repeats a request until the server responds. */
+  readonly fetch: Fetch;
+  readonly #options: ThreadChatOptions;
+
+  constructor(options: ThreadChatOptions, retries: Omit<RetryOptions, 'fetch'>) {
+    const { api = '/api/chat', fetch } = options;
+    this.#options = options;
+    this.api = api;
+    this.fetch = fetchWithRetries({ ...retries, fetch });
+  }
+
+  headers = (): Record<string, string> => {
+    const { headers = {} } = this.#options;
+    return typeof headers === 'function' ? headers() : headers;
+  };
+
+  /** Requests the thread as it is stored. */
+  async get(): Promise<Response> {
+    const separator = this.api.includes('?') ? '&' : '?';
+    const url = `${this.api}${separator}id=${encodeURIComponent(this.#options.id)}`;
+    return this.fetch(url, { headers: this.headers() });
+  }
+}
+
+/** A thread as `GET` returns it. */
+export type StoredThread = z.infer<typeof storedSchema>;
+
+const messageSchema = z.custom<UIMessage>(
+  (value) =>
+    z.looseObject({ id: z.string(), parts: z.array(z.unknown()) }).safeParse(value).success,
+);
+const storedSchema = z.object({
+  messages: z.array(messageSchema),
+  status: z.string(),
+  failure: z.object({ text: z.string() }).optional(),
+});
+
+/** Parses the body of a response to `GET`. Throws for anything else. */
+export function parseStoredThread(json: unknown): StoredThread {
+  return storedSchema.parse(json);
+}
+
+/** The content of a page's `POST` that is lost if the server does not record it. */
+export interface SentContent {
+  /** The ids of the requests that it answers. */
+  answers: string[];
+  /** The text of the user's message in it. */
+  unsaid?: string;
+}
+
+const sentSchema = z.object({
+  answers: z.array(z.looseObject({ requestId: z.string() })).default([]),
+  message: z.looseObject({ parts: z.array(z.unknown()) }).optional(),
+});
+
+/** The content of the body of a page's `POST`. */
+export function sentContent(body: unknown): SentContent {
+  const { answers, message } = sentSchema.parse(JSON.parse(String(body)));
+  const text = textOf(message?.parts ?? []);
+  return {
+    answers: answers.map(({ requestId }) => requestId),
+    ...(text === '' ? {} : { unsaid: text }),
+  };
+}

@@ -1,0 +1,95 @@
+import {
+  isToolUIPart,
+  type PrepareReconnectToStreamRequest,
+  type PrepareSendMessagesRequest,
+  type UIMessage,
+} from 'ai';
+import { z } from 'zod';
+import { approvalAnswers } from '../input/answers-in-message.ts';
+
+const bodySchema = z.looseObject({
+  answers: z.array(z.unknown()).optional(),
+  outputs: z.array(z.unknown()).optional(),
+});
+const metadataSchema = z.looseObject({ revision: z.number() });
+
+/**
+ * For `DefaultChatTransport`: sends the user's message and the unsent answers and results in the assistant's last message, never the
+ * history. The `body` given to `sendMessage` is sent too: `{ answers: [response] }` answers questions.
+ *
+ * @example
+ * const transport = new DefaultChatTransport({ api: '/chat', prepareSendMessagesRequest, prepareReconnectToStreamRequest });
+ */
+export const prepareSendMessagesRequest: PrepareSendMessagesRequest<UIMessage> = ({
+  id,
+  messages,
+  messageId,
+  trigger,
+  body,
+}) => {
+  const { answers = [], outputs = [], ...rest } = bodySchema.parse(body ?? {});
+  const named = messages.find((each) => each.id === messageId);
+  const message = named ?? messages.at(-1);
+  const reply = messages.findLast(({ role }) => role === 'assistant');
+  const holder = message?.role === 'assistant' ? message : reply;
+  const unsent = withoutEmpty({
+    answers: [...approvalAnswers(holder), ...answers],
+    outputs: [...clientOutputs(holder), ...outputs],
+  });
+  const isUser = message?.role === 'user';
+  /* A named message is not new: `sendMessage(undefined, …)` sends answers while a refused message is still last. */
+  const isPassedOver = isUser && named !== undefined && answers.length + outputs.length > 0;
+  const isRegenerate = trigger === 'regenerate-message' || isPassedOver;
+  return {
+    body: {
+      ...rest,
+      id,
+      ...(isRegenerate ? { trigger: 'regenerate-message' } : {}),
+      ...(isUser && !isPassedOver ? { message } : {}),
+      ...unsent,
+      ...revisionSeen(holder, isUser),
+    },
+  };
+};
+
+/** The results in a message of calls that the page ran, without those that the thread has confirmed. */
+function clientOutputs(message: UIMessage | undefined): unknown[] {
+  return (message?.parts ?? []).flatMap((part): unknown[] => {
+    if (!isToolUIPart(part) || part.toolMetadata?.['clientTool'] !== true) return [];
+    const { toolCallId } = part;
+    if (part.state === 'output-error') return [{ toolCallId, errorText: part.errorText }];
+    const isFinal = part.state === 'output-available' && part.preliminary !== true;
+    return isFinal ? [{ toolCallId, output: part.output }] : [];
+  });
+}
+
+/* A page that shows nothing of the assistant has seen nothing. */
+function revisionSeen(message: UIMessage | undefined, isUser: boolean): { revision?: number } {
+  const { revision } = metadataSchema.safeParse(message?.metadata).data ?? {};
+  if (revision !== undefined) return { revision };
+  return isUser && message === undefined ? { revision: 0 } : {};
+}
+
+function withoutEmpty(lists: Record<string, unknown[]>): Record<string, unknown[]> {
+  return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
+}
+
+/** For `DefaultChatTransport`: requests the running turn after a reload or a lost connection, at the same route: `?id=…&stream`. */
+export const prepareReconnectToStreamRequest: PrepareReconnectToStreamRequest = ({ id, api }) => ({
+  api: `${api}${api.includes('?') ? '&' : '?'}id=${encodeURIComponent(id)}&stream`,
+});
+
+/**
+ * For `sendAutomaticallyWhen`: sends as soon as one request is answered, so that an approved call runs while the others wait, also if a
+ * refused message is below them. The AI SDK's `lastAssistantMessageIsCompleteWithApprovalResponses` sends only when all are answered.
+ */
+export function lastAssistantMessageHasApprovalResponses({
+  messages,
+}: {
+  messages: readonly UIMessage[];
+}): boolean {
+  const last = messages.findLast(({ role }) => role === 'assistant');
+  return (
+    last?.parts.some((part) => isToolUIPart(part) && part.state === 'approval-responded') ?? false
+  );
+}

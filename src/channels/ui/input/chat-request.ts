@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import {
+  type UserInputResponseContent,
+  userInputResponseSchema,
+} from '../../../content/user-input.ts';
+import { HoldpointError } from '../../../errors.ts';
+
+const output = z.custom<unknown>((value) => value !== undefined);
+const outputSchema = z.union([
+  z.strictObject({ toolCallId: z.string(), errorText: z.string() }),
+  z.strictObject({ toolCallId: z.string(), output }),
+]);
+
+const requestSchema = z.object({
+  id: z.string(),
+  message: z.unknown().optional(),
+  messages: z.array(z.unknown()).optional(),
+  messageId: z.string().optional(),
+  trigger: z.string().optional(),
+  answers: z.array(z.unknown()).max(1_000).optional(),
+  outputs: z.array(outputSchema).max(1_000).optional(),
+  revision: z.int().min(0).optional(),
+  whilePending: z.enum(['refuse', 'cancel']).optional(),
+  stop: z.literal(true).optional(),
+});
+
+/** The result of a call that the page ran. */
+export type ClientOutput = z.infer<typeof outputSchema>;
+
+/** The body of a page's `POST`. */
+export interface ChatRequest extends Omit<
+  z.infer<typeof requestSchema>,
+  'id' | 'answers' | 'message' | 'messages' | 'messageId' | 'trigger'
+> {
+  threadId: string;
+  /** The message that the page sends: the one with its `messageId`, or else its last. */
+  message: unknown;
+  /** The assistant's last message, which may hold answers that have not been sent. Other messages are ignored. */
+  assistantMessage: unknown;
+  /** Whether the page has dropped the assistant's last message and needs all of it. */
+  isRegenerate: boolean;
+  answers: UserInputResponseContent[];
+}
+
+/** Parses the body of a page's `POST`. Throws `invalid-input` or `invalid-answer`. */
+export function parseChatRequest(json: unknown): ChatRequest {
+  const parsed = requestSchema.safeParse(json);
+  if (!parsed.success) {
+    throw new HoldpointError(
+      'invalid-input',
+      `The body is not a valid chat request: ${z.prettifyError(parsed.error)}`,
+    );
+  }
+  const { id, message, messages = [], messageId, trigger, answers = [], ...rest } = parsed.data;
+  const named = messages.find((each) => messageId !== undefined && headOf(each)?.id === messageId);
+  return {
+    ...rest,
+    threadId: id,
+    message: message ?? named ?? messages.at(-1),
+    assistantMessage: messages.findLast((each) => headOf(each)?.role === 'assistant'),
+    isRegenerate: trigger === 'regenerate-message',
+    answers: parseAnswers(answers),
+  };
+}
+
+const headSchema = z.looseObject({ id: z.string().optional(), role: z.string() });
+
+/** The id and the role of a message that a page sent. */
+export function headOf(message: unknown): z.infer<typeof headSchema> | undefined {
+  return headSchema.safeParse(message).data;
+}
+
+/** Parses answers strictly, so that only `approved: true` approves. Throws `invalid-answer`. */
+export function parseAnswers(answers: readonly unknown[]): UserInputResponseContent[] {
+  return answers.map((answer) => {
+    const parsed = userInputResponseSchema.safeParse(answer);
+    if (parsed.success) return parsed.data;
+    throw new HoldpointError(
+      'invalid-answer',
+      `An answer is not valid: ${z.prettifyError(parsed.error)}`,
+    );
+  });
+}

@@ -1,0 +1,73 @@
+import type { InputItem } from '../../../agent/input/run-input.ts';
+import { HoldpointError } from '../../../errors.ts';
+import type { AgentThread } from '../../../thread/agent-thread.ts';
+import type { PagePosition } from '../output/thread-chunks.ts';
+import { approvalAnswers } from './answers-in-message.ts';
+import { type ChatRequest, headOf, parseAnswers } from './chat-request.ts';
+import type { RetractableMessage } from './recorded-message.ts';
+import { type ConvertDataPart, type UserMessage, userMessage } from './user-message.ts';
+
+/** The input of a run from a page's request, and what the page already shows. */
+export interface PageInput {
+  items: InputItem[];
+  position: PagePosition;
+  /** The messages without a reply that this input replaces; the last one first. */
+  replaces?: RetractableMessage[];
+}
+
+/** The input of a run from a page's request. Of the assistant's messages only the answers in them count. */
+export async function pageInput(
+  { message, assistantMessage, answers, revision, isRegenerate }: ChatRequest,
+  thread: AgentThread,
+  convertDataPart: ConvertDataPart | undefined,
+): Promise<PageInput> {
+  const role = message === undefined ? 'none' : headOf(message)?.role;
+  if (role === 'user') {
+    const unsent = parseAnswers(approvalAnswers(assistantMessage));
+    const content = await userMessage(message, thread, convertDataPart);
+    return inputOfUser([...answers, ...unsent], isRegenerate, content);
+  }
+  if (isRegenerate) return { items: answers, position: { type: 'nothing', isRegenerate } };
+  switch (role) {
+    case 'assistant':
+    case 'none': {
+      const items = [...answers, ...parseAnswers(approvalAnswers(message))];
+      const ids = items.map(({ requestId }) => requestId);
+      const isHeld = role === 'assistant' || revision !== undefined;
+      return { items, position: { type: 'message', revision, answers: ids, isHeld } };
+    }
+    default:
+      throw new HoldpointError(
+        'invalid-input',
+        `The last message has the role ${JSON.stringify(role)}; send a message of the user, or the assistant's message with answers.`,
+      );
+  }
+}
+
+/* A recorded message that is sent again is not added again: its turn is streamed. */
+function inputOfUser(
+  answers: readonly InputItem[],
+  isRegenerate: boolean,
+  content: UserMessage,
+): PageInput {
+  switch (content.type) {
+    case 'message': {
+      const { message, replaces } = content;
+      const items = [...answers, message];
+      return { items, position: { type: 'nothing' }, ...(replaces && { replaces }) };
+    }
+    case 'recorded':
+      if (isRegenerate && content.stopped !== undefined) {
+        const items = [...answers, content.message];
+        return { items, position: { type: 'nothing' }, replaces: [content.stopped] };
+      }
+      return {
+        items: [...answers],
+        position: { type: 'nothing', turn: content.revision, isRegenerate },
+      };
+    case 'answers': {
+      const type = isRegenerate ? 'nothing' : 'new-message';
+      return { items: [...answers, ...content.answers], position: { type } };
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import type { ModelMessage } from 'ai';
+import { HoldpointError } from '../../../errors.ts';
+import type { AgentThread } from '../../../thread/agent-thread.ts';
+import { isAppMessage, messageIdOf, retractedMessages } from '../../../thread/app-messages.ts';
+import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
+import { userUIMessage } from '../output/user-ui-message.ts';
+
+/** What a user's message is to a thread that may have recorded it, found by the id that the page has for it. */
+export type MessageState =
+  | { type: 'new' }
+  /** The thread recorded it at this revision; with `stopped`, its reply was stopped before the first word. */
+  | { type: 'recorded'; revision: number; stopped?: RetractableMessage }
+  /** It replaces a message that has no reply, and those after it; the last one first. */
+  | { type: 'edit'; replaces: RetractableMessage[] };
+
+/** A message of the thread that can be retracted; `messageId` is its id in the thread, if it has one. */
+export interface RetractableMessage {
+  messageId: string | undefined;
+}
+
+/** What a user's message is to the thread. Throws `invalid-input` for an edit of a message that has a reply. */
+export function messageState(
+  { id: threadId, events }: AgentThread,
+  id: string,
+  message: ModelMessage,
+): MessageState {
+  const retracted = retractedMessages(events);
+  const index = indexOfId(events, retracted, id) ?? indexOfGeneratedId(threadId, id);
+  const event = index === undefined ? undefined : events[index];
+  if (index === undefined || (event !== undefined && retracted.has(event))) return { type: 'new' };
+  const isMessage = event !== undefined && isAppMessage(event);
+  const later = events.slice(index + 1).filter((each) => !retracted.has(each));
+  const hasReply = later.some(({ type }) => type === 'step-finished');
+  const next = later.filter(isAppMessage);
+  if (isMessage && textOf(event.message) === textOf(message)) {
+    const recorded = { type: 'recorded' as const, revision: index + 1 };
+    const isRetractable = !hasReply && next.length === 0 && isStopped(later);
+    return isRetractable ? { ...recorded, stopped: retractable(event) } : recorded;
+  }
+  if (isMessage && !hasReply) {
+    return { type: 'edit', replaces: [event, ...next].map(retractable).toReversed() };
+  }
+  throw new HoldpointError(
+    'invalid-input',
+    "This message is part of the record and can't be edited; send a new message.",
+  );
+}
+
+/* Where `toUIMessages` found the message for which it generated this id. */
+function indexOfGeneratedId(threadId: string, id: string): number | undefined {
+  const suffix = id.startsWith(`${threadId}:`) ? id.slice(threadId.length) : '';
+  const [, revision] = /^:(\d+):user$/.exec(suffix) ?? [];
+  return revision === undefined ? undefined : Number(revision) - 1;
+}
+
+function indexOfId(
+  events: readonly ThreadEvent[],
+  retracted: ReadonlySet<ThreadEvent>,
+  id: string,
+): number | undefined {
+  const index = events.findLastIndex(
+    (event) =>
+      event.type === 'message-added' && messageIdOf(event.message) === id && !retracted.has(event),
+  );
+  return index === -1 ? undefined : index;
+}
+
+function isStopped(events: readonly ThreadEvent[]): boolean {
+  return events.findLast((event) => event.type === 'run-ended')?.stopped === true;
+}
+
+function retractable({ message }: ThreadEventOf<'message-added'>): RetractableMessage {
+  return { messageId: messageIdOf(message) };
+}
+
+/* Its content as a page has it, which the ids and the provider's options are no part of. */
+function textOf(message: ModelMessage): string {
+  return JSON.stringify(userUIMessage(message, ''));
+}

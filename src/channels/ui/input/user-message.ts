@@ -1,0 +1,129 @@
+import {
+  convertToModelMessages,
+  type ModelMessage,
+  safeValidateUIMessages,
+  type UIMessage,
+} from 'ai';
+import { z } from 'zod';
+import type { QuestionRequestContent, QuestionResponseContent } from '../../../content/question.ts';
+import { HoldpointError } from '../../../errors.ts';
+import type { AgentThread } from '../../../thread/agent-thread.ts';
+import { withMessageId } from '../../../thread/app-messages.ts';
+import { fromInteractionResponse, interactionIdOf } from '../../../tools/interaction.ts';
+import { checkedAttachment } from './attachment.ts';
+import { type MessageState, messageState, type RetractableMessage } from './recorded-message.ts';
+
+/** Converts a data part of a user's message into text or a file for the model; the AI SDK's option of this name. */
+export type ConvertDataPart = NonNullable<
+  NonNullable<Parameters<typeof convertToModelMessages<UIMessage>>[1]>['convertDataPart']
+>;
+
+type UIPart = UIMessage['parts'][number];
+
+/** What a page's user message contains: a new or edited message for the model, a recorded message, or answers. */
+export type UserMessage =
+  | { type: 'message'; message: ModelMessage; replaces?: RetractableMessage[] }
+  | (Extract<MessageState, { type: 'recorded' }> & { message: ModelMessage })
+  | { type: 'answers'; answers: QuestionResponseContent[] };
+
+/** Reads a page's user message. Throws `invalid-input` if it is not a valid user message of the AI SDK. */
+export async function userMessage(
+  message: unknown,
+  thread: AgentThread,
+  convertDataPart: ConvertDataPart | undefined,
+): Promise<UserMessage> {
+  const { id, parts } = await validMessage(message);
+  const responses = parts.filter(isInteractionResponse);
+  if (responses.length === 0) {
+    return withState(id, await modelMessage(parts, convertDataPart), thread);
+  }
+  if (responses.length < parts.length) {
+    throw new HoldpointError(
+      'invalid-input',
+      'A message with an interaction_response must contain nothing else; send the rest in another message.',
+    );
+  }
+  const questions = questionsOf(thread);
+  const answers = responses.map((part) =>
+    interactionAnswer('data' in part ? part.data : undefined, questions),
+  );
+  return { type: 'answers', answers };
+}
+
+function withState(id: string, unnamed: ModelMessage, thread: AgentThread): UserMessage {
+  const message = id === '' ? unnamed : withMessageId(unnamed, id);
+  const state = messageState(thread, id, unnamed);
+  switch (state.type) {
+    case 'new':
+      return { type: 'message', message };
+    case 'edit':
+      return { type: 'message', message, replaces: state.replaces };
+    case 'recorded':
+      return { ...state, message };
+  }
+}
+
+async function validMessage(message: unknown): Promise<UIMessage> {
+  const validated = await safeValidateUIMessages({ messages: [message] });
+  const [valid] = validated.success ? validated.data : [];
+  if (valid?.role === 'user' && valid.id.length <= 256 && valid.id.isWellFormed()) return valid;
+  throw new HoldpointError(
+    'invalid-input',
+    'The message is not a valid user message of the AI SDK; its id may have at most 256 characters.',
+  );
+}
+
+async function modelMessage(
+  parts: readonly UIPart[],
+  convertDataPart: ConvertDataPart | undefined,
+): Promise<ModelMessage> {
+  const options = convertDataPart === undefined ? {} : { convertDataPart };
+  const user = { role: 'user' as const, parts: acceptedParts(parts) };
+  const [message = { role: 'user', content: [] }] = await convertToModelMessages([user], options);
+  return message;
+}
+
+function isInteractionResponse({ type }: UIPart): boolean {
+  return type === 'data-interaction_response' || type === 'data-interactionResponse';
+}
+
+/* A page sends content only: provider options and provider file ids in its parts are dropped. */
+function acceptedParts(parts: readonly UIPart[]): UIPart[] {
+  let files = 0;
+  return parts.flatMap((part): UIPart[] => {
+    if (part.type === 'text') return [{ type: 'text', text: part.text }];
+    if (part.type !== 'file') return 'data' in part ? [part] : [];
+    files += 1;
+    return [checkedAttachment(part, files)];
+  });
+}
+
+/* Answered ones too: the same answer again has no effect, and a different one is refused as such. */
+function questionsOf({ events }: AgentThread): QuestionRequestContent[] {
+  return events
+    .filter((event) => event.type === 'request-opened')
+    .map(({ request }) => request)
+    .filter((request) => request.type === 'question-request');
+}
+
+const namedSchema = z.looseObject({
+  interaction_id: z.string().optional(),
+  interactionId: z.string().optional(),
+});
+
+function interactionAnswer(
+  response: unknown,
+  questions: readonly QuestionRequestContent[],
+): QuestionResponseContent {
+  const { interaction_id: snake, interactionId: camel } =
+    namedSchema.safeParse(response).data ?? {};
+  const id = snake ?? camel;
+  const request = questions.find(
+    (question) => question.requestId === id || interactionIdOf(question) === id,
+  );
+  if (request !== undefined) return fromInteractionResponse(request, response);
+  throw new HoldpointError(
+    'unknown-request',
+    `This thread has no question with the interaction_id ${JSON.stringify(id)}; send the interaction_id of a question that this thread shows.`,
+  );
+}

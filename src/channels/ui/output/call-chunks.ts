@@ -1,0 +1,136 @@
+import type { UIMessageChunk } from 'ai';
+import type { PreliminaryResult } from '../../../agent/calls/execute-call.ts';
+import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../../content/tool-call.ts';
+import type { UserInputRequest, UserInputResponseContent } from '../../../content/user-input.ts';
+import { callErrorText } from '../../../http/tool-error-text.ts';
+import type { ThreadViewOptions } from './thread-view-options.ts';
+
+/** The chunks for one call that the page shows: its request and answer, its preliminary results, its outcome. */
+export class CallChunks {
+  readonly #options: ThreadViewOptions;
+  readonly #toolName: string;
+  readonly #isClientTool: boolean;
+  readonly #available: UIMessageChunk;
+  #request: UserInputRequest | undefined;
+  #approved: boolean | undefined;
+  #hasPreview = false;
+  #isEnded = false;
+
+  /** `available` is the chunk that showed the call. */
+  constructor(available: UIMessageChunk, toolName: string, options: ThreadViewOptions) {
+    this.#options = options;
+    this.#toolName = toolName;
+    this.#available = available;
+    this.#isClientTool = options.clientTools?.includes(toolName) === true;
+  }
+
+  get requestId(): string | undefined {
+    return this.#request?.requestId;
+  }
+
+  /** A person is asked about the call. */
+  ask(request: UserInputRequest, call: ToolCall): UIMessageChunk[] {
+    this.#request = request;
+    this.#approved = undefined;
+    return [approvalRequestChunk(request, call)];
+  }
+
+  /** Only an approval is shown: the answer to a question is shown by the outcome of its call, which is recorded with it. */
+  answer(response: UserInputResponseContent): UIMessageChunk[] {
+    if (response.type !== 'approval-response') return [];
+    return this.#respond(response.requestId, response.approved, response.reason);
+  }
+
+  /** The call now waits for its result from outside. If the page runs it, the page is asked to run it now. */
+  defer(): UIMessageChunk[] {
+    return this.#isClientTool && this.#approved === true ? [this.#available] : [];
+  }
+
+  /** A preliminary result, until the outcome replaces it. */
+  preview({ toolCallId, output }: PreliminaryResult): UIMessageChunk[] {
+    if (this.#isEnded) return [];
+    this.#hasPreview = true;
+    return [{ type: 'tool-output-available', toolCallId, output, preliminary: true }];
+  }
+
+  end({ toolCallId }: ToolCall, outcome: ToolCallOutcome): UIMessageChunk[] {
+    this.#isEnded = true;
+    /* Without the mark `clientTool` the page does not send the result again. */
+    const mark = this.#isClientTool ? { toolMetadata: {} } : {};
+    switch (outcome.status) {
+      case 'succeeded': {
+        const { output } = outcome;
+        return [
+          ...this.#markAnswered(),
+          { type: 'tool-output-available', toolCallId, output, ...mark },
+        ];
+      }
+      case 'failed': {
+        const errorText = callErrorText(this.#options, this.#toolName, outcome.error);
+        return [
+          ...this.#markAnswered(),
+          { type: 'tool-output-error', toolCallId, errorText, ...mark },
+        ];
+      }
+      case 'denied':
+        return [
+          ...this.#deny(toolCallId, outcome.reason),
+          { type: 'tool-output-denied', toolCallId },
+        ];
+      case 'forwarded': {
+        /* The provider reports the result in the next step. */
+        const output = { status: outcome.status };
+        return [{ type: 'tool-output-available', toolCallId, output, providerExecuted: true }];
+      }
+    }
+  }
+
+  /** The provider ran the call; `result` is the chunk of its result. */
+  endWith(result: UIMessageChunk): UIMessageChunk[] {
+    this.#isEnded = true;
+    return [result];
+  }
+
+  /** The status of an unended call at the end of the stream: removes a preliminary result, and shows an approved call as under way. */
+  showStatus({ toolCallId, status }: ToolCallRecord): UIMessageChunk[] {
+    if (this.#isEnded) return [];
+    if (this.#approved === undefined) return this.#hasPreview ? [this.#available] : [];
+    if (this.#isClientTool && status === 'deferred') return [];
+    return [{ type: 'tool-output-available', toolCallId, output: { status }, preliminary: true }];
+  }
+
+  /* A part with an output shows an approval that was given; for a question this only shows that it was answered. */
+  #markAnswered(): UIMessageChunk[] {
+    const request = this.#request;
+    if (request?.type !== 'question-request' || this.#approved !== undefined) return [];
+    return this.#respond(request.requestId, true);
+  }
+
+  /* A denied part shows a rejected approval, also if a rule denied the call or the request was closed. */
+  #deny(toolCallId: string, reason: string | undefined): UIMessageChunk[] {
+    if (this.#approved === false) return [];
+    if (this.#request !== undefined) return this.#respond(this.#request.requestId, false, reason);
+    const approvalId = `automatic:${toolCallId}`;
+    return [
+      { type: 'tool-approval-request', approvalId, toolCallId, isAutomatic: true },
+      ...this.#respond(approvalId, false, reason),
+    ];
+  }
+
+  #respond(approvalId: string, approved: boolean, reason?: string): UIMessageChunk[] {
+    this.#approved = approved;
+    const why = reason === undefined ? {} : { reason };
+    return [{ type: 'tool-approval-response', approvalId, approved, ...why }];
+  }
+}
+
+/** The request about a call. The page gets all of it, with the call as it is stored. */
+export function approvalRequestChunk(
+  request: UserInputRequest,
+  { toolCallId, toolName, input }: ToolCall,
+): UIMessageChunk {
+  const { requestId: approvalId } = request;
+  const approvalDescriptor = { ...request, toolCall: { toolCallId, toolName, input } };
+  const why = 'reason' in request && request.reason !== undefined ? { reason: request.reason } : {};
+  return { type: 'tool-approval-request', approvalId, toolCallId, approvalDescriptor, ...why };
+}

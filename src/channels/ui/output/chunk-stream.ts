@@ -1,0 +1,59 @@
+import { createUIMessageStreamResponse, type UIMessageChunk } from 'ai';
+
+/** Chunks as a stream that produces each chunk only when it is read, and calls `onCancel` when its reader cancels it. */
+export function chunkStream(
+  chunks: AsyncGenerator<UIMessageChunk, void>,
+  onCancel: () => void,
+): ReadableStream<UIMessageChunk> {
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: onCancel,
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Reads chunks that have no reader any more to their end: a run that nobody reads would stay unfinished and hold its thread. */
+export async function drain(chunks: AsyncGenerator<UIMessageChunk, void>): Promise<void> {
+  try {
+    while ((await chunks.next()).done !== true);
+  } catch {
+    /* The run has recorded how it ended, and nobody reads the error. */
+  }
+}
+
+/** An iterable that begins again with the event that was read from `rest` to see how it begins. */
+export async function* withFirst<EVENT>(
+  first: IteratorResult<EVENT, undefined>,
+  rest: AsyncIterator<EVENT, undefined>,
+): AsyncGenerator<EVENT, void> {
+  for (let next = first; next.done !== true; next = await rest.next()) yield next.value;
+}
+
+interface Streamed {
+  request: Request;
+  chunks: AsyncGenerator<UIMessageChunk, void>;
+  /** Aborted here when the page disconnects. */
+  gone: AbortController;
+  headers: Record<string, string> | undefined;
+}
+
+/**
+ * The response that streams chunks. A server reports that a page has disconnected in one of two ways: it cancels the body, or aborts the
+ * request.
+ */
+export function chunkResponse({ request, chunks, gone, headers }: Streamed): Response {
+  const leave = (): void => {
+    gone.abort(new DOMException('The page has disconnected.', 'AbortError'));
+    void drain(chunks);
+  };
+  if (request.signal.aborted) leave();
+  else request.signal.addEventListener('abort', leave, { once: true });
+  const stream = chunkStream(chunks, leave);
+  return createUIMessageStreamResponse({ stream, ...(headers === undefined ? {} : { headers }) });
+}

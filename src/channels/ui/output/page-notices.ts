@@ -1,0 +1,75 @@
+import type { UIMessageChunk } from 'ai';
+import type { RefusedAnswer } from '../../../http/error-response.ts';
+import type { AgentThread } from '../../../thread/agent-thread.ts';
+import { approvalRequestChunk } from './call-chunks.ts';
+import type { PagePosition } from './thread-chunks.ts';
+import { turnAt } from './turns.ts';
+
+/** What decides which notices a page gets. */
+export interface NoticeContext {
+  thread: AgentThread;
+  position: PagePosition;
+  /** The thread's revision before it recorded what the page sent. */
+  before: number;
+  /** The revision that the page says it shows. */
+  seen: number | undefined;
+  refused: readonly RefusedAnswer[];
+  /** Whether the page sent answers and a message, which begins another turn than theirs. */
+  isSplit: boolean;
+}
+
+/**
+ * Inserts the notices for a page right after the start of its stream: `data-refused-answers` and `data-stale`. They are transient parts:
+ * `onData` gets them, and no message keeps them.
+ */
+export async function* withNotices(
+  chunks: AsyncIterable<UIMessageChunk>,
+  context: NoticeContext,
+): AsyncGenerator<UIMessageChunk, void> {
+  for await (const chunk of chunks) {
+    yield chunk;
+    if (chunk.type === 'start') yield* noticeChunks(context);
+  }
+}
+
+function* noticeChunks(context: NoticeContext): Generator<UIMessageChunk, void> {
+  const { thread, refused } = context;
+  yield* reopenedRequests(context);
+  if (refused.length > 0) yield { type: 'data-refused-answers', transient: true, data: refused };
+  if (isStale(context)) {
+    yield { type: 'data-stale', transient: true, data: { revision: thread.revision } };
+  }
+}
+
+/* Without these the page would keep showing an answer that was refused. */
+function* reopenedRequests({
+  thread,
+  position,
+  before,
+  refused,
+}: NoticeContext): Generator<UIMessageChunk, void> {
+  if (position.type !== 'message') return;
+  const { events, calls, activeRequests } = thread;
+  const seen = position.revision ?? before;
+  const turn = turnAt(events, seen);
+  for (const { requestId } of refused) {
+    const request = activeRequests.find((open) => open.requestId === requestId);
+    const call = calls.findLast((each) => each.requestId === requestId);
+    const opened = events.findIndex(
+      (event) => event.type === 'request-opened' && event.request.requestId === requestId,
+    );
+    const isShown = turn <= opened + 1 && opened + 1 <= seen;
+    if (request !== undefined && call !== undefined && isShown) {
+      yield approvalRequestChunk(request, call);
+    }
+  }
+}
+
+/* The thread has events that neither the page's messages nor this stream shows. */
+function isStale({ thread: { events }, position, before, seen, isSplit }: NoticeContext): boolean {
+  if (isSplit) return true;
+  if (seen === undefined) return false;
+  return position.type === 'message'
+    ? turnAt(events, before) > turnAt(events, seen)
+    : seen < before;
+}

@@ -1,0 +1,42 @@
+import type { UIMessageChunk } from 'ai';
+import type { ToolCall } from '../../../content/tool-call.ts';
+import type { UserInputRequest } from '../../../content/user-input.ts';
+import type { ThreadEventOf } from '../../../thread/thread-event.ts';
+
+/**
+ * The chunks for a request that is about no call, or that a tool made during its call: a data part with the request's id, replaced
+ * when the request is answered or closed. The part of the call does not change.
+ */
+export class RequestChunks {
+  readonly #request: UserInputRequest;
+  #isOpen = true;
+
+  /** `call` is the call that the request was made during, if any. */
+  constructor(request: UserInputRequest, call: ToolCall | undefined) {
+    this.#request = call === undefined ? request : { ...request, toolCall: shown(call) };
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  ask(): UIMessageChunk[] {
+    return this.#part({});
+  }
+
+  end(event: ThreadEventOf<'request-answered' | 'request-closed'>): UIMessageChunk[] {
+    this.#isOpen = false;
+    return this.#part(
+      event.type === 'request-closed' ? { closed: event.cause } : { answer: event.response },
+    );
+  }
+
+  #part(end: object): UIMessageChunk[] {
+    const { requestId: id, type } = this.#request;
+    return [{ type: `data-${type}`, id, data: { ...this.#request, ...end } }];
+  }
+}
+
+function shown({ toolCallId, toolName, input }: ToolCall): ToolCall {
+  return { toolCallId, toolName, input };
+}

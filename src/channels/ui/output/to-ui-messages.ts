@@ -1,0 +1,65 @@
+import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
+import type { AgentThread } from '../../../thread/agent-thread.ts';
+import { CallsByPlace } from '../../../thread/calls-by-place.ts';
+import { retractedMessages } from '../../../thread/app-messages.ts';
+import type { ThreadEvent } from '../../../thread/thread-event.ts';
+import { chunkStream } from './chunk-stream.ts';
+import type { ThreadViewOptions } from './thread-view-options.ts';
+import { TurnChunks } from './turn-chunks.ts';
+import { messageIdOf, type Turn, turnsOf } from './turns.ts';
+import { userUIMessage } from './user-ui-message.ts';
+
+/**
+ * The messages of a thread for the first load of a page: the same messages, open requests included, as on a page that has followed the
+ * thread from its beginning.
+ *
+ * @example
+ * return Response.json(await toUIMessages(await agent.thread(id)));
+ */
+export async function toUIMessages(
+  thread: AgentThread,
+  options: ThreadViewOptions = {},
+): Promise<UIMessage[]> {
+  const turns = turnsOf(thread.events);
+  const stream = chunkStream(pastChunks(thread, turns, options), () => {});
+  const replies = new Map<string, UIMessage>();
+  for await (const message of readUIMessageStream({ stream, terminateOnError: true })) {
+    replies.set(message.id, message);
+  }
+  const retracted = retractedMessages(thread.events);
+  return turns.flatMap(({ revision, events: [first] }) => {
+    const id = messageIdOf(thread.id, revision);
+    const isShown = first?.type === 'message-added' && !retracted.has(first);
+    const user = isShown && userUIMessage(first.message, `${id}:user`);
+    return [user, replies.get(id)].filter((message) => typeof message === 'object');
+  });
+}
+
+/** The chunks of every turn in which the assistant did something, one after the other: the AI SDK's reader begins a message at each new id. */
+async function* pastChunks(
+  thread: AgentThread,
+  turns: readonly Turn[],
+  options: ThreadViewOptions,
+): AsyncGenerator<UIMessageChunk, void> {
+  const { calls, events, id: threadId, status } = thread;
+  const threadCalls = new CallsByPlace(calls);
+  for (const turn of turns) {
+    const turnChunks = new TurnChunks(threadCalls, options);
+    const end = turn.revision - 1 + turn.events.length;
+    const isLast = end === events.length;
+    const chunks = turn.events.slice(1).flatMap((event) => turnChunks.ofEvent(event));
+    /* A request that is about no call may be answered in a later turn, and shows the answer where it was asked. */
+    const later = turnChunks.isAsking ? events.slice(end).filter(isEndOfRequest) : [];
+    chunks.push(...later.flatMap((event) => turnChunks.ofEvent(event)));
+    if (isLast) chunks.push(...turnChunks.showStatus(calls));
+    if (chunks.length === 0) continue;
+    const messageMetadata = { threadId, revision: end, status: isLast ? status : 'idle' };
+    yield { type: 'start', messageId: messageIdOf(threadId, turn.revision), messageMetadata };
+    yield* chunks;
+    yield { type: 'finish', messageMetadata };
+  }
+}
+
+function isEndOfRequest({ type }: ThreadEvent): boolean {
+  return type === 'request-answered' || type === 'request-closed';
+}

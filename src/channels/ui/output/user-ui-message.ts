@@ -1,0 +1,44 @@
+import type { ModelMessage, UIMessage, UIMessageChunk } from 'ai';
+import { z } from 'zod';
+import { shownFile } from '../../../content/shown-file.ts';
+
+type UserContent = Extract<ModelMessage, { role: 'user' }>['content'];
+type UserPart = Exclude<UserContent, string>[number];
+type UIPart = UIMessage['parts'][number];
+
+/** A user's message of the thread as a page shows it; `undefined` for a message of another role. */
+export function userUIMessage(message: ModelMessage, id: string): UIMessage | undefined {
+  if (message.role !== 'user') return undefined;
+  return { id, role: 'user', parts: partsOf(message.content) };
+}
+
+const interactionSchema = z.strictObject({ interaction_response: z.looseObject({}) });
+
+/** The message that an answer added for the model, besides the result of its call: as the data part of an interaction, or else as it is. */
+export function answerMessageChunk(message: ModelMessage): UIMessageChunk[] {
+  if (message.role !== 'user') return [];
+  const parts = partsOf(message.content);
+  const [first, ...more] = parts;
+  const text = first?.type === 'text' && more.length === 0 ? first.text : '';
+  const { data } = interactionSchema.safeParse(parsed(text));
+  if (data === undefined) return [{ type: 'data-user-message', data: { parts } }];
+  return [{ type: 'data-interaction_response', data: data.interaction_response }];
+}
+
+function partsOf(content: UserContent): UIPart[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content.flatMap(partOf);
+}
+
+function partOf(part: UserPart): UIPart[] {
+  if (part.type === 'text') return [{ type: 'text', text: part.text }];
+  const file = shownFile(part);
+  return file === undefined ? [] : [{ type: 'file', ...file }];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
