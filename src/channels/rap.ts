@@ -1,11 +1,11 @@
-export type { CallbackSecret } from './rap/callback-capability.ts';
+export type { CallbackSecret } from './rap/callback-url.ts';
 export type {
   CallbackHandlerOptions,
   DiscardedCallback,
   DiscardReason,
-} from './rap/callback-handler-options.ts';
+} from './rap/from-server/callback-handler-options.ts';
 export { checkRemoteCalls, type RemoteCallCheck } from './rap/check-remote-calls.ts';
-export { createCallbackHandler } from './rap/create-callback-handler.ts';
+export { createCallbackHandler } from './rap/from-server/create-callback-handler.ts';
 export { remoteTool, type RemoteToolOptions } from './rap/remote-tool.ts';
 export type { SigningOptions } from './rap/webhook-signatures.ts';
 export { createToolServer, type ToolServer } from './rap/tool-server/create-tool-server.ts';

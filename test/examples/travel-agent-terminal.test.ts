@@ -89,7 +89,7 @@ describe.skipIf(!hasTmux)('the travel agent in a real terminal (skipped without 
     await tmux.press('3');
     await tmux.shows('❯ Reject with a reason');
     await tmux.press('Enter');
-    await tmux.shows('Why? The agent is told: ▏');
+    await tmux.shows('Reason (the agent reads it): ▏');
     await tmux.type('a later one');
     await tmux.press('Enter');
     await tmux.shows(/Agent: I found [^]*after \d\d:\d\d/);

@@ -1,9 +1,9 @@
 import type { ToolSet } from 'ai';
 import type { Agent } from '../../agent/agent.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { isLost, lost } from './lost-call.ts';
+import { isLost, lost } from './to-server/query-call-status.ts';
 import { serverOf } from './remote-server.ts';
-import { isOver } from './take-callback.ts';
+import { isOver } from './from-server/record-callback.ts';
 
 /** What `checkRemoteCalls` needs. */
 export interface RemoteCallCheck {

@@ -1,5 +1,5 @@
 import type { Tool } from 'ai';
-import type { CallbackKeys } from './callback-capability.ts';
+import type { CallbackKeys } from './callback-url.ts';
 import type { Poster } from './post-json.ts';
 
 /** What the runtime knows of the server of a remote tool. */

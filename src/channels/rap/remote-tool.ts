@@ -3,14 +3,14 @@ import { timer } from '../../content/timer.ts';
 import { answering, type AnswerReceiver } from '../../agent/calls/answer-receiver.ts';
 import type { ToolRunOptions } from '../../agent/calls/execute-call.ts';
 import { later, laterWithin } from '../../agent/calls/later.ts';
-import { CallbackKeys, type CallbackSecret } from './callback-capability.ts';
+import { CallbackKeys, type CallbackSecret } from './callback-url.ts';
 import { checkedMs } from '../../content/checked-number.ts';
-import { invoke } from './invoke.ts';
+import { invoke } from './to-server/send-call.ts';
 import { remote, type RemoteServer } from './remote-server.ts';
-import { resultForModel } from './result-outcome.ts';
-import { sendAnswer } from './send-answer.ts';
-import { sendCancel } from './send-cancel.ts';
-import { allowedOrigins, routeUrl, serverUrl } from './server-url.ts';
+import { resultForModel } from './from-server/result-outcome.ts';
+import { sendAnswer } from './to-server/send-answer.ts';
+import { sendCancel } from './to-server/send-cancellation.ts';
+import { allowedOrigins, routeUrl, serverUrl } from './url-checks.ts';
 import { type SigningOptions, WebhookSignatures } from './webhook-signatures.ts';
 
 /** A tool that a server elsewhere runs. */

@@ -1,7 +1,7 @@
 import { HoldpointError } from '../../../errors.ts';
-import type { SendCallback } from './callbacks.ts';
-import { checkedChoice } from './check-choice.ts';
-import { type Address, namesOf, selectionSchema } from './messages.ts';
+import type { SendCallback } from './send-callback.ts';
+import { checkedChoice } from './ask-user.ts';
+import { type Address, namesOf, selectionSchema } from './runtime-messages.ts';
 import type { OpenPrompts } from './open-prompts.ts';
 import type { Selection, ServedCall, UserChoice } from './tool-server-options.ts';
 
@@ -75,4 +75,61 @@ function whyStopped({ reason }: AbortSignal): unknown {
 /* The words are the protocol's. */
 function flowFailed(code: 'invalid-answer' | 'request-closed', cause: unknown): HoldpointError {
   return new HoldpointError(code, 'User choice flow failed. Please try again.', { cause });
+}
+
+/* MERGED from rap/tool-server/ask-for-session.ts */
+import type { SessionGrants } from './grant-store.ts';
+import type { ServedCall, SessionPermission } from './tool-server-options.ts';
+
+const choices = ['Yes for session', 'Yes once', 'No'] as const;
+
+/** `askForSession` of one call: the least that can be permitted is asked for, and no is where nothing is picked. */
+export function sessionAsker(
+  askUser: ServedCall['askUser'],
+  grants: SessionGrants,
+): ServedCall['askForSession'] {
+  return function askForSession(permission) {
+    const answer = ask(permission);
+    /* A tool that ends before it looks at the answer must not end the process. */
+    answer.catch(() => {});
+    return answer;
+  };
+
+  async function ask({ prompt, key }: SessionPermission): Promise<boolean> {
+    if (await grants.get(key)) return true;
+    const { label } = await askUser({ prompt, choices, default: choices.indexOf('No') });
+    if (label === 'Yes for session') await grants.set(key);
+    return label === 'Yes for session' || label === 'Yes once';
+  }
+}
+
+/* MERGED from rap/tool-server/check-choice.ts */
+import { inertLine } from '../../../content/inert-text.ts';
+import { textAsSeen } from '../visible-text.ts';
+import type { UserChoice } from './tool-server-options.ts';
+
+/** A copy of a choice that can be asked; throws a `TypeError` for one that can't. */
+export function checkedChoice({ prompt, choices, default: preset }: UserChoice): UserChoice {
+  if (textAsSeen(prompt) === '') throw new TypeError('The prompt is empty.');
+  if (choices.length === 0) throw new TypeError('There is nothing to choose from.');
+  for (const label of choices) {
+    const fault = whyNotLabel(label);
+    if (fault !== undefined) throw new TypeError(`The choice ${JSON.stringify(label)} ${fault}.`);
+  }
+  if (new Set(choices.map(textAsSeen)).size < choices.length) {
+    throw new TypeError('Two choices have the same label: nobody could tell them apart.');
+  }
+  if (!Number.isInteger(preset) || preset < 0 || preset >= choices.length) {
+    throw new TypeError(`The default ${preset} is no index of a choice.`);
+  }
+  return { prompt, choices: [...choices], default: preset };
+}
+
+/* A label that a screen could not show as it is would mislead. */
+function whyNotLabel(label: unknown): string | undefined {
+  if (typeof label !== 'string') return 'is no text';
+  if (label.trim() === '') return 'is empty';
+  /* A backslash is shown doubled, and hides nothing. */
+  const isPlain = inertLine(label) === label.replaceAll('\\', '\\\\');
+  return isPlain ? undefined : 'has control, bidi or invisible characters';
 }

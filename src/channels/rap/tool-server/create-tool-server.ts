@@ -1,14 +1,14 @@
 import { timer } from '../../../content/timer.ts';
 import { checkedLimit, checkedMs } from '../../../content/checked-number.ts';
 import { WebhookSignatures } from '../webhook-signatures.ts';
-import { callbackOrigins } from './callback-origins.ts';
-import { callbackSender } from './callbacks.ts';
+import { callbackOrigins } from '../url-checks.ts';
+import { callbackSender } from './send-callback.ts';
 import { memoryGrants } from './grant-store.ts';
 import { OpenPrompts } from './open-prompts.ts';
-import { ownUrl } from './own-url.ts';
+import { ownUrl } from '../url-checks.ts';
 import { RunningCalls } from './running-calls.ts';
-import { servedTools } from './served-tools.ts';
-import { takeRequest } from './take-request.ts';
+import { servedTools } from './serve-call.ts';
+import { takeRequest } from './handle-request.ts';
 import type { ToolServerOptions } from './tool-server-options.ts';
 
 /** Tools that are served to runtimes far away. */

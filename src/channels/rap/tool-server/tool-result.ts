@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Address, namesOf } from './messages.ts';
+import { type Address, namesOf } from './runtime-messages.ts';
 
 const partSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text'), text: z.string() }),

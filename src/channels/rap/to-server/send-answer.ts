@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { AnswerToTool, CallFailure, SendOptions } from '../../agent/calls/answer-receiver.ts';
-import { isLost, lost } from './lost-call.ts';
-import { postUntilTaken } from './post-until-taken.ts';
-import type { RemoteServer } from './remote-server.ts';
-import { allowedUrl } from './server-url.ts';
+import type { AnswerToTool, CallFailure, SendOptions } from '../../../agent/calls/answer-receiver.ts';
+import { isLost, lost } from './query-call-status.ts';
+import { postUntilTaken } from '../post-with-retries.ts';
+import type { RemoteServer } from '../remote-server.ts';
+import { allowedUrl } from '../url-checks.ts';
 
 const replyToSchema = z.strictObject({ responseUrl: z.string() });
 

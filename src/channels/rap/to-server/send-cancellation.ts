@@ -1,6 +1,6 @@
-import type { DroppedCall } from '../../agent/calls/answer-receiver.ts';
-import { postJson } from './post-json.ts';
-import type { RemoteServer } from './remote-server.ts';
+import type { DroppedCall } from '../../../agent/calls/answer-receiver.ts';
+import { postJson } from '../post-json.ts';
+import type { RemoteServer } from '../remote-server.ts';
 
 /**
  * Tells a server that a call is not wanted any more, once. Whether it hears that, and what it does then, changes nothing here: the

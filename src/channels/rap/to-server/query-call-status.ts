@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { postJson } from './post-json.ts';
-import type { RemoteServer } from './remote-server.ts';
+import { postJson } from '../post-json.ts';
+import type { RemoteServer } from '../remote-server.ts';
 
 /** What a call that its server has lost came to. */
 export const lost = {

@@ -1,6 +1,6 @@
 import { randomId } from '../../../content/random-id.ts';
 import type { Poster } from '../post-json.ts';
-import { postUntilTaken } from '../post-until-taken.ts';
+import { postUntilTaken } from '../post-with-retries.ts';
 
 /** Sends one message to a runtime; rejects when it could not be delivered, or `signal` aborts. */
 export type SendCallback = (url: string, message: object, signal: AbortSignal) => Promise<void>;

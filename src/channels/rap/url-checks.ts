@@ -51,3 +51,46 @@ function spellingsOf(endpoint: URL): string[] {
     return spelling.origin;
   });
 }
+
+/* MERGED from rap/tool-server/own-url.ts */
+import { isPlainHttp } from './url-checks.ts';
+
+/**
+ * Where the runtime reaches this server, without a slash at its end. By default that is on this machine: of what a request says of its host,
+ * only the port is believed, so that nobody far away is sent the selections.
+ */
+export function ownUrl(baseUrl: string | URL | undefined): (request: Request) => string {
+  if (baseUrl !== undefined) {
+    const own = withoutEnd(baseUrl);
+    return () => own;
+  }
+  return (request) => {
+    const url = new URL(request.url);
+    url.hostname = 'localhost';
+    return withoutEnd(url);
+  };
+}
+
+function withoutEnd(text: string | URL): string {
+  const url = URL.parse(String(text));
+  if (url === null || !isPlainHttp(url))
+    throw new TypeError(`${String(text)} is no URL of the web.`);
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}
+
+/* MERGED from rap/tool-server/callback-origins.ts */
+import { isPlainHttp } from './url-checks.ts';
+
+/** Whether callbacks may go to a URL of the web. Throws a `TypeError` for what is no origin. */
+export function callbackOrigins(
+  allowedOrigins: readonly string[] | undefined,
+): (url: string) => boolean {
+  const origins = allowedOrigins && new Set(allowedOrigins.map(originOf));
+  return (url) => origins === undefined || origins.has(new URL(url).origin);
+}
+
+function originOf(text: string): string {
+  const url = URL.parse(text);
+  if (url !== null && isPlainHttp(url) && url.href === `${url.origin}/`) return url.origin;
+  throw new TypeError(`${JSON.stringify(text)} is no origin, as https://agent.example.com is.`);
+}

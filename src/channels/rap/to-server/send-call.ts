@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { ToolRunOptions } from '../../agent/calls/execute-call.ts';
-import { postJson } from './post-json.ts';
-import type { RemoteServer } from './remote-server.ts';
-import { sendCancel } from './send-cancel.ts';
+import type { ToolRunOptions } from '../../../agent/calls/execute-call.ts';
+import { postJson } from '../post-json.ts';
+import type { RemoteServer } from '../remote-server.ts';
+import { sendCancel } from './send-cancellation.ts';
 
 /** What a call is posted with. */
 interface Invocation {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isPlainHttp } from '../server-url.ts';
+import { isPlainHttp } from '../url-checks.ts';
 
 const idSchema = z.string().min(1).max(1_000);
 

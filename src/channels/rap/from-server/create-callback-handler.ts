@@ -1,13 +1,13 @@
-import { callGuarded } from '../../agent/run/agent-events.ts';
-import { errorResponse, refusal } from '../../http/error-response.ts';
-import { readJsonText } from '../../http/read-json-body.ts';
-import { capabilityIn } from './callback-capability.ts';
+import { callGuarded } from '../../../agent/run/agent-events.ts';
+import { errorResponse, refusal } from '../../../http/error-response.ts';
+import { readJsonText } from '../../../http/read-json-body.ts';
+import { capabilityIn } from '../callback-url.ts';
 import type { CallbackHandlerOptions, DiscardReason } from './callback-handler-options.ts';
 import { parseCallback } from './callback-message.ts';
-import { checkedLimit } from '../../content/checked-number.ts';
-import { type InTurn, Lines } from './lines.ts';
-import { serverOf } from './remote-server.ts';
-import { type Callback, type CallbackSetting, takeCallback } from './take-callback.ts';
+import { checkedLimit } from '../../../content/checked-number.ts';
+import { type InTurn, Lines } from './keyed-queue.ts';
+import { serverOf } from '../remote-server.ts';
+import { type Callback, type CallbackSetting, takeCallback } from './record-callback.ts';
 
 /** What callbacks are taken with. */
 interface Taking extends CallbackSetting, Pick<CallbackHandlerOptions, 'tools' | 'onDiscarded'> {

@@ -3,7 +3,7 @@ import { HoldpointError } from '../../../errors.ts';
 import { errorResponse, jsonResponse, refusal } from '../../../http/error-response.ts';
 import { readJsonText } from '../../../http/read-json-body.ts';
 import type { WebhookSignatures } from '../webhook-signatures.ts';
-import { addressSchema, closeSchema, namedCallSchema } from './messages.ts';
+import { addressSchema, closeSchema, namedCallSchema } from './runtime-messages.ts';
 import type { RunningCalls } from './running-calls.ts';
 import { serveCall, type Serving } from './serve-call.ts';
 

@@ -1,5 +1,5 @@
 import type { ToolSet } from 'ai';
-import type { Agent } from '../../agent/agent.ts';
+import type { Agent } from '../../../agent/agent.ts';
 
 /** Why a callback came to nothing. */
 export type DiscardReason =

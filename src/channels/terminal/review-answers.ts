@@ -3,8 +3,8 @@ import type { Draft } from './ask-field.ts';
 import type { Dialog } from './dialog.ts';
 import { nameOf, showFormText } from './show-field.ts';
 
-/** Shows all answers before they go. Gives the place of the field to change, or `undefined` when they may go. */
-export async function review(
+/** Shows all answers before they are sent. Resolves to the index of the field to change, or to `undefined` to send them. */
+export async function reviewAnswers(
   request: QuestionRequestContent,
   drafts: readonly Draft[],
   dialog: Dialog,
@@ -26,7 +26,7 @@ export async function review(
     takesText: false,
     exit: 'back',
     isNumbered: true,
-    /* A digit too many must not send what was not looked at. */
+    /* One digit too many must not send answers that were not reviewed. */
     decides: true,
     enter: 'send',
   });

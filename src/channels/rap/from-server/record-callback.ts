@@ -1,13 +1,13 @@
-import type { ToolCallRecord } from '../../content/tool-call.ts';
-import { HoldpointError } from '../../errors.ts';
-import type { AgentThread } from '../../thread/agent-thread.ts';
-import type { CallbackCall } from './callback-capability.ts';
+import type { ToolCallRecord } from '../../../content/tool-call.ts';
+import { HoldpointError } from '../../../errors.ts';
+import type { AgentThread } from '../../../thread/agent-thread.ts';
+import type { CallbackCall } from '../callback-url.ts';
 import type { CallbackHandlerOptions, DiscardReason } from './callback-handler-options.ts';
 import type { ToolResultMessage, UserChoiceMessage } from './callback-message.ts';
-import { choiceQuestion } from './choice-question.ts';
-import type { RemoteServer } from './remote-server.ts';
+import { choiceQuestion } from './record-callback.ts';
+import type { RemoteServer } from '../remote-server.ts';
 import { resultOutcome } from './result-outcome.ts';
-import { allowedUrl } from './server-url.ts';
+import { allowedUrl } from '../url-checks.ts';
 
 /** A callback whose URL is one that we gave. */
 export interface Callback {
@@ -101,4 +101,29 @@ export function isOver(error: unknown): boolean {
     HoldpointError.isInstance(error) &&
     (error.code === 'already-answered' || error.code === 'not-allowed')
   );
+}
+
+/* MERGED from rap/choice-question.ts */
+import type { Question } from '../../../agent/calls/question-call.ts';
+import type { UserChoiceMessage } from './callback-message.ts';
+import type { RemoteServer } from '../remote-server.ts';
+
+/**
+ * The question of a `user_choice`: one pick of the labels, in their order, whatever they say. Nothing is picked before the person
+ * picks; the default is the answer that closing gives, where the app lets it be one, and its index stands in the metadata in any case.
+ */
+export function choiceQuestion(
+  { prompt, choices, default: index }: UserChoiceMessage,
+  { onDismiss }: Pick<RemoteServer, 'onDismiss'>,
+): Question {
+  const key = 'choice';
+  const options = choices.map((label, at) => ({ id: String(at), label }));
+  return {
+    kind: 'choice',
+    text: prompt,
+    fields: [{ key, label: prompt, options, min: 1, max: 1, freeText: 'never' }],
+    allowDismiss: true,
+    metadata: { default: index },
+    ...(onDismiss === 'default' ? { dismissAnswer: [{ key, optionIds: [String(index)] }] } : {}),
+  };
 }

@@ -1,19 +1,19 @@
 import { Writable } from 'node:stream';
 import { getColumns, getRows } from '@clack/core';
-import { attemptOn } from './attempt-on.ts';
+import { emitThrown } from './raw-terminal.ts';
 import type { TerminalOutput } from './terminal-options.ts';
 
 /**
- * The output as Clack sees it. Where only the last line of a frame went away Clack (1.6.0) writes `undefined`, at which
- * a real output throws. Clack hears of no resize: it takes lines for lost that are still there, and leaves them.
+ * The output stream that Clack draws on. It fixes two faults of Clack 1.6.0: Clack writes `undefined`, which a real output
+ * refuses, when only the last line of a frame disappeared; and it ignores resizes, which leaves old lines on the screen.
  */
-export class Easel extends Writable {
+export class ClackOutput extends Writable {
   readonly #output: TerminalOutput;
   readonly #onResize: () => void;
   /** Whether what Clack writes is dropped. */
   isMuted = false;
-  /** Whether the last frame stays, so that the line break that Clack writes after it has something to end. */
-  leavesLine = true;
+  /** Whether the line break that Clack writes at the end is passed on: only if the last frame stays on the screen. */
+  endsLine = true;
 
   constructor(output: TerminalOutput, onResize: () => void) {
     super({ objectMode: true });
@@ -30,15 +30,15 @@ export class Easel extends Writable {
     return getRows(this.#output);
   }
 
-  /** Takes no further note of the output. */
-  leave(): void {
+  /** Removes the resize listener. */
+  detach(): void {
     this.#output.off('resize', this.#onResize);
   }
 
   override _write(chunk: unknown, _encoding: BufferEncoding, done: () => void): void {
-    const isDropped = this.isMuted || (chunk === '\n' && !this.leavesLine);
+    const isDropped = this.isMuted || (chunk === '\n' && !this.endsLine);
     if (typeof chunk === 'string' && !isDropped) {
-      attemptOn(this.#output, () => this.#output.write(chunk));
+      emitThrown(this.#output, () => this.#output.write(chunk));
     }
     done();
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { textAsSeen } from './text-as-seen.ts';
+import { textAsSeen } from '../visible-text.ts';
 
 /* What every message says of its call. */
 const named = {
