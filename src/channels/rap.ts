@@ -17,5 +17,5 @@ export type {
   ServedTools,
   SessionPermission,
   ToolServerOptions,
-  UserChoice,
+  ChoicePrompt,
 } from './rap/tool-server/tool-server-options.ts';

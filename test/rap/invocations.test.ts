@@ -143,7 +143,7 @@ test("outside of holdpoint's loop nothing is posted: the AI SDK alone could not 
     stopWhen: isStepCount(2),
   });
   expect(JSON.stringify(steps)).toContain(
-    'Not run: a remote tool runs in a holdpoint agent alone.',
+    'Not run: a remote tool only runs in a holdpoint agent.',
   );
   expect(world.server.received).toEqual([]);
 });

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { fromBase64url, toBase64url } from '../../content/base64.ts';
 
-/** A secret of the app: at least 32 bytes; of a text, in UTF-8. */
+/** A secret of the app: at least 32 bytes; a string counts in UTF-8. */
 export type CallbackSecret = string | Uint8Array;
 
-/** The one call that a callback may be about. */
+/** The only call that a callback may be about. */
 export interface CallbackCall {
   threadId: string;
   toolName: string;
   toolCallId: string;
 }
 
-/** A capability as it came in: whose it says it is, and nothing of that is known to be true. */
+/** A capability from a request, not verified: `claim` is what the sender says. */
 export interface ClaimedCapability {
   claim: CallbackCall;
   text: string;
@@ -19,7 +19,7 @@ export interface ClaimedCapability {
 }
 
 const minimumSecretBytes = 32;
-/* No work for whoever sends more; most servers take no longer URLs either. */
+/* Longer ones are not decoded; most servers refuse such URLs anyway. */
 const maximumLength = 16_384;
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
@@ -29,20 +29,20 @@ const algorithm = { name: 'HMAC', hash: 'SHA-256' };
 const claimSchema = z.tuple([z.string(), z.string(), z.string()]);
 
 /**
- * Makes and knows callback URLs that nobody can guess: each has in it which call of which thread it is for, and an HMAC-SHA-256
- * over that. Nothing is kept, so that any process that has the secret can take the callback.
+ * Creates and verifies callback URLs that nobody can guess. Each names the call and its thread, with an HMAC-SHA-256 over both.
+ * Nothing is stored, so that every process with the secret can handle the callback.
  */
 export class CallbackKeys {
   readonly #secrets: readonly Uint8Array<ArrayBuffer>[];
   #imported: Promise<readonly Key[]> | undefined;
 
-  /** The first secret signs, and all are known again. Throws a `TypeError` for a short one, or none. */
+  /** The first secret signs; all are accepted. Throws a `TypeError` without a secret or for one that is too short. */
   constructor(secrets: CallbackSecret | readonly CallbackSecret[]) {
     this.#secrets = isSeveral(secrets) ? secrets.map(bytesOf) : [bytesOf(secrets)];
     if (this.#secrets.length === 0) throw new TypeError('remoteTool needs a secret.');
   }
 
-  /** The URL for the callbacks of a call. */
+  /** The URL for the callbacks of a call. Rejects if the ids of the call are too long for one. */
   async urlFor(
     callbackUrl: URL,
     { threadId, toolName, toolCallId }: CallbackCall,
@@ -58,8 +58,8 @@ export class CallbackKeys {
     return url.href;
   }
 
-  /** Whether a capability was made with one of the secrets; compared in constant time, as WebCrypto does. */
-  async know({ text, signature }: ClaimedCapability): Promise<boolean> {
+  /** Whether a capability was created with one of the secrets. WebCrypto compares in constant time. */
+  async verify({ text, signature }: ClaimedCapability): Promise<boolean> {
     const keys = await this.#keys();
     const known = await Promise.all(
       keys.map(async (key) => crypto.subtle.verify(algorithm, key, signature, signed(text))),
@@ -77,8 +77,8 @@ export class CallbackKeys {
   }
 }
 
-/** The capability in a callback's URL; `undefined` where there is nothing of the kind. */
-export function capabilityIn(url: string): ClaimedCapability | undefined {
+/** The capability in a callback's URL; `undefined` if there is none. */
+export function readCapability(url: string): ClaimedCapability | undefined {
   const all = new URL(url).searchParams.getAll(parameter);
   const [text = '', mac = '', ...more] = (all.length === 1 ? (all[0] ?? '') : '').split('.');
   if (more.length > 0 || text.length > maximumLength) return undefined;
@@ -101,7 +101,7 @@ function bytesOf(secret: CallbackSecret): Uint8Array<ArrayBuffer> {
   throw new TypeError(`The secret of remoteTool must have at least ${minimumSecretBytes} bytes.`);
 }
 
-/* For one purpose: what the secret signs for another is no capability. */
+/* Includes the purpose: a signature that was made with the same secret for something else is not a capability. */
 function signed(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(purpose + text);
 }

@@ -1,11 +1,11 @@
-/** A URL that the app gives. Throws a `TypeError` for what is not http(s), and for one with a name or password in it. */
+/** A URL from the app's options. Throws a `TypeError` if it is not http(s), or has a user name or password. */
 export function serverUrl(url: string | URL, what: string): URL {
-  const parsed = URL.canParse(String(url)) ? new URL(url) : undefined;
-  if (parsed !== undefined && isPlainHttp(parsed)) return parsed;
-  throw new TypeError(`${what} must be an http(s) URL without a name and password.`);
+  const parsed = URL.parse(String(url));
+  if (parsed !== null && isPlainHttp(parsed)) return parsed;
+  throw new TypeError(`${what} must be an http(s) URL without a user name and password.`);
 }
 
-/** Where a server takes what is not a call: below its base URL, which is where its endpoint is. */
+/** The URL of a route of a tool server: below its base URL, by default the folder of its endpoint. */
 export function routeUrl(route: string, endpoint: URL, baseUrl: string | URL | undefined): URL {
   const url = new URL(baseUrl === undefined ? endpoint : serverUrl(baseUrl, 'baseUrl'));
   const base = baseUrl === undefined ? url.pathname.replace(/[^/]*$/, '') : url.pathname;
@@ -14,8 +14,8 @@ export function routeUrl(route: string, endpoint: URL, baseUrl: string | URL | u
 }
 
 /**
- * Where answers may be sent, of all that a tool server could name: the origins that the app lists, or else the endpoint's own. A
- * loopback address has three spellings, and all are the endpoint's.
+ * The origins that answers may be sent to: those that the app lists, by default the endpoint's own. For a loopback endpoint
+ * these are all three spellings of its host.
  */
 export function allowedOrigins(
   endpoint: URL,
@@ -26,17 +26,15 @@ export function allowedOrigins(
 }
 
 /**
- * The URL, if answers may be sent there. Hosts are compared as the URL standard writes them, so that an address in decimal, octal,
- * hex or full-width digits is the address it is.
+ * The URL if answers may be sent to it, else `undefined`. Hosts are compared as the URL standard writes them: an address in decimal,
+ * octal, hex or full-width digits is the same address.
  */
 export function allowedUrl(url: string, origins: ReadonlySet<string>): URL | undefined {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  return parsed !== undefined && isPlainHttp(parsed) && origins.has(parsed.origin)
-    ? parsed
-    : undefined;
+  const parsed = URL.parse(url);
+  return parsed !== null && isPlainHttp(parsed) && origins.has(parsed.origin) ? parsed : undefined;
 }
 
-/** Whether it is a URL of the web, without a name and a password in it. */
+/** Whether a URL is http(s) and has no user name and password. */
 export function isPlainHttp({ protocol, username, password }: URL): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
@@ -52,45 +50,39 @@ function spellingsOf(endpoint: URL): string[] {
   });
 }
 
-/* MERGED from rap/tool-server/own-url.ts */
-import { isPlainHttp } from './url-checks.ts';
-
 /**
- * Where the runtime reaches this server, without a slash at its end. By default that is on this machine: of what a request says of its host,
- * only the port is believed, so that nobody far away is sent the selections.
+ * The URL at which a runtime reaches this tool server, without a trailing slash. The default is `localhost`: of the host in a request only
+ * the port is used, as the sender could name any host to have the selections sent there.
  */
-export function ownUrl(baseUrl: string | URL | undefined): (request: Request) => string {
+export function ownBaseUrl(baseUrl: string | URL | undefined): (request: Request) => string {
   if (baseUrl !== undefined) {
-    const own = withoutEnd(baseUrl);
+    const own = withoutTrailingSlash(baseUrl);
     return () => own;
   }
   return (request) => {
     const url = new URL(request.url);
     url.hostname = 'localhost';
-    return withoutEnd(url);
+    return withoutTrailingSlash(url);
   };
 }
 
-function withoutEnd(text: string | URL): string {
-  const url = URL.parse(String(text));
-  if (url === null || !isPlainHttp(url))
-    throw new TypeError(`${String(text)} is no URL of the web.`);
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+function withoutTrailingSlash(text: string | URL): string {
+  const { origin, pathname } = serverUrl(text, 'baseUrl');
+  return `${origin}${pathname}`.replace(/\/+$/, '');
 }
 
-/* MERGED from rap/tool-server/callback-origins.ts */
-import { isPlainHttp } from './url-checks.ts';
-
-/** Whether callbacks may go to a URL of the web. Throws a `TypeError` for what is no origin. */
-export function callbackOrigins(
-  allowedOrigins: readonly string[] | undefined,
+/** Whether callbacks may be sent to an http(s) URL. Throws a `TypeError` for a listed text that is not an origin. */
+export function callbackOriginCheck(
+  listed: readonly string[] | undefined,
 ): (url: string) => boolean {
-  const origins = allowedOrigins && new Set(allowedOrigins.map(originOf));
+  const origins = listed && new Set(listed.map(originOf));
   return (url) => origins === undefined || origins.has(new URL(url).origin);
 }
 
 function originOf(text: string): string {
   const url = URL.parse(text);
   if (url !== null && isPlainHttp(url) && url.href === `${url.origin}/`) return url.origin;
-  throw new TypeError(`${JSON.stringify(text)} is no origin, as https://agent.example.com is.`);
+  throw new TypeError(
+    `${JSON.stringify(text)} in allowedOrigins is not an origin. Use one such as https://agent.example.com.`,
+  );
 }

@@ -1,44 +1,44 @@
 import type { ToolSet } from 'ai';
 import type { Agent } from '../../../agent/agent.ts';
 
-/** Why a callback came to nothing. */
+/** Why a callback was discarded. */
 export type DiscardReason =
-  /** Its URL was not made for any call of these tools, or with another secret. */
+  /** Its URL was not created for a call of these tools, or with another secret. */
   | 'capability'
-  /** The tool's messages are to be signed, and this one is not, or not by its server. */
+  /** The tool's messages must be signed; this one is not, or not by its server. */
   | 'signature'
-  /** The body is too long, no JSON, or not a message as the protocol has it. */
+  /** The body is too long, not JSON, or not a message of the protocol. */
   | 'malformed'
-  /** A type of message that is not taken here, such as `oauth`. */
+  /** A type of message that is not supported, such as `oauth`. */
   | 'unsupported'
-  /** Its `group_id`, `id` or `call_id` are not those of the call whose URL it came to. */
+  /** Its `group_id`, `id` or `call_id` is not that of the call whose URL was used. */
   | 'mismatch'
-  /** The call has ended, or there is none. */
+  /** The call has ended or does not exist. */
   | 'ended'
-  /** Answers may not be sent to its `response_url`. */
+  /** The origin of its `response_url` is not allowed. */
   | 'response-url'
-  /** The call has asked too often, or its server says too much at once. */
+  /** The call has asked too many questions, or too many of its messages are being handled. */
   | 'too-many';
 
-/** A callback that came to nothing, for the app's log. */
+/** A callback that was discarded, for the app's log. */
 export interface DiscardedCallback {
   reason: DiscardReason;
-  /** Of the call whose URL it came to. */
+  /** The thread and the call whose URL was used. */
   threadId?: string;
   toolCallId?: string;
-  /** What else there is to say, for developers. It may quote the sender. */
+  /** Details for developers. They may quote the sender. */
   detail?: string;
 }
 
-/** How tool servers reach an agent. */
+/** Options of `createCallbackHandler`. */
 export interface CallbackHandlerOptions {
   agent: Pick<Agent, 'thread' | 'deliver' | 'requestAnswer'>;
-  /** The agent's tools; callbacks are taken for those that `remoteTool` made. */
+  /** The agent's tools; callbacks are accepted for those that `remoteTool` created. */
   tools: ToolSet;
-  /** How long a body may be. Default 1 MiB. */
+  /** The maximum length of a body, in bytes. Default 1 MiB. */
   maximumBodyBytes?: number;
-  /** How many questions one call may ask, all in all. Default 20. */
+  /** The maximum number of questions of one call. Default 20. */
   maximumQuestions?: number;
-  /** Hears of what was dropped; the sender is not told. */
+  /** Called with each discarded callback. The sender gets no reason. */
   onDiscarded?: (discarded: DiscardedCallback) => unknown;
 }

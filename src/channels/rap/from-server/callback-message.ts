@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { textAsSeen } from '../visible-text.ts';
+import { lookDifferent, visibleText } from '../visible-text.ts';
 
-/* What every message says of its call. */
+/* The fields by which every message names its call. */
 const named = {
   group_id: z.string(),
   id: z.string(),
   call_id: z.string().nullish(),
 };
-/* The document has no upper limits; what is past these nobody reads, and it would stand in the log. */
+/* The protocol has no upper limits. Nobody would read more than this, and the log would store it. */
 const maximumEntries = 10_000;
 const maximumFaultLength = 1_000;
 
@@ -15,10 +15,10 @@ function readable(maximumLength: number) {
   return z
     .string()
     .max(maximumLength)
-    .refine((text) => textAsSeen(text) !== '', 'must not be blank');
+    .refine((text) => visibleText(text) !== '', 'must not be blank');
 }
 
-/* Counted before its entries are looked at, each of which could be a fault. */
+/* Counted before the entries are parsed: each of them could add an issue. */
 function listOf<ENTRY extends z.ZodType>(entry: ENTRY) {
   return z.array(z.unknown()).min(1).max(maximumEntries).pipe(z.array(entry));
 }
@@ -28,10 +28,7 @@ const userChoiceSchema = z
     type: z.literal('user_choice'),
     ...named,
     prompt: readable(16_384),
-    choices: listOf(readable(1_024)).refine(
-      (labels) => new Set(labels.map(textAsSeen)).size === labels.length,
-      'must look different from each other',
-    ),
+    choices: listOf(readable(1_024)).refine(lookDifferent, 'must look different from each other'),
     default: z.int().min(0),
     response_url: z.string().max(8_000),
   })
@@ -56,22 +53,22 @@ const toolResultSchema = z
     message: 'must have text or content',
   });
 
-/** A tool asks the person in front of the agent. What is not one of its fields is left out. */
+/** A tool asks the person at the agent. Unknown fields are dropped. */
 export type UserChoiceMessage = z.infer<typeof userChoiceSchema>;
-/** The one result of a call. */
+/** The result of a call. */
 export type ToolResultMessage = z.infer<typeof toolResultSchema>;
-/** A piece of a result. */
+/** A part of a result. */
 export type ResultPart = z.infer<typeof contentSchema>;
 
 const typedSchema = z.object({ type: z.string() });
 
-/** A message of a tool server, or why it is none; `undefined` for a type that is not taken here. */
+/** A message of a tool server, or the fault of an invalid one; `undefined` for a type that is not supported. */
 export function parseCallback(
   json: unknown,
 ): { message: UserChoiceMessage | ToolResultMessage } | { fault: string } | undefined {
   const { type } = typedSchema.safeParse(json).data ?? {};
   const schema = schemas.get(type);
-  if (schema === undefined) return type === undefined ? { fault: 'It has no type.' } : undefined;
+  if (schema === undefined) return type === undefined ? { fault: '`type` is missing' } : undefined;
   const parsed = schema.safeParse(json);
   if (parsed.success) return { message: parsed.data };
   return { fault: z.prettifyError(parsed.error).slice(0, maximumFaultLength) };
@@ -82,5 +79,5 @@ const schemas = new Map<string | undefined, typeof userChoiceSchema | typeof too
   ['tool_result', toolResultSchema],
 ]);
 
-/** Parts of a result, as they stand in the log. */
+/** The parts of a result, as they are stored in the log. */
 export const resultPartsSchema = z.array(contentSchema);

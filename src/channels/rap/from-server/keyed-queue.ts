@@ -1,36 +1,36 @@
-/* What stands in a line is held in memory. */
+/* Everything in a queue is held in memory. */
 const maximumLength = 32;
 
-interface Line {
+interface Queue {
   length: number;
   last: Promise<unknown>;
 }
 
-/** Does work in its turn: the line is the order in which it was asked for. */
-export type InTurn = <RESULT>(work: () => Promise<RESULT>) => Promise<RESULT>;
+/** Runs work after all work of the same queue that was passed before. */
+export type RunInOrder = <RESULT>(work: () => Promise<RESULT>) => Promise<RESULT>;
 
-/** Lines, each by a name: of all who stand in one, a single one has its turn. */
-export class Lines {
-  readonly #lines = new Map<string, Line>();
+/** Queues, one for each key. Each queue runs one piece of work at a time. */
+export class KeyedQueue {
+  readonly #queues = new Map<string, Queue>();
 
-  /** Works with a place in a line; `undefined` where the line is full. */
-  async stand<RESULT>(
-    name: string,
-    work: (inTurn: InTurn) => Promise<RESULT>,
+  /** Does work that takes a place in a queue; `undefined` if the queue is full. */
+  async enter<RESULT>(
+    key: string,
+    work: (runInOrder: RunInOrder) => Promise<RESULT>,
   ): Promise<RESULT | undefined> {
-    const line = this.#lines.get(name) ?? { length: 0, last: Promise.resolve() };
-    if (line.length >= maximumLength) return undefined;
-    line.length += 1;
-    this.#lines.set(name, line);
+    const queue = this.#queues.get(key) ?? { length: 0, last: Promise.resolve() };
+    if (queue.length >= maximumLength) return undefined;
+    queue.length += 1;
+    this.#queues.set(key, queue);
     try {
-      return await work(async (inTurn) => {
-        const turn = line.last.then(inTurn);
-        line.last = turn.catch(() => {});
-        return turn;
+      return await work(async (task) => {
+        const run = queue.last.then(task);
+        queue.last = run.catch(() => {});
+        return run;
       });
     } finally {
-      line.length -= 1;
-      if (line.length === 0) this.#lines.delete(name);
+      queue.length -= 1;
+      if (queue.length === 0) this.#queues.delete(key);
     }
   }
 }

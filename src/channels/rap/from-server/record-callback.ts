@@ -1,34 +1,35 @@
+import type { Question } from '../../../agent/calls/question-call.ts';
 import type { ToolCallRecord } from '../../../content/tool-call.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { CallbackCall } from '../callback-url.ts';
 import type { CallbackHandlerOptions, DiscardReason } from './callback-handler-options.ts';
 import type { ToolResultMessage, UserChoiceMessage } from './callback-message.ts';
-import { choiceQuestion } from './record-callback.ts';
+
 import type { RemoteServer } from '../remote-server.ts';
 import { resultOutcome } from './result-outcome.ts';
 import { allowedUrl } from '../url-checks.ts';
 
-/** A callback whose URL is one that we gave. */
+/** A callback to a URL that was created here. */
 export interface Callback {
-  /** The call that the URL was given to. */
+  /** The call that the URL was created for. */
   call: CallbackCall;
   server: RemoteServer;
   discard: (reason: DiscardReason, detail?: string) => void;
 }
 
-/** What they are recorded with. */
-export type CallbackSetting = Required<Pick<CallbackHandlerOptions, 'agent' | 'maximumQuestions'>>;
+/** The handler's options that recording a callback needs. */
+export type RecordingOptions = Required<Pick<CallbackHandlerOptions, 'agent' | 'maximumQuestions'>>;
 
-interface Taking extends Callback {
+interface ThreadCallback extends Callback {
   thread: AgentThread;
 }
 
 const pending: readonly ToolCallRecord['status'][] = ['started', 'deferred', 'indeterminate'];
 
-/** Records what a tool says of its call. What is not about that call, or comes too late, is dropped. */
-export async function takeCallback(
-  setting: CallbackSetting,
+/** Records a result or a question in the thread of its call. Discards a message about another call, or about one that has ended. */
+export async function recordCallback(
+  options: RecordingOptions,
   callback: Callback,
   message: UserChoiceMessage | ToolResultMessage,
 ): Promise<void> {
@@ -37,38 +38,38 @@ export async function takeCallback(
     discard('mismatch');
     return;
   }
-  const thread = await setting.agent.thread(call.threadId);
-  const named = thread.calls.find(({ toolCallId }) => toolCallId === call.toolCallId);
-  if (named?.toolName !== call.toolName || !pending.includes(named.status)) {
+  const thread = await options.agent.thread(call.threadId);
+  const record = thread.calls.find(({ toolCallId }) => toolCallId === call.toolCallId);
+  if (record?.toolName !== call.toolName || !pending.includes(record.status)) {
     discard('ended');
     return;
   }
-  if (typeof message.call_id === 'string' && message.call_id !== named.idempotencyKey) {
+  if (typeof message.call_id === 'string' && message.call_id !== record.idempotencyKey) {
     discard('mismatch', 'call_id');
     return;
   }
-  const taking = { ...callback, thread };
+  const threadCallback = { ...callback, thread };
   try {
-    if (message.type === 'tool_result') await takeResult(setting, taking, message);
-    else await takeChoice(setting, taking, named, message);
+    if (message.type === 'tool_result') await recordResult(options, threadCallback, message);
+    else await recordQuestion(options, threadCallback, record, message);
   } catch (error) {
-    if (!isOver(error)) throw error;
+    if (!isCallEnded(error)) throw error;
     discard('ended');
   }
 }
 
-async function takeResult(
-  { agent }: CallbackSetting,
-  { thread, call }: Taking,
+async function recordResult(
+  { agent }: RecordingOptions,
+  { thread, call }: ThreadCallback,
   message: ToolResultMessage,
 ): Promise<void> {
   await agent.deliver(thread, call.toolCallId, resultOutcome(message), { channel: 'rap' });
 }
 
-async function takeChoice(
-  { agent, maximumQuestions }: CallbackSetting,
-  { thread, call, server, discard }: Taking,
-  named: ToolCallRecord,
+async function recordQuestion(
+  { agent, maximumQuestions }: RecordingOptions,
+  { thread, call, server, discard }: ThreadCallback,
+  record: ToolCallRecord,
   message: UserChoiceMessage,
 ): Promise<void> {
   const responseUrl = allowedUrl(message.response_url, server.origins)?.href;
@@ -76,7 +77,7 @@ async function takeChoice(
     discard('response-url', message.response_url.slice(0, 500));
     return;
   }
-  if (questionsOf(thread, named) >= maximumQuestions) {
+  if (questionCount(thread, record) >= maximumQuestions) {
     discard('too-many');
     return;
   }
@@ -86,7 +87,7 @@ async function takeChoice(
 }
 
 /** How many questions a call has asked. */
-function questionsOf({ events }: AgentThread, { step, index }: ToolCallRecord): number {
+function questionCount({ events }: AgentThread, { step, index }: ToolCallRecord): number {
   return events.filter(
     (event) =>
       event.type === 'request-opened' &&
@@ -95,24 +96,19 @@ function questionsOf({ events }: AgentThread, { step, index }: ToolCallRecord): 
   ).length;
 }
 
-/** Whether somebody was faster: the call has ended meanwhile. */
-export function isOver(error: unknown): boolean {
+/** Whether an error means that the call has ended in the meantime. */
+export function isCallEnded(error: unknown): boolean {
   return (
     HoldpointError.isInstance(error) &&
     (error.code === 'already-answered' || error.code === 'not-allowed')
   );
 }
 
-/* MERGED from rap/choice-question.ts */
-import type { Question } from '../../../agent/calls/question-call.ts';
-import type { UserChoiceMessage } from './callback-message.ts';
-import type { RemoteServer } from '../remote-server.ts';
-
-/**
- * The question of a `user_choice`: one pick of the labels, in their order, whatever they say. Nothing is picked before the person
- * picks; the default is the answer that closing gives, where the app lets it be one, and its index stands in the metadata in any case.
+/*
+ * The question of a `user_choice`: pick one of the labels, in their order. Nothing is preselected. The server's default is the
+ * answer of a dismissal if the app allows that; its index is in the metadata in any case.
  */
-export function choiceQuestion(
+function choiceQuestion(
   { prompt, choices, default: index }: UserChoiceMessage,
   { onDismiss }: Pick<RemoteServer, 'onDismiss'>,
 ): Question {

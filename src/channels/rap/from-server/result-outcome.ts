@@ -4,17 +4,17 @@ import { type ResultPart, resultPartsSchema, type ToolResultMessage } from './ca
 
 const errorPrefix = 'Error: ';
 
-/** What a `tool_result` makes of its call: `content` counts before `text`, and a text that begins with `Error: ` is a failure. */
+/** The outcome that a `tool_result` reports. `content` takes precedence over `text`; a text that begins with `Error: ` is a failure. */
 export function resultOutcome({ text, content }: ToolResultMessage): DeliveredOutcome {
   const parts: ResultPart[] = content ?? [{ type: 'text', text: text ?? '' }];
-  const said = parts.map((part) => (part.type === 'text' ? part.text : undefined));
-  if (!said.includes(undefined) && said[0]?.startsWith(errorPrefix) === true) {
-    return { status: 'failed', error: said.join('\n') };
+  const texts = parts.map((part) => (part.type === 'text' ? part.text : undefined));
+  if (!texts.includes(undefined) && texts[0]?.startsWith(errorPrefix) === true) {
+    return { status: 'failed', error: texts.join('\n') };
   }
   return { status: 'succeeded', output: content ?? text };
 }
 
-/** A result as the model sees it. */
+/** A result in the form that the model reads. */
 export function resultForModel(output: unknown): ToolResultPart['output'] {
   if (typeof output === 'string') return { type: 'text', value: output };
   return { type: 'content', value: resultPartsSchema.parse(output).map(partForModel) };

@@ -2,20 +2,19 @@ import { z } from 'zod';
 import { postJson } from '../post-json.ts';
 import type { RemoteServer } from '../remote-server.ts';
 
-/** What a call that its server has lost came to. */
-export const lost = {
+/** The outcome of a call that its server has lost. */
+export const lostCallOutcome = {
   status: 'failed',
-  error:
-    'The tool server does not have this call any more. It is not known whether it took effect.',
+  error: 'The tool server no longer has this call. It is unknown whether it took effect.',
 } as const;
 
 const statusSchema = z.object({ alive: z.literal(false) });
 
 /**
- * Whether a server says that it has no record of a call. One that can't be reached, or answers anything else, has not said so. Never
- * rejects.
+ * Asks a server whether it still has a call (`tool_call_status`). True only if the server says that it does not: a server that can't be
+ * reached or answers anything else keeps its call. Never rejects.
  */
-export async function isLost(
+export async function isCallLost(
   server: RemoteServer,
   { threadId, toolCallId }: { threadId: string; toolCallId: string },
   signal?: AbortSignal,
@@ -27,7 +26,7 @@ export async function isLost(
     signal,
     readBytes: 1_024,
   });
-  if (posted.status !== 'taken') return false;
+  if (posted.status !== 'accepted') return false;
   try {
     return statusSchema.safeParse(JSON.parse(posted.text)).success;
   } catch {

@@ -1,19 +1,23 @@
 import { z } from 'zod';
-import type { AnswerToTool, CallFailure, SendOptions } from '../../../agent/calls/answer-receiver.ts';
-import { isLost, lost } from './query-call-status.ts';
-import { postUntilTaken } from '../post-with-retries.ts';
+import type {
+  AnswerToTool,
+  CallFailure,
+  SendOptions,
+} from '../../../agent/calls/answer-receiver.ts';
+import { isCallLost, lostCallOutcome } from './query-call-status.ts';
+import { postWithRetries } from '../post-with-retries.ts';
 import type { RemoteServer } from '../remote-server.ts';
 import { allowedUrl } from '../url-checks.ts';
 
 const replyToSchema = z.strictObject({ responseUrl: z.string() });
 
-/* Half a minute in all: 0.5, 1, 2, 4, 8 and 16 seconds between seven tries. */
+/* 0.5, 1, 2, 4, 8 and 16 seconds between seven attempts: half a minute in all. */
 const retries = 6;
 const firstPauseMs = 500;
 
 /**
- * Posts what a person picked to the `response_url` of the tool that asked, again where the server failed or was out of reach, and never
- * where it said no. What a dismissal means stands in the question, as the person saw it.
+ * Posts a person's answer to the `response_url` of the question. Retries when the server failed or can't be reached, not when it refused.
+ * What a dismissal means is part of the question, as the person saw it.
  */
 export async function sendAnswer(
   server: RemoteServer,
@@ -27,25 +31,32 @@ export async function sendAnswer(
   const [field] = request.fields;
   const [picked] = answers[0]?.optionIds ?? [];
   const selected = field?.options.findIndex(({ id }) => id === picked) ?? -1;
-  if (selected === -1) throw new Error('The answer picks none of the choices.');
+  if (selected === -1) {
+    throw new Error(`The answer to ${request.requestId} does not pick one of the choices.`);
+  }
   const { responseUrl } = replyToSchema.parse(replyTo);
   const url = allowedUrl(responseUrl, server.origins);
-  if (url === undefined) throw new Error('Answers may not be sent to this response_url.');
+  if (url === undefined) {
+    throw new Error(
+      `The answer to ${request.requestId} can't be sent: add the origin of its response_url to allowedOrigins.`,
+    );
+  }
   const body = { id: call.toolCallId, selected };
   const post = { id: request.requestId, url, body, signal };
   try {
-    await postUntilTaken(server, post, {
+    await postWithRetries(server, post, {
       retries,
       pauseMs: (retried) => firstPauseMs * 2 ** retried,
       wait: server.wait,
       beforeRetry: refresh,
-      fault: 'The tool server did not take the answer',
+      fault: 'The tool server did not accept the answer',
     });
     return undefined;
   } catch (error) {
-    /* A server that was started again knows neither the question nor the call. */
+    /* A restarted server knows neither the question nor the call. */
     const { threadId } = request;
-    if (await isLost(server, { threadId, toolCallId: call.toolCallId }, signal)) return lost;
+    if (await isCallLost(server, { threadId, toolCallId: call.toolCallId }, signal))
+      return lostCallOutcome;
     throw error;
   }
 }

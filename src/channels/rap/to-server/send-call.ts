@@ -2,24 +2,24 @@ import { z } from 'zod';
 import type { ToolRunOptions } from '../../../agent/calls/execute-call.ts';
 import { postJson } from '../post-json.ts';
 import type { RemoteServer } from '../remote-server.ts';
-import { sendCancel } from './send-cancellation.ts';
+import { sendCancellation } from './send-cancellation.ts';
 
-/** What a call is posted with. */
-interface Invocation {
+/** A call, and where its result is to be sent. */
+interface RemoteCall {
   input: unknown;
   operation: string | undefined;
   callbackUrl: URL;
   call: ToolRunOptions;
 }
 
-/** Posts a call to its server, once. Throws what the model is told when it is not known to have been taken. */
-export async function invoke(
+/** Posts a call to its server, once. Throws an error for the model unless the server has accepted the call. */
+export async function sendCall(
   server: RemoteServer,
-  { input, operation, callbackUrl, call }: Invocation,
+  { input, operation, callbackUrl, call }: RemoteCall,
 ): Promise<void> {
   const { threadId, toolName, toolCallId, idempotencyKey, abortSignal } = call;
   if (threadId === undefined || toolName === undefined || idempotencyKey === undefined) {
-    throw new Error('Not run: a remote tool runs in a holdpoint agent alone.');
+    throw new Error('Not run: a remote tool only runs in a holdpoint agent.');
   }
   const body = {
     operation: operation ?? toolName,
@@ -37,19 +37,19 @@ export async function invoke(
     readBytes: 4_096,
   });
   switch (posted.status) {
-    case 'taken':
+    case 'accepted':
       return;
     case 'refused':
       throw new Error(
         `Not run: the tool server refused the call (${posted.why})${reasonIn(posted.text)}.`,
       );
-    case 'unreached':
+    case 'unreachable':
       throw new Error(`Not run: the tool server can't be reached (${posted.why}).`);
     case 'unknown':
-      void sendCancel(server, { threadId, toolCallId, idempotencyKey });
+      void sendCancellation(server, { threadId, toolCallId, idempotencyKey });
       throw new Error(
-        `Whether the tool server got the call is not known (${posted.why}). It was sent once, and is not sent again; ` +
-          'it may have been done, or be done yet.',
+        `It is unknown whether the tool server received the call (${posted.why}). It was sent once and will not be sent ` +
+          'again; it may have run, or may still run.',
       );
   }
 }
@@ -57,7 +57,7 @@ export async function invoke(
 const refusalSchema = z.object({ error: z.object({ message: z.string() }) });
 const maximumReasonLength = 500;
 
-/* As `createToolServer` says it. Of what another server sends, the status must do. */
+/* The error that `createToolServer` responds with. For other servers, the HTTP status must be enough. */
 function reasonIn(text: string): string {
   try {
     const { error } = refusalSchema.parse(JSON.parse(text));

@@ -3,10 +3,10 @@ import { postJson } from '../post-json.ts';
 import type { RemoteServer } from '../remote-server.ts';
 
 /**
- * Tells a server that a call is not wanted any more, once. Whether it hears that, and what it does then, changes nothing here: the
- * call has ended, and its late result is dropped. Never rejects.
+ * Notifies a server, once, that a call has been cancelled. The response changes nothing here: the call has already ended, and a late
+ * result will be dropped. Never rejects.
  */
-export async function sendCancel(
+export async function sendCancellation(
   server: RemoteServer,
   {
     threadId,
