@@ -40,7 +40,11 @@ describe('S0-47 every call ends in exactly one result', () => {
       },
     ],
     ['content that is none, as JSON', () => ({ content: 'x' }), { text: '{"content":"x"}' }],
-    ['what JSON has not', () => 10n, { text: 'The tool succeeded. Its result can not be sent as JSON.' }],
+    [
+      'what JSON has not',
+      () => 10n,
+      { text: 'The tool succeeded. Its result can not be sent as JSON.' },
+    ],
     [
       'a text that is too long for JSON',
       () => '"'.repeat(2 ** 28),
@@ -107,7 +111,11 @@ describe('S0-47 every call ends in exactly one result', () => {
       { operation: 'constructor' },
       'Error: There is no tool "constructor".',
     ],
-    ['no tool', { operation: 7 }, 'Error: This is no invocation.'],
+    [
+      'no tool',
+      { operation: 7 },
+      'Error: Invalid invocation: ✖ Invalid input: expected string, received number\n  → at operation',
+    ],
     [
       'arguments that are wrong',
       { operation: 'strict', arguments: { target: 'moon' } },

@@ -1,69 +1,11 @@
-import { createAgent, memoryStore } from 'holdpoint';
-import {
-  checkRemoteCalls,
-  createCallbackHandler,
-  createToolServer,
-  remoteTool,
-  type RemoteToolOptions,
-  type ToolServerOptions,
-} from 'holdpoint/rap';
-import { scriptedModel } from 'holdpoint/testing';
+import { checkRemoteCalls, type ToolServerOptions } from 'holdpoint/rap';
 import { describe, expect, test, vi } from 'vitest';
-import { z } from 'zod';
+import { bothSides } from './agent-and-tool-server.ts';
 import { pick, RemoteWorld } from './remote-world.ts';
 import { hangUp, json, status } from './tool-server.ts';
 
-const lostText =
-  'The tool server no longer has this call. It is unknown whether it took effect.';
+const lostText = 'The tool server no longer has this call. It is unknown whether it took effect.';
 const asked = { thread_id: 't', tool_call_id: 'call_abc123' };
-const inputSchema = z.object({ service: z.string() });
-
-/** An agent and a tool server of this package; `restart` gives the server's address to a new process. */
-function bothSides(
-  serverOptions: Partial<ToolServerOptions> = {},
-  toolOptions: Partial<RemoteToolOptions<{ service: string }>> = {},
-) {
-  const { model, prompts } = scriptedModel([
-    { calls: [{ id: 'c1', name: 'deploy', input: { service: 'shop' } }] },
-    { text: 'I could not.' },
-  ]);
-  const serves = new Map<string, (request: Request) => Promise<Response>>();
-  const net: typeof fetch = async (input, init) => {
-    const request = new Request(input, init);
-    return (await serves.get(request.url.split('/')[2] ?? '')?.(request)) ?? Response.error();
-  };
-  const restart = (): void => {
-    const { handler } = createToolServer({
-      baseUrl: 'https://tools.test',
-      fetch: net,
-      ...serverOptions,
-      tools: {
-        deploy: {
-          inputSchema,
-          execute: async (_input, { askUser }) =>
-            (await askUser({ prompt: 'Where to?', choices: ['Staging', 'Nowhere'], default: 1 }))
-              .label,
-        },
-      },
-    });
-    serves.set('tools.test', handler);
-  };
-  restart();
-  const tools = {
-    deploy: remoteTool({
-      description: 'Deploys a service.',
-      inputSchema,
-      endpoint: 'https://tools.test/deploy',
-      callbackUrl: 'https://agent.test/callback',
-      secret: 'a secret of the tests, 32 bytes or more',
-      fetch: net,
-      ...toolOptions,
-    }),
-  };
-  const agent = createAgent({ model, tools, store: memoryStore(), maxRetries: 0 });
-  serves.set('agent.test', createCallbackHandler({ agent, tools }));
-  return { agent, tools, prompts, restart };
-}
 
 describe('a call that the tool server drops ends, and the model reads why:', () => {
   test.each<[string, Partial<ToolServerOptions>, string]>([
@@ -77,7 +19,11 @@ describe('a call that the tool server drops ends, and the model reads why:', () 
       { allowedOrigins: ['https://other.test'] },
       '(HTTP 403): Callbacks to https://agent.test are not allowed.',
     ],
-    ['no room', { maximumRunning: 0 }, '(HTTP 429): Too many calls are running, or the server is closing.'],
+    [
+      'no room',
+      { maximumRunning: 0 },
+      '(HTTP 429): Too many calls are running, or the server is closing.',
+    ],
     [
       'no signature',
       { signing: { secret: `whsec_${btoa('another secret, of thirty-two bytes')}` } },
