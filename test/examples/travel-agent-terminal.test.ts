@@ -58,7 +58,7 @@ describe.skipIf(!hasTmux)('the travel agent in a real terminal (skipped without 
     expect(await world.bookings()).toEqual([]);
 
     await start(tmux, world);
-    await tmux.shows(`Left from before: ${request}`);
+    await tmux.shows(`Unfinished: ${request}`);
     expect(from('May I book', await tmux.shows('Reject with a reason'))).toBe(asked);
     await tmux.press('Up');
     await tmux.shows('❯ Approve');
@@ -79,7 +79,7 @@ describe.skipIf(!hasTmux)('the travel agent in a real terminal (skipped without 
     await tmux.shows('A conversation waits for you.');
 
     await start(tmux, world);
-    await tmux.shows(`Left from before: ${request}`);
+    await tmux.shows(`Unfinished: ${request}`);
     expect(from('Agent: I found', await tmux.shows('Say something else...'))).toBe(asked);
     await tmux.press('End', 'Enter');
     await tmux.shows('Enter your response: ▏');

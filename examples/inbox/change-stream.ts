@@ -1,7 +1,7 @@
 import type { Agent, ThreadEventType } from 'holdpoint';
 import { owns, type Person } from './identity.ts';
 
-const changing = [
+const changingEvents = [
   'message-added',
   'step-finished',
   'request-opened',
@@ -13,25 +13,25 @@ const changing = [
 ] as const satisfies ThreadEventType[];
 
 /**
- * Tells pages that something has changed, as server-sent events, and not what: they read it anew. So a page that was away misses
- * nothing.
+ * Notifies pages that something has changed, as server-sent events without the change itself: they read the board again. So a page that
+ * was disconnected misses nothing.
  */
-export class Changes {
+export class ChangeStream {
   readonly #listeners = new Set<(threadId: string) => void>();
 
   constructor(agent: Agent) {
-    for (const type of changing) {
+    for (const type of changingEvents) {
       agent.on(type, ({ threadId }) => {
         for (const listener of this.#listeners) listener(threadId);
       });
     }
   }
 
-  /** A stream with an event for each change in a thread of the person's. */
+  /** A stream with an event for each change in the person's threads. */
   follow(person: Person): Response {
     let reader: ReadableStreamDefaultController<string> | undefined;
     const listener = (threadId: string): void => {
-      /* News that nobody has read yet say it already. */
+      /* An unread event already makes the page read the board again. */
       if (!owns(person, threadId) || (reader?.desiredSize ?? 0) <= 0) return;
       reader?.enqueue(`data: ${JSON.stringify(threadId)}\n\n`);
     };

@@ -4,8 +4,8 @@ import { addDays } from './read-date.ts';
 import { labelOf } from './read-pick.ts';
 import type { Wish } from './read-wish.ts';
 
-/** What the model does next: it says something, and may call one tool. */
-export interface Turn {
+/** One step of the model: text, and at most one tool call. */
+export interface ModelStep {
   text?: string;
   call?: { toolName: 'searchFlights' | 'bookFlight' | 'user_choice'; input: object };
 }
@@ -17,32 +17,35 @@ const dayFormat = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 });
 
-/** The model's next turn. */
-export function decideTurn({ wish, found, proposed, news }: Conversation, today: string): Turn {
-  switch (news.type) {
+/** The model's next step. */
+export function decideStep(
+  { wish, found, proposed, latest }: Conversation,
+  today: string,
+): ModelStep {
+  switch (latest.type) {
     case 'wished':
       return search(wish, today);
     case 'found':
       return offer(wish, found);
     case 'picked':
-      return book(news.flight, wish);
+      return book(latest.flight, wish);
     case 'booked':
-      return { text: confirm(news.confirmation, wish, proposed) };
+      return { text: confirm(latest.confirmation, wish, proposed) };
     case 'thanked':
       return { text: `You are welcome.\n${whatElse}` };
     case 'refused':
       return { text: `Nothing was booked.\n${whatElse}` };
     case 'failed':
-      return { text: `That did not work: ${news.error}\n${whatElse}` };
+      return { text: `That did not work: ${latest.error}\n${whatElse}` };
     case 'unclear':
       return { text: 'I did not understand that.', ...again(wish, found, today) };
   }
 }
 
-const whatElse = 'Tell me another city, day, time or budget, and I will look again.';
+const whatElse = 'Tell me another city, day, time or budget, and I will search again.';
 const someCities = ['Lisbon', 'London', 'Paris', 'Rome'];
 
-function search(wish: Wish, today: string): Turn {
+function search(wish: Wish, today: string): ModelStep {
   const question = askForMissing(wish, today);
   if (question !== undefined) return question;
   const { city, date, maxPrice, departs } = wish;
@@ -54,36 +57,36 @@ function search(wish: Wish, today: string): Turn {
   };
 }
 
-function askForMissing({ city, date }: Wish, today: string): Turn | undefined {
+function askForMissing({ city, date }: Wish, today: string): ModelStep | undefined {
   if (city === undefined) return ask('Where would you like to fly?', someCities);
   if (date !== undefined && date >= today) return undefined;
   const days = [1, 2, 3, 4, 5].map((ahead) => nameOf(addDays(today, ahead)));
   const question = ask(`On which day would you like to fly to ${city}?`, days);
-  return date === undefined ? question : { text: `${nameOf(date)} is over.`, ...question };
+  return date === undefined ? question : { text: `${nameOf(date)} has passed.`, ...question };
 }
 
-function offer(wish: Wish, found: readonly Flight[]): Turn {
+function offer(wish: Wish, found: readonly Flight[]): ModelStep {
   const [only, ...others] = found;
   if (only === undefined) return { text: `I found no flight ${termsOf(wish)}.\n${whatElse}` };
   const text = `I found ${others.length === 0 ? 'one flight' : `${found.length} flights`} ${termsOf(wish)}.`;
   return { text, ...(others.length === 0 ? book(only, wish) : askWhich(found)) };
 }
 
-function again(wish: Wish, found: readonly Flight[], today: string): Turn {
+function again(wish: Wish, found: readonly Flight[], today: string): ModelStep {
   return found.length > 1 ? askWhich(found) : search(wish, today);
 }
 
-function askWhich(found: readonly Flight[]): Turn {
+function askWhich(found: readonly Flight[]): ModelStep {
   return ask('Which flight shall I book?', found.map(labelOf));
 }
 
-function ask(question: string, options: readonly string[]): Turn {
+function ask(question: string, options: readonly string[]): ModelStep {
   return {
     call: { toolName: 'user_choice', input: { question, options: JSON.stringify(options) } },
   };
 }
 
-function book({ flightId, to, date, departs, price }: Flight, { passenger }: Wish): Turn {
+function book({ flightId, to, date, departs, price }: Flight, { passenger }: Wish): ModelStep {
   const input = { flightId, to, date, departs, price, ...(passenger && { passenger }) };
   return { call: { toolName: 'bookFlight', input } };
 }

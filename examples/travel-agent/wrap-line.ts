@@ -1,8 +1,8 @@
 import type { WriteStream } from 'node:tty';
 import { wrapTextWithPrefix } from '@clack/core';
 
-/** A line, broken between words where a terminal is narrower; what continues it is indented as it is. */
-export function wrapped(line: string, output: WriteStream): string {
+/** Wraps a line between words at the width of the terminal; continuations have the same indentation. */
+export function wrapLine(line: string, output: WriteStream): string {
   if (!output.isTTY) return line;
   const indent = /^ */.exec(line)?.[0] ?? '';
   return wrapTextWithPrefix(output, line.slice(indent.length), indent)
