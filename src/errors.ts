@@ -1,47 +1,47 @@
-/** Why holdpoint refused, for code to act on. */
+/** What went wrong, for code to act on. */
 export type HoldpointErrorCode =
-  /** The thread has no request of this id, nor ever had. Look at `thread.activeRequests`. */
+  /** No request with this id was ever opened in the thread. Open requests are in `thread.activeRequests`. */
   | 'unknown-request'
-  /** The thread has no call of this id. Look at `thread.calls`. */
+  /** The thread has no call with this id. Its calls are in `thread.calls`. */
   | 'unknown-call'
-  /** The request, or the call, was answered otherwise before; the first answer stands. */
+  /** The request or call already has a different answer, and the first one counts. The message says which. */
   | 'already-answered'
-  /** The request expired, was cancelled or was invalidated; it can't be answered any more. */
+  /** The request expired, was cancelled or was invalidated, and can't be answered any more. */
   | 'request-closed'
-  /** The answer repeats a call or a digest that is not the one in the log. */
+  /** The answer repeats a call or a digest that differs from the stored request. Show the person the stored request again. */
   | 'answer-mismatch'
-  /** The answer has not the shape of one, or contradicts another answer of the same input. */
+  /** The answer has the wrong shape, doesn't fit its question, or contradicts another answer of the same input. */
   | 'invalid-answer'
-  /** The input of a run, a thread id or a restored thread has not the shape it must have. */
+  /** The input of a run, a thread id or the JSON form of a thread is invalid. */
   | 'invalid-input'
-  /** A message can't come while requests are open: answer them, or run with `whilePending: 'cancel'`. */
+  /** A message can't be added while requests are open. Answer them first, or run with `whilePending: 'cancel'`. */
   | 'requests-open'
-  /** Another run is at work on the thread: wait for its end. */
+  /** Another run holds the thread. Wait until it has ended. */
   | 'thread-busy'
-  /** A call was started and its outcome is unknown; it must be settled before the thread goes on. */
+  /** A call was started and its outcome is unknown. Settle it before the thread can resume. */
   | 'thread-indeterminate'
-  /** The thread belongs to an agent of another name: use that one, or `agent.adopt(thread)`. */
+  /** The thread belongs to an agent with another name. Use that agent, or take the thread over with `agent.adopt(thread)`. */
   | 'wrong-agent'
-  /** The agent lacks a tool that the thread needs to go on: run it with an agent that has the tool, or cancel. */
+  /** The agent lacks a tool that the thread needs in order to resume. Run it with an agent that has the tool, or cancel. */
   | 'missing-tool'
-  /** The thread was deleted; its handles can't be used any more. */
+  /** The thread was deleted, and handles on it can't be used any more. */
   | 'thread-deleted'
-  /** The restored thread and the stored one have different pasts. */
+  /** The thread to restore and the stored thread of the same id have different histories. */
   | 'thread-diverged'
-  /** Somebody appended to the thread first. Stores throw it; the agent reads on and decides again. */
+  /** Concurrent append: the log doesn't end where it was expected to. Thrown by stores; the agent reads the new events and retries. */
   | 'revision-conflict'
-  /** The log does not fold: an event is missing, doubled, or not what the ones before it allow. */
+  /** The log is damaged or was edited: an event is missing, repeated, or contradicts the ones before it. Restore a backup. */
   | 'log-tampered'
-  /** The thread was written by a newer holdpoint. */
+  /** The thread was written by a newer version of holdpoint. Upgrade holdpoint to open it. */
   | 'unsupported-version'
-  /** What was asked for is not allowed here. */
+  /** The operation isn't allowed for this thread, call or request now. The message says why. */
   | 'not-allowed';
 
 const brand = Symbol.for('holdpoint.error');
 
 /**
- * The one error class of holdpoint. `code` says what happened, the message says with which id and what to do.
- * A call that was denied or that failed is content of the thread, not an error.
+ * The error that holdpoint throws. Act on `code`; the message says what was wrong, with which id, and what to do.
+ * A call that was denied or that failed is not an error: its outcome is in the thread.
  *
  * @example
  * try {
@@ -54,9 +54,9 @@ const brand = Symbol.for('holdpoint.error');
 export class HoldpointError extends Error {
   override readonly name = 'HoldpointError';
   readonly code: HoldpointErrorCode;
-  /** Of an answer that was refused: the request that it names. The answers beside it may be fine without it. */
+  /** For an answer that was refused, the id of its request. Other answers of the same input may be accepted without it. */
   readonly requestId: string | undefined;
-  /** Recognised across duplicate installs of the package, where `instanceof` fails. */
+  /** Recognizes errors of other copies of the package, where `instanceof` fails. */
   readonly [brand] = true;
 
   constructor(
@@ -69,7 +69,7 @@ export class HoldpointError extends Error {
     this.requestId = options.requestId;
   }
 
-  /** Whether a value is a `HoldpointError`, of this or another copy of the package. */
+  /** Whether a value is a `HoldpointError`, from this or another copy of the package. */
   static isInstance(value: unknown): value is HoldpointError {
     return typeof value === 'object' && value !== null && brand in value;
   }

@@ -14,8 +14,8 @@ import { attributesAtEnd, type EndOfRequest, waitOf } from './otel/end-of-span.t
 import { placeOf, traceparentOf } from './otel/place-in-trace.ts';
 import { isApproval, type Recording } from './otel/span-beginning.ts';
 import { spanOfMessage } from './otel/span-of-message.ts';
-import type { TraceMessage } from './thread/trace-message.ts';
-import { tracingChannel } from './thread/tracing.ts';
+import type { TraceMessage } from './thread/tracing/trace-message.ts';
+import { tracingChannel } from './thread/tracing/trace-operations.ts';
 
 /** How holdpoint is traced. */
 export interface TraceOptions {

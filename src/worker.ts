@@ -1,5 +1,5 @@
 import type { Agent } from './agent/agent.ts';
-import { callGuarded } from './agent/run/agent-events.ts';
+import { callGuarded } from './content/call-guarded.ts';
 import { checkedMs } from './content/checked-number.ts';
 import type { ToolCallRecord } from './content/tool-call.ts';
 import { WakeUp } from './content/wake-up.ts';

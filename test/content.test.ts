@@ -1,4 +1,4 @@
-import { questionRequestSchema, questionResponseSchema } from 'holdpoint';
+import { questionRequestSchema, questionResponseSchema } from 'holdpoint/schemas';
 import { expect, test } from 'vitest';
 
 test('a question is a request like an approval: several fields, options, free text by policy, dismissal apart', () => {

@@ -1,16 +1,49 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import shallow from './vitest.config.ts';
+import { testFiles } from './support/test-files.ts';
 
-/* The slow ones: every pair of crashes, ten times as many interleavings, and what they find in a source that is broken. */
+const conditions = ['holdpoint-source'];
+const globalSetup = 'test/support/start-shared-postgres.ts';
+const { inSharedProcess, inOwnProcess, withPostgres } = testFiles('deep.ts');
+
+/* They measure time or memory, or depend on a machine that keeps up; nothing else runs meanwhile. */
+const measured = [
+  'test/faults/soak.deep.ts',
+  'test/inert-text.deep.ts',
+  'test/rap/load.deep.ts',
+  'test/stores/explain.deep.ts',
+  'test/stores/fleets.deep.ts',
+  'test/stores/sqlite.deep.ts',
+  'test/thread/bytes.deep.ts',
+];
+
+/** `npm run test:deep`: every `*.deep.ts`, which are too slow for `npm test`. */
 export default defineConfig({
-  ...shallow,
+  root: new URL('..', import.meta.url).pathname,
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
   test: {
-    include: [
-      'test/faults/crash-points.test.ts',
-      'test/faults/interleavings.test.ts',
-      'test/faults/*.deep.ts',
-    ],
-    env: { HOLDPOINT_CRASH_STRIDE: '1', HOLDPOINT_TIMES: '10' },
     testTimeout: 1_800_000,
+    maxWorkers: Math.max(2, availableParallelism() - 1),
+    projects: [
+      {
+        extends: true,
+        test: { name: 'deep', include: [...inSharedProcess, ...inOwnProcess], exclude: measured },
+      },
+      {
+        extends: true,
+        test: { name: 'postgres', include: withPostgres, exclude: measured, globalSetup },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'measured',
+          include: measured,
+          globalSetup,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

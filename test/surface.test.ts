@@ -4,35 +4,29 @@ import * as middleware from 'holdpoint/middleware';
 import * as otel from 'holdpoint/otel';
 import * as rap from 'holdpoint/rap';
 import * as react from 'holdpoint/react';
+import * as schemas from 'holdpoint/schemas';
 import * as postgres from 'holdpoint/stores/postgres';
 import * as sqlite from 'holdpoint/stores/sqlite';
 import * as terminal from 'holdpoint/terminal';
 import * as testing from 'holdpoint/testing';
+import * as conformance from 'holdpoint/testing/store';
 import * as tools from 'holdpoint/tools';
 import * as ui from 'holdpoint/ui';
 import * as worker from 'holdpoint/worker';
 import { expect, test } from 'vitest';
+import { isDocumented, publicNames } from './support/public-names.ts';
 
 test('the public names are these, and a change of them is a decision', () => {
   expect(Object.keys(root).toSorted()).toEqual([
     'HoldpointError',
-    'approvalRequestSchema',
-    'approvalResponseSchema',
     'approve',
     'createAgent',
-    'eventsOf',
     'inertLine',
     'inertText',
     'later',
     'laterWithin',
     'memoryStore',
-    'questionRequestSchema',
-    'questionResponseSchema',
     'reject',
-    'threadEventSchema',
-    'toolCallOutcomeSchema',
-    'toolCallRecordSchema',
-    'toolCallSchema',
   ]);
   expect(Object.keys(agUi)).toEqual(['createAgUiHandler']);
   expect(Object.keys(middleware).toSorted()).toEqual([
@@ -50,6 +44,17 @@ test('the public names are these, and a change of them is a decision', () => {
     'createToolServer',
     'remoteTool',
   ]);
+  expect(Object.keys(schemas).toSorted()).toEqual([
+    'approvalRequestSchema',
+    'approvalResponseSchema',
+    'eventsOf',
+    'questionRequestSchema',
+    'questionResponseSchema',
+    'threadEventSchema',
+    'toolCallOutcomeSchema',
+    'toolCallRecordSchema',
+    'toolCallSchema',
+  ]);
   expect(Object.keys(sqlite)).toEqual(['sqliteStore']);
   expect(Object.keys(postgres).toSorted()).toEqual(['postgresSchema', 'postgresStore']);
   expect(Object.keys(terminal).toSorted()).toEqual([
@@ -57,7 +62,8 @@ test('the public names are these, and a change of them is a decision', () => {
     'getUserChoice',
     'terminalUserInterface',
   ]);
-  expect(Object.keys(testing).toSorted()).toEqual(['scriptedModel', 'storeConformance']);
+  expect(Object.keys(testing)).toEqual(['scriptedModel']);
+  expect(Object.keys(conformance)).toEqual(['storeConformance']);
   expect(Object.keys(tools).toSorted()).toEqual([
     'askConfirmation',
     'askQuestion',
@@ -88,6 +94,124 @@ test('the public names are these, and a change of them is a decision', () => {
     'toUIMessages',
   ]);
   expect(Object.keys(worker)).toEqual(['runWorker']);
+});
+
+test('the public types are these', () => {
+  const types = publicNames().filter(({ isType }) => isType);
+  const byEntry = Object.groupBy(types, ({ entry }) => entry);
+  const names = Object.entries(byEntry).map(([entry, found = []]) => [
+    entry,
+    found.map(({ name }) => name).toSorted(),
+  ]);
+  expect(Object.fromEntries(names)).toEqual({
+    '.': [
+      'Agent',
+      'AgentEvent',
+      'AgentOptions',
+      'AgentResponse',
+      'AgentStream',
+      'AgentStreamEvent',
+      'AgentThread',
+      'AnswerOptions',
+      'ApprovalRequest',
+      'ApprovalRequestContent',
+      'ApprovalResponseContent',
+      'Authorize',
+      'DeliveredOutcome',
+      'HoldpointErrorCode',
+      'InputItem',
+      'Later',
+      'LogEnd',
+      'LogEntry',
+      'MayAnswer',
+      'Question',
+      'QuestionAnswer',
+      'QuestionField',
+      'QuestionOption',
+      'QuestionRequestContent',
+      'QuestionResponseContent',
+      'RunInput',
+      'RunOptions',
+      'SettledOutcome',
+      'Source',
+      'ThreadClaim',
+      'ThreadEvent',
+      'ThreadEventOf',
+      'ThreadEventType',
+      'ThreadFilter',
+      'ThreadNotice',
+      'ThreadQuery',
+      'ThreadStatus',
+      'ThreadStore',
+      'ThreadSummary',
+      'ToolApproval',
+      'ToolApprovalStatus',
+      'ToolCall',
+      'ToolCallOutcome',
+      'ToolCallRecord',
+      'ToolRecovery',
+      'ToolRunOptions',
+      'TraceMessage',
+      'UnrecordedOutcome',
+      'UserInputRequestContent',
+      'UserInputResponseContent',
+    ],
+    './ag-ui': ['AgUiHandlerOptions'],
+    './middleware': ['GuardOptions', 'HoldPointOptions'],
+    './otel': ['TraceOptions'],
+    './rap': [
+      'CallbackHandlerOptions',
+      'DiscardReason',
+      'DiscardedCallback',
+      'GrantStore',
+      'RemoteToolOptions',
+      'ServedCall',
+      'ServedTool',
+      'ToolServer',
+      'ToolServerOptions',
+    ],
+    './react': ['ThreadChatHelpers'],
+    './stores/postgres': [
+      'PostgresConnection',
+      'PostgresPool',
+      'PostgresQuery',
+      'PostgresResult',
+      'PostgresStore',
+      'PostgresStoreOptions',
+    ],
+    './stores/sqlite': ['SqliteStore', 'SqliteStoreOptions'],
+    './terminal': ['AskOptions', 'TerminalOptions', 'UserInterface'],
+    './testing': ['ScriptedCall', 'ScriptedModel', 'ScriptedStep'],
+    './testing/store': ['StoreConformanceCase'],
+    './tools': [
+      'AskUserQuestionRequest',
+      'InteractionOption',
+      'InteractionOptions',
+      'InteractionRequest',
+      'InteractionResponse',
+      'QuestionToolOptions',
+      'UserChoice',
+      'UserChoiceOptions',
+    ],
+    './ui': [
+      'Refusal',
+      'ThreadChatOptions',
+      'ThreadChatState',
+      'ThreadProblem',
+      'UIMessageStreamOptions',
+      'UiHandlerOptions',
+    ],
+    './worker': ['WorkerOptions'],
+  });
+});
+
+test('a public name is exported by one entry, and has a docstring', () => {
+  const names = publicNames();
+  const repeated = Object.values(Object.groupBy(names, ({ name }) => name)).filter(
+    (found = []) => found.length > 1,
+  );
+  expect(repeated).toEqual([]);
+  expect(names.filter((name) => !isDocumented(name))).toEqual([]);
 });
 
 test('an error is known across copies of the package', () => {

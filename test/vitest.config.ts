@@ -1,10 +1,34 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { testFiles } from './support/test-files.ts';
 
 const conditions = ['holdpoint-source'];
+const { inSharedProcess, inOwnProcess, withPostgres } = testFiles('test.ts');
 
+/** `npm test`: every `*.test.ts`. Those that change nothing others would notice share a process and its imports. */
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   resolve: { conditions },
   ssr: { resolve: { conditions } },
-  test: { include: ['test/**/*.test.ts'], testTimeout: 60_000 },
+  test: {
+    testTimeout: 60_000,
+    reporters: ['dot'],
+    silent: 'passed-only',
+    maxWorkers: Math.max(2, availableParallelism() - 1),
+    projects: [
+      {
+        extends: true,
+        test: { name: 'shared process', include: inSharedProcess, isolate: false },
+      },
+      { extends: true, test: { name: 'own process', include: inOwnProcess } },
+      {
+        extends: true,
+        test: {
+          name: 'postgres',
+          include: withPostgres,
+          globalSetup: 'test/support/start-shared-postgres.ts',
+        },
+      },
+    ],
+  },
 });

@@ -4,7 +4,7 @@ import {
   questionRequestSchema,
   questionResponseSchema,
   toolCallOutcomeSchema,
-} from 'holdpoint';
+} from 'holdpoint/schemas';
 import { z } from 'zod';
 
 /** A person's answer, as the page sends it. */

@@ -1,55 +1,56 @@
 import type { LanguageModelUsage, ModelMessage, ProviderMetadata } from 'ai';
 import type { ApprovalRequestContent } from '../content/approval.ts';
+import type { ToolCall } from '../content/tool-call.ts';
 import type { UserInputRequestContent } from '../content/user-input.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
+import { turnOfMessage } from '../thread/app-messages.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
-import { turnOfMessage } from '../thread/message-turn.ts';
 import type { Source, StepMetadata, ThreadEventOf } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { RunEnd } from './run/run-end.ts';
 
-/** What a run came to. */
-export interface AgentResponse {
+/** The result of a run. */
+export interface AgentResponse<CALL extends ToolCall = ToolCall> {
   /**
-   * `completed`: the model has spoken last. `waiting`: people are asked. `running`: another run is at work on the
-   * thread; what was answered is recorded. `indeterminate`: a call was started and its outcome is unknown. `cancelled`: open
-   * requests were cancelled, or a person ended the turn (`agent.stop`, or an answer that does). `max-steps`: the run took all its steps; `run([], thread)` goes on.
-   * `failing`: earlier runs failed and the next attempt is not due (`onlyWhenDue`). `stuck`: too many runs in a row have failed.
+   * `completed`: the model has replied. `waiting`: for answers or deferred results. `running`: another run is at work on the thread; the
+   * answers are recorded. `indeterminate`: a call was started and its outcome is unknown. `cancelled`: open requests were cancelled, or a
+   * person ended the turn. `max-steps`: the run used all its steps; `run([], thread)` continues. `failing`: earlier runs failed and the
+   * next attempt is not due (`onlyWhenDue`). `stuck`: too many runs in a row have failed.
    */
   status: RunEnd['status'];
-  /** What the model said last, in this run or before it. */
+  /** The model's latest text, from this run or an earlier one. */
   text: string;
-  /** The approvals that the thread waits for. The app loops while there are any. */
-  approvalRequests: readonly ApprovalRequestContent[];
-  /** All that the thread waits for: approvals and questions. */
-  userInputRequests: readonly UserInputRequestContent[];
+  /** The approvals that the thread is waiting for. The app loops while there are any. */
+  approvalRequests: readonly ApprovalRequestContent<CALL>[];
+  /** All requests that the thread is waiting for: approvals and questions. */
+  userInputRequests: readonly UserInputRequestContent<CALL>[];
   /** The messages that this run added to the thread. */
   messages: readonly ModelMessage[];
-  /** The sum over the run's model steps; `undefined` when there was none. */
+  /** Token usage, summed over the run's steps; `undefined` without a step. */
   usage: LanguageModelUsage | undefined;
-  /** Of the run's last model step. */
+  /** The finish reason of the run's last step. */
   finishReason: string | undefined;
-  /** What the run's last model step cited. */
+  /** The sources cited in the run's last step. */
   sources: readonly Source[];
-  /** What the provider adds to the run's last model step, by provider. */
+  /** Provider metadata of the run's last step, by provider. */
   providerMetadata: ProviderMetadata | undefined;
-  /** The provider's id for the answer of the run's last model step, and which model gave it. */
+  /** The provider's response id and model of the run's last step. */
   response: Readonly<NonNullable<StepMetadata['response']>> | undefined;
-  /** When the thread needs a run, in milliseconds since 1970, 0 for at once: `thread.resumeAt`. */
+  /** When the thread needs a run, in milliseconds since 1970, 0 for immediately: `thread.resumeAt`. */
   resumeAt: number | undefined;
-  thread: AgentThread;
+  thread: AgentThread<CALL>;
 }
 
-/** What of a thread a response is about. */
+/** The part of a thread that a response covers. */
 interface ResponseScope {
   messages: readonly ModelMessage[];
-  /** Where the messages begin that the run added, or that reply to a message which came again. */
+  /** The index of the first message that the run added, or that replies to a repeated message. */
   messagesBefore: number;
-  /** Whether the reply is of a turn that is over: what the thread waits for now is of a later one. */
+  /** Whether the reply belongs to an earlier turn: open requests belong to a later one. */
   isPast?: boolean;
 }
 
-/** The response of a run, or the recorded one to a message that came again. */
+/** The response of a run, or the recorded response to a repeated message. */
 export function makeResponse(
   thread: AgentThread,
   { messages, messagesBefore, isPast = false }: ResponseScope,
@@ -78,17 +79,17 @@ function lastText(messages: readonly ModelMessage[]): string {
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** The part of a thread's messages that replies to one of them. */
+/** The messages of a thread that reply to one of its messages. */
 export interface RecordedReply {
   begin: number;
   end: number;
-  /** The last step that the model took for it. */
+  /** The last step of the reply. */
   step: ThreadEventOf<'step-finished'> | undefined;
-  /** Whether another message from the app has come since, so that no run adds to the reply any more. */
+  /** Whether a later message has come, so that no run adds to this reply. */
   isOver: boolean;
 }
 
-/** The reply to the message of an id; `undefined` for a message that the thread does not have. */
+/** The reply to the message with this id; `undefined` where the thread does not have that message. */
 export function recordedReply(
   { events, messages, head }: Readonly<ThreadState>,
   messageId: string,
@@ -103,4 +104,10 @@ export function recordedReply(
     step: turn.events.findLast((event) => event.type === 'step-finished'),
     isOver,
   };
+}
+
+/** The end of a request that ran nothing; for a recorded reply, with its last step. */
+export function nothingRun(status: RunEnd['status'], step?: RecordedReply['step']): RunEnd {
+  const { finishReason, metadata } = step ?? {};
+  return { status, usage: undefined, finishReason, metadata };
 }

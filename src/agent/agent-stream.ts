@@ -1,4 +1,5 @@
 import { EventBuffer } from '../content/event-buffer.ts';
+import type { ToolCall } from '../content/tool-call.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { AgentResponse } from './agent-response.ts';
@@ -6,29 +7,29 @@ import type { PreliminaryResult } from './calls/execute-call.ts';
 import type { ModelDelta } from './model/streaming-model.ts';
 
 /**
- * What a streamed run emits: what the model is saying and what tools yield before their results, which is provisional; the thread's
- * own events, once they are durable; and at the end one `finish` or one `error`.
+ * The events of a streamed run: the model's deltas and the preliminary results of tools, which are provisional; the thread's own events,
+ * once durable; and at the end one `finish` or one `error`.
  */
-export type AgentStreamEvent =
+export type AgentStreamEvent<CALL extends ToolCall = ToolCall> =
   | ModelDelta
   | PreliminaryResult
   | ThreadEvent
-  | { type: 'finish'; response: AgentResponse }
+  | { type: 'finish'; response: AgentResponse<CALL> }
   | { type: 'error'; error: unknown };
 
 /**
- * A run that can be followed. It begins when the first event or the `response` is asked for, and goes at its reader's
- * pace. To leave the loop (`break`) ends the run as an aborted signal does, and waits for that.
+ * A streamed run. It starts when the first event or `response` is requested, and is no faster than its reader. Leaving the loop with
+ * `break` aborts the run and waits for its end.
  */
-export interface AgentStream extends AsyncIterable<AgentStreamEvent, undefined> {
-  /**
-   * What the run came to; rejects as `agent.run` does. Without a reader the run goes on to its end by itself, and its events are
-   * dropped.
-   */
-  readonly response: Promise<AgentResponse>;
+export interface AgentStream<CALL extends ToolCall = ToolCall> extends AsyncIterable<
+  AgentStreamEvent<CALL>,
+  undefined
+> {
+  /** The run's response; rejects as `agent.run` does. Without a reader the run completes by itself, and its events are dropped. */
+  readonly response: Promise<AgentResponse<CALL>>;
 }
 
-/** Emits what a tool has yielded; a reader that falls behind gets the latest of each call. */
+/** Emits a preliminary result; a slow reader gets only the latest of each call. */
 export function pushPreliminary(
   feed: EventBuffer<AgentStreamEvent>,
   result: PreliminaryResult,
@@ -39,13 +40,13 @@ export function pushPreliminary(
   );
 }
 
-/** Does the run: tells the feed of it, and stops at the signal. */
+/** Performs the run: pushes its events into the buffer, and stops when the signal aborts. */
 export type StreamedWork = (
   feed: EventBuffer<AgentStreamEvent>,
   signal: AbortSignal,
 ) => Promise<AgentResponse>;
 
-/** The stream of a run that has not begun. */
+/** The stream of a run that has not started. */
 export class RunStream implements AgentStream {
   readonly #work: StreamedWork;
   readonly #feed = new EventBuffer<AgentStreamEvent>();
@@ -62,7 +63,7 @@ export class RunStream implements AgentStream {
   get response(): Promise<AgentResponse> {
     if (this.#response === undefined) {
       this.#response = this.#run();
-      /* Whoever reads the events is told of the error there, and need not look here. */
+      /* A reader of the events gets the error there. */
       this.#response.catch(() => {});
     }
     return this.#response;

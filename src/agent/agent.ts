@@ -1,5 +1,6 @@
 import type { ApprovalRequestContent } from '../content/approval.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
+import type { ToolCall } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ThreadEventType } from '../thread/thread-event.ts';
 import type { AgentResponse } from './agent-response.ts';
@@ -10,36 +11,42 @@ import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
 import type { AgentListener } from './run/agent-events.ts';
 import type { RunOptions } from './run/run-options.ts';
 
-/** A language model with tools, a loop that asks before it acts, and threads that remember. */
-export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
+/**
+ * A language model with tools, a loop that asks before it acts, and threads that remember. `CALL` is `ToolCall<typeof tools>`, and
+ * types the calls in its responses and threads; every agent can be assigned to the plain `Agent`.
+ */
+export interface Agent<
+  RUNTIME_CONTEXT = Record<string, unknown>,
+  CALL extends ToolCall = ToolCall,
+> {
   /** The name that the agent's threads are kept under. */
   readonly name: string | undefined;
   /**
-   * The time by which the agent's threads go, in milliseconds since 1970: the `now` that it was given, else the store's clock, else
-   * `Date.now`. Compare `thread.resumeAt` with this.
+   * The agent's clock, in milliseconds since 1970: the `now` it was created with, else the store's clock, else `Date.now`. Compare
+   * `thread.resumeAt` with it.
    */
   now(): number;
   /**
-   * Opens the thread of this id from the store, or starts it; without an id, a new one. Writes nothing, with one exception: where a run
-   * is found to be gone in the middle of a call, that is recorded (`call-lost`), so that everybody can see it. A thread of an agent of
-   * another name can be opened and read, and no more.
+   * Opens the thread with this id from the store, or starts it; without an id, starts a new one. Writes nothing, with one exception: when
+   * a run died in the middle of a call, that is recorded (`call-lost`), so that everybody can see it. A thread of another agent can be
+   * opened and read, but not run.
    */
-  thread(threadId?: string): Promise<AgentThread>;
+  thread(threadId?: string): Promise<AgentThread<CALL>>;
   /**
-   * Takes text, messages or answers, and runs until the model has spoken, people are asked, or the steps are used
-   * up. Everything is checked before anything is recorded; an approved call starts at most once.
+   * Takes text, messages or answers, and runs until the model has replied, a person is asked, or the steps are used up. The whole input
+   * is checked before anything is recorded; an approved call starts at most once.
    *
-   * Rejects with a `HoldpointError` for bad input (see its codes), with the provider's error, or with the reason of an
-   * aborted `abortSignal`; the thread can go on after each, with `run([], thread)`.
+   * Rejects with a `HoldpointError` for bad input (see its codes), with the provider's error, or with the reason of an aborted
+   * `abortSignal`. After each of these `run([], thread)` resumes the thread.
    */
   run(
     input: RunInput,
     thread: AgentThread,
     options?: RunOptions<RUNTIME_CONTEXT>,
-  ): Promise<AgentResponse>;
+  ): Promise<AgentResponse<CALL>>;
   /**
-   * The same run, followed while it goes: what the model says as it says it, and what happens once it is durable. Read it to its end,
-   * or leave it with `break`: a run whose reader just stops asking holds the thread.
+   * The same run as a stream: the model's output as it arrives, and the thread's events once they are durable. Read it to its end, or
+   * leave it with `break`: a run whose reader stops reading holds the thread.
    *
    * @example
    * const stream = agent.stream('Book me a flight to Paris on Friday.', thread);
@@ -48,28 +55,34 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
    * }
    * const response = await stream.response;
    */
-  stream(input: RunInput, thread: AgentThread, options?: RunOptions<RUNTIME_CONTEXT>): AgentStream;
-  /** Records answers durably and runs nothing: for webhooks and inboxes. `run([], thread)` goes on, anywhere. */
+  stream(
+    input: RunInput,
+    thread: AgentThread,
+    options?: RunOptions<RUNTIME_CONTEXT>,
+  ): AgentStream<CALL>;
+  /** Records answers durably and runs nothing: for webhooks and inboxes. `run([], thread)` then resumes the thread, in any process. */
   respond(
     answers: InputItem | readonly InputItem[],
     thread: AgentThread,
     options?: AnswerOptions,
   ): Promise<void>;
   /**
-   * Asks for a person's word on something that is no tool call, at a step of the app's own. The
-   * answer comes through `run` or `respond` as any other, and is told by the `request-answered` event. Rejects with `invalid-input`
-   * for an `expiresAfterMs` that is no number of milliseconds.
+   * Asks for approval of something that is not a tool call, such as a stage of the app's own workflow. The answer comes through `run` or
+   * `respond` like any other, and is recorded as `request-answered`. Rejects with `invalid-input` for an `expiresAfterMs` that is not a
+   * number of milliseconds.
    */
   requestApproval(
     thread: AgentThread,
     request: { text: string; reason?: string; expiresAfterMs?: number },
-  ): Promise<ApprovalRequestContent>;
+  ): Promise<ApprovalRequestContent<CALL>>;
   /**
-   * Asks a person for a call that goes on elsewhere: one that is deferred, or on its way there. The call stays as it is, and the answer
-   * to the question, by `run` or `respond` as any other, is brought to the tool by the next run; `replyTo`, any JSON, is what it is
-   * reached by, and nobody is shown it. A call asks one thing at a time: the same again is harmless, another question closes the one
-   * before. One that expires is closed, and the tool is told nothing; it expires with its call at the latest. All close when the call ends.
-   * Refused with `not-allowed` for a call in another state, or one whose time is over; `unknown-call`, `invalid-input`.
+   * Asks a person a question on behalf of a call that continues elsewhere: one that is deferred, or about to be. The call's status does
+   * not change. The answer comes through `run` or `respond` like any other, and the next run sends it to the tool; `replyTo`, any JSON,
+   * tells the tool where to send it, and people never see it.
+   *
+   * A call has one open question at a time: the same question again changes nothing, another one closes the first. A question that
+   * expires is closed without a message to the tool; it expires with its call at the latest, and closes when the call ends. Rejects with
+   * `not-allowed` for a call in another state or past its deadline, with `unknown-call`, or with `invalid-input`.
    */
   requestAnswer(
     thread: AgentThread,
@@ -78,9 +91,9 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
     options?: { replyTo?: unknown },
   ): Promise<QuestionRequestContent>;
   /**
-   * Says what became of a call whose outcome is unknown (`indeterminate`): a person looked. `retry` is a new approval of the same
-   * call. `run([], thread)` goes on. Refused with `not-allowed` for a call in another state, which is every state of a call that the
-   * provider runs, `already-answered` when it has another outcome, `unknown-call`.
+   * Settles a call whose outcome is unknown (`indeterminate`), after a person has found out what happened. `retry` is a new approval of
+   * the same call. `run([], thread)` resumes the thread. Rejects with `not-allowed` for a call in another state, which includes every
+   * call that the provider runs, with `already-answered` if the call already has a different outcome, or with `unknown-call`.
    */
   settle(
     thread: AgentThread,
@@ -89,9 +102,9 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
     options?: AnswerOptions,
   ): Promise<void>;
   /**
-   * Brings the result of a deferred call: one whose `execute` returned `later`, or whose tool has none; or of one whose outcome is
-   * unknown. Once, from any
-   * process; the same again is harmless, another is refused with `already-answered`. `run([], thread)` goes on.
+   * Delivers the outcome of a deferred call (its `execute` returned `later`, or its tool has no `execute`), or of an indeterminate one.
+   * From any process, once: the same outcome again changes nothing, a different one is refused with `already-answered`. `run([], thread)`
+   * resumes the thread.
    */
   deliver(
     thread: AgentThread,
@@ -100,44 +113,45 @@ export interface Agent<RUNTIME_CONTEXT = Record<string, unknown>> {
     options?: AnswerOptions,
   ): Promise<void>;
   /**
-   * Withdraws the last message from the app while it has no reply: one that the provider refuses, a typing error. It leaves the
-   * history; the log keeps it, and that it was withdrawn. With `messageId`, only the message of that id. Gives the thread back as it
-   * stood before the message.
+   * Withdraws the app's last message while it has no reply: one that the provider rejects, or a typing error. The message leaves the
+   * history; the log keeps it and records the withdrawal, and the thread stands as it did before the message. With `messageId`, only the
+   * message with that id.
    *
-   * Rejects with `not-allowed` where the last message is another or has a reply, and with `thread-busy` while the thread is being run.
+   * Rejects with `not-allowed` if the last message is another one or has a reply, and with `thread-busy` while the thread is being run.
    */
   retract(thread: AgentThread, messageId?: string, options?: AnswerOptions): Promise<void>;
   /**
-   * Ends the run that is at work on the thread, in whichever process it is, and the turn with it: the model is not asked again before
-   * the next message or answer, or the result of a call that is deferred. What it has said so far is kept where the run streams; tools get
-   * the abort signal, and their results are recorded, late ones too; approved calls that have not begun are cancelled; what people are
-   * asked stays open. The run resolves with `cancelled`; with `waiting` or `indeterminate` where a call is open. Where no run is at work, a
-   * turn that is due, after a failure or in a process that died, ends likewise.
+   * Ends the thread's current run, in whichever process, and its turn: the model is not asked again before the next message, the next
+   * answer, or the result of a deferred call. Text that was streamed so far is kept. Tools get the abort signal, and their results are
+   * recorded, late ones too. Approved calls that have not started are cancelled; open requests stay open. The run resolves with
+   * `cancelled`, or with `waiting` or `indeterminate` if a call is still open. Without a current run, a turn that is due, after a failure
+   * or a crash, is ended the same way.
    *
-   * Resolves when the run has ended: another process notices within a second. A tool that ignores its signal is waited for as long as
-   * `abortGraceMs` says, and a process that does not notice for five seconds more: `thread.status` is `running` then, and whoever finds its
-   * lease over ends the turn.
+   * Resolves when the run has ended; another process notices within a second. It waits `abortGraceMs` for tools that ignore their signal,
+   * and five more seconds for a process that does not react. After that `thread.status` is still `running`, and the turn ends once the
+   * lease is over.
    */
   stop(thread: AgentThread, options?: AnswerOptions): Promise<void>;
-  /** Cancels open requests, deferred calls, and approved calls that have not begun; the model will be told. */
-  cancel(thread: AgentThread, reason?: string): Promise<AgentResponse>;
+  /** Cancels open requests, deferred calls, and approved calls that have not started. The model learns of it in the next run. */
+  cancel(thread: AgentThread, reason?: string): Promise<AgentResponse<CALL>>;
   /**
-   * Puts a thread's JSON form, text or object, into the store and gives the handle: written if the store has none,
-   * opened if it has these events or more, refused with `thread-diverged` otherwise. It trusts its caller:
-   * never give it JSON from a client.
+   * Restores a thread from its JSON form (text or object) and returns its handle. Written if the store does not have the thread, opened
+   * if the store has these events or more, refused with `thread-diverged` otherwise. It trusts its caller: never pass it JSON from a
+   * client.
    */
-  restore(json: unknown): Promise<AgentThread>;
+  restore(json: unknown): Promise<AgentThread<CALL>>;
   /**
-   * Makes the thread this agent's own: for an agent that was renamed, or takes over from another. `store.list({ agent: 'old' })` finds
-   * the threads. Rejects with `thread-busy` while the thread is being run.
+   * Makes this agent the owner of the thread: for an agent that was renamed, or that takes over from another. `store.list({ agent: 'old'
+   * })` finds the threads. Rejects with `thread-busy` while the thread is being run.
    */
   adopt(thread: AgentThread): Promise<void>;
   /**
-   * Removes the thread from the store: its log and its summary. What backups and the database's own journals keep is not reached. The
-   * id is free again; handles on the deleted thread reject with `thread-deleted`. Rejects with `thread-busy` while the thread is being
-   * run.
+   * Deletes the thread's log and summary from the store. Backups and the database's own journals are not reached. The id can be used
+   * again; handles on the deleted thread reject with `thread-deleted`. Rejects with `thread-busy` while the thread is being run.
    */
   delete(thread: AgentThread): Promise<void>;
-  /** Calls `listener` at each event of a type that this agent appends, once it is durable. Returns what ends it. */
+  /**
+   * Calls `listener` for each event of a type that this agent appends, once it is durable. Returns a function that removes the listener.
+   */
   on<TYPE extends ThreadEventType>(type: TYPE, listener: AgentListener<TYPE>): () => void;
 }

@@ -1,26 +1,29 @@
 import type { ToolSet } from 'ai';
 import { checkedMs } from '../content/checked-number.ts';
+import type { ToolCall } from '../content/tool-call.ts';
 import { randomId } from '../content/random-id.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { clockOf } from '../thread/store-clock.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { Agent } from './agent.ts';
-import { checkRules } from './calls/apply-rules.ts';
-import { checkTools } from './calls/tool-definitions.ts';
+import { checkRules } from './calls/decide-calls.ts';
+import { checkTools, definedOnce } from './calls/tool-definitions.ts';
 import { HoldpointAgent } from './holdpoint-agent.ts';
 import { refuseUnknownAgentSettings } from './known-settings.ts';
 import { settingsOf } from './model/model-step.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { AgentEvents } from './run/agent-events.ts';
 import { checkedRetry } from './run/retry-time.ts';
-import { checkedTimeout } from './run/time-limits.ts';
+import { checkedTimeout } from './run/run-signal.ts';
 import { checkRecovery } from './run/tool-recovery.ts';
-import { checkedName } from './thread-owner.ts';
+import { checkedName } from './thread-handles.ts';
 
 /**
- * Wraps a language model with a loop that runs tools, asks people where a rule says so, and remembers.
- * Throws a `TypeError` for a setting that it does not know, naming the nearest one that it does; for rules that no call would meet: that name no tool, or one that runs at the provider, or are no plain object; and
- * for a `name`, `leaseMs`, `abortGraceMs`, `maxSteps` or `retry` that can't be used.
+ * Creates an agent: a language model with a loop that runs its tools, asks people where a rule says so, and keeps everything in threads.
+ *
+ * Throws a `TypeError` for an unknown setting, naming the nearest known one; for rules that could never apply, because they name no tool
+ * or one that runs at the provider, or are not a plain object; and for an invalid `name`, `leaseMs`, `abortGraceMs`, `maxSteps`, `retry`
+ * or `timeout`. Throws an `Error` on a runtime older than Node 22.
  *
  * @example
  * const agent = createAgent({ model, tools: { bookFlight }, toolApproval: { bookFlight: 'user-approval' } });
@@ -35,7 +38,10 @@ import { checkedName } from './thread-owner.ts';
 export function createAgent<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
->(options: AgentOptions<TOOLS, RUNTIME_CONTEXT>): Agent<RUNTIME_CONTEXT> {
+>(options: AgentOptions<TOOLS, RUNTIME_CONTEXT>): Agent<RUNTIME_CONTEXT, ToolCall<TOOLS>>;
+/* The log holds JSON. That it fits the types of the tools is assumed here, as the documentation of `ToolCall` says. */
+export function createAgent(options: AgentOptions): Agent<unknown> {
+  refuseOldRuntime();
   refuseUnknownAgentSettings(options);
   const { model, instructions, toolApproval, mayAnswer, onUnrecorded } = options;
   const { tools = {}, toolsContext = {}, toolRecovery = {} } = options;
@@ -43,7 +49,7 @@ export function createAgent<
   checkTools(tools);
   checkRules(toolApproval, tools);
   checkRecovery(toolRecovery, tools);
-  if (!(maxSteps >= 1)) throw new TypeError(`maxSteps is ${maxSteps}; a run takes 1 step or more.`);
+  if (!(maxSteps >= 1)) throw new TypeError(`maxSteps must be 1 or more; got ${maxSteps}.`);
   const store = options.store ?? memoryStore();
   const clock = clockOf(store);
   const context: AgentContext = {
@@ -53,6 +59,7 @@ export function createAgent<
     settings: settingsOf(options),
     tools,
     toolsContext,
+    definedTools: definedOnce(tools, toolsContext),
     toolApproval,
     toolRecovery,
     mayAnswer,
@@ -67,4 +74,10 @@ export function createAgent<
     events: new AgentEvents(),
   };
   return new HoldpointAgent(context, { store, clock });
+}
+
+/* The newest feature of the language that is used here; without it a run would fail in the middle. */
+function refuseOldRuntime(): void {
+  if (typeof Promise.withResolvers === 'function') return;
+  throw new Error(`holdpoint needs Node 22.18 or newer; this is ${globalThis.process?.version}.`);
 }

@@ -3,11 +3,11 @@ import { timer } from '../content/timer.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Agent } from './agent.ts';
 
-/** How a thread is looked at that another worker runs. */
+/** Polling options for a thread that another worker runs. */
 export interface PollingOptions {
-  /** How often, in milliseconds, above 0 and below 2^31. Default 500. */
+  /** The polling interval in milliseconds, above 0 and below 2^31. Default 500. */
   pollMs?: number;
-  /** Waits between the looks; resolves early when the signal aborts. Default: a timer. */
+  /** Waits between polls; resolves early when the signal aborts. Default: a timer. */
   wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -16,7 +16,7 @@ export function checkPolling({ pollMs }: PollingOptions): void {
   if (pollMs !== undefined) checkedMs(pollMs, 'pollMs');
 }
 
-/** Gives a thread as it is at each look, until it is not running, or the signal has aborted. */
+/** Yields the thread after each poll, until it is not running or the signal has aborted. */
 export async function* followThread(
   agent: Pick<Agent, 'thread'>,
   threadId: string,

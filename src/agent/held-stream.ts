@@ -5,14 +5,14 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Agent } from './agent.ts';
 import type { PollingOptions } from './follow-thread.ts';
 
-/** How long the stream of a run is held open for calls that are done elsewhere. */
+/** How long a stream is held open for calls that continue elsewhere. */
 export interface HoldOptions extends PollingOptions {
   /**
-   * How long a run that waits for calls elsewhere, and for nothing else, holds its stream open, in milliseconds, below 2^31, for all its
-   * waits together: what they ask or come to in that time is streamed. Default 0: the stream ends, and the next run streams it.
+   * How long a run that waits only for calls elsewhere holds its stream open, in milliseconds, below 2^31, in total: their questions and
+   * outcomes in that time are streamed. Default 0: the stream ends, and the next run streams them.
    */
   holdOpenMs?: number;
-  /** The tools whose calls the client runs: they wait for the client, and hold no stream open. */
+  /** The tools whose calls the client runs. Such calls wait for the client and hold no stream open. */
   clientTools?: readonly string[];
 }
 
@@ -21,14 +21,14 @@ export function checkHold({ holdOpenMs = 0 }: HoldOptions): void {
   checkedMs(holdOpenMs, 'holdOpenMs', 0);
 }
 
-/** A stream that may be held open; its time begins with the first wait. */
+/** A stream that may be held open. Its time starts with the first wait. */
 export class HeldStream {
   readonly #agent: Pick<Agent, 'thread' | 'respond'>;
   readonly #options: HoldOptions;
   readonly #gone: AbortSignal;
   readonly #ended = new AbortController();
   #until: AbortSignal | undefined;
-  /** How many calls were waited for when it was last followed. */
+  /** The number of awaited calls when the thread was last followed. */
   #before = 0;
 
   constructor(agent: Pick<Agent, 'thread' | 'respond'>, options: HoldOptions, gone: AbortSignal) {
@@ -38,7 +38,7 @@ export class HeldStream {
   }
 
   /**
-   * Yields a thread that waits for calls elsewhere after each poll: until one of them has ended or asks, the time is over, or the reader
+   * Yields the thread after each poll while it waits for calls elsewhere: until one of them ends or asks, the time is over, or the reader
    * has gone. Yields nothing for a thread that waits for anything else.
    */
   async *follow(thread: AgentThread): AsyncGenerator<AgentThread, void> {
@@ -49,19 +49,19 @@ export class HeldStream {
     while (!this.#until.aborted) {
       await wait(pollMs, this.#until);
       const next = await this.#agent.thread(thread.id);
-      /* Records that a call was not ended in time: there may be no worker that does. */
+      /* Records the expiry of a call: there may be no worker to do it. */
       if (next.calls.some(expires)) await this.#agent.respond([], next);
       yield next;
       if (this.#awaited(next) !== this.#before) return;
     }
   }
 
-  /** Whether a call has ended while the thread was followed, so that a run can take it up with the result. */
+  /** Whether a call has ended since then, so that a run can continue with its result. */
   hasResult(thread: AgentThread): boolean {
     return thread.activeRequests.length === 0 && this.#awaited(thread) < this.#before;
   }
 
-  /** Nothing is waited for any more. */
+  /** Ends all waits. */
   end(): void {
     this.#ended.abort();
   }
@@ -69,7 +69,7 @@ export class HeldStream {
   #end(holdOpenMs: number, wait: NonNullable<PollingOptions['wait']>): AbortSignal {
     const over = new AbortController();
     const stop = (): void => over.abort();
-    /* A wait may reject when its signal aborts, which is an end like another. */
+    /* A wait that rejects when its signal aborts has ended, too. */
     void wait(holdOpenMs, this.#ended.signal).then(stop, stop);
     return AbortSignal.any([over.signal, this.#gone]);
   }

@@ -74,7 +74,7 @@ const recoverySettings = {
   maxAttempts: true,
 } satisfies Record<keyof ToolRecovery, true>;
 
-/* Settings of the AI SDK that have another name here, and what people write for ours. */
+/* The AI SDK's settings that have another name here, and common misnomers of ours. */
 const otherNames = new Map([
   ['system', 'instructions'],
   ['stopWhen', 'maxSteps'],
@@ -88,7 +88,7 @@ const otherNames = new Map([
   ['user', 'principal'],
 ]);
 
-/** Throws a `TypeError` for a setting that `createAgent` does not have: ignored, it would not do what the app relies on. */
+/** Throws a `TypeError` for a setting that `createAgent` does not have: ignoring it would silently drop what the app relies on. */
 export function refuseUnknownAgentSettings(
   options: Pick<AgentOptions, 'timeout' | 'retry' | 'toolRecovery'>,
 ): void {
@@ -102,7 +102,7 @@ export function refuseUnknownAgentSettings(
   refuseUnknownRecovery(toolRecovery);
 }
 
-/** The same for how the calls of tools are recovered. */
+/** The same for the settings of `toolRecovery`. */
 export function refuseUnknownRecovery(
   toolRecovery: NonNullable<AgentOptions['toolRecovery']>,
 ): void {
@@ -111,14 +111,27 @@ export function refuseUnknownRecovery(
   }
 }
 
+/** The options of a run, checked; `signal` becomes `abortSignal`. */
+export function checkedRunOptions(
+  method: 'run' | 'stream',
+  { signal, ...options }: RunOptions<unknown>,
+): Omit<RunOptions<unknown>, 'signal'> {
+  refuseUnknownRunSettings(method, options);
+  if (signal === undefined) return options;
+  if (options.abortSignal === undefined) return { ...options, abortSignal: signal };
+  throw new TypeError(
+    `agent.${method} got both abortSignal and signal, its old name; pass only abortSignal.`,
+  );
+}
+
 /** The same for the options of a run. */
-export function refuseUnknownRunSettings(method: 'run' | 'stream', options: object): void {
+function refuseUnknownRunSettings(method: 'run' | 'stream', options: object): void {
   const names = new Map([...otherNames, ['id', 'messageId']]);
   const where = `agent.${method}`;
   refuseUnknown(where, options, { known: runSettings, elsewhere: agentSettings, names });
 }
 
-/** What a place takes, what another one does, and what people call it. */
+/** The settings of one place, those of another place, and common misnomers. */
 interface Settings {
   known: object;
   elsewhere?: object;
@@ -134,10 +147,10 @@ function refuseUnknown(where: string, options: object, settings: Settings): void
 
 function advice(name: string, { known, elsewhere = {}, names = new Map() }: Settings): string {
   if (name === 'prompt' || name === 'messages') {
-    return '; what is said is the first argument of agent.run and agent.stream.';
+    return '; pass messages as the first argument of agent.run or agent.stream.';
   }
   if (/^(experimental_)?on[A-Z]/.test(name)) {
-    return '; agent.on has the events of a thread, and agent.stream those of a run.';
+    return '; use agent.on for the events of threads, or agent.stream for those of a run.';
   }
   const meant = names.get(name) ?? name;
   if (Object.hasOwn(known, meant)) return `; it is called '${meant}' here.`;
@@ -149,7 +162,7 @@ function advice(name: string, { known, elsewhere = {}, names = new Map() }: Sett
   return nearest === undefined ? '.' : `; did you mean '${nearest}'?`;
 }
 
-/* What the AI SDK calls experimental is near to nothing for that alone. */
+/* The prefix `experimental_` must not make two names similar. */
 function nearestOf(name: string, names: readonly string[]): string | undefined {
   const word = name.replace('experimental_', '');
   const [nearest] = names
@@ -159,7 +172,7 @@ function nearestOf(name: string, names: readonly string[]): string | undefined {
   return isNear ? nearest.known : undefined;
 }
 
-/** How many letters must be added, left out or changed to make one text of the other. */
+/** The number of letters to add, remove or change to turn one text into the other. */
 function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_each, index) => index);
   for (const [index, letter] of one.toLowerCase().split('').entries()) {

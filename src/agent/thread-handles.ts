@@ -4,13 +4,13 @@ import { verifyEntries } from '../thread/log-entry.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import { parseThreadJson } from '../thread/thread-json.ts';
 import { ThreadLog } from '../thread/thread-log.ts';
+import { isRunning, type ThreadState } from '../thread/thread-state.ts';
 import type { LogEntry, ThreadStore } from '../thread/thread-store.ts';
+import { notifyDropped } from './calls/answer-receiver.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { recordAbandoned } from './run/lost-calls.ts';
-import { notifyDropped } from './run/notify-dropped.ts';
-import { refuseOtherAgent } from './thread-owner.ts';
 
-/** The handles on threads that an agent gave out, and the log behind each. */
+/** The thread handles that an agent has returned, and the log behind each. */
 export class ThreadHandles {
   readonly #context: AgentContext;
   readonly #store: ThreadStore;
@@ -23,12 +23,12 @@ export class ThreadHandles {
     this.#clock = clock;
   }
 
-  /** A thread from the store, or a new one. Writes nothing, but for calls that are found lost. */
+  /** A thread from the store, or a new one. Writes nothing but calls that were found to be lost. */
   async open(threadId: string = this.#context.generateId()): Promise<AgentThread> {
     const { thread, log } = await this.#open(threadId);
     const { head } = log.state;
     const isLost = head.calls.some(({ status }) => status === 'started');
-    /* Who can't write, or may not, reads the thread all the same. */
+    /* A process that can't or may not write can still read the thread. */
     if (isLost && head.agent === this.#context.name)
       await recordAbandoned(this.#context, log).catch(() => {});
     return thread;
@@ -40,13 +40,13 @@ export class ThreadHandles {
     await log.pull();
   }
 
-  /** Reads what others appended. Throws `wrong-agent` for a thread of an agent of another name. */
+  /** Reads what others appended. Throws `wrong-agent` for a thread of another agent. */
   async update(log: ThreadLog): Promise<void> {
     await this.pull(log);
     refuseOtherAgent(log.state, this.#context.name);
   }
 
-  /** A thread from its JSON form, which the store has by then: see `Agent.restore`. */
+  /** A thread from its JSON form, which is in the store afterwards: see `Agent.restore`. */
   async restore(json: unknown): Promise<AgentThread> {
     const { threadId, entries } = parseThreadJson(json);
     const hash = await verifyEntries(entries);
@@ -56,16 +56,17 @@ export class ThreadHandles {
     else if (entries.length > 0 && hash !== stored?.hash) {
       throw new HoldpointError(
         'thread-diverged',
-        `The store has another past for thread ${threadId} than the JSON. Open it with agent.thread, or restore it under another id.`,
+        `The store has other events for thread ${threadId} than the JSON. Open the stored thread with agent.thread, or restore the JSON into another store.`,
       );
     }
     return thread;
   }
 
-  /** The log of a handle. Refuses those of other agents. */
+  /** The log of a handle. Throws `invalid-input` for a handle of another agent. */
   logOf(thread: AgentThread): ThreadLog {
     const log = this.#logs.get(thread);
     if (log !== undefined) return log;
+    refuseNoThread(thread);
     throw new HoldpointError(
       'invalid-input',
       'This thread was opened by another agent; open it here with agent.thread(id).',
@@ -80,7 +81,7 @@ export class ThreadHandles {
       now,
       agent: name,
       refuse: (state) => refuseOtherAgent(state, name),
-      onAppended: (id, appended) => events.emit(id, appended),
+      onAppended: (_id, appended) => events.emit(log.state, appended),
       onCommitted: (state, committed) => notifyDropped(tools, state, committed),
     });
     await this.#clock.sync();
@@ -104,7 +105,17 @@ export class ThreadHandles {
   }
 }
 
-/* Ids become keys of stores and parts of messages; what can't be shown or stored is no id. */
+/** Throws `invalid-input` for what can't be a thread: JavaScript may pass none, an id, or a promise that it did not await. */
+export function refuseNoThread(thread: unknown): void {
+  if (thread instanceof AgentThread) return;
+  const given = thread instanceof Promise ? 'a promise' : typeof thread;
+  throw new HoldpointError(
+    'invalid-input',
+    `Pass a thread, from \`await agent.thread(id)\`; got ${given}.`,
+  );
+}
+
+/* Ids become keys of stores and parts of messages, so they must be storable and printable. */
 function refuseThreadId(threadId: unknown): void {
   const valid =
     typeof threadId === 'string' &&
@@ -115,6 +126,44 @@ function refuseThreadId(threadId: unknown): void {
   if (valid) return;
   throw new HoldpointError(
     'invalid-input',
-    'A thread id is 1 to 256 characters of well-formed text.',
+    'A thread id must be 1 to 256 characters of well-formed text.',
+  );
+}
+
+/** Throws `wrong-agent` for a thread that belongs to another agent. */
+export function refuseOtherAgent(
+  { threadId, head: { created, agent } }: Readonly<ThreadState>,
+  name: string | undefined,
+): void {
+  if (!created || agent === name) return;
+  throw new HoldpointError(
+    'wrong-agent',
+    `Thread ${threadId} belongs to ${called(agent)}, and this is ${called(name)}. ` +
+      `Use an agent created with ${nameOption(agent)}; or take the thread over with agent.adopt(thread).`,
+  );
+}
+
+function called(name: string | undefined): string {
+  return name === undefined ? 'an agent without a name' : `agent '${name}'`;
+}
+
+function nameOption(name: string | undefined): string {
+  return name === undefined ? 'no name' : `name: '${name}'`;
+}
+
+/** The agent's name. Throws a `TypeError` for one that can't be stored. */
+export function checkedName(name: unknown): string | undefined {
+  const isName =
+    typeof name === 'string' && name.length > 0 && name.length <= 100 && name.isWellFormed();
+  if (name === undefined || (isName && !name.includes('\0'))) return name;
+  throw new TypeError('name must be a text of 1 to 100 characters.');
+}
+
+/** Throws `thread-busy` while a run holds the thread. */
+export function refuseRunning({ threadId, head }: Readonly<ThreadState>, now: number): void {
+  if (!isRunning(head, now)) return;
+  throw new HoldpointError(
+    'thread-busy',
+    `Thread ${threadId} is being run; try again when that run has ended.`,
   );
 }

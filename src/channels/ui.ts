@@ -1,4 +1,3 @@
-export type { Authorize, Authorized } from '../http/authorize.ts';
 export { createUiHandler } from './ui/create-ui-handler.ts';
 export {
   prepareReconnectToStreamRequest,
@@ -6,8 +5,7 @@ export {
 } from './ui/prepare-requests.ts';
 export { type Refusal, readRefusal } from './ui/read-refusal.ts';
 export { lastAssistantMessageHasApprovalResponses } from './ui/send-automatically.ts';
-export { stopChat, type StopChatOptions } from './ui/stop-chat.ts';
-export type { TellingOptions } from './ui/telling-options.ts';
+export { stopChat } from './ui/stop-chat.ts';
 export { ThreadChat } from './ui/thread-chat.ts';
 export type { ThreadChatOptions, ThreadChatState, ThreadProblem } from './ui/thread-chat-state.ts';
 export { toUIMessages } from './ui/to-ui-messages.ts';

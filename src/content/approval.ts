@@ -2,62 +2,65 @@ import { z } from 'zod';
 import { plainCopy } from './plain-copy.ts';
 import { type ToolCall, toolCallSchema } from './tool-call.ts';
 
-/**
- * A request for a person's word, as it stands in the log and as it travels: plain JSON.
- */
+/** A request for a person's approval, as plain JSON: the form in which it is logged and sent. */
 export const approvalRequestSchema = z.strictObject({
   type: z.literal('approval-request'),
-  /** Ours, 128 random bits or more; never the model's tool call id. */
+  /** Made by holdpoint from at least 128 random bits; never the model's tool call id. */
   requestId: z.string().min(1),
   threadId: z.string().min(1),
-  /** What is asked, for people. */
+  /** The question, for people. */
   text: z.string(),
-  /** Why it is asked: the `reason` of the rule. */
+  /** Why approval is needed: the `reason` of the rule. */
   reason: z.string().optional(),
-  /** The call that will run, exactly so. Absent when no call is asked about. */
+  /** The call that will run, with exactly this input. Absent if the request is not about a call. */
   toolCall: toolCallSchema.optional(),
-  /** Who asked for it: the principal of the message that the agent is at work on. Any JSON, as the app gave it. */
+  /** Who the agent is working for: the `principal` of the latest message. Any JSON, as the app passed it. */
   requestedBy: z.unknown().optional(),
-  /** SHA-256 over what is asked, base64url; recomputed before the call runs. */
+  /** SHA-256 of everything that the request shows, as base64url. It is checked again before the call runs. */
   digest: z.string().min(1),
-  /** Milliseconds since 1970. */
+  /** When the request was made, in milliseconds since 1970. */
   createdAt: z.number(),
-  /** Milliseconds since 1970; from then on it can't be approved. Absent: never. */
+  /** When the request expires, in milliseconds since 1970. Absent: never. */
   expiresAt: z.number().optional(),
 });
 
-/** A request for a person's word, as plain JSON. */
+/** A request for a person's approval, as plain JSON. */
 export type ApprovalRequest = z.infer<typeof approvalRequestSchema>;
 
 /**
- * A person's word. Only `approved: true` approves. `toolCall` and `digest` may repeat what was shown; they
- * must then equal what is stored, which alone is ever run.
+ * A person's answer to an approval request. `toolCall` and `digest` may repeat what the person was shown; if they differ from the
+ * stored request, the answer is refused. The call that runs is always the stored one.
  */
 export const approvalResponseSchema = z.strictObject({
   type: z.literal('approval-response'),
   requestId: z.string().min(1),
   approved: z.boolean(),
-  /** Said to the model when rejected. */
+  /** Why. If the call was rejected, the model receives it. */
   reason: z.string().optional(),
   toolCall: toolCallSchema.optional(),
   digest: z.string().optional(),
 });
 
-/** A person's word on an approval request. */
+/** A person's answer to an approval request. */
 export type ApprovalResponseContent = z.infer<typeof approvalResponseSchema>;
 
 /**
- * An approval request as an agent returns it: the plain data, and the two answers to it.
- * `JSON.stringify` gives the plain data alone.
+ * An approval request as an agent returns it: the plain data, and methods that make its two answers. `JSON.stringify` writes the plain
+ * data alone.
  */
-export interface ApprovalRequestContent extends ApprovalRequest {
-  /** The answer yes, for `agent.run` or `agent.respond`. */
+export interface ApprovalRequestContent<CALL extends ToolCall = ToolCall> extends Omit<
+  ApprovalRequest,
+  'toolCall'
+> {
+  /** The call that will run, exactly so. Absent when no call is asked about. */
+  toolCall?: CALL | undefined;
+  /** Makes the answer that approves, for `agent.run` or `agent.respond`. */
   approve(options?: { reason?: string }): ApprovalResponseContent;
-  /** The answer no; the model is told `reason`. */
+  /** Makes the answer that rejects, for `agent.run` or `agent.respond`. The model receives `reason`. */
   reject(reason?: string): ApprovalResponseContent;
 }
 
-/** What an answer needs of a request. */
+/** The parts of a request that an answer repeats. */
 interface Approvable {
   requestId: string;
   digest?: string;
@@ -65,8 +68,8 @@ interface Approvable {
 }
 
 /**
- * The answer yes to a request that came as plain data, from a queue or a page.
- * It carries the digest of what was shown, so that an answer to anything else is refused.
+ * Makes the answer that approves a request, for requests that arrived as plain data from a queue or a page. It repeats the digest, so
+ * that it is refused if the stored request differs from the one that was shown.
  *
  * @example
  * await agent.run(approve(request), thread);
@@ -78,7 +81,7 @@ export function approve(
   return answer(request, true, options.reason);
 }
 
-/** The answer no; the model is told `reason`. */
+/** Makes the answer that rejects a request, for requests that arrived as plain data. The model receives `reason`. */
 export function reject(request: Approvable, reason?: string): ApprovalResponseContent {
   return answer(request, false, reason);
 }
@@ -98,7 +101,10 @@ function answer(
   };
 }
 
-/** A copy of the request with its two answers as methods, which `JSON.stringify` and spreading leave out. */
+/** Copies a request and gives it its two methods, which `JSON.stringify` and spreading leave out. */
+export function withAnswers<CALL extends ToolCall = ToolCall>(
+  request: ApprovalRequest,
+): ApprovalRequestContent<CALL>;
 export function withAnswers(request: ApprovalRequest): ApprovalRequestContent {
   const { toolCall } = request;
   const copy = toolCall && { toolCall: { ...toolCall, input: plainCopy(toolCall.input) } };

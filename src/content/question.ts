@@ -1,56 +1,62 @@
 import { z } from 'zod';
 import { toolCallSchema } from './tool-call.ts';
 
-/** Something to pick. Answers name it by `id`, never by its text or place. */
+/** An option of a question. Answers refer to it by `id`. */
 const questionOptionSchema = z.strictObject({
   id: z.string().min(1),
   label: z.string(),
   description: z.string().optional(),
 });
 
-/** One thing that is asked: pick one, pick several, or type. */
+/** One field of a question: options to pick from, text to type, or both. */
 const questionFieldSchema = z.strictObject({
   key: z.string().min(1),
   label: z.string(),
   options: z.array(questionOptionSchema),
-  /** How many options may be picked; `max` above 1 is a multiple choice. */
+  /** The minimum and maximum number of options to pick; with `max` above 1, several may be picked. */
   min: z.int().min(0),
   max: z.int().min(0),
-  /** Option ids picked already when the question is shown. It is not an answer. */
+  /** The ids of options that are selected when the question is first shown. They don't count as an answer. */
   preselected: z.array(z.string()).optional(),
-  /** Whether text of the person's own is taken: never, beside the options, or alone. */
+  /** Whether text can be typed: `never`, `optional` (instead of or besides options), or `only` (there are no options). */
   freeText: z.enum(['never', 'optional', 'only']),
 });
 
-/** What was answered to one field. An array of these, as keys from outside never index plain objects. */
+/* Answers are an array, because keys from outside must not index plain objects. */
+
+/** The answer to one field. */
 const questionAnswerSchema = z.strictObject({
   key: z.string().min(1),
   optionIds: z.array(z.string()),
   text: z.string().optional(),
 });
 
-/** A question to a person: a confirmation, a choice, or a form of several fields. Plain JSON. */
+/** A question to a person, as plain JSON: a confirmation, a choice, free text, or a form of several fields. */
 export const questionRequestSchema = z.strictObject({
   type: z.literal('question-request'),
   kind: z.enum(['confirmation', 'question', 'choice', 'form']),
   requestId: z.string().min(1),
   threadId: z.string().min(1),
-  /** What is asked, for people. */
+  /** The question, for people. */
   text: z.string(),
   fields: z.array(questionFieldSchema).min(1),
-  /** Whether it may be closed without an answer. */
+  /** Whether the person may dismiss the question. */
   allowDismiss: z.boolean(),
-  /** The answer that closing the question gives, a remote tool's `default`; not the same as a preselection. */
+  /** The answers that the tool receives if the question is dismissed: a remote tool's `default`. */
   dismissAnswer: z.array(questionAnswerSchema).optional(),
+  /** The call that asks. */
   toolCall: toolCallSchema.optional(),
-  /** Who asked for it: the principal of the message that the agent is at work on. Any JSON, as the app gave it. */
+  /** Who the agent is working for: the `principal` of the latest message. Any JSON, as the app passed it. */
   requestedBy: z.unknown().optional(),
+  /** When the question was asked, in milliseconds since 1970. */
   createdAt: z.number(),
+  /** When the question expires, in milliseconds since 1970. Absent: never. */
   expiresAt: z.number().optional(),
+  /** Data for the channel that shows the question. */
   metadata: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** What a person answered to a question, or that it was closed without an answer. It never approves anything. */
+/** A person's answers to a question, or that it was dismissed. It never approves a call. */
 export const questionResponseSchema = z.discriminatedUnion('status', [
   z.strictObject({
     type: z.literal('question-response'),
@@ -67,13 +73,13 @@ export const questionResponseSchema = z.discriminatedUnion('status', [
   }),
 ]);
 
-/** Something to pick. */
+/** An option of a question. */
 export type QuestionOption = z.infer<typeof questionOptionSchema>;
-/** One thing that is asked. */
+/** One field of a question. */
 export type QuestionField = z.infer<typeof questionFieldSchema>;
-/** What was answered to one field. */
+/** The answer to one field of a question. */
 export type QuestionAnswer = z.infer<typeof questionAnswerSchema>;
-/** A question to a person. */
+/** A question to a person, as plain JSON. */
 export type QuestionRequestContent = z.infer<typeof questionRequestSchema>;
-/** What a person answered to a question. */
+/** A person's answers to a question, or that it was dismissed. */
 export type QuestionResponseContent = z.infer<typeof questionResponseSchema>;

@@ -1,27 +1,44 @@
-import type { JSONValue, ToolResultPart } from 'ai';
+import type { InferToolInput, JSONValue, Tool, ToolResultPart, ToolSet } from 'ai';
 import { z } from 'zod';
 
-/** A call that a model proposed: what a person is shown, and what runs. */
+/** A tool call that a model proposed, as people are shown it and as it runs. */
 export const toolCallSchema = z.strictObject({
-  /** The model's id of the call. Unique in the thread, but never an authority: models choose it. */
+  /** The model's id of the call. Unique in the thread, but not to be trusted, as models choose it. */
   toolCallId: z.string(),
   toolName: z.string(),
-  /** What the tool's input schema made of the model's text; strict JSON. */
+  /** The input after the tool's input schema parsed it; strict JSON. */
   input: z.unknown(),
 });
 
-/** A call that a model proposed: what a person is shown, and what runs. */
-export type ToolCall = z.infer<typeof toolCallSchema>;
+/**
+ * A tool call that a model proposed, as people are shown it and as it runs. With an agent's `TOOLS`, it is a union discriminated by
+ * `toolName`, and `input` is the output of the tool's input schema, as the JSON in the log. The types describe the agent's present
+ * tools: a call that the provider runs, or that an older version of the app recorded, can differ. Without `TOOLS`, `input` is `unknown`.
+ */
+export type ToolCall<TOOLS extends ToolSet = ToolSet> = z.infer<typeof toolCallSchema> &
+  NamedCall<TOOLS>;
 
-/** What became of a call; every call ends in exactly one of these. */
+/** The call alone, of a record that says more. */
+export function plainCall({ toolCallId, toolName, input }: ToolCall): ToolCall {
+  return { toolCallId, toolName, input };
+}
+
+/* The inputs of tools with unknown names, such as those of MCP servers, are unknown too. */
+type NamedCall<TOOLS extends ToolSet> = string extends keyof TOOLS
+  ? unknown
+  : { [NAME in keyof TOOLS]: { toolName: NAME; input: InputOf<TOOLS[NAME]> } }[keyof TOOLS];
+
+type InputOf<TOOL> = TOOL extends Tool ? InferToolInput<TOOL> : never;
+
+/** How a call ended. Every call has one outcome. */
 export type ToolCallOutcome =
-  /** `output` is what the tool returned, as JSON; `modelOutput` what its `toModelOutput` made of it for the model. */
+  /** The tool returned `output`, as JSON. `modelOutput` is what its `toModelOutput` made of it for the model. */
   | { status: 'succeeded'; output: JSONValue; modelOutput?: ToolResultPart['output'] | undefined }
-  /** The tool threw, or the call could not be run. `error` is what the model is told; with `endsTurn`, at the next message. */
+  /** The tool threw, or the call could not run. The model receives `error`; with `endsTurn`, only after the next message. */
   | { status: 'failed'; error: string; endsTurn?: true | undefined }
-  /** A person or a rule said no, or the request closed unanswered. */
+  /** A person or a rule denied the call, or its request was closed without an answer. The model receives `reason`. */
   | { status: 'denied'; reason?: string | undefined }
-  /** The provider is told that it may run its own call; what comes of it is in what the model says next. */
+  /** The provider was allowed to run its own call. The model's next message shows the result. */
   | { status: 'forwarded' };
 
 /** The schema of `ToolCallOutcome`. */
@@ -42,19 +59,19 @@ export const toolCallOutcomeSchema: z.ZodType<ToolCallOutcome> = z.discriminated
   z.strictObject({ status: z.literal('forwarded') }),
 ]);
 
-/** Where a call stands among all calls of a thread; what names it, as models repeat their ids. */
+/** Identifies a call in its thread, as models repeat tool call ids. */
 export interface CallPlace {
-  /** The model step that proposed it, from 0. */
+  /** The number of the step that proposed it, from 0. */
   step: number;
-  /** Its place among the calls of the step, from 0. */
+  /** Its position among the calls of the step, from 0. */
   index: number;
 }
 
-/** A call of a thread with its past: `thread.calls` has one for every call a model ever proposed there. */
+/** A call of a thread and its status. `thread.calls` has one for every call that a model proposed. */
 export const toolCallRecordSchema = toolCallSchema.extend({
   step: z.int(),
   index: z.int(),
-  /** Where it stands; `indeterminate`: it was started and nobody knows what it came to. */
+  /** `waiting`: for an answer. `deferred`: for a result from outside. `indeterminate`: it was started and its outcome is unknown. */
   status: z.enum([
     'proposed',
     'waiting',
@@ -67,31 +84,46 @@ export const toolCallRecordSchema = toolCallSchema.extend({
     'denied',
     'forwarded',
   ]),
-  /** The provider's id of its own request for approval, where the call is one that the provider runs; it never runs here. */
+  /** For a call that the provider runs, the provider's id of its request for approval. Such a call never runs here. */
   providerApprovalId: z.string().optional(),
-  /** The latest approval request for it, when there was one. */
+  /** The id of its latest approval request, if it had one. */
   requestId: z.string().optional(),
-  /** The run that started it last. */
+  /** The id of the run that last started it. */
   runId: z.string().optional(),
-  /** When `execute` was about to be called, in milliseconds since 1970. */
+  /** When it was last started, in milliseconds since 1970: just before `execute` was called. */
   startedAt: z.number().optional(),
-  /** How often it was started; more than once only for a tool that is idempotent, or after a person said so. */
+  /** How many times it was started. More than once only for an idempotent tool, or after a person approved a retry. */
   attempts: z.int(),
   /**
-   * What `execute` is given to tell its own server that this is the same call. It is read off the log when the call is
-   * proposed: the same in every copy of the thread, whichever process runs the call and however often. No two calls share one.
+   * The idempotency key that `execute` receives for its own server. It is derived from the log when the call is proposed, and is the
+   * same for every attempt, in every process and in every copy of the thread. No two calls share a key.
    */
   idempotencyKey: z.string().optional(),
-  /** How often its tool was asked in vain what became of it, since it was lost. */
+  /** How many times `reconcile` has failed to find out its outcome since it was lost. */
   recoveries: z.int().optional(),
-  /** When its tool is asked about it, or it is started again, in milliseconds since 1970. Absent: never by itself. */
+  /** When a lost call is recovered, by `reconcile` or a new attempt, in milliseconds since 1970. Absent: not automatically. */
   recoverAt: z.number().optional(),
-  /** When a deferred call is given up, in milliseconds since 1970; it fails then, when the thread goes on. */
+  /** When the result of a deferred call is overdue, in milliseconds since 1970. The call fails when the thread next resumes. */
   expiresAt: z.number().optional(),
+  /** How it ended. Absent while it is open. */
   outcome: toolCallOutcomeSchema.optional(),
 });
 
-/** A call of a thread with its past. */
-export type ToolCallRecord = z.infer<typeof toolCallRecordSchema>;
-/** Where a call stands. */
-export type ToolCallStatus = ToolCallRecord['status'];
+/** The status of a call. */
+export type ToolCallStatus = z.infer<typeof toolCallRecordSchema>['status'];
+
+/**
+ * A call of a thread and its status. With the `CALL` of an agent's tools, `toolName` and `input` are typed once a tool's schema has
+ * accepted the input. Those of a call that is `proposed`, `failed`, `denied` or `forwarded` are not: the model may have named an unknown
+ * tool, or the schema may have rejected the input.
+ */
+export type ToolCallRecord<CALL extends ToolCall = ToolCall> = Omit<
+  z.infer<typeof toolCallRecordSchema>,
+  keyof ToolCall | 'status'
+> &
+  (
+    | (CALL & { status: Exclude<ToolCallStatus, UncheckedStatus> })
+    | (ToolCall & { status: UncheckedStatus })
+  );
+
+type UncheckedStatus = 'proposed' | 'failed' | 'denied' | 'forwarded';

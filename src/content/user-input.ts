@@ -9,22 +9,25 @@ import {
   questionRequestSchema,
   questionResponseSchema,
 } from './question.ts';
+import type { ToolCall } from './tool-call.ts';
 
-/** Everything a person can be asked. */
+/** Any request to a person. */
 export const userInputRequestSchema = z.discriminatedUnion('type', [
   approvalRequestSchema,
   questionRequestSchema,
 ]);
 
-/** Everything a person can answer. */
+/** Any answer of a person. */
 export const userInputResponseSchema = z.discriminatedUnion('type', [
   approvalResponseSchema,
   questionResponseSchema,
 ]);
 
-/** A request as plain JSON. */
+/** An approval or question asked of a person, as plain JSON. */
 export type UserInputRequest = z.infer<typeof userInputRequestSchema>;
-/** A request as an agent returns it. */
-export type UserInputRequestContent = ApprovalRequestContent | QuestionRequestContent;
-/** An answer. */
+/** An approval or question asked of a person, as an agent returns it. */
+export type UserInputRequestContent<CALL extends ToolCall = ToolCall> =
+  | ApprovalRequestContent<CALL>
+  | QuestionRequestContent;
+/** A person's answer to an approval request or a question. */
 export type UserInputResponseContent = z.infer<typeof userInputResponseSchema>;

@@ -13,7 +13,7 @@ import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { inConversation } from '../thread/guarded-conversation.ts';
+import { inConversation } from '../thread/tracing/guarded-conversation.ts';
 import { inertTool } from './inert-tools.ts';
 import { proposingModel } from './proposing-model.ts';
 import { endedCalls } from './repeated-ids.ts';

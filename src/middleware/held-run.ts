@@ -3,7 +3,7 @@ import type { AgentOptions } from '../agent/agent-options.ts';
 import type { AgentStreamEvent } from '../agent/agent-stream.ts';
 import type { ProviderPart } from '../agent/model/collected-response.ts';
 import { createAgent } from '../agent/create-agent.ts';
-import { messageIdOf } from '../thread/message-id.ts';
+import { messageIdOf } from '../thread/app-messages.ts';
 import { HeardModel } from './heard-model.ts';
 import {
   type BroughtOption,

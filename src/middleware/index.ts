@@ -1,9 +1,4 @@
 export { type GuardOptions, guardTools } from './guard-tools.ts';
 export { holdPoint, type HoldPointOptions } from './hold-point.ts';
 export { inertTools } from './inert-tools.ts';
-export {
-  answerMessage,
-  approvalRequestsOf,
-  type HeldResult,
-  userInputRequestsOf,
-} from './result-requests.ts';
+export { answerMessage, approvalRequestsOf, userInputRequestsOf } from './result-requests.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ProviderResponse, ProviderPart } from '../agent/model/collected-response.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { isSaid, turnOfMessage } from '../thread/message-turn.ts';
+import { isAppMessage, turnOfMessage } from '../thread/app-messages.ts';
 import { type AssistantPart, partsOf, requestsByCall } from '../thread/proposed-calls.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import { blockParts } from './said-parts.ts';
@@ -34,12 +34,12 @@ export function stepsOfReply(
   { messageId, isRepeated, answered }: SentAnswer,
 ): readonly RecordedStep[] | undefined {
   if (messageId !== undefined) return turnOfMessage(events, messageId)?.events.filter(isStep);
-  if (isRepeated) return events.slice(events.findLastIndex(isSaid) + 1).filter(isStep);
+  if (isRepeated) return events.slice(events.findLastIndex(isAppMessage) + 1).filter(isStep);
   const asked = calls.filter(({ requestId = '' }) => answered.has(requestId));
   if (asked.length === 0 || asked.some(({ outcome }) => outcome === undefined)) return undefined;
   const last = Math.max(...asked.map(({ step }) => step));
   const later = events.slice(events.findIndex((event) => isStep(event) && event.step === last) + 1);
-  const end = later.findIndex(isSaid);
+  const end = later.findIndex(isAppMessage);
   return later.slice(0, end === -1 ? later.length : end).filter(isStep);
 }
 

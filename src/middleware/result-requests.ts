@@ -9,7 +9,7 @@ import {
 import { HoldpointError } from '../errors.ts';
 
 /** What came of a call of a model with `holdPoint`: the result of `generateText`; of `streamText` its awaited `providerMetadata`. */
-export interface HeldResult {
+interface HeldResult {
   readonly providerMetadata: ProviderMetadata | undefined;
 }
 

@@ -1,5 +1,5 @@
 import { type Attributes, type Link, SpanKind } from '@opentelemetry/api';
-import type { CallFacts, RequestFacts } from '../thread/trace-message.ts';
+import type { CallFacts, RequestFacts } from '../thread/tracing/trace-message.ts';
 import { placeOf } from './place-in-trace.ts';
 
 /** What is recorded beside the facts. */

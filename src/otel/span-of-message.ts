@@ -4,7 +4,7 @@ import type {
   ModelName,
   PromptedMessage,
   TraceMessage,
-} from '../thread/trace-message.ts';
+} from '../thread/tracing/trace-message.ts';
 import { providerName } from './provider-name.ts';
 import {
   isApproval,

@@ -1,6 +1,6 @@
 import { HoldpointError } from '../errors.ts';
-import { agentColumn, filterPart, noticeOf, pagePart } from '../thread/stored-query.ts';
-import { entryOfRow, summaryOfRow } from '../thread/stored-row.ts';
+import { agentColumn, filterPart, noticeOf, pagePart } from './sql/summary-query.ts';
+import { entryOfRow, summaryOfRow } from './sql/stored-rows.ts';
 import type {
   LogEnd,
   LogEntry,

@@ -6,8 +6,8 @@ import {
   noticeOf,
   pagePart,
   threadIndexes,
-} from '../thread/stored-query.ts';
-import { entryOfRow, summaryOfRow } from '../thread/stored-row.ts';
+} from './sql/summary-query.ts';
+import { entryOfRow, summaryOfRow } from './sql/stored-rows.ts';
 import type {
   LogEnd,
   LogEntry,

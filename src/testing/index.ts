@@ -4,4 +4,3 @@ export {
   type ScriptedModel,
   type ScriptedStep,
 } from './scripted-model.ts';
-export { storeConformance, type StoreConformanceCase } from './store-conformance.ts';

@@ -30,7 +30,8 @@ type Prompt = Parameters<Model['doGenerate']>[0]['prompt'];
 
 /** A model that plays a script, and what it was asked. */
 export interface ScriptedModel {
-  model: LanguageModel;
+  /** A language model of the AI SDK's current specification, for `createAgent`, `generateText` and `wrapLanguageModel`. */
+  model: Model;
   /** The prompts it was given, oldest first. */
   prompts: Prompt[];
   /** How many requests it has got. */

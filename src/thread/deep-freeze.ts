@@ -1,6 +1,6 @@
 /**
- * Freezes what a caller is handed, so that nothing outside changes the thread. What is frozen already is not walked
- * again, so each part of a thread is paid for once, and only when somebody looks. Bytes can't be frozen.
+ * Freezes a value that is handed out, so that nothing outside changes the thread. Frozen values are not walked again, so each part of
+ * a thread is frozen once, when it is first read. Bytes can't be frozen.
  */
 export function deepFreeze<VALUE>(value: VALUE): VALUE {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;

@@ -1,42 +1,47 @@
-import { beginWriting, headSoFar, writeEvents } from './apply-event.ts';
+import { applyEvents } from './apply/apply-event.ts';
+import { draftOf, type HeadDraft, headOf } from './apply/head-draft.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import type { ThreadHead, ThreadState } from './thread-state.ts';
-import type { Writing } from './writing.ts';
 
-/** Events that may be appended to a thread, and its head as it would be after them. The thread itself is not written. */
+/** Events that may be appended to a thread, and the head that the thread would then have. The thread itself does not change. */
 export class Proposal {
   /** The thread as it is stored. */
   readonly state: Readonly<ThreadState>;
   readonly #agent: string | undefined;
   readonly #events: ThreadEvent[] = [];
-  #writing: Writing | undefined;
+  #head: ThreadHead;
+  /** Set while events have been added that `#head` does not have. */
+  #draft: HeadDraft | undefined;
 
-  /** `agent` is the name of the agent whose thread a new one is. */
+  /** A thread that is new will belong to the agent named `agent`. */
   constructor(state: ThreadState, agent?: string) {
     this.state = state;
     this.#agent = agent;
+    this.#head = state.head;
   }
 
-  /** The head after the events so far. Its calls are written on as long as events are added. */
+  /** The head after the events so far. It stays as it is when more are added. */
   get head(): ThreadHead {
-    return this.#writing === undefined ? this.state.head : headSoFar(this.#writing);
+    if (this.#draft !== undefined) this.#head = headOf(this.#draft);
+    this.#draft = undefined;
+    return this.#head;
   }
 
   get events(): readonly ThreadEvent[] {
     return this.#events;
   }
 
-  /** Adds events; those of a new thread come after its `thread-created`. Throws `log-tampered` for one that can't follow. */
+  /** Adds events; a new thread begins with a `thread-created`. Throws `log-tampered` for an event that can't follow. */
   add(...events: ThreadEvent[]): void {
     const [first] = events;
     if (first === undefined) return;
-    this.#writing ??= beginWriting(this.state);
+    this.#draft ??= draftOf(this.#head, this.state.endedRequests);
     const { threadId } = this.state;
-    if (!this.#writing.draft.created) {
+    if (!this.#draft.head.created) {
       const owner = this.#agent === undefined ? {} : { agent: this.#agent };
       events.unshift({ type: 'thread-created', at: first.at, threadId, ...owner });
     }
-    writeEvents(this.#writing, events);
+    applyEvents(this.#draft, events);
     this.#events.push(...events);
   }
 }

@@ -7,15 +7,15 @@ export type AssistantPart = Exclude<AssistantModelMessage['content'], string>[nu
 /** A provider's request for the approval of a call that it runs itself. */
 export type ProviderRequest = Extract<AssistantPart, { type: 'tool-approval-request' }>;
 
-/** What tells whose a call is. */
+/** The fields of a call that show whether the provider runs it. */
 interface CallMarks {
   toolCallId: string;
   providerExecuted?: boolean | undefined;
 }
 
 /**
- * The calls of an assistant message that end here, in its order: those that are ours to run, and those of which the provider
- * asks whether it may run them. What the provider ran unasked is part of what the model said.
+ * The calls of an assistant message that end here, in order: those that run here, and those that the provider requests approval for.
+ * Calls that the provider ran without asking are only part of the message.
  */
 export function proposedCalls(message: ModelMessage, step: number): ToolCallRecord[] {
   const parts = partsOf(message);
@@ -38,14 +38,14 @@ export function proposedCalls(message: ModelMessage, step: number): ToolCallReco
     });
 }
 
-/** The parts of what a model said. */
+/** The parts of an assistant message; none for other messages. */
 export function partsOf(message: ModelMessage | undefined): readonly AssistantPart[] {
   if (message?.role !== 'assistant') return [];
   const { content } = message;
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
-/** The provider's requests among parts, by the id of the call that each is about. */
+/** The provider's approval requests among parts, by the id of their call. */
 export function requestsByCall(
   parts: readonly AssistantPart[],
 ): ReadonlyMap<string, ProviderRequest> {
@@ -53,7 +53,7 @@ export function requestsByCall(
   return new Map(requests.map((request) => [request.toolCallId, request]));
 }
 
-/** Whether a call is ours to end: to run it, or to tell the provider whether it may. */
+/** Whether a call ends here: because it runs here, or because the provider requests approval for it. */
 export function endsHere(
   { toolCallId, providerExecuted }: CallMarks,
   requests: ReadonlyMap<string, ProviderRequest>,

@@ -1,11 +1,11 @@
 import type { ThreadStore } from './thread-store.ts';
 
-/* How long a reading of the store's clock is good for, in milliseconds: clocks drift by far less than a lease in that time. */
+/* How long a reading of the store's clock is used, in milliseconds. In that time clocks drift by far less than a lease. */
 const readingLastsMs = 60_000;
 
 const clocks = new WeakMap<object, StoreClock>();
 
-/** The clock of a store: one for all who use the same store object, so that they agree to the millisecond. */
+/** The clock of a store. All users of a store object share one, so that they agree to the millisecond. */
 export function clockOf(store: Pick<ThreadStore, 'now'>): StoreClock {
   const clock = clocks.get(store) ?? new StoreClock(store);
   clocks.set(store, clock);
@@ -13,8 +13,8 @@ export function clockOf(store: Pick<ThreadStore, 'now'>): StoreClock {
 }
 
 /**
- * The time that a store's threads go by: the store's own, where it has a clock, so that machines whose clocks differ measure leases and
- * deadlines alike. Between two readings it is carried on by this process's own clocks.
+ * The time for the threads of a store: the store's own clock, if it has one, so that machines whose clocks differ agree on leases and
+ * deadlines. Between readings it is advanced by the clocks of this process.
  */
 export class StoreClock {
   readonly #store: Pick<ThreadStore, 'now'>;
@@ -30,22 +30,22 @@ export class StoreClock {
     return reading === undefined ? Date.now() : Math.round(reading.time + elapsedSince(reading));
   };
 
-  /** Reads the store's clock, where it has one and the last reading is old. To be awaited before the time matters. */
+  /** Reads the store's clock, if it has one and the last reading is old. Await this before using `now`. */
   async sync(): Promise<void> {
     const reading = this.#reading;
     const isFresh = reading !== undefined && elapsedSince(reading) < readingLastsMs;
     if (isFresh || this.#store.now === undefined) return;
     const begin = performance.now();
     const time = await this.#store.now();
-    /* Half of the way there and back: as good a guess as any, and off by less than the way. */
+    /* Halfway between request and reply: the error is less than the round trip. */
     const at = (begin + performance.now()) / 2;
     this.#reading = { time, at, date: Date.now() };
   }
 }
 
 /*
- * The monotonic clock stands still while a machine sleeps, and the other may be set: of the two the later, as a lease that seems over
- * too early does no harm.
+ * The monotonic clock stops while a machine sleeps, and the wall clock may be set. The later of the two counts, because it does no harm
+ * if a lease seems to expire too early.
  */
 function elapsedSince({ at, date }: { at: number; date: number }): number {
   return Math.max(performance.now() - at, Date.now() - date);

@@ -2,11 +2,10 @@ import type { JSONValue, ModelMessage } from 'ai';
 import { z } from 'zod';
 import { toolCallOutcomeSchema } from '../content/tool-call.ts';
 import { userInputRequestSchema, userInputResponseSchema } from '../content/user-input.ts';
-import { traceparentSchema } from './traceparent.ts';
 
 /**
- * A message of the AI SDK. Only its outline is looked at: the message was checked by the AI SDK's own schema when it came
- * from outside, or was made by the AI SDK itself, before it was written.
+ * A message of the AI SDK. Only its outline is validated here: before it was written, a message from outside was validated with the AI
+ * SDK's own schema, and any other was made by the AI SDK itself.
  */
 const messageSchema = z.custom<ModelMessage>((value) => {
   if (typeof value !== 'object' || value === null) return false;
@@ -26,6 +25,11 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The W3C Trace Context (version 00) of a span; never all zeros. */
+export const traceparentSchema = z
+  .string()
+  .regex(/^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/);
+
 const usageSchema = z.strictObject({
   inputTokens: z.number().optional(),
   outputTokens: z.number().optional(),
@@ -33,40 +37,40 @@ const usageSchema = z.strictObject({
 });
 const always = { at: z.number() };
 const place = { step: z.int(), index: z.int() };
-/* What a provider adds, by provider: the AI SDK's `ProviderMetadata`. */
+/* Additional data by provider: the AI SDK's `ProviderMetadata`. */
 type Notes = Record<string, { [name: string]: JSONValue | undefined }>;
-/* Who did it, as the app authenticated them, and through which channel. */
+/* The person who did it, as authenticated by the app, and the channel that they used. */
 const by = { principal: z.unknown().optional(), channel: z.string().optional() };
 const providerMetadataSchema = z.custom<Notes>(isObject);
 
-/** What a provider returned with a step beside the assistant message, which is all that the model is given back. */
+/** What a provider returned with a step besides the assistant message. It is kept for the record, and not sent to the model again. */
 const stepMetadataSchema = z.strictObject({
-  /** The provider's own id for the answer, and which model gave it. */
+  /** The provider's id of its response, and the model that made it. */
   response: z
     .strictObject({ id: z.string().optional(), modelId: z.string().optional() })
     .optional(),
   providerMetadata: providerMetadataSchema.optional(),
-  /** What the model cited. */
+  /** The sources that the model cited. */
   sources: z.array(z.custom<Source>(isObject)).optional(),
 });
 
 /**
- * What can happen in a thread. Events are facts and never change; `at` is milliseconds since 1970. A call is named by its place,
- * step and index, and never by the model's id.
+ * Everything that can happen in a thread. Events are facts and never change. `at` is the time, in milliseconds since 1970. A call is
+ * identified by its place, `step` and `index`, because models repeat tool call ids.
  */
 export const threadEventSchema = z.discriminatedUnion('type', [
-  /** The first event of every thread. `agent` is the name of the agent that it belongs to. */
+  /** The first event of every thread. `agent` is the name of the agent that the thread belongs to. */
   z.strictObject({
     type: z.literal('thread-created'),
     ...always,
     threadId: z.string(),
     agent: z.string().optional(),
   }),
-  /** The thread belongs to the agent of this name from now on; without one, to agents without a name. */
+  /** From now on the thread belongs to the agent with this name; if absent, to agents without a name. */
   z.strictObject({ type: z.literal('agent-changed'), ...always, agent: z.string().optional() }),
   /**
-   * A message from the app, and who sent it; or, with the `place` of a call, what the answer to its question says to the model. While
-   * calls are open it waits until their results are in.
+   * A message from the app, and who sent it; or, with the `place` of a call, the message to the model that an answer to the call's
+   * question results in. While calls are open, the message waits until all of them have ended.
    */
   z.strictObject({
     type: z.literal('message-added'),
@@ -75,27 +79,28 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     place: z.strictObject(place).optional(),
     ...by,
   }),
-  /** The last message from the app, which the model has not replied to, is withdrawn: it is not in the history. */
+  /** The last message from the app was withdrawn before the model had replied to it, and left the history. */
   z.strictObject({ type: z.literal('message-retracted'), ...always, ...by }),
-  /** A runner holds the thread until `leaseUntil`. */
+  /** A run holds the thread until `leaseUntil`, in milliseconds since 1970. */
   z.strictObject({
     type: z.literal('run-started'),
     ...always,
     runId: z.string(),
     leaseUntil: z.number(),
   }),
+  /** The run holds the thread for longer. */
   z.strictObject({
     type: z.literal('run-renewed'),
     ...always,
     runId: z.string(),
     leaseUntil: z.number(),
   }),
-  /** Somebody wants the run to end, whichever process it is in. */
+  /** Somebody asked the run to stop, from this process or another. */
   z.strictObject({ type: z.literal('stop-requested'), ...always, runId: z.string(), ...by }),
   /**
-   * `error` says why, when something else than the end of the work ended it. With `aborted` that was the app's signal. Without, the run
-   * failed, and is tried again at `retryAt`; or, without that either, not before a person or the app runs it. With `stopped`, a person
-   * ended the turn: the model is not asked before the next message or answer.
+   * The run no longer holds the thread. `error` is set if the run did not finish its work. With `aborted`, the app's signal ended it.
+   * Otherwise the run failed, and is retried at `retryAt`, in milliseconds since 1970, or, without that, only when the app runs it. With
+   * `stopped`, a person ended the turn, and the model is not called before the next message or answer.
    */
   z.strictObject({
     type: z.literal('run-ended'),
@@ -106,9 +111,9 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     retryAt: z.number().optional(),
   }),
   /**
-   * The model answered. The calls it proposed are the tool-call parts of `message` that no provider ran, and those that a
-   * `tool-approval-request` part there is about, in order; their inputs stand there and nowhere else. Of a step that a person stopped
-   * (`interrupted`), the message is the text that had been streamed.
+   * The model replied. The calls of the step are, in order, the tool-call parts of `message` that the provider doesn't run, and those
+   * that a `tool-approval-request` part refers to. Their inputs are recorded only there. If a person stopped the step (`finishReason` is
+   * `interrupted`), the message is the text that had been streamed.
    */
   z.strictObject({
     type: z.literal('step-finished'),
@@ -120,9 +125,9 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     metadata: stepMetadataSchema.optional(),
   }),
   /**
-   * A person is asked: about the call at `place`, for the one at `beside`, which goes on meanwhile, or about no call; `request` does not
-   * repeat the call. `replyTo` is what the call's tool is reached by with the answer, and nobody is shown it. `traceparent` is the span
-   * of the request, or of the answer, where somebody traces: what follows, days later, is linked to it.
+   * A person is asked something: about the call at `place`, which waits for the answer; by the tool of the call at `beside`, during that
+   * call; or about no call. `request` does not repeat the call. `replyTo` is the address at which the tool receives the answer, and is
+   * shown to nobody. `traceparent` is the span of the request, if it was traced; spans that follow, even days later, link to it.
    */
   z.strictObject({
     type: z.literal('request-opened'),
@@ -133,7 +138,7 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     request: userInputRequestSchema,
     traceparent: traceparentSchema.optional(),
   }),
-  /** The first answer, who gave it, and through which channel. */
+  /** The first answer to a request, and who gave it. */
   z.strictObject({
     type: z.literal('request-answered'),
     ...always,
@@ -141,14 +146,14 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     ...by,
     traceparent: traceparentSchema.optional(),
   }),
-  /** The tool that asked beside its call has the answer; or `error` says why it will not get it. */
+  /** The tool that asked during its call has received the answer; or, with `error`, never will, and why. */
   z.strictObject({
     type: z.literal('answer-delivered'),
     ...always,
     requestId: z.string(),
     error: z.string().optional(),
   }),
-  /** The request ended without an answer, or an answered one no longer holds (`invalidated`). */
+  /** The request was closed without an answer; or, for an answered one, its answer no longer counts. */
   z.strictObject({
     type: z.literal('request-closed'),
     ...always,
@@ -156,9 +161,9 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     cause: z.enum(['expired', 'cancelled', 'invalidated']),
     reason: z.string().optional(),
   }),
-  /** Durable before `execute` is called. A second one for a place is a new attempt of a tool that is idempotent. */
+  /** `execute` is about to be called; durable before it is. A second one for the same place is a new attempt. */
   z.strictObject({ type: z.literal('call-started'), ...always, ...place }),
-  /** The call goes on outside, and its result will be delivered, before `expiresAt` where that is said. */
+  /** The call continues outside. Its result is delivered later, before `expiresAt` if set, in milliseconds since 1970. */
   z.strictObject({
     type: z.literal('call-deferred'),
     ...always,
@@ -166,8 +171,8 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     expiresAt: z.number().optional(),
   }),
   /**
-   * The run that started the call is gone, and nobody knows the outcome: the call is indeterminate. At `recoverAt` its tool is asked,
-   * or it is started again where its tool is idempotent; without that time, it waits for a person.
+   * The run that started the call is gone and its outcome is unknown: the call is indeterminate. At `recoverAt`, in milliseconds since
+   * 1970, the tool's `reconcile` is called, or an idempotent tool is started again; without that time, the call waits for a person.
    */
   z.strictObject({
     type: z.literal('call-lost'),
@@ -175,18 +180,18 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     ...place,
     recoverAt: z.number().optional(),
   }),
-  /** The tool was asked about a lost call and could not tell. It is asked again at `recoverAt`, or no more. */
+  /** The tool's `reconcile` could not find out the outcome. It is called again at `recoverAt`; without that time, not again. */
   z.strictObject({
     type: z.literal('recovery-failed'),
     ...always,
     ...place,
     recoverAt: z.number().optional(),
   }),
-  /** A person gave up on a call whose outcome is unknown, to have it asked about anew. */
+  /** A person gave up an attempt whose outcome is unknown. A new approval is requested for the call. */
   z.strictObject({ type: z.literal('call-abandoned'), ...always, ...place }),
   /**
-   * The one result of the call. `source` says who knows it when the run that started it does not: who settled it by
-   * hand, the tool's own `reconcile`, or who delivered it.
+   * The call ended; every call has one such event. `source` is set if the outcome did not come from the run that started the call:
+   * `settled` by a person, `reconciled` by the tool, or `delivered` from outside.
    */
   z.strictObject({
     type: z.literal('call-ended'),
@@ -197,8 +202,8 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     ...by,
   }),
   /**
-   * What an attempt came to after its call had ended otherwise, or after a later attempt had begun. It changes nothing; it is there
-   * for the person who has to find out what really happened.
+   * The outcome of an attempt that came after its call had ended with another outcome, or after a later attempt had begun. It changes
+   * nothing, and is kept for the person who has to find out what happened.
    */
   z.strictObject({
     type: z.literal('late-result'),
@@ -209,15 +214,15 @@ export const threadEventSchema = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** What can happen in a thread. */
+/** An event of a thread. `thread.events` has them all, oldest first; `agent.on(type, …)` reports new ones. */
 export type ThreadEvent = z.infer<typeof threadEventSchema>;
-/** The names of what can happen, which are also the names of the agent's events. */
+/** The type of a thread event, which is also its name for `agent.on`. */
 export type ThreadEventType = ThreadEvent['type'];
-/** The event of a name. */
+/** The thread event of a type. */
 export type ThreadEventOf<TYPE extends ThreadEventType> = Extract<ThreadEvent, { type: TYPE }>;
-/** What a provider returned with a step beside the assistant message. */
+/** What a provider returned with a step besides the assistant message. */
 export type StepMetadata = z.infer<typeof stepMetadataSchema>;
-/** Something that a model cited: the AI SDK's source. */
+/** A source that a model cited, as in the AI SDK. */
 export type Source =
   | {
       type: 'source';

@@ -1,36 +1,31 @@
 import { HoldpointError } from '../errors.ts';
-import { adopt, applyEntry } from './apply-event.ts';
+import { appendOnce, isConflict } from './append-once.ts';
+import { adopt, applyEntry } from './apply/apply-entry.ts';
 import { type EntryContent, readEntry, verifyEntry, writeEntry } from './log-entry.ts';
 import { Proposal } from './proposal.ts';
 import type { ThreadEvent } from './thread-event.ts';
-import {
-  emptyThread,
-  lastHash,
-  nextDeadlineOf,
-  statusOf,
-  type ThreadHead,
-  type ThreadState,
-} from './thread-state.ts';
-import type { LogEnd, LogEntry, ThreadStore, ThreadSummary } from './thread-store.ts';
-import { traceAppend } from './tracing.ts';
+import { emptyThread, lastHash, type ThreadHead, type ThreadState } from './thread-state.ts';
+import { summaryOf } from './thread-status.ts';
+import type { LogEnd, LogEntry, ThreadStore } from './thread-store.ts';
+import { traceAppend } from './tracing/trace-operations.ts';
 
-/** What a log needs of the world. */
+/** How a log reaches its store, and who is notified. */
 export interface ThreadLogOptions {
   store: ThreadStore;
   now: () => number;
-  /** The name of the agent whose thread a new one is. */
+  /** The name of the agent that a new thread belongs to. */
   agent: string | undefined;
-  /** Throws for a thread in which this agent may decide nothing. */
+  /** Throws for a thread that belongs to another agent. */
   refuse: (state: Readonly<ThreadState>) => void;
-  /** Called after the events are durable and applied. */
+  /** Called once events are durable and applied. */
   onAppended: (threadId: string, events: readonly ThreadEvent[]) => void;
-  /** Called likewise after a commit, and not for a thread that is written whole: these events happen now. */
+  /** Called after `onAppended` for a commit, but not for a thread that is written whole, whose events are old. */
   onCommitted?: (state: Readonly<ThreadState>, events: readonly ThreadEvent[]) => void;
 }
 
 /**
- * A thread as one process sees it: the state, brought up to date from the store, and the only way to append.
- * What to append is decided anew from the newest state until nobody was faster.
+ * A thread as one process sees it: its state, read from the store, and the only way to append to it. After a concurrent append,
+ * what to append is decided again from the newest state.
  */
 export class ThreadLog {
   readonly state: ThreadState;
@@ -46,22 +41,22 @@ export class ThreadLog {
     return this.state.events.length;
   }
 
-  /** Reads the thread for the first time. Throws `log-tampered` when its end is missing. */
+  /** Reads the thread for the first time. Throws `log-tampered` where its end is missing. */
   async open(): Promise<void> {
-    await this.#alone(async () => {
-      await this.#readOn();
-      await this.#refuseLoss();
+    await this.#inTurn(async () => {
+      await this.#readNew();
+      await this.#checkEnd();
     });
   }
 
-  /** Reads what others appended. */
+  /** Reads what others have appended. */
   async pull(): Promise<void> {
-    await this.#alone(() => this.#readOn());
+    await this.#inTurn(() => this.#readNew());
   }
 
   /**
-   * Appends what `decide` proposes for the newest state, and gives its events back once they are durable. `decide` is
-   * asked again when somebody else appended first. When it throws, or proposes nothing, nothing is written.
+   * Appends what `decide` proposes for the newest state, and returns its events once they are durable. `decide` is called again
+   * after a concurrent append. When it throws, or proposes nothing, nothing is written.
    */
   async commit(decide: (proposal: Proposal) => void): Promise<readonly ThreadEvent[]> {
     return this.commitFact((proposal) => {
@@ -70,35 +65,36 @@ export class ThreadLog {
     });
   }
 
-  /** The same for facts, which decide nothing: they are recorded even if the thread belongs to another agent now. */
+  /** As `commit`, for facts that decide nothing: they are recorded even if the thread now belongs to another agent. */
   async commitFact(decide: (proposal: Proposal) => void): Promise<readonly ThreadEvent[]> {
-    return this.#alone(async () => {
+    return this.#inTurn(async () => {
       for (;;) {
         const proposal = new Proposal(this.state, this.#options.agent);
         decide(proposal);
         if (proposal.events.length === 0) {
-          await this.#refuseLoss();
+          await this.#checkEnd();
           return [];
         }
         const { head } = proposal;
         const events = await traceAppend(proposal, (proposed) => this.#append(proposed, head));
         if (events !== undefined) return events;
-        await this.#readOn();
-        await this.#refuseLoss();
+        await this.#readNew();
+        await this.#checkEnd();
       }
     });
   }
 
-  /**
-   * Writes the whole of a thread that the store does not have. Where this fails, the log is of no more use.
-   */
+  /** Writes a whole thread that the store does not have. Where this fails, this log must not be used any more. */
   async write(entries: readonly LogEntry[]): Promise<void> {
-    await this.#alone(async () => {
-      /* Applied first: a log that does not fold must not reach the store. */
+    await this.#inTurn(async () => {
+      /* Applied first: a log whose events are inconsistent must not reach the store. */
       const contents = await this.#apply(entries);
       this.#options.refuse(this.state);
       const { threadId } = this.state;
-      const summary = this.#summary(this.state.head, this.#end());
+      const summary = summaryOf(threadId, this.state.head, {
+        end: this.#end(),
+        now: this.#options.now(),
+      });
       await this.#options.store.append(threadId, { revision: 0, hash: '' }, entries, summary);
       this.#options.onAppended(
         threadId,
@@ -107,9 +103,9 @@ export class ThreadLog {
     });
   }
 
-  /** Removes the thread from the store; `check` may refuse it, and is called again when somebody has appended meanwhile. */
+  /** Deletes the thread from the store. `check` may throw to prevent it, and is called again after a concurrent append. */
   async delete(check: (state: Readonly<ThreadState>) => void): Promise<void> {
-    await this.#alone(async () => {
+    await this.#inTurn(async () => {
       for (;;) {
         this.#options.refuse(this.state);
         check(this.state);
@@ -119,13 +115,13 @@ export class ThreadLog {
         } catch (error) {
           if (!isConflict(error)) throw error;
         }
-        await this.#readOn();
-        await this.#refuseLoss();
+        await this.#readNew();
+        await this.#checkEnd();
       }
     });
   }
 
-  /** The events as they are stored; `undefined` when somebody else was faster, and nothing was written. */
+  /** Returns the events as they are stored; `undefined` after a concurrent append, when nothing was written. */
   async #append(
     proposed: readonly ThreadEvent[],
     head: ThreadHead,
@@ -135,44 +131,19 @@ export class ThreadLog {
     const end = this.#end();
     const entry = await writeEntry(proposed, end);
     const content = readEntry(entry);
-    const summary = this.#summary(head, { revision: entry.revision, hash: content.hash });
-    const write = async (): Promise<void> => store.append(threadId, end, [entry], summary);
-    try {
-      await write();
-    } catch (error) {
-      if (isConflict(error) || !(await this.#isWritten(entry, write, error))) return undefined;
-    }
+    const summary = summaryOf(threadId, head, {
+      end: { revision: entry.revision, hash: content.hash },
+      now: this.#options.now(),
+    });
+    const isAppended = await appendOnce(store, threadId, { end, entry, summary });
+    if (!isAppended) return undefined;
     adopt(this.state, content, head);
     onAppended(threadId, content.events);
     onCommitted?.(this.state, content.events);
     return content.events;
   }
 
-  /**
-   * Whether a write that failed has happened, its reply being lost: nothing is done on a guess. It is written again, which waits
-   * for the first where that is still under way; one of the two fails then, and what is stored tells whose entry it is.
-   * Throws the `failure` where it can't be told, or nothing was written.
-   */
-  async #isWritten(
-    entry: LogEntry,
-    write: () => Promise<void>,
-    failure: unknown,
-  ): Promise<boolean> {
-    const { store } = this.#options;
-    try {
-      await write();
-      return true;
-    } catch (error) {
-      if (!isConflict(error)) throw failure;
-    }
-    const read = store.read(this.state.threadId, this.revision);
-    const [stored] = await read.catch(() => {
-      throw failure;
-    });
-    return stored?.text === entry.text;
-  }
-
-  async #readOn(): Promise<void> {
+  async #readNew(): Promise<void> {
     const entries = await this.#options.store.read(this.state.threadId, this.revision);
     try {
       await this.#apply(entries);
@@ -181,7 +152,7 @@ export class ThreadLog {
     }
   }
 
-  /** Verifies entries and writes them into the state. */
+  /** Verifies entries and applies them to the state. */
   async #apply(entries: readonly LogEntry[]): Promise<EntryContent[]> {
     const contents: EntryContent[] = [];
     for (const entry of entries) {
@@ -197,28 +168,31 @@ export class ThreadLog {
     return { revision: this.revision, hash: lastHash(this.state) };
   }
 
-  /* A chain does not tell that its end was cut off, by an editor or by a backup that was put back; the summary does. */
-  async #refuseLoss(): Promise<void> {
+  /*
+   * Throws `log-tampered` where the end of the log is missing, after an edit or where part of a backup was restored. The chain of hashes
+   * does not show that; the store's summary does.
+   */
+  async #checkEnd(): Promise<void> {
     const { threadId } = this.state;
     const { revision, hash } = this.#end();
     const stored: LogEnd = (await this.#options.store.head(threadId)) ?? { revision: 0, hash: '' };
     if (stored.revision === revision && stored.hash === hash) return;
-    if (stored.revision > revision) await this.#readOn();
+    if (stored.revision > revision) await this.#readNew();
     else if (stored.revision === 0 || (await this.#isReplaced())) throw this.#deleted();
-    /* It may be longer than the summary said: somebody has appended since. */
+    /* Somebody may have appended after the summary was read. */
     if (stored.revision > revision && stored.revision <= this.revision) return;
-    /* Or it was deleted in between. */
+    /* Or deleted the thread. */
     if ((await this.#options.store.head(threadId))?.hash !== stored.hash) {
-      await this.#refuseLoss();
+      await this.#checkEnd();
       return;
     }
     throw new HoldpointError(
       'log-tampered',
-      `The log of thread ${threadId} ends at revision ${this.revision}, and the store says it is at ${stored.revision}.`,
+      `The log of thread ${threadId} ends at revision ${this.revision}, but the store's summary says ${stored.revision}. Restore the thread from a backup.`,
     );
   }
 
-  /** Whether the store has another thread of this id now. */
+  /** Whether the thread was deleted and another one was created with its id. */
   async #isReplaced(): Promise<boolean> {
     const [mark] = this.state.entries;
     const [first] = await this.#options.store.read(this.state.threadId);
@@ -229,33 +203,14 @@ export class ThreadLog {
     const { threadId } = this.state;
     return new HoldpointError(
       'thread-deleted',
-      `Thread ${threadId} was deleted. This handle can't be used any more; agent.thread starts a new thread of this id.`,
+      `Thread ${threadId} was deleted, and this handle can't be used any more. agent.thread starts a new thread with this id.`,
     );
   }
 
-  #summary(head: ThreadHead, end: LogEnd): ThreadSummary {
-    const now = this.#options.now();
-    const nextDeadline = nextDeadlineOf(head);
-    return {
-      threadId: this.state.threadId,
-      ...(head.agent === undefined ? {} : { agent: head.agent }),
-      status: statusOf(head, now),
-      ...end,
-      openRequests: head.openRequests.length,
-      failures: head.failure?.failures ?? 0,
-      ...(nextDeadline === undefined ? {} : { nextDeadline }),
-      updatedAt: now,
-    };
-  }
-
-  /** One at a time, in the order of asking: two runs on one handle must not apply the same events twice. */
-  async #alone<RESULT>(work: () => Promise<RESULT>): Promise<RESULT> {
+  /** Runs one piece of work at a time, in order: two runs on one handle must not apply the same events twice. */
+  async #inTurn<RESULT>(work: () => Promise<RESULT>): Promise<RESULT> {
     const turn = this.#queue.then(work);
     this.#queue = turn.catch(() => {});
     return turn;
   }
-}
-
-function isConflict(error: unknown): boolean {
-  return HoldpointError.isInstance(error) && error.code === 'revision-conflict';
 }

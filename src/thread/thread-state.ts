@@ -4,41 +4,34 @@ import type { QuestionRequestContent, QuestionResponseContent } from '../content
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
 import type { ThreadEvent } from './thread-event.ts';
 
-/**
- * Where a thread stands. `idle`: a message may come. `waiting`: for answers, or for results from outside. `running`: a run holds
- * it. `indeterminate`: a call was started and nobody knows its outcome. `stuck`: too many runs in a row have failed, and nothing
- * tries again by itself.
- */
-export type ThreadStatus = 'idle' | 'waiting' | 'running' | 'indeterminate' | 'stuck';
-
-/** What the last runs failed with. */
+/** Why the latest runs failed. */
 export interface RunFailure {
   /** How many runs in a row have failed. */
   failures: number;
-  /** Why the last one did. */
+  /** The message of the latest failure. */
   error: string;
-  /** When it is tried again, in milliseconds since 1970; absent: not before a person or the app runs it. */
+  /** When the run is retried, in milliseconds since 1970. Absent: only when the app runs it. */
   retryAt?: number | undefined;
 }
 
-/** A request that waits for its answer. */
+/** A request without an answer. */
 export interface OpenRequest {
   request: UserInputRequest;
   /** The call that it is about. */
   place?: CallPlace | undefined;
-  /** The call that goes on meanwhile, and whose tool asks. */
+  /** The call whose tool asks while it runs. */
   beside?: CallPlace | undefined;
-  /** What that tool is reached by with the answer. */
+  /** The address at which that tool receives the answer. */
   replyTo?: unknown;
 }
 
-/** A request that has ended: answered, or closed without an answer. */
+/** A request that was answered or closed. */
 export interface EndedRequest extends OpenRequest {
   response?: UserInputResponseContent;
   cause?: 'expired' | 'cancelled' | 'invalidated';
 }
 
-/** An answer that the tool of a call that goes on has asked for, and is not known to have. */
+/** An answer that a tool asked for during its call, and may not have received. */
 export interface UnsentAnswer {
   request: QuestionRequestContent;
   response: QuestionResponseContent;
@@ -46,65 +39,65 @@ export interface UnsentAnswer {
   replyTo?: unknown;
 }
 
-/** Where a thread stood before a message that has no reply, and stands again when it is withdrawn. */
+/** What a thread was like before a message without a reply, to be restored if the message is retracted. */
 type BeforeMessage = Pick<ThreadHead, 'modelIsNext' | 'isStopped' | 'requestedBy'>;
 
-/** What has become past and can't change any more. */
+/** What became past, and can't change any more, by the events of one append. */
 export interface NewlyPast {
   messages: ModelMessage[];
-  /** How many of the thread's messages were withdrawn before these came. */
+  /** How many of the thread's earlier messages were retracted. */
   retracted: number;
   calls: ToolCallRecord[];
   requests: EndedRequest[];
   toolCallIds: string[];
 }
 
-/** The part of a thread that changes; small, whatever the length of the past. */
+/** The part of a thread that can change. Its size doesn't grow with the length of the log. */
 export interface ThreadHead {
   created: boolean;
   /** The name of the agent that the thread belongs to. */
   agent: string | undefined;
-  /** Who sent the message that the model is at work on, as the app says. */
+  /** The principal of the latest message. */
   requestedBy: unknown;
-  /** How many model steps there were. */
+  /** How many steps have finished. */
   steps: number;
-  /** With `isStopping`, somebody wants it to end. */
+  /** The run that holds the thread. With `isStopping`, somebody asked it to stop. */
   run: { runId: string; leaseUntil: number; isStopping?: true } | undefined;
-  /** Set while the latest run has failed and nothing has come in since. */
+  /** Set if the latest run failed, until an input arrives or a run succeeds. */
   failure: RunFailure | undefined;
-  /** The calls of the latest step while one of them is open, in the model's order; else none. */
+  /** All calls of the latest step, in the model's order, while one of them is open; otherwise none. */
   calls: ToolCallRecord[];
   openRequests: OpenRequest[];
-  /** Answers that tools are still to get, oldest first. */
+  /** Answers that tools have not received, oldest first. */
   unsentAnswers: UnsentAnswer[];
-  /** Messages that came while calls were open. */
+  /** Messages that arrived while calls were open. */
   queuedMessages: ModelMessage[];
-  /** For each message from the app that ends the history, where the thread stood before it. */
+  /** What to restore if messages are retracted: one for each message from the app that has no reply. */
   unanswered: readonly BeforeMessage[];
-  /** Whether the model is to speak next. */
+  /** Whether the model is called next. */
   modelIsNext: boolean;
-  /** Whether a person has ended the turn: results that come in later don't make the model next. */
+  /** Whether a person stopped the turn: later results don't make the model next. */
   isStopped: boolean;
-  /** Whether the last run took all the steps that it may, and left the model's turn to whoever says so. */
+  /** Whether the latest run reached its step limit; the app decides whether the turn resumes. */
   isOutOfSteps: boolean;
-  /** What the events being applied have settled, on its way to the thread's arrays. */
+  /** What became past by events that are not appended yet; empty once they are. */
   newlyPast: NewlyPast;
 }
 
-/** The end of an append: how many events there were then, and what ties them together. */
+/** Where an entry of the log ends, and its hash. */
 interface EntryMark {
   revision: number;
   hash: string;
   snapshot?: string | undefined;
 }
 
-/** All that is read off the events of a thread. Only `applyEvent` writes it. */
+/** Everything that is derived from the events of a thread. Only `applyEntry` and `adopt` change it. */
 export interface ThreadState {
   readonly threadId: string;
   head: ThreadHead;
-  /** These only grow; a message that is withdrawn leaves `messages`. */
+  /** This and the collections below only grow, except that retracted messages leave `messages`. */
   readonly events: ThreadEvent[];
-  /** Where each append of the log ends. */
+  /** Where each entry of the log ends. */
   readonly entries: EntryMark[];
   readonly messages: ModelMessage[];
   readonly pastCalls: ToolCallRecord[];
@@ -112,7 +105,7 @@ export interface ThreadState {
   readonly toolCallIds: Set<string>;
 }
 
-/** A thread that was never written. */
+/** A thread without events. */
 export function emptyThread(threadId: string): ThreadState {
   return {
     threadId,
@@ -142,7 +135,7 @@ export function emptyThread(threadId: string): ThreadState {
   };
 }
 
-/** The hash at which the log ends; `''` for a thread that was never written. */
+/** The hash of the last entry; `''` for a thread without events. */
 export function lastHash({ entries }: Readonly<ThreadState>): string {
   return entries.at(-1)?.hash ?? '';
 }
@@ -152,57 +145,29 @@ export function nothingPast(): NewlyPast {
   return { messages: [], retracted: 0, calls: [], requests: [], toolCallIds: [] };
 }
 
-/** Whether a runner holds the thread. */
+/** Whether a run holds the thread. */
 export function isRunning(head: ThreadHead, now: number): boolean {
   return head.run !== undefined && now < head.run.leaseUntil;
 }
 
-/** Where a thread stands; leases end without a write, so it takes the time. */
-export function statusOf(head: ThreadHead, now: number): ThreadStatus {
-  if (isRunning(head, now)) return 'running';
-  if (head.calls.some(isUnfinished)) return 'indeterminate';
-  if (head.failure !== undefined && head.failure.retryAt === undefined) return 'stuck';
-  return head.openRequests.length > 0 || head.calls.length > 0 ? 'waiting' : 'idle';
-}
-
-/** Whether a call was started and nobody has said what it came to. */
+/** Whether a call was started and its outcome is unknown. */
 export function isUnfinished({ status }: Pick<ToolCallRecord, 'status'>): boolean {
   return status === 'started' || status === 'indeterminate';
 }
 
-/** Whether the run that held the thread has not ended and its lease is over: its process is gone, or has stalled. */
+/** Whether a run has not ended but its lease has expired: its process is gone or has stalled. */
 export function isAbandoned({ run }: ThreadHead, now: number): boolean {
   return run !== undefined && now >= run.leaseUntil;
 }
 
-/**
- * When the thread needs a run, in milliseconds since 1970, 0 for at once; `undefined` while only people or the app can move it. Who looks
- * then, and how often in between, does not matter: that is why the time is in the log.
- */
-export function nextDeadlineOf(head: ThreadHead): number | undefined {
-  const deferred = head.calls.filter(({ status }) => status === 'deferred');
-  const expiring = [...head.openRequests.map(({ request }) => request), ...deferred];
-  const deadlines = expiring.flatMap(({ expiresAt }) => expiresAt ?? []);
-  const lost = head.calls.filter(isUnfinished);
-  if (head.run !== undefined) deadlines.push(head.run.leaseUntil);
-  else if (lost.length > 0) deadlines.push(...lost.flatMap(({ recoverAt }) => recoverAt ?? []));
-  else if (needsRun(head) && !head.isOutOfSteps) deadlines.push(...runDue(head.failure));
-  return deadlines.length === 0 ? undefined : Math.min(...deadlines);
-}
-
-function runDue(failure: RunFailure | undefined): number[] {
-  if (failure === undefined) return [0];
-  return failure.retryAt === undefined ? [] : [failure.retryAt];
-}
-
-/** Whether the model is to be asked now: it is next, and no call is open. */
+/** Whether the model can be called now: it is next, and no call is open. */
 export function isModelDue(head: ThreadHead): boolean {
   return head.modelIsNext && head.calls.length === 0;
 }
 
 /**
- * The approved calls that can go on now: ours at once, and the provider's when nothing else of the step is open, as they go
- * with the next request; until then they can expire and be cancelled.
+ * The approved calls that can proceed now: those that run here at once, those that the provider runs when no other call of the step is
+ * open, because their answers are part of the next request to the model. Until then they can expire or be cancelled.
  */
 export function dueCalls({ calls }: ThreadHead): ToolCallRecord[] {
   const approved = calls.filter(({ status }) => status === 'approved');
@@ -211,17 +176,34 @@ export function dueCalls({ calls }: ThreadHead): ToolCallRecord[] {
   return own.length === 0 && open.length === approved.length ? approved : own;
 }
 
-/** Whether a run would find something to do at once: an approved call that can go on, an answer to bring, or the model to ask. */
+/** Whether a run would have work now: an approved call that can proceed, an answer to send to its tool, or the model to call. */
 export function needsRun(head: ThreadHead): boolean {
   return isModelDue(head) || dueCalls(head).length > 0 || head.unsentAnswers.length > 0;
 }
 
-/** Whether two places are one. */
+/** Whether two places are the same call. */
 export function isSamePlace(one: CallPlace | undefined, { step, index }: CallPlace): boolean {
   return one?.step === step && one.index === index;
 }
 
-/** Every call of the thread, oldest first; a started call that nobody runs is indeterminate. */
+/** Whether a request or a deferred call has expired; without `expiresAt` it never does. */
+export function isExpired(
+  { expiresAt = Infinity }: { expiresAt?: number | undefined },
+  now: number,
+): boolean {
+  return expiresAt <= now;
+}
+
+/** All calls of the thread, oldest first. A started call that no run holds is shown as indeterminate. */
+/** The call at a place, with its past. */
+export function callAt(
+  { head, pastCalls }: Readonly<ThreadState>,
+  place: CallPlace,
+): ToolCallRecord | undefined {
+  const isThere = (call: ToolCallRecord): boolean => isSamePlace(place, call);
+  return head.calls.find(isThere) ?? pastCalls.findLast(isThere);
+}
+
 export function callsOf(state: ThreadState, now: number): ToolCallRecord[] {
   const running = isRunning(state.head, now);
   return [
@@ -232,7 +214,7 @@ export function callsOf(state: ThreadState, now: number): ToolCallRecord[] {
   ];
 }
 
-/** Whether a call ended so that the model is not asked again before a new message. */
+/** Whether the outcome of a call ends the turn: the model is not called before the next message. */
 export function endsTurn({ outcome }: Pick<ToolCallRecord, 'outcome'>): boolean {
   return outcome?.status === 'failed' && outcome.endsTurn === true;
 }

@@ -1,17 +1,17 @@
-import type { ThreadStatus } from './thread-state.ts';
+import type { ThreadStatus } from './thread-status.ts';
 
 /**
- * One append as a store keeps it: the events that became durable together, as one JSON text. A store keeps the text as it is and
- * never looks inside; `eventsOf` reads it.
+ * One append as a store keeps it: the events that became durable together, as one JSON text. A store treats the text as opaque;
+ * `eventsOf` of `holdpoint/schemas` decodes it.
  */
 export interface LogEntry {
-  /** The number of the entry's last event, counted from 1: how many events the thread has after this append. */
+  /** How many events the thread has after this append, which is the number of the entry's last event, from 1. */
   readonly revision: number;
-  /** The text, to be kept to the letter. `jsonb` and its like change it, and the log then no longer opens. */
+  /** To be stored byte for byte. Column types that rewrite JSON, such as `jsonb`, make the log unreadable. */
   readonly text: string;
 }
 
-/** Where a log ends: what the next entry must follow. */
+/** Where a log ends, and so where the next entry must follow. */
 export interface LogEnd {
   /** How many events the log has; 0 for a thread that was never written. */
   readonly revision: number;
@@ -19,62 +19,62 @@ export interface LogEnd {
   readonly hash: string;
 }
 
-/** What a store knows about a thread without reading its log; for inboxes and workers. */
+/** What a store knows about a thread without reading its log, for inboxes and workers. */
 export interface ThreadSummary extends LogEnd {
   threadId: string;
-  /** The name of the agent that the thread belongs to; absent for a thread of an agent without a name. */
+  /** The name of the agent that the thread belongs to; absent for an agent without a name. */
   agent?: string;
-  /** As of the last append. Leases and requests expire without a write, so compare `nextDeadline` with the time. */
+  /** As of the last append. Leases and requests expire without a write: compare `nextDeadline` with the current time. */
   status: ThreadStatus;
-  /** How many requests wait for an answer. */
+  /** How many requests are open. */
   openRequests: number;
-  /** How many runs in a row have failed; 0 when the last one did not. */
+  /** How many runs in a row have failed; 0 if the last one succeeded. */
   failures: number;
   /**
-   * When the thread needs a run, in milliseconds since 1970; 0 means at once. Absent while only people or the app can move
-   * it. It is the earliest of: the lease runs out, a request expires, a failed run is retried, a tool is asked again about a lost call.
+   * When the thread needs a run, in milliseconds since 1970; 0 means now. Absent while it waits for people or the app alone. It is the
+   * earliest time at which a lease, a request or a deferred call expires, a failed run is retried, or a lost call is recovered.
    */
   nextDeadline?: number;
   /** When the last event was appended, in milliseconds since 1970. */
   updatedAt: number;
 }
 
-/** Which threads are meant. Filters combine with "and"; without any, all threads are. */
+/** Selects threads. Conditions combine with "and"; without any, all threads are selected. */
 export interface ThreadFilter {
   status?: ThreadStatus;
   /** Threads of the agent of this name; `null`: threads of agents without a name. */
   agent?: string | null;
   /** Threads whose `nextDeadline` is before this, in milliseconds since 1970. */
   dueBefore?: number;
-  /** Threads whose last event is older than this, in milliseconds since 1970. */
+  /** Threads whose `updatedAt` is before this, in milliseconds since 1970. */
   updatedBefore?: number;
 }
 
-/** Which summaries to list, and in which order. */
+/** Selects a page of summaries. */
 export interface ThreadQuery extends ThreadFilter {
-  /** By thread id (the default), or by `updatedAt`. Threads that change while you page through them move in the latter two. */
+  /** By thread id (the default), or by `updatedAt`, where threads that change move between pages. */
   order?: 'id' | 'newest' | 'oldest';
-  /** Only what comes after this summary in the order: the last one of the page before. */
+  /** Only summaries after this one in the order: the last summary of the previous page. */
   after?: Pick<ThreadSummary, 'threadId' | 'updatedAt'>;
-  /** How many at most. Default 100. */
+  /** The maximum number of summaries. Default 100. */
   limit?: number;
 }
 
-/** Which due threads a worker wants to have for itself for a while. */
+/** Selects due threads for a worker to claim. */
 export interface ThreadClaim {
   /** Threads of the agent of this name; `null`: threads of agents without a name. */
   agent: string | null;
   /** Threads whose `nextDeadline` is before this, in milliseconds since 1970. */
   dueBefore: number;
-  /** Until when no other claim is given the same threads, in milliseconds since 1970. */
+  /** Until when other claims don't return these threads, in milliseconds since 1970. */
   until: number;
-  /** How many at most. */
+  /** The maximum number of threads. */
   limit: number;
-  /** Only the thread of this id. */
+  /** Only the thread with this id. */
   threadId?: string;
 }
 
-/** What a subscriber is told about an append. */
+/** Notifies a subscriber of an append. */
 export interface ThreadNotice {
   threadId: string;
   /** The name of the agent that the thread belongs to. */
@@ -84,16 +84,16 @@ export interface ThreadNotice {
 }
 
 /**
- * Where threads are kept. The one write is a compare-and-swap, and that is what makes a call start at most once:
- * a store without an atomic `append` is not possible. `storeConformance` of `holdpoint/testing` checks an implementation.
+ * Where threads are kept: the interface to implement for a database of your own. `append` must be an atomic compare-and-swap, since
+ * that is what makes a call start at most once. `storeConformance` of `holdpoint/testing/store` tests an implementation.
  */
 export interface ThreadStore {
-  /** Entries after `afterRevision` (default 0), oldest first; `[]` for a thread that was never written. */
+  /** Entries with a revision above `afterRevision` (default 0), oldest first; `[]` for an unknown thread. */
   read(threadId: string, afterRevision?: number): Promise<LogEntry[]>;
   /**
-   * Appends all of `entries` and replaces the summary, or does nothing; durable when it resolves. There is one entry, but for a
-   * thread that is restored whole. Throws a `HoldpointError` `revision-conflict` unless the log ends at `expected`: revision and
-   * hash must be equal, as a thread may have been deleted and begun anew under its id. The summary of the last append has them.
+   * Appends all of `entries` and replaces the summary, atomically; both are durable when it resolves. There is one entry, except
+   * when a whole thread is restored. Throws a `HoldpointError` with code `revision-conflict`, and writes nothing, unless the log ends at
+   * `expected`. Compare both revision and hash with the stored summary: another thread may have been created under the id of a deleted one.
    */
   append(
     threadId: string,
@@ -101,32 +101,32 @@ export interface ThreadStore {
     entries: readonly LogEntry[],
     summary: ThreadSummary,
   ): Promise<void>;
-  /** The summary alone. */
+  /** The summary of a thread; `undefined` for an unknown one. */
   head(threadId: string): Promise<ThreadSummary | undefined>;
-  /** Summaries in pages, for inboxes and operators. */
+  /** A page of summaries, for inboxes and operators. */
   list(query: ThreadQuery): Promise<ThreadSummary[]>;
-  /** How many threads there are. */
+  /** How many threads a filter selects. */
   count(filter: ThreadFilter): Promise<number>;
   /**
-   * Removes the thread, its log and its summary. Throws `revision-conflict` unless the log ends at `expected`. The id is free again
-   * afterwards.
+   * Deletes the log and the summary of a thread, after which its id can be used again. Throws a `HoldpointError` with code
+   * `revision-conflict`, and deletes nothing, unless the log ends at `expected`.
    */
   delete(threadId: string, expected: LogEnd): Promise<void>;
   /**
-   * Gives due threads to one worker: no other claim returns them before `until`, or before their next append. Only a
-   * courtesy between workers, so that they don't read the same logs; the lease in the log is what keeps two from running one
-   * thread. The store does it by setting `nextDeadline` to `until`, which the next append overwrites. Most overdue first.
+   * Claims due threads for one worker, most overdue first, by setting their `nextDeadline` to `until`; the next append overwrites it.
+   * Other claims don't return them before then. A claim only keeps workers from reading the same logs. That a thread has one run at a
+   * time is ensured by the lease in its log.
    */
   claim(claim: ThreadClaim): Promise<ThreadSummary[]>;
   /**
-   * Calls `listener` when anybody, in any process, appended to a thread that has a deadline and is not `running`; and
-   * without a notice when anything may have changed. Without this method workers poll. Returns what ends the subscription. Throws, or
-   * rejects at the first call, where the store can't listen.
+   * Calls `listener` after every append, by any process, to a thread that has a `nextDeadline` and is not `running`. It is called
+   * without a notice when any thread may have changed. Returns a function that ends the subscription. Where the store
+   * can't listen, it throws, or the returned function rejects at its first call. Without this method, workers poll.
    */
   subscribe?(listener: (notice?: ThreadNotice) => void): () => Promise<void>;
   /**
-   * The store's own clock, in milliseconds since 1970, for stores that several machines share: leases and deadlines are measured
-   * by it, so that clocks which differ do no harm. Without this method each process goes by its own clock.
+   * The store's clock, in milliseconds since 1970. Stores that several machines share should have it: leases and deadlines are then
+   * safe from differing clocks. Without this method, each process uses its own clock.
    */
   now?(): Promise<number>;
 }

@@ -52,7 +52,7 @@ const inputSchema = z.object({
 });
 
 /** One question (`UserQuestion`), as its JSON has it. */
-export type UserQuestion = z.infer<typeof questionSchema>;
+type UserQuestion = z.infer<typeof questionSchema>;
 
 /** What a front end is sent: the payload of `ask-user-question`. */
 export interface AskUserQuestionRequest {

@@ -9,7 +9,6 @@ export {
   fromUserQuestionResponse,
   toAskUserQuestionRequest,
   toUserQuestionAnswers,
-  type UserQuestion,
 } from './ask-user-question.ts';
 export {
   fromInteractionResponse,
@@ -26,12 +25,7 @@ export {
   type InteractionOptions,
   interactionTools,
 } from './interaction-tools.ts';
-export {
-  type Question,
-  type QuestionResult,
-  questionTool,
-  type QuestionToolOptions,
-} from './question-tool.ts';
+export { questionTool, type QuestionToolOptions } from './question-tool.ts';
 export { choiceText, type UserChoice, userChoice, type UserChoiceOptions } from './user-choice.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { tool } from 'ai';
-import { createAgent, eventsOf, memoryStore, type ThreadStore } from 'holdpoint';
+import { createAgent, memoryStore, type ThreadStore } from 'holdpoint';
+import { eventsOf } from 'holdpoint/schemas';
 import { type AgUiHandlerOptions, createAgUiHandler } from 'holdpoint/ag-ui';
 import { describe, expect, test } from 'vitest';
 import { finishPart, streamedModel, type StreamPart } from '../support/streamed-model.ts';

@@ -1,5 +1,6 @@
 import { tool, type ToolSet } from 'ai';
-import { createAgent, eventsOf, later, type ThreadStore } from 'holdpoint';
+import { createAgent, later, type ThreadStore } from 'holdpoint';
+import { eventsOf } from 'holdpoint/schemas';
 import { createAgUiHandler } from 'holdpoint/ag-ui';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';

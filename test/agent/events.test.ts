@@ -1,4 +1,5 @@
-import { memoryStore, type ThreadEvent, type ThreadStore, toolCallRecordSchema } from 'holdpoint';
+import { memoryStore, type ThreadEvent, type ThreadStore, type ToolCall } from 'holdpoint';
+import { toolCallRecordSchema } from 'holdpoint/schemas';
 import { expect, expectTypeOf, test } from 'vitest';
 import { eventsIn } from '../support/events-in.ts';
 import { book, look, memoryWorld } from '../support/travel-world.ts';
@@ -30,6 +31,24 @@ test('listeners get typed events after they are durable, in order', async () => 
   ]);
   await Promise.resolve();
   expect(durable).toEqual([true, true, true]);
+});
+
+test('an event of a call comes with the call: its id, its tool and its input', async () => {
+  const agent = memoryWorld(script).agent();
+  const heard: unknown[] = [];
+  agent.on('call-started', ({ toolCall }) => {
+    expectTypeOf(toolCall).toEqualTypeOf<ToolCall>();
+    heard.push(toolCall);
+  });
+  agent.on('call-ended', ({ toolCall }) => heard.push(toolCall.toolName));
+  agent.on('request-opened', ({ toolCall }) => {
+    expectTypeOf(toolCall).toEqualTypeOf<ToolCall | undefined>();
+    heard.push(toolCall?.toolName);
+  });
+  agent.on('run-ended', ({ toolCall }) => heard.push(toolCall));
+  await agent.run('Book', await agent.thread('t'));
+  const lookedUp = { toolCallId: 'c2', toolName: 'look', input: { city: 'Rome' } };
+  expect(heard).toEqual(['book', lookedUp, 'look', undefined]);
 });
 
 test('a listener that throws or rejects changes nothing, and the others still hear', async () => {

@@ -1,12 +1,12 @@
 import { tool } from 'ai';
 import {
   type AgentOptions,
-  eventsOf,
   memoryStore,
   type SettledOutcome,
   type ThreadEvent,
   type ThreadStore,
 } from 'holdpoint';
+import { eventsOf } from 'holdpoint/schemas';
 import { describe, expect, test, vi } from 'vitest';
 import { chained, endOf } from '../support/chained.ts';
 import { errorCode } from '../support/error-code.ts';
@@ -109,7 +109,10 @@ describe('a call whose outcome is unknown', () => {
     await agent.settle(thread, 'c1', { status: 'retry' });
     await agent.cancel(thread, 'Never mind.');
     expect(thread.calls).toMatchObject([
-      { status: 'failed', outcome: { error: expect.stringContaining('took effect is not known') } },
+      {
+        status: 'failed',
+        outcome: { error: expect.stringContaining('it is unknown whether that took effect') },
+      },
     ]);
     expect(world.ran).toHaveLength(1);
   });

@@ -163,7 +163,7 @@ describe.each(modes)('$mode, the request that lets the provider run a call', ({ 
 
 test.each([
   ['unanswered', 'The request for approval expired unanswered.'],
-  ['approved', 'The approval expired before the call began.'],
+  ['approved', 'The approval expired before the call started.'],
 ])('a request of the provider that expired, %s, is answered with no', async (how, reason) => {
   const { agent, agentWith, thread, prompts } = await askingProvider([
     { calls: [opens('p1', 'Bug')] },

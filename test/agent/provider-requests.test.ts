@@ -242,7 +242,7 @@ test.each(['cancel', 'message'])(
     if (by === 'cancel') await agent.cancel(thread, 'Stop.');
     const next = by === 'cancel' ? [] : 'Never mind';
     await agent.run(next, thread, { whilePending: 'cancel' });
-    const reason = by === 'cancel' ? 'Stop.' : 'The user went on without answering.';
+    const reason = by === 'cancel' ? 'Stop.' : 'The user sent a message without answering.';
     expect(prompts[1]?.find(({ role }) => role === 'tool')?.content).toMatchObject(
       no('p1', reason),
     );

@@ -13,8 +13,8 @@ test.each([
   ['abortSignal', 'give it to agent.run or agent.stream'],
   ['toolAproval', "did you mean 'toolApproval'?"],
   ['maxstep', "did you mean 'maxSteps'?"],
-  ['messages', 'what is said is the first argument of agent.run'],
-  ['onStepFinish', 'agent.on has the events of a thread'],
+  ['messages', 'pass messages as the first argument of agent.run'],
+  ['onStepFinish', 'use agent.on for the events of threads'],
   ['id', "it is called 'name' here"],
   ['user', "give 'principal' to agent.run or agent.stream"],
   ['experimental_transform', "has no setting 'experimental_transform'."],
@@ -32,7 +32,7 @@ test.each([
   ['user', "it is called 'principal' here"],
   ['maxSteps', 'give it to createAgent'],
   ['system', "give 'instructions' to createAgent"],
-  ['messages', 'what is said is the first argument of agent.run'],
+  ['messages', 'pass messages as the first argument of agent.run'],
   ['id', "it is called 'messageId' here"],
 ])('run and stream refuse %s, and say: %s', async (name, advice) => {
   const agent = createAgent({ model });
@@ -74,7 +74,7 @@ test("run takes the AI SDK's abortSignal, and its old name as well, but not both
   await expect(agent.run('Hi', thread, { signal: abortSignal })).rejects.toBe(reason);
   await expect(agent.stream('Hi', thread, { abortSignal }).response).rejects.toBe(reason);
   const both = { abortSignal, signal: abortSignal };
-  await expect(agent.run('Hi', thread, both)).rejects.toThrow('which are the same');
+  await expect(agent.run('Hi', thread, both)).rejects.toThrow('got both abortSignal and signal');
 });
 
 /** An agent with a tool that ends with its signal, or ignores it and ends when it is told. */

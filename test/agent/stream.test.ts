@@ -3,10 +3,10 @@ import {
   type Agent,
   type AgentStreamEvent,
   createAgent,
-  eventsOf,
   memoryStore,
   type ThreadStore,
 } from 'holdpoint';
+import { eventsOf } from 'holdpoint/schemas';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { stories } from '../stories/stories.ts';
 import { errorCode } from '../support/error-code.ts';

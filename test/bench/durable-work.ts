@@ -1,4 +1,5 @@
-import { eventsOf, memoryStore, type ThreadStore } from 'holdpoint';
+import { memoryStore, type ThreadStore } from 'holdpoint';
+import { eventsOf } from 'holdpoint/schemas';
 import type { Contender } from './contender.ts';
 import { type HoldpointSetting, sharedStoreContender } from './holdpoint-contenders.ts';
 

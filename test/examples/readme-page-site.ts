@@ -10,15 +10,14 @@ import { launchChromium } from '../support/chromium.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** The files that README's section about a page has in its code blocks, by their names. */
-async function readmeFiles(): Promise<Map<string, string>> {
-  const readme = await readFile(join(root, 'README.md'), 'utf8');
-  const [, section = ''] = readme.split('## A page with `useChat`\n');
-  const blocks = [...section.matchAll(/```(?:tsx?|js)\n\/\/ (\S+)\n(.*?)```/gs)];
+/** The files that the docs' page about a chat page has in its code blocks, by their names. */
+async function documentedFiles(): Promise<Map<string, string>> {
+  const page = await readFile(join(root, 'docs/channels/page.md'), 'utf8');
+  const blocks = [...page.matchAll(/```(?:tsx?|js)\n\/\/ (\S+)\n(.*?)```/gs)];
   return new Map(blocks.map(([, name = '', code = '']) => [name, code]));
 }
 
-/** What `npm create vite` gives beside it. */
+/** The files that `npm create vite` adds. */
 const template = {
   'package.json': '{ "name": "page", "private": true, "type": "module" }',
   'index.html':
@@ -30,7 +29,7 @@ import App from './App.tsx';
 createRoot(document.getElementById('root')!).render(<StrictMode><App /></StrictMode>);`,
 };
 
-/** A fresh vite app with what README says in it, its server, and a browser. */
+/** A fresh vite app with what `docs/channels/page.md` says in it, its server, and a browser. */
 export class ReadmePageSite implements AsyncDisposable {
   readonly #folder: string;
   readonly #port: number;
@@ -103,7 +102,7 @@ export class ReadmePageSite implements AsyncDisposable {
 }
 
 async function writeApp(folder: string, port: number): Promise<void> {
-  const files = await readmeFiles();
+  const files = await documentedFiles();
   const server = files.get('server.ts') ?? '';
   const serve = files.get('serve.js') ?? '';
   const own = new Map([
@@ -122,7 +121,7 @@ async function writeApp(folder: string, port: number): Promise<void> {
 }
 
 function replaced(text: string, old: string, by: string): string {
-  if (!text.includes(old)) throw new Error(`README does not say ${old}.`);
+  if (!text.includes(old)) throw new Error(`docs/channels/page.md does not contain ${old}.`);
   return text.replace(old, by);
 }
 

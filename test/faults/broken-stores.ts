@@ -1,4 +1,5 @@
-import { eventsOf, type ThreadEvent, type ThreadEventType, type ThreadStore } from 'holdpoint';
+import type { ThreadEvent, ThreadEventType, ThreadStore } from 'holdpoint';
+import { eventsOf } from 'holdpoint/schemas';
 import { chainedEach, endOf } from '../support/chained.ts';
 import type { StoreView } from './mortal-world.ts';
 

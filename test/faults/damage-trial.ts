@@ -4,6 +4,7 @@ import {
   type AgentThread,
   createAgent,
   HoldpointError,
+  memoryStore,
   type ThreadEvent,
   type ThreadStore,
 } from 'holdpoint';
@@ -11,6 +12,7 @@ import { eventsIn } from '../support/events-in.ts';
 import { audit } from './auditor.ts';
 import { callHistories, callOf } from './call-histories.ts';
 import type { Effect } from './evidence.ts';
+import { goldenThread } from './golden-thread.ts';
 import { notingTool } from './noting-tool.ts';
 import { statelessModel } from './stateless-model.ts';
 
@@ -28,6 +30,14 @@ export interface Opening {
   /** What the thread was before it was damaged. */
   sound: readonly ThreadEvent[];
   open: (agent: Agent) => Promise<AgentThread>;
+}
+
+const { threadId: goldenId, sound: goldenEvents } = goldenThread();
+
+/** Tries the JSON form of the golden thread, damaged. */
+export async function tryRestoring(damaged: string): Promise<Trial> {
+  const open = async (agent: Agent) => agent.restore(damaged);
+  return tryDamaged({ store: memoryStore(), threadId: goldenId, sound: goldenEvents, open });
 }
 
 /**

@@ -2,14 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import {
-  createAgent,
-  eventsOf,
-  type LogEnd,
-  type LogEntry,
-  memoryStore,
-  type ThreadEvent,
-} from 'holdpoint';
+import { createAgent, type LogEnd, type LogEntry, memoryStore, type ThreadEvent } from 'holdpoint';
+import { eventsOf } from 'holdpoint/schemas';
 import { type SqliteStore, sqliteStore } from 'holdpoint/stores/sqlite';
 import { chainedEach, endOf } from '../support/chained.ts';
 import { statelessModel } from './stateless-model.ts';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ThreadEvent, threadEventSchema } from 'holdpoint';
+import type { ThreadEvent } from 'holdpoint';
+import { threadEventSchema } from 'holdpoint/schemas';
 import { z } from 'zod';
 
 const golden = join(import.meta.dirname, '..', 'golden', 'thread-v1.json');

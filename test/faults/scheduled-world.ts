@@ -5,11 +5,11 @@ import {
   type AgentThread,
   type ApprovalRequestContent,
   createAgent,
-  eventsOf,
   memoryStore,
   type ThreadEvent,
   type ThreadStore,
 } from 'holdpoint';
+import { eventsOf } from 'holdpoint/schemas';
 import { vi } from 'vitest';
 import { eventsIn } from '../support/events-in.ts';
 import { cityInput } from '../support/travel-world.ts';

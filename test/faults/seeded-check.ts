@@ -1,12 +1,18 @@
 import * as fc from 'fast-check';
+import { expect } from 'vitest';
 
-/* Shrinking ends then, so that the seed is told before the test runner loses its patience. */
-const limitMs = 150_000 * Number(process.env['HOLDPOINT_TIMES'] ?? 1);
+/** How much to try. */
+interface Trials {
+  numRuns: number;
+  endOnFailure?: boolean;
+  /** Shrinking ends then, so that the seed is reported before the test times out; after 150 s by default. */
+  limitMs?: number;
+}
 
 /** Tries a property on many inputs: on the same ones again where HOLDPOINT_SEED says so, else on others each time. */
 export async function tryOut<INPUT>(
   property: fc.IAsyncProperty<INPUT>,
-  options: { numRuns: number; endOnFailure?: boolean },
+  { limitMs = 150_000, ...options }: Trials,
 ): Promise<fc.RunDetails<INPUT>> {
   const seed = process.env['HOLDPOINT_SEED'];
   return fc.check(property, {
@@ -20,11 +26,13 @@ export async function tryOut<INPUT>(
 /** Throws for a property that does not hold, and says how to see that again. */
 export async function mustHold<INPUT>(
   property: fc.IAsyncProperty<INPUT>,
-  options: { numRuns: number },
+  trials: Trials,
 ): Promise<void> {
-  const details = await tryOut(property, options);
+  const details = await tryOut(property, trials);
   if (!details.failed) return;
-  const again = `To see this again: HOLDPOINT_SEED=${details.seed} npx vitest run --config test/vitest.config.ts test/faults/interleavings.test.ts`;
+  const { testPath = '' } = expect.getState();
+  const config = testPath.endsWith('.deep.ts') ? 'deep' : 'vitest';
+  const again = `To see this again: HOLDPOINT_SEED=${details.seed} npx vitest run --config test/${config}.config.ts ${testPath}`;
   throw new Error(`${fc.defaultReportMessage(details) ?? ''}\n\n${again}`, {
     cause: details.errorInstance,
   });

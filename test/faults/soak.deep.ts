@@ -5,8 +5,8 @@ import { type PostgresPool, postgresStore } from 'holdpoint/stores/postgres';
 import { runWorker } from 'holdpoint/worker';
 import type { Pool } from 'pg';
 import { z } from 'zod';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PostgresServer } from '../support/postgres-server.ts';
+import { afterAll, expect, test } from 'vitest';
+import { sharedPostgres } from '../support/shared-postgres.ts';
 import { benchModel } from '../bench/bench-model.ts';
 import { Ledger, transferTool } from '../bench/transfer-tool.ts';
 
@@ -25,11 +25,8 @@ interface Reading {
   queriesPerCycle: number;
 }
 
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await PostgresServer.start();
-}, 120_000);
-afterAll(async () => server[Symbol.asyncDispose](), 60_000);
+const server = sharedPostgres();
+afterAll(async () => server[Symbol.asyncDispose]());
 
 /** The pool, counting its queries. */
 function counted(pool: Pool): { pool: PostgresPool; queries: () => number } {

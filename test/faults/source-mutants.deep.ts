@@ -29,8 +29,10 @@ test.each(sourceMutants)('the tests find out where not: $promise', (mutant) => {
   const [file, name] = mutant.suite;
   try {
     const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-    const config = ['--config', 'test/vitest.config.ts'];
-    const parameters = ['run', ...config, `test/${file}.test.ts`, '-t', name];
+    const [config, path] = file.endsWith('.deep')
+      ? ['test/deep.config.ts', `test/${file}.ts`]
+      : ['test/vitest.config.ts', `test/${file}.test.ts`];
+    const parameters = ['run', '--config', config, path, '-t', name];
     const { status, stdout, stderr } = spawnSync(process.execPath, [vitest, ...parameters], {
       cwd: folder,
       encoding: 'utf8',

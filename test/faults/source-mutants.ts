@@ -4,14 +4,14 @@ export interface SourceMutant {
   file: string;
   from: string;
   to: string;
-  /** The test that must find out: its file, and a part of its name. */
+  /** The test that must find out: its file, with `.deep` for one of the deep tests, and a part of its name. */
   suite: readonly [file: string, name: string];
   /** What it says then. */
   sentence: RegExp;
 }
 
-const schedules = ['faults/interleavings', 'no promise is broken'] as const;
-const crashes = ['faults/crash-points', 'with others beside'] as const;
+const schedules = ['faults/interleavings.deep', 'no promise is broken'] as const;
+const crashes = ['faults/crash-points.deep', 'with others beside'] as const;
 /* Which promise goes first depends on the schedule. */
 const anyFault = /AssertionError: expected \[.*\] to deeply equal \[\]/;
 const copies = ['faults/two-copies', 'goes on twice'] as const;
@@ -45,8 +45,8 @@ const loopMutants: readonly SourceMutant[] = [
   {
     promise: 'what others appended first is read before it is decided again',
     file: 'thread/thread-log.ts',
-    from: 'if (isConflict(error) || ',
-    to: 'if (isConflict(error)) return content.events; if (',
+    from: 'if (!isAppended) return undefined;',
+    to: 'if (!isAppended) return content.events;',
     suite: schedules,
     sentence: anyFault,
   },
@@ -72,7 +72,7 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a key is read off the log, and not made by the run',
-    file: 'thread/apply-step.ts',
+    file: 'thread/apply/apply-call.ts',
     from: 'call.attempts += 1;',
     to: 'call.attempts += 1; call.idempotencyKey = `${run?.runId}.${event.step}.${event.index}`;',
     suite: copies,
@@ -80,7 +80,7 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a thread is its own agent’s',
-    file: 'agent/thread-owner.ts',
+    file: 'agent/thread-handles.ts',
     from: 'if (!created || agent === name) return;',
     to: 'if (created || agent !== name) return;',
     suite: schedules,
@@ -128,7 +128,7 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'the result of an earlier attempt is late',
-    file: 'agent/calls/find-call.ts',
+    file: 'thread/find-call.ts',
     from: 'isAwaited && call.attempts === attempted.attempt',
     to: 'isAwaited',
     suite: ['agent/fence', 'the result of an earlier attempt is late'],
@@ -172,8 +172,8 @@ const peopleMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a turn that was stopped stays so, whatever results come later',
-    file: 'thread/apply-step.ts',
-    from: '!draft.isStopped && !calls.some(endsTurn)',
+    file: 'thread/apply/apply-call.ts',
+    from: '!head.isStopped && !calls.some(endsTurn)',
     to: '!calls.some(endsTurn)',
     suite: ['agent/stop', 'the result of a tool that ignores its signal'],
     sentence: /AssertionError/,
@@ -196,8 +196,8 @@ const peopleMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a message that was withdrawn is not replied to',
-    file: 'thread/apply-step.ts',
-    from: 'draft.modelIsNext = before.modelIsNext;',
+    file: 'thread/apply/apply-step.ts',
+    from: 'head.modelIsNext = before.modelIsNext;',
     to: '',
     suite: ['agent/retract', 'nothing of it is left for the model'],
     sentence: /messages must not be empty/,

@@ -1,10 +1,5 @@
-import {
-  eventsOf,
-  type LogEntry,
-  type ThreadEvent,
-  type ThreadStore,
-  type ThreadSummary,
-} from 'holdpoint';
+import type { LogEntry, ThreadEvent, ThreadStore, ThreadSummary } from 'holdpoint';
+import { eventsOf } from 'holdpoint/schemas';
 import { z } from 'zod';
 import type { Effect, Evidence } from './evidence.ts';
 

@@ -6,7 +6,8 @@ import {
   type ToolExecutionOptions,
   type ToolSet,
 } from 'ai';
-import { createAgent, eventsOf, later, memoryStore, type ThreadStore } from 'holdpoint';
+import { createAgent, later, memoryStore, type ThreadStore } from 'holdpoint';
+import { eventsOf } from 'holdpoint/schemas';
 import { type GuardOptions, guardTools } from 'holdpoint/middleware';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

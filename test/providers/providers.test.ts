@@ -1,5 +1,6 @@
 import { APICallError } from 'ai';
-import { type AgentResponse, approvalResponseSchema, memoryStore, type RunInput } from 'holdpoint';
+import { type AgentResponse, memoryStore, type RunInput } from 'holdpoint';
+import { approvalResponseSchema } from 'holdpoint/schemas';
 import { describe, expect, test } from 'vitest';
 import type { PlayedModel, ScriptedStep } from '../support/script.ts';
 import { modes } from '../support/streaming-agent.ts';

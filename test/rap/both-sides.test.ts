@@ -1,8 +1,24 @@
 import type { Agent, AgentThread } from 'holdpoint';
 import { expect, test, vi } from 'vitest';
-import { bothSides } from './agent-and-tool-server.ts';
+import { bothSides } from './both-sides.ts';
 
 const signing = { secret: `whsec_${btoa('another secret, of thirty-two bytes')}` };
+
+/** Both sides, signed, of a tool that asks where to deploy; and the event that stops it. */
+function signedSides() {
+  const stopped = Promise.withResolvers<unknown>();
+  const sides = bothSides({
+    serverOptions: { signing },
+    toolOptions: { signing },
+    async execute({ service }, { askUser, signal }) {
+      signal.addEventListener('abort', stopped.resolve);
+      const choices = ['Staging', 'Production', 'Nowhere'];
+      const { label } = await askUser({ prompt: `Where to, ${service}?`, choices, default: 2 });
+      return label === 'Nowhere' ? 'Error: The user said no.' : `${service} is on ${label}`;
+    },
+  });
+  return { ...sides, stopped: stopped.promise };
+}
 
 async function askedThread(agent: Agent): Promise<AgentThread> {
   return vi.waitFor(async () => {
@@ -13,12 +29,12 @@ async function askedThread(agent: Agent): Promise<AgentThread> {
 }
 
 test.each([
-  { pick: '1', result: 'shop is on Production' },
-  { pick: '2', result: 'Error: The user said no.' },
+  { pick: '1', told: 'shop is on Production' },
+  { pick: '2', told: 'Error: The user said no.' },
 ])(
-  'S0-33: a remote tool of this package asks through this package, signed, and the model sees but the result: $result',
+  'S0-33: a remote tool of this package asks through this package, signed, and the model sees but the result: $told',
   async (row) => {
-    const { agent, prompts } = bothSides({ signing }, { signing });
+    const { agent, prompts } = signedSides();
     const asked = await agent.run('Deploy the shop.', await agent.thread('t'));
     expect(asked.status).toBe('waiting');
     const thread = await askedThread(agent);
@@ -34,13 +50,13 @@ test.each([
     const { text } = await agent.run([], await agent.thread('t'));
     expect(text).toBe('Done.');
     const prompt = JSON.stringify(prompts.at(-1));
-    expect(prompt).toContain(row.result);
+    expect(prompt).toContain(row.told);
     expect(prompt).not.toContain('Where to');
   },
 );
 
 test('O0-09: a call that is cancelled here stops there', async () => {
-  const { agent, stopped } = bothSides({ signing }, { signing });
+  const { agent, stopped } = signedSides();
   await agent.run('Deploy the shop.', await agent.thread('t'));
   const thread = await askedThread(agent);
   await agent.cancel(thread);

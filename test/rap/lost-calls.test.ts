@@ -1,11 +1,17 @@
-import { checkRemoteCalls, type ToolServerOptions } from 'holdpoint/rap';
+import { checkRemoteCalls, type ServedCall, type ToolServerOptions } from 'holdpoint/rap';
 import { describe, expect, test, vi } from 'vitest';
-import { bothSides } from './agent-and-tool-server.ts';
+import { bothSides } from './both-sides.ts';
 import { pick, RemoteWorld } from './remote-world.ts';
 import { hangUp, json, status } from './tool-server.ts';
 
 const lostText = 'The tool server no longer has this call. It is unknown whether it took effect.';
 const asked = { thread_id: 't', tool_call_id: 'call_abc123' };
+
+/** What a tool does that only asks. */
+async function execute(_input: unknown, { askUser }: ServedCall): Promise<string> {
+  const choices = ['Staging', 'Nowhere'];
+  return (await askUser({ prompt: 'Where to?', choices, default: 1 })).label;
+}
 
 describe('a call that the tool server drops ends, and the model reads why:', () => {
   test.each<[string, Partial<ToolServerOptions>, string]>([
@@ -30,7 +36,7 @@ describe('a call that the tool server drops ends, and the model reads why:', () 
       '(HTTP 401): The signature is not valid.',
     ],
   ])('%s', async (_what, options, why) => {
-    const { agent, prompts } = bothSides(options);
+    const { agent, prompts } = bothSides({ execute, serverOptions: options });
     const { status: end, thread } = await agent.run('Deploy.', await agent.thread('t'));
     expect(end).toBe('completed');
     const error = `Not run: the tool server refused the call ${why}`;
@@ -65,7 +71,7 @@ describe('a call that the tool server drops ends, and the model reads why:', () 
 });
 
 test('a person answers after the tool server was started again: the call ends as lost, and the model goes on', async () => {
-  const { agent, prompts, restart } = bothSides();
+  const { agent, prompts, restart } = bothSides({ execute });
   await agent.run('Deploy.', await agent.thread('t'));
   const thread = await vi.waitFor(async () => {
     const seen = await agent.thread('t');

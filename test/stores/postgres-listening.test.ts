@@ -1,31 +1,20 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import {
   type PostgresConnection,
   type PostgresPool,
-  type PostgresStore,
   postgresStore,
 } from 'holdpoint/stores/postgres';
 import type { Pool } from 'pg';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { ThreadNotice } from 'holdpoint';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { listening } from '../support/listening.ts';
 import { appendPlain } from '../support/plain-entries.ts';
-import { PostgresServer } from '../support/postgres-server.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
 
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await PostgresServer.start();
-}, 120_000);
-afterAll(async () => server[Symbol.asyncDispose](), 60_000);
+const server = sharedPostgres();
+afterAll(async () => server[Symbol.asyncDispose]());
 
 /** Asks again until it is so; the test fails when it takes too long. */
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   await vi.waitUntil(isSo, { timeout: 20_000, interval: 5 });
-}
-
-function listening(store: PostgresStore) {
-  const heard: (ThreadNotice | undefined)[] = [];
-  const stop = store.subscribe((notice) => heard.push(notice));
-  return { heard, stop, hears: async (count: number) => until(() => heard.length === count) };
 }
 
 async function terminate(admin: Pool, name: string): Promise<void> {
@@ -115,22 +104,6 @@ describe('subscribe', () => {
     await hears(1);
     expect([pool.totalCount, listenPool.totalCount]).toEqual([0, 1]);
     await stop();
-  });
-
-  test('waits for a server that is away, and can be ended while it does', async () => {
-    const database = await server.createDatabase();
-    const writer = postgresStore(server.pool(database));
-    const { hears, stop } = listening(postgresStore(server.pool(database)));
-    await hears(1);
-    await server.restart();
-    await hears(2);
-    await appendPlain(writer, 't', due(1));
-    await hears(3);
-    await stop();
-    const away = listening(postgresStore(server.pool('nowhere')));
-    await turn();
-    await away.stop();
-    expect(away.heard).toEqual([]);
   });
 });
 

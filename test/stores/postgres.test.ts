@@ -1,21 +1,18 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { LogEntry, ThreadStore } from 'holdpoint';
-import { storeConformance } from 'holdpoint/testing';
+import { storeConformance } from 'holdpoint/testing/store';
 import { postgresSchema, postgresStore } from 'holdpoint/stores/postgres';
 import type { Pool } from 'pg';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { stories } from '../stories/stories.ts';
 import { errorCode } from '../support/error-code.ts';
 import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
-import { PostgresServer } from '../support/postgres-server.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
 import { inMemoryKit, scriptedModel } from '../support/scripted-model.ts';
 import { book, type Ran, travelTools, travelWorld } from '../support/travel-world.ts';
 
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await PostgresServer.start();
-}, 120_000);
-afterAll(async () => server[Symbol.asyncDispose](), 60_000);
+const server = sharedPostgres();
+afterAll(async () => server[Symbol.asyncDispose]());
 
 /** Entries of one event each, after `revision`. */
 const entries = (count: number, revision = 0, text = 'x'): LogEntry[] =>
@@ -71,9 +68,9 @@ describe('the schema', () => {
     await Promise.all(pools.map(async (pool) => pool.query('select')));
     const reads = pools.map(async (pool) => postgresStore(pool).read('t'));
     expect(await Promise.all(reads)).toEqual(pools.map(() => []));
-    const late = postgresStore(server.pool('test_later'));
+    const late = postgresStore(server.pool(`${database}_later`));
     await expect(late.read('t')).rejects.toThrow('does not exist');
-    await server.pool(database).query('create database test_later');
+    await server.pool(database).query(`create database ${database}_later`);
     expect(await late.read('t')).toEqual([]);
   });
 
@@ -129,17 +126,6 @@ describe('an append', () => {
     }
     const { rows } = await server.pool(database).query('select count(*) from holdpoint_entries');
     expect(rows).toEqual([{ count: '100' }]);
-  });
-
-  test('that has resolved survives a crash of the server, even where commits do not wait', async () => {
-    const database = await server.createDatabase();
-    const hasty = server.pool(database, { options: '-c synchronous_commit=off' });
-    const store = postgresStore(hasty);
-    for (let revision = 0; revision < 5; revision++) await appendTo(store, revision);
-    await hasty.query('create table unflushed ()');
-    await server.crash();
-    expect(await store.read('t')).toHaveLength(5);
-    await expect(hasty.query('select from unflushed')).rejects.toThrow('does not exist');
   });
 
   test.each([
@@ -267,19 +253,5 @@ describe('agents on Postgres', () => {
       expect(status).toBe('idle');
       expect(records.map((call) => call.status)).toEqual(calls.map(() => 'succeeded'));
     }
-  });
-
-  test('the server is restarted between request and answer: the thread goes on', async () => {
-    const database = await server.createDatabase();
-    const played = scriptedModel([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
-    const store = postgresStore(server.pool(database));
-    const world = travelWorld(played, () => store);
-    const agent = world.agent();
-    const waiting = await agent.run('Book', await agent.thread('t'));
-    await server.restart();
-    const answers = waiting.approvalRequests.map((request) => request.approve());
-    const response = await agent.run(answers, waiting.thread);
-    expect(response).toMatchObject({ status: 'completed', text: 'Done.' });
-    expect(world.ran).toHaveLength(1);
   });
 });

@@ -4,42 +4,13 @@ import { DatabaseSync } from 'node:sqlite';
 import type { ThreadNotice } from 'holdpoint';
 import { type SqliteStore, sqliteStore } from 'holdpoint/stores/sqlite';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { inFolder } from '../faults/in-folder.ts';
+import { withSqliteStore } from '../support/with-sqlite-store.ts';
 import { plainEnd, appendPlain, plainEntry, plainSummary } from '../support/plain-entries.ts';
-
-/** A file with a store on it, and what is gone afterwards. */
-async function withStore(
-  work: (store: SqliteStore, path: string, folder: string) => Promise<void>,
-): Promise<void> {
-  await inFolder(async (folder) => {
-    const path = join(folder, 'threads.sqlite');
-    using store = sqliteStore(path);
-    await work(store, path, folder);
-  });
-}
 
 /** Lets the microtasks pass in which listeners are called. */
 const settle = async (): Promise<void> => {
   await Promise.resolve();
 };
-
-describe('threads with large entries', () => {
-  test('slow down no other thread: 1,000 reads and appends beside 20 MB take under a second', async () => {
-    await withStore(async (store) => {
-      for (const neighbour of ['a', 'c']) {
-        const large = plainEntry(1, 'x'.repeat(20_000_000));
-        await store.append(neighbour, plainEnd(0), [large], plainSummary(neighbour));
-      }
-      const started = performance.now();
-      for (let revision = 1; revision <= 1_000; revision += 1) {
-        await appendPlain(store, 'b', { revision });
-        expect(await store.read('b', revision - 1)).toHaveLength(1);
-        await store.head('b');
-      }
-      expect(performance.now() - started).toBeLessThan(1_000);
-    });
-  });
-});
 
 describe('a deleted thread', () => {
   const marker = 'the-secret-of-thread';
@@ -67,7 +38,7 @@ describe('a deleted thread', () => {
   }
 
   test('leaves no byte in the files, in small entries or large ones', async () => {
-    await withStore(async (store, _path, folder) => {
+    await withSqliteStore(async (store, _path, folder) => {
       const revision = await fill(store);
       expect(holders(folder)).not.toEqual([]);
       await store.delete(marker, plainEnd(revision));
@@ -77,7 +48,7 @@ describe('a deleted thread', () => {
   });
 
   test('is out of the write-ahead log with the next append, where another process was reading', async () => {
-    await withStore(async (store, path, folder) => {
+    await withSqliteStore(async (store, path, folder) => {
       const revision = await fill(store);
       const reader = new DatabaseSync(path);
       reader.exec('begin; select count(*) from holdpoint_threads');
@@ -94,7 +65,7 @@ describe('a claim', () => {
   const claim = { agent: null, dueBefore: 10, until: 20, limit: 1 };
 
   test('that finds nothing due waits for no writer, and one that finds something does', async () => {
-    await withStore(async (_, path) => {
+    await withSqliteStore(async (_, path) => {
       using store = sqliteStore(path, { busyTimeoutMs: 1 });
       const writer = new DatabaseSync(path);
       writer.exec('begin immediate');
@@ -119,7 +90,7 @@ describe('subscribe', () => {
 
   test('hears of appends by this store at once, and of those by other processes within 50 ms', async () => {
     vi.useFakeTimers();
-    await withStore(async (store, path) => {
+    await withSqliteStore(async (store, path) => {
       using other = sqliteStore(path);
       const heard: Heard = [];
       const stop = store.subscribe((notice) => heard.push(notice));
@@ -139,7 +110,7 @@ describe('subscribe', () => {
   });
 
   test('is silent about own appends that leave the thread running or without a deadline', async () => {
-    await withStore(async (store) => {
+    await withSqliteStore(async (store) => {
       const heard: Heard = [];
       const stop = store.subscribe((notice) => heard.push(notice));
       await appendPlain(store, 'running', { status: 'running', nextDeadline: 5 });
@@ -153,7 +124,7 @@ describe('subscribe', () => {
 
   test('has one timer for all subscribers, which ends with the last of them', async () => {
     vi.useFakeTimers();
-    await withStore(async (store) => {
+    await withSqliteStore(async (store) => {
       const heard: string[] = [];
       const stops = ['a', 'b', 'c'].map((name) => store.subscribe(() => heard.push(name)));
       expect(vi.getTimerCount()).toBe(1);
@@ -172,7 +143,7 @@ describe('subscribe', () => {
 
   test('ends when the store is closed', async () => {
     vi.useFakeTimers();
-    await withStore(async (store) => {
+    await withSqliteStore(async (store) => {
       const heard: Heard = [];
       const stop = store.subscribe((notice) => heard.push(notice));
       store.close();

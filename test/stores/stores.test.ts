@@ -1,4 +1,4 @@
-import { storeConformance } from 'holdpoint/testing';
+import { storeConformance } from 'holdpoint/testing/store';
 import { describe, test } from 'vitest';
 import { storeKits } from '../support/store-kits.ts';
 

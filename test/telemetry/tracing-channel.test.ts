@@ -1,5 +1,6 @@
 import { tool } from 'ai';
-import { HoldpointError, later, memoryStore, type ThreadStore, threadEventSchema } from 'holdpoint';
+import { HoldpointError, later, memoryStore, type ThreadStore } from 'holdpoint';
+import { threadEventSchema } from 'holdpoint/schemas';
 import { askConfirmation } from 'holdpoint/tools';
 import { describe, expect, test, vi } from 'vitest';
 import { errorCode } from '../support/error-code.ts';

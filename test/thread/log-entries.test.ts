@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createAgent, eventsOf, type LogEntry, memoryStore, type ThreadStore } from 'holdpoint';
+import { createAgent, type LogEntry, memoryStore, type ThreadStore } from 'holdpoint';
+import { eventsOf } from 'holdpoint/schemas';
 import { expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';

@@ -1,6 +1,7 @@
 import type { ModelMessage } from 'ai';
 import * as fc from 'fast-check';
-import { eventsOf, type ThreadEvent, type ThreadStore } from 'holdpoint';
+import type { ThreadEvent, ThreadStore } from 'holdpoint';
+import { eventsOf } from 'holdpoint/schemas';
 import { expect, test } from 'vitest';
 import { look, memoryWorld, travelTools } from '../support/travel-world.ts';
 

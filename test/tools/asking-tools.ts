@@ -1,5 +1,10 @@
-import type { AgentOptions, QuestionRequestContent, QuestionResponseContent } from 'holdpoint';
-import { type Question, questionTool } from 'holdpoint/tools';
+import type {
+  AgentOptions,
+  Question,
+  QuestionRequestContent,
+  QuestionResponseContent,
+} from 'holdpoint';
+import { questionTool } from 'holdpoint/tools';
 import { z } from 'zod';
 import { storeKits } from '../support/store-kits.ts';
 import { askOne, overTheWire } from './asked.ts';

@@ -1,6 +1,6 @@
 import { tool } from 'ai';
-import type { AgentOptions } from 'holdpoint';
-import { type Question, questionTool } from 'holdpoint/tools';
+import type { AgentOptions, Question } from 'holdpoint';
+import { questionTool } from 'holdpoint/tools';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { travelTools } from '../support/travel-world.ts';

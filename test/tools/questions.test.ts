@@ -1,4 +1,5 @@
-import { type Question, userChoice } from 'holdpoint/tools';
+import type { Question } from 'holdpoint';
+import { userChoice } from 'holdpoint/tools';
 import { describe, expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';

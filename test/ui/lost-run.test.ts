@@ -70,7 +70,7 @@ test('a page that follows a run which is recorded as gone ends as for one that f
   const following = chatPage(createUiHandler({ agent, authorize, wait, onError }), { messages });
   await following.chat.resumeStream();
   expect(following.errors).toMatchObject([{ message: 'Try again.' }]);
-  expect(heard).toMatchObject([{ message: expect.stringContaining('gone') }]);
+  expect(heard).toMatchObject([{ message: expect.stringContaining('died or stalled') }]);
   const page = chatPage(createUiHandler({ agent, authorize }), { messages });
   await page.chat.sendMessage();
   await page.quiet();

@@ -1,4 +1,5 @@
-import { memoryStore, type AgentOptions, questionRequestSchema } from 'holdpoint';
+import { memoryStore, type AgentOptions } from 'holdpoint';
+import { questionRequestSchema } from 'holdpoint/schemas';
 import { questionTools } from 'holdpoint/tools';
 import {
   createUiHandler,

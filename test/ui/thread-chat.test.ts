@@ -1,6 +1,7 @@
 import { Chat } from '@ai-sdk/react';
 import { isToolUIPart, type UIMessage } from 'ai';
-import { type AgentOptions, memoryStore, questionRequestSchema } from 'holdpoint';
+import { type AgentOptions, memoryStore } from 'holdpoint';
+import { questionRequestSchema } from 'holdpoint/schemas';
 import { questionTools } from 'holdpoint/tools';
 import { createUiHandler, ThreadChat, toUIMessages, type UiHandlerOptions } from 'holdpoint/ui';
 import { describe, expect, test, vi } from 'vitest';

@@ -8,13 +8,18 @@ import { equalJson } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { isSamePlace, type OpenRequest, type ThreadHead } from '../../thread/thread-state.ts';
+import {
+  isExpired,
+  isSamePlace,
+  type OpenRequest,
+  type ThreadHead,
+} from '../../thread/thread-state.ts';
 import { closeRequestsOf } from './close-requests.ts';
-import { callOfId, refuseUnless } from './find-call.ts';
+import { callOfId, refuseUnless } from '../../thread/find-call.ts';
 import type { RequestMaking } from './make-request.ts';
 import { makeQuestion, type Question } from './question-call.ts';
 
-/** What a tool asks beside its call. */
+/** What a tool asks during its call. */
 export interface AskedDuringCall {
   toolCallId: string;
   question: Question;
@@ -22,8 +27,8 @@ export interface AskedDuringCall {
 }
 
 /**
- * Asks a person for a call that goes on. The same again while it is open is the same question; another replaces it, as the tool waits
- * for one answer at a time.
+ * Asks a question on behalf of a call. The same question again changes nothing; another replaces it, as a tool waits for one answer at a
+ * time.
  */
 export async function askDuringCall(
   log: ThreadLog,
@@ -40,7 +45,7 @@ export async function askDuringCall(
     refuseUnless(call, ['deferred', 'started', 'indeterminate'], 'a person can be asked');
     refuseOverdue(call, at);
     const open = openRequestOf(proposal.head, call);
-    const isOpen = open !== undefined && isSame(open, asking) && !isExpired(open, at);
+    const isOpen = open !== undefined && isSame(open, asking) && !isExpired(open.request, at);
     if (!isOpen) proposal.add(...askEvents(proposal.head, call, asking));
     standing = questionIn(openRequestOf(proposal.head, call)) ?? standing;
   });
@@ -55,17 +60,13 @@ function questionIn(open: OpenRequest | undefined): QuestionRequestContent | und
   return open?.request.type === 'question-request' ? open.request : undefined;
 }
 
-/* It fails when the thread goes on. */
+/* The next run ends it. */
 function refuseOverdue({ toolCallId, expiresAt = Infinity }: ToolCallRecord, now: number): void {
   if (now < expiresAt) return;
   throw new HoldpointError(
     'not-allowed',
-    `Call ${toolCallId} had to end before ${new Date(expiresAt).toISOString()}; nobody can be asked for it.`,
+    `Call ${toolCallId} expired at ${new Date(expiresAt).toISOString()}; it can no longer ask.`,
   );
-}
-
-function isExpired({ request }: OpenRequest, now: number): boolean {
-  return (request.expiresAt ?? Infinity) <= now;
 }
 
 function askEvents(
@@ -74,11 +75,11 @@ function askEvents(
   { request: asked, replyTo }: OpenRequest,
 ): ThreadEvent[] {
   const { createdAt: at } = asked;
-  /* Nobody is to answer what can't be brought any more. */
+  /* An answer after the call's deadline could not be sent. */
   const until = Math.min(asked.expiresAt ?? Infinity, expiresAt);
   const request = until === Infinity ? asked : { ...asked, expiresAt: until };
   const reply = replyTo === undefined ? {} : { replyTo };
-  const replaced = { reason: 'The tool has asked something else since.', at };
+  const replaced = { reason: 'The tool has asked another question.', at };
   return [
     ...closeRequestsOf(head, { step, index }, replaced),
     { type: 'request-opened', at, beside: { step, index }, ...reply, request },
@@ -87,7 +88,7 @@ function askEvents(
 
 function makeAsked(making: RequestMaking, question: Question, replyTo: unknown) {
   const fault = replyTo === undefined ? undefined : whyNotStrictJson(replyTo);
-  if (fault !== undefined) throw refused(`replyTo can't be kept as JSON: ${fault}.`);
+  if (fault !== undefined) throw refused(`replyTo must be JSON: ${fault}.`);
   try {
     return { request: makeQuestion(making, question), replyTo: plainCopy(replyTo) };
   } catch (error) {
@@ -96,14 +97,14 @@ function makeAsked(making: RequestMaking, question: Question, replyTo: unknown) 
 }
 
 function refused(why: string, cause?: unknown): HoldpointError {
-  return new HoldpointError('invalid-input', `This can't be asked: ${why}`, { cause });
+  return new HoldpointError('invalid-input', `Invalid question: ${why}`, { cause });
 }
 
 function isSame(standing: OpenRequest, asking: OpenRequest): boolean {
   return equalJson(contentOf(standing), contentOf(asking));
 }
 
-/* What stands in the log has the call beside it; ids and times are ours. */
+/* The stored question has its call; ids and times are ours. */
 function contentOf({ request, replyTo }: OpenRequest): unknown {
   const {
     requestId: _id,

@@ -4,39 +4,39 @@ import type { UserInputRequest } from '../../content/user-input.ts';
 import { requestDigest } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { dueCalls, type ThreadHead, type ThreadState } from '../../thread/thread-state.ts';
-import { applyRules } from './apply-rules.ts';
+import {
+  dueCalls,
+  isExpired,
+  type ThreadHead,
+  type ThreadState,
+} from '../../thread/thread-state.ts';
 import { closeEvents, outcomeUnstarted } from './close-requests.ts';
-import type { DecisionInput } from './decide-calls.ts';
+import { applyRules, type DecisionInput } from './decide-calls.ts';
 import { askAbout, providerRunner, type Runner } from './make-request.ts';
 import { beginningOf, ownRunner } from './tool-definitions.ts';
 
-/** An approved call, and what was shown of it. */
+/** An approved call, and the request that was shown for it. */
 export interface ApprovedCall {
   call: ToolCallRecord;
   request: ApprovalRequest;
 }
 
 /**
- * The events that start an approved call, or let its provider run it, or that say why neither may be: the last look before.
- * What was shown is recomputed from the stored bytes; what is not equal is asked again.
+ * The last check before an approved call starts: the events that start it (or let its provider run it), or that say why it must not. What
+ * was shown is recomputed from the stored bytes; if it differs, the call is asked about again.
  */
 export async function checkApproved(
   input: DecisionInput,
   approved: ApprovedCall,
 ): Promise<ThreadEvent[]> {
-  if (!isExpired(input, approved)) {
+  if (!isExpired(approved.request, input.now())) {
     const events = await eventsOfLook(input, approved);
-    /* A rule may take its time. */
-    if (!isExpired(input, approved)) return events;
+    /* Rules may have taken long. */
+    if (!isExpired(approved.request, input.now())) return events;
   }
   const { call, request } = approved;
-  const reason = 'The approval expired before the call began.';
+  const reason = 'The approval expired before the call started.';
   return closeEvents(request.requestId, call, { cause: 'expired', reason, at: input.now() });
-}
-
-function isExpired({ now }: DecisionInput, { request }: ApprovedCall): boolean {
-  return (request.expiresAt ?? Infinity) <= now();
 }
 
 async function eventsOfLook(input: DecisionInput, approved: ApprovedCall): Promise<ThreadEvent[]> {
@@ -51,7 +51,7 @@ async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<T
   const { step, index, toolName } = call;
   const at = input.now();
   const definition = input.tools.get(toolName);
-  /* It waits for an agent that has the tool: another version of the app may. */
+  /* It waits for an agent that has the tool, perhaps another version of the app. */
   if (definition === undefined) return [];
   if (definition.asking !== undefined) {
     const error = `Not run: the tool '${toolName}' now asks a question and cannot run.`;
@@ -65,7 +65,7 @@ async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<T
   return [{ type: 'call-ended', at, step, index, outcome }];
 }
 
-/** No tool and no rule of ours has a word in what the provider runs, whatever its name. */
+/** Our tools and rules do not apply to what the provider runs, whatever its name. */
 async function checkForwarded(
   input: DecisionInput,
   approved: ApprovedCall,
@@ -78,7 +78,7 @@ async function checkForwarded(
   return (await eventsOfChanged(input, approved, runner)) ?? [forwarded];
 }
 
-/** What becomes of a call whose stored bytes, or whose runner, are not what was shown; `undefined` where they are. */
+/** The events for a call whose stored bytes or runner differ from what was shown; `undefined` if nothing differs. */
 async function eventsOfChanged(
   input: DecisionInput,
   approved: ApprovedCall,
@@ -127,7 +127,7 @@ async function askAgain(
   ];
 }
 
-/** The event that asks about a call; the call itself stands in the assistant message, and is not repeated. */
+/** The event that opens a request about a call. The call itself is in the assistant message and is not repeated. */
 export function openedEvent(
   { step, index }: { step: number; index: number },
   request: UserInputRequest,
@@ -136,10 +136,10 @@ export function openedEvent(
   return { type: 'request-opened', at: request.createdAt, place: { step, index }, request: asked };
 }
 
-/** What was found out about approved calls, by request: the events of their start, or of why they may not start. */
+/** The results of the last check, by request id: the events that start a call, or say why it may not start. */
 export type CheckedCalls = ReadonlyMap<string, readonly ThreadEvent[]>;
 
-/** Checks a last time the calls of a head that a person approved and that can go on now. Nothing is recorded here. */
+/** Makes the last check of the approved calls in `head` that can start now. Records nothing. */
 export async function checkApprovedCalls(
   decisions: DecisionInput,
   state: ThreadState,
@@ -154,7 +154,7 @@ export async function checkApprovedCalls(
   return new Map(checked.filter(([, events]) => events.length > 0));
 }
 
-/** Each of those calls, with what was shown. */
+/** Those calls, with their requests. */
 function approvedCalls(state: ThreadState, head: ThreadHead): ApprovedCall[] {
   const justEnded = new Map(
     head.newlyPast.requests.map((ended) => [ended.request.requestId, ended]),
@@ -166,7 +166,7 @@ function approvedCalls(state: ThreadState, head: ThreadHead): ApprovedCall[] {
   });
 }
 
-/** What was found out, for the calls of a newer head that can go on still. */
+/** The events of checked calls that can still start in a newer head. */
 export function eventsOfApproved(head: ThreadHead, checked: CheckedCalls): ThreadEvent[] {
   return dueCalls(head).flatMap((call) => checked.get(call.requestId ?? '') ?? []);
 }

@@ -1,13 +1,13 @@
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
-import { isSamePlace, type ThreadHead } from '../../thread/thread-state.ts';
-import { callAt } from './find-call.ts';
+import { isExpired, isSamePlace, type ThreadHead } from '../../thread/thread-state.ts';
+import { callAt } from '../../thread/find-call.ts';
 
 const approvalExpired = 'The request for approval expired unanswered.';
 const questionExpired = 'The question expired unanswered.';
 
-/** The events that close what expired, but for what is answered in the same input. */
+/** The events that close expired requests, except those answered in the same input. */
 export function expiryEvents(
   head: ThreadHead,
   answers: readonly UserInputResponseContent[],
@@ -15,7 +15,7 @@ export function expiryEvents(
 ): ThreadEvent[] {
   const answered = new Set(answers.map(({ requestId }) => requestId));
   return head.openRequests
-    .filter(({ request }) => (request.expiresAt ?? Infinity) <= now)
+    .filter(({ request }) => isExpired(request, now))
     .filter(({ request }) => !answered.has(request.requestId))
     .flatMap(({ request, place }) =>
       closeEvents(request.requestId, callAt(head, place), {
@@ -26,28 +26,28 @@ export function expiryEvents(
     );
 }
 
-/** The events that give up the deferred calls whose result has not come in time. */
+/** The events that end deferred calls whose result is overdue. */
 export function overdueEvents(head: ThreadHead, now: number): ThreadEvent[] {
   return head.calls
-    .filter((call) => call.status === 'deferred' && (call.expiresAt ?? Infinity) <= now)
+    .filter((call) => call.status === 'deferred' && isExpired(call, now))
     .flatMap((call) =>
       endEvents(head, { ...endOfDeferred(call, 'The result did not come in time.'), at: now }),
     );
 }
 
-/** The events that cancel every open request, every deferred call, and every approved call that has not begun. */
+/** The events that cancel open requests, deferred calls, and approved calls that have not started. */
 export function cancelEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
   return [...cancelOpenEvents(head, reason, now), ...cancelApprovedEvents(head, reason, now)];
 }
 
-/** The events that cancel every approved call that has not begun. */
+/** The events that cancel approved calls that have not started. */
 export function cancelApprovedEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
   return head.calls
     .filter(({ status }) => status === 'approved')
     .flatMap((call) => closeEvents(call.requestId, call, { cause: 'cancelled', reason, at: now }));
 }
 
-/** The events that cancel what the step has open still; what the app asks by itself is not of the turn. */
+/** The events that cancel what is open in the step. Requests made by the app itself are not part of the turn. */
 export function interruptEvents(head: ThreadHead, now: number): ThreadEvent[] {
   const openRequests = head.openRequests.filter(
     ({ place, beside }) => place !== undefined || beside !== undefined,
@@ -55,7 +55,7 @@ export function interruptEvents(head: ThreadHead, now: number): ThreadEvent[] {
   return cancelEvents({ ...head, openRequests }, 'Interrupted', now);
 }
 
-/** The events that cancel every open request and every deferred call. */
+/** The events that cancel open requests and deferred calls. */
 export function cancelOpenEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
   const requests = head.openRequests.flatMap(({ request, place }) =>
     closeEvents(request.requestId, callAt(head, place), { cause: 'cancelled', reason, at: now }),
@@ -70,11 +70,11 @@ function endOfDeferred(
   { step, index }: CallPlace,
   reason: string,
 ): Omit<ThreadEventOf<'call-ended'>, 'at'> {
-  const error = `${reason} It goes on elsewhere, and its outcome is not known here.`;
+  const error = `${reason} It continues elsewhere, and its outcome is not known here.`;
   return { type: 'call-ended', step, index, outcome: { status: 'failed', error } };
 }
 
-/** The events that close a request, and end its call, if it has one. */
+/** The events that close a request, and end its call if it has one. */
 export function closeEvents(
   requestId: string | undefined,
   call: ToolCallRecord | undefined,
@@ -91,22 +91,22 @@ export function closeEvents(
   return events;
 }
 
-/** The outcome of a call that is not started (any more): denied, unless an attempt that was given up may have had its effect. */
+/** The outcome of a call that will not be started: denied, unless an earlier attempt may have taken effect. */
 export function outcomeUnstarted(
   { attempts }: ToolCallRecord,
   reason: string | undefined,
 ): ToolCallOutcome {
   if (attempts === 0) return { status: 'denied', reason };
-  const unknown = 'It was started before, and whether that took effect is not known.';
+  const unknown = 'It was started before, and it is unknown whether that took effect.';
   return { status: 'failed', error: `Not started again. ${reason ?? ''} ${unknown}` };
 }
 
-/** The event that ends a call that was begun, after those that close what it asks beside. */
+/** The event that ends a started call, preceded by those that close the questions asked during it. */
 export function endEvents(head: ThreadHead, ended: ThreadEventOf<'call-ended'>): ThreadEvent[] {
   return [...closeRequestsOf(head, ended, { reason: 'The call has ended.', at: ended.at }), ended];
 }
 
-/** The events that close what is asked beside a call. */
+/** The events that close the questions asked during a call. */
 export function closeRequestsOf(
   { openRequests }: ThreadHead,
   place: CallPlace,

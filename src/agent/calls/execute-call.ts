@@ -4,25 +4,24 @@ import { errorText } from '../../content/error-text.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import { jsonCopy, toJson } from '../../thread/tagged-json.ts';
-import { deferralOf } from './later.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
 /**
- * What `execute` is given beside its input: the AI SDK's options, which call of which thread it is, and a key for the tool's own
- * server. These are always there when a holdpoint agent runs the tool.
+ * What `execute` gets besides its input: the AI SDK's options, the call and its thread, and an idempotency key for the tool's server. A
+ * holdpoint agent always sets the optional properties.
  *
  * @example
  * execute: async (input, { idempotencyKey }: ToolRunOptions) => bank.pay(input, { idempotencyKey })
  */
 export interface ToolRunOptions extends ToolExecutionOptions<unknown> {
   /**
-   * Unique to this call, and the same in every process, at every attempt, and in every copy of the thread: give it to the server that
-   * does the work, so that it too does it once.
+   * Unique to this call, and the same in every process, attempt, and copy of the thread. Pass it to the server that does the work, so
+   * that the server too does it once.
    */
   idempotencyKey?: string;
-  /** How often the call has been started, this time included: above 1 only where the tool is idempotent, or a person had it tried again. */
+  /** The number of starts of this call, this one included: above 1 only if the tool is idempotent, or a person approved a retry. */
   attempt?: number;
-  /** The thread whose call it is: with `toolCallId`, what `agent.deliver` needs. */
+  /** The thread of the call: with `toolCallId`, what `agent.deliver` needs. */
   threadId?: string;
   /** The name that the tool has in the agent. */
   toolName?: string;
@@ -34,16 +33,16 @@ const modelOutputSchema = z.custom<ToolResultPart['output']>(
 );
 const jsonSchema = z.custom<JSONValue>((value) => value !== undefined);
 
-/** What came of running a call: its one result, or that it goes on outside. */
+/** The result of executing a call: its outcome, or that it continues elsewhere. */
 export type Execution =
   | { type: 'ended'; outcome: ToolCallOutcome }
   | { type: 'deferred'; expiresAfterMs?: number }
-  /** It has ignored its time limit, and what it came to is not known. */
+  /** It ignored its time limit, and its outcome is unknown. */
   | { type: 'lost' };
 
 /**
- * What a tool that is a generator has yielded so far, as the AI SDK's streams call it. Provisional: it is never recorded, and the next one,
- * or the call's result, takes its place. `output` is JSON.
+ * A preliminary result of a tool that is a generator, as in the AI SDK's streams. Provisional: it is never recorded, and the next one or
+ * the call's result replaces it. `output` is JSON.
  */
 export interface PreliminaryResult extends ToolCall {
   type: 'tool-result';
@@ -51,18 +50,18 @@ export interface PreliminaryResult extends ToolCall {
   preliminary: true;
 }
 
-/** What a call is run with. */
+/** What a call is executed with. */
 interface CallOptions {
   threadId: string;
   messages: () => readonly ModelMessage[];
   signal: AbortSignal | undefined;
-  /** Gets what the tool yields; without it, nobody is interested. */
+  /** Receives what the tool yields. */
   onPreliminary: ((result: PreliminaryResult) => void) | undefined;
-  /** Runs the tool's own work. */
+  /** Wraps the tool's own work. */
   around: (work: () => Promise<unknown>) => Promise<unknown>;
 }
 
-/** Runs one call that is recorded as started. Whatever the tool does, this resolves. */
+/** Executes a call that is recorded as started. Never rejects. */
 export async function executeCall(
   definition: ToolDefinition,
   call: ToolCallRecord,
@@ -70,10 +69,10 @@ export async function executeCall(
 ): Promise<Execution> {
   const { tool, context } = definition;
   if (options.signal?.aborted === true) {
-    return failed('Not run: the run was aborted before the call began.');
+    return failed('Not run: the run was aborted before the call started.');
   }
   const { toolCallId, toolName } = call;
-  /* A copy: what runs is made of the stored bytes, and is the tool's to change. */
+  /* A copy of the stored input, which the tool may change. */
   const input = plainCopy(call.input);
   const executionOptions = {
     toolCallId,
@@ -101,7 +100,7 @@ export async function executeCall(
   return { type: 'ended', outcome: await successOf(tool, call, output) };
 }
 
-/** What came of a call whose start was recorded too late: it was not run, and that is known. */
+/** The result of a call whose start was recorded too late: it was certainly not run. */
 export async function notRun(): Promise<Execution> {
   return failed(
     'Not run: recording the start took longer than the lease of the run. Nothing has happened.',
@@ -112,7 +111,7 @@ function failed(error: string): Execution {
   return { type: 'ended', outcome: { status: 'failed', error } };
 }
 
-/** The outcome of a call that succeeded, wherever its output comes from. */
+/** The outcome of a call that succeeded, here or elsewhere. */
 export async function successOf(
   tool: Tool | undefined,
   { toolCallId, input }: ToolCall,
@@ -128,7 +127,7 @@ export async function successOf(
   };
 }
 
-/** A tool may return an async iterable of preliminary outputs; the last is the output, as in the AI SDK. It waits for `onOutput`. */
+/** A tool may return an async iterable of preliminary outputs; the last is the output, as in the AI SDK. `onOutput` is awaited. */
 export async function lastOf(
   returned: unknown,
   onOutput?: (output: unknown) => void | Promise<void>,
@@ -158,7 +157,7 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
-/** The output as JSON. The call has happened, so an output that JSON can't hold is a success all the same. */
+/** The output as JSON. The call has happened, so an output that JSON can't hold is still a success. */
 function recordable(output: unknown): JSONValue {
   try {
     if (typeof output === 'function' || typeof output === 'symbol') {
@@ -172,16 +171,71 @@ function recordable(output: unknown): JSONValue {
   }
 }
 
-/** What the tool wants the model to see; when that fails, the plain output serves. */
+/** What the tool's `toModelOutput` returns; if it fails, the model gets the plain output. */
 async function modelOutputOf(
   tool: Tool,
   options: { toolCallId: string; input: unknown; output: unknown },
 ): Promise<ToolResultPart['output'] | undefined> {
   if (tool.toModelOutput === undefined) return undefined;
   try {
-    /* A copy: the tool may go on writing what it gave, and the log is bound to its bytes. */
+    /* A copy: the tool may keep changing its value, and the log must not. */
     return modelOutputSchema.parse(jsonCopy(await tool.toModelOutput(options)));
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Returned by `execute` when the result comes later, from elsewhere: the call stays open, the run ends with `waiting`, and
+ * `agent.deliver(thread, toolCallId, outcome)` delivers the outcome, once, from any process.
+ *
+ * @example
+ * execute: async (input, { toolCallId }) => {
+ *   await queue.add({ input, toolCallId });
+ *   return later;
+ * }
+ */
+export const later: unique symbol = Symbol.for('holdpoint.later');
+
+/** A result that comes later, within a time. */
+export interface Later {
+  readonly [later]: { expiresAfterMs?: number };
+}
+
+/**
+ * Like `later`, with a deadline in milliseconds: a call without an outcome by then fails when the thread is next run (a worker does
+ * that), and a later outcome is refused. The model is told that it is unknown whether the call took effect.
+ *
+ * Throws a `TypeError` unless `milliseconds` is a number above 0.
+ *
+ * @example
+ * return laterWithin(3_600_000);
+ */
+export function laterWithin(milliseconds: number): Later {
+  const expiresAfterMs = Math.ceil(milliseconds);
+  if (isTime(expiresAfterMs)) return { [later]: { expiresAfterMs } };
+  throw new TypeError(`laterWithin takes a number of milliseconds above 0; got ${milliseconds}.`);
+}
+
+/**
+ * The deadline of a call whose tool returned `later` or `laterWithin`; empty without a valid deadline, `undefined` for any other output.
+ */
+export function deferralOf(output: unknown): { expiresAfterMs?: number } | undefined {
+  if (output === later) return {};
+  try {
+    if (!isLater(output)) return undefined;
+    const { expiresAfterMs } = output[later];
+    return isTime(expiresAfterMs) ? { expiresAfterMs } : {};
+  } catch {
+    /* A tool may return anything, such as a proxy that throws. */
+    return undefined;
+  }
+}
+
+function isTime(milliseconds: unknown): milliseconds is number {
+  return typeof milliseconds === 'number' && Number.isSafeInteger(milliseconds) && milliseconds > 0;
+}
+
+function isLater(output: unknown): output is Later {
+  return typeof output === 'object' && output !== null && later in output;
 }

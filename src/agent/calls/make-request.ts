@@ -3,16 +3,16 @@ import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import { providerApprovalDigest, requestDigest } from '../../policy/digest.ts';
 
-/** What a request is made with. */
+/** What requests are made with. */
 export interface RequestMaking {
   threadId: string;
-  /** Who sent the message that led to the request, as the app says. */
+  /** Who sent the message that led to the request, as authenticated by the app. */
   requestedBy?: unknown;
   now: () => number;
   generateId: () => string;
 }
 
-/** What a person is asked, and for how long, in milliseconds from now. */
+/** What a person is asked; `expiresAfterMs` in milliseconds from now. */
 export interface Asked {
   text: string;
   reason?: string | undefined;
@@ -23,20 +23,20 @@ export interface Asked {
 export interface AskedCall {
   toolCall: ToolCall;
   place: CallPlace;
-  /** The digest of what will run it. */
+  /** The digest of what will run the call. */
   runnerDigest: string;
 }
 
 /**
- * A request for approval, bound by its digest to all it shows, and to the call and what will run it, if it is about one. Throws
- * `invalid-input` for an expiry that is no time.
+ * Makes an approval request. Its digest covers all that it shows, and for a call, the call and what will run it. Throws `invalid-input`
+ * for an invalid expiry.
  */
 export async function makeRequest(
   { threadId, requestedBy, now, generateId }: RequestMaking,
   { text, reason, expiresAfterMs }: Asked,
   asked?: AskedCall,
 ): Promise<ApprovalRequest> {
-  /* JSON would say `null` of it, and the log could not be read again. */
+  /* JSON would turn it into `null`, and the log would be unreadable. */
   if (expiresAfterMs !== undefined && !Number.isFinite(expiresAfterMs)) {
     throw new HoldpointError(
       'invalid-input',
@@ -48,7 +48,7 @@ export async function makeRequest(
     type: 'approval-request',
     requestId: generateId(),
     threadId,
-    /* What a rule or an app wrote may quote a model; half of a surrogate pair has no canonical text. */
+    /* The text may quote a model, and an unpaired surrogate has no canonical form. */
     text: text.toWellFormed(),
     ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
     ...(asked === undefined ? {} : { toolCall: asked.toolCall }),
@@ -59,14 +59,14 @@ export async function makeRequest(
   return { ...request, digest: await requestDigest(request, asked?.place, asked?.runnerDigest) };
 }
 
-/** What will run a call: what an approval of it is bound to, beside the call itself. */
+/** What will run a call. An approval is bound to it, as well as to the call. */
 export interface Runner {
-  /** What is asked where nobody says otherwise. */
+  /** The default text. */
   text: string;
   digest: string;
 }
 
-/** The provider, which asks by this id. */
+/** The provider, whose request has this id. */
 export async function providerRunner(toolName: string, approvalId: string): Promise<Runner> {
   return {
     text: `The agent wants to call ${toolName}, which the provider runs.`,
@@ -74,7 +74,7 @@ export async function providerRunner(toolName: string, approvalId: string): Prom
   };
 }
 
-/** The request for the approval of a call. */
+/** Makes the approval request for a call. */
 export async function askAbout(
   input: RequestMaking,
   asked: Partial<Asked>,

@@ -11,34 +11,34 @@ import type { ToolCall } from '../../content/tool-call.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { RequestMaking } from './make-request.ts';
 
-/** What a call asks a person: a question without what the thread adds to it. */
+/** A question that a call asks, without what the thread adds to it. */
 export interface Question extends Pick<
   QuestionRequestContent,
   'kind' | 'text' | 'fields' | 'allowDismiss' | 'dismissAnswer' | 'metadata'
 > {
-  /** For how long it can be answered, in milliseconds from now. Default: for ever. */
+  /** How long it can be answered, in milliseconds from now. Default: without limit. */
   expiresAfterMs?: number | undefined;
 }
 
-/** What an answer makes of the call that asked. */
+/** The result of a call that asked a question. */
 export type QuestionResult =
-  /** `message` is said to the model after the results of the step. */
+  /** `message` is added after the results of the step. */
   | { status: 'succeeded'; output: JSONValue; message?: UserModelMessage }
-  /** With `endsTurn` the model is not asked again before a new message. */
+  /** With `endsTurn` the model is not asked again before the next message. */
   | { status: 'failed'; error: string; endsTurn?: boolean };
 
-/** How a tool asks: what makes it a question tool. */
+/** How a tool's calls ask a question: this makes it a question tool. */
 export interface Asking {
-  /** What is asked. Throws what the model is told, where the input can't be asked; nobody is asked then. */
+  /** Makes the question. Throws if the input can't be asked: the model gets the error, and nobody is asked. */
   toQuestion: (input: unknown) => Question;
-  /** The call's result. `response` is an answer to `request`: it was checked against it. Asked more than once for an answer. */
+  /** Makes the call's result from an answer that was checked against `request`. May be called more than once for an answer. */
   toResult: (response: QuestionResponseContent, request: QuestionRequestContent) => QuestionResult;
 }
 
-/** Where a tool keeps how it asks. Registered, so that two copies of the package understand each other. */
+/** The key under which a tool keeps this. Registered, so that two copies of the package understand each other. */
 export const asking: unique symbol = Symbol.for('holdpoint.asking');
 
-/** How a tool asks; `undefined` for one that is run. */
+/** How a tool asks; `undefined` for a tool that is executed. */
 export function askingOf(tool: Tool): Asking | undefined {
   const value: unknown = Reflect.get(tool, asking);
   return isAsking(value) ? value : undefined;
@@ -48,7 +48,7 @@ function isAsking(value: unknown): value is Asking {
   return typeof value === 'object' && value !== null && 'toQuestion' in value;
 }
 
-/* What a tool may say of a question; the rest is ours, the id first of all (rule 3). */
+/* What a tool may set of a question; the rest is ours, above all the id. */
 const askedSchema = questionRequestSchema.pick({
   kind: true,
   text: true,
@@ -58,14 +58,17 @@ const askedSchema = questionRequestSchema.pick({
   metadata: true,
 });
 
-/** What one of a tool's two functions gave. Throws for a promise, and takes it up, as its failure would end the process. */
+/**
+ * Checks what one of a tool's two functions returned. Throws for a promise, and handles its rejection, which would otherwise end the
+ * process.
+ */
 export function settled<VALUE>(value: VALUE, made: 'toQuestion' | 'toResult'): VALUE {
   if (!(value instanceof Promise)) return value;
   value.catch(() => {});
   throw new TypeError(`${made} must not be asynchronous.`);
 }
 
-/** The request of a call that asks, or what the model is told where it can't be asked. */
+/** The question of a call, or the error for the model if it can't be asked. */
 export function questionOf(
   making: RequestMaking,
   { toQuestion }: Asking,
@@ -78,7 +81,7 @@ export function questionOf(
   }
 }
 
-/** The request that asks a question. Throws where it can't be asked. */
+/** Makes the request for a question. Throws if it is invalid. */
 export function makeQuestion(
   { threadId, requestedBy, now, generateId }: RequestMaking,
   { expiresAfterMs, ...question }: Question,
@@ -94,6 +97,6 @@ export function makeQuestion(
     ...(expiresAfterMs === undefined ? {} : { expiresAt: createdAt + expiresAfterMs }),
   });
   const fault = whyNotQuestion(request);
-  if (fault !== undefined) throw new TypeError(`The question can't be asked: ${fault}.`);
+  if (fault !== undefined) throw new TypeError(`Invalid question: ${fault}.`);
   return request;
 }

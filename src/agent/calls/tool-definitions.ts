@@ -1,32 +1,35 @@
-import { asSchema, jsonSchema, tool as functionTool, type Tool, type ToolSet } from 'ai';
+import { asSchema, jsonSchema, type Tool, tool as functionTool, type ToolSet } from 'ai';
 import type { CallPlace } from '../../content/tool-call.ts';
+import type { UserInputRequest } from '../../content/user-input.ts';
+import { HoldpointError } from '../../errors.ts';
 import { definitionDigest } from '../../policy/digest.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
+import { dueCalls, type ThreadState } from '../../thread/thread-state.ts';
 import { type AnswerReceiver, answerReceiverOf } from './answer-receiver.ts';
 import type { Runner } from './make-request.ts';
 import { type Asking, askingOf } from './question-call.ts';
 
-/** A tool of the agent, made ready once. */
+/** A tool of the agent, prepared once. */
 export interface ToolDefinition {
   name: string;
-  /** The app's own tool, `execute` and all. It never reaches the model step. */
+  /** The app's own tool, including `execute`. It never reaches the model step. */
   tool: Tool;
-  /** What the model is given: description and schemas. */
+  /** What the model gets: description and schemas. */
   modelTool: ToolSet[string];
-  /** How it asks a person, when that is what its calls do. */
+  /** How its calls ask a question, if it is a question tool. */
   asking: Asking | undefined;
-  /** How it is told what a person answered, when it asks beside its calls. */
+  /** How answers reach it, if it asks questions during its calls. */
   answering: AnswerReceiver | undefined;
   /** The context for `execute` and for rules, validated. */
   context: unknown;
-  /** SHA-256 over the definition: what an approval of a call of this tool is bound to. */
+  /** SHA-256 of the definition, to which the approval of a call is bound. */
   digest: string;
 }
 
 /** The agent's tools by name. A map, so that a tool may be called `constructor` or `__proto__`. */
 export type ToolDefinitions = ReadonlyMap<string, ToolDefinition>;
 
-/** Throws a `TypeError` for tools that the agent could not keep its word for. */
+/** Throws a `TypeError` for tools that the agent could not guard. */
 export function checkTools(tools: ToolSet): void {
   for (const [name, tool] of Object.entries(tools)) {
     if (!runsAtProvider(tool) || tool.needsApproval === undefined) continue;
@@ -36,7 +39,7 @@ export function checkTools(tools: ToolSet): void {
   }
 }
 
-/** The event with which a call of a tool begins: without an `execute` it begins outside, and its result is delivered. */
+/** The event that starts a call. Without an `execute` the call starts elsewhere, and its outcome is delivered. */
 export function beginningOf(
   { tool }: ToolDefinition,
   { step, index }: CallPlace,
@@ -46,13 +49,30 @@ export function beginningOf(
   return { type, at, step, index };
 }
 
-/** Whether the provider runs the calls of a tool, and we never do. */
+/** Whether the provider runs the calls of a tool, and never this agent. */
 export function runsAtProvider(tool: Tool): boolean {
   return tool.type === 'provider' && tool.isProviderExecuted;
 }
 
-/** Every tool made ready: its JSON Schema made once, as the AI SDK makes it anew at every step. */
-export async function defineTools(
+/** Prepares the tools at the first call. A failure, for example of a schema that is fetched, is not kept. */
+export function definedOnce(
+  tools: ToolSet,
+  toolsContext: Readonly<Record<string, unknown>>,
+): () => Promise<ToolDefinitions> {
+  let defining: Promise<ToolDefinitions> | undefined;
+  return async () => {
+    defining ??= defineTools(tools, toolsContext);
+    try {
+      return await defining;
+    } catch (error) {
+      defining = undefined;
+      throw error;
+    }
+  };
+}
+
+/** Prepares the tools: their JSON Schemas are made once, whereas the AI SDK makes them at every step. */
+async function defineTools(
   tools: ToolSet,
   toolsContext: Readonly<Record<string, unknown>>,
 ): Promise<ToolDefinitions> {
@@ -63,7 +83,7 @@ export async function defineTools(
   return new Map(definitions.map((definition) => [definition.name, definition]));
 }
 
-/** The tools as the model step is given them. */
+/** The tools as passed to the model step. */
 export function modelTools(definitions: ToolDefinitions): ToolSet {
   const entries = [...definitions].map(([name, { modelTool }]): [string, ToolSet[string]] => [
     name,
@@ -95,8 +115,8 @@ async function defineTool(name: string, tool: Tool, given: unknown): Promise<Too
 }
 
 /**
- * The tool as the model may know it. `execute`, `needsApproval` and the input hooks are left out: the AI SDK would
- * run hooks before anybody was asked.
+ * The tool as the model may see it. `execute`, `needsApproval` and the input hooks are left out: the AI SDK would run hooks before a
+ * person was asked.
  */
 function forModel(
   tool: Tool,
@@ -127,7 +147,54 @@ async function validContext(name: string, tool: Tool, context: unknown): Promise
   });
 }
 
-/** A tool of the agent, as it is defined. */
+/** A tool of the agent. */
 export function ownRunner({ name, tool, digest }: ToolDefinition): Runner {
   return { text: `The agent wants to call ${tool.title ?? name}.`, digest };
+}
+
+/**
+ * Throws `missing-tool` if the thread can only continue with a tool that this agent does not have: an approved call or an answer waits
+ * for it. Neither is ended, as another version of the app may have the tool.
+ */
+export function refuseMissingTools(
+  { threadId, head }: Readonly<ThreadState>,
+  tools: ToolDefinitions,
+): void {
+  const call = dueCalls(head).find(
+    ({ toolName, providerApprovalId }) => providerApprovalId === undefined && !tools.has(toolName),
+  );
+  if (call !== undefined) {
+    throw missing(threadId, call.toolName, `Call ${call.toolCallId} was approved and not run`);
+  }
+  for (const { request } of head.unsentAnswers) {
+    const { toolName = '' } = request.toolCall ?? {};
+    if (!tools.has(toolName)) throw missingTool(request, toolName);
+  }
+}
+
+/** The error for an answer that only the missing tool can read. */
+export function missingTool(
+  { threadId, requestId }: UserInputRequest,
+  toolName: string,
+): HoldpointError {
+  return missing(
+    threadId,
+    toolName,
+    `The answer to request ${requestId} can't be passed on`,
+    requestId,
+  );
+}
+
+function missing(
+  threadId: string,
+  toolName: string,
+  what: string,
+  requestId?: string,
+): HoldpointError {
+  return new HoldpointError(
+    'missing-tool',
+    `${what}: this agent has no tool '${toolName}'. Thread ${threadId} waits; run it with an agent that has the tool, ` +
+      'or give up with agent.cancel(thread).',
+    { requestId },
+  );
 }

@@ -1,12 +1,18 @@
-import type { ModelMessage } from 'ai';
+import type { JSONValue, ModelMessage } from 'ai';
+import { z } from 'zod';
+import { errorText } from '../../content/error-text.ts';
+import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
+import type { CallPlace, ToolCallOutcome } from '../../content/tool-call.ts';
+import type { UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
-import { messageIdOf } from '../../thread/message-id.ts';
+import { messageIdOf } from '../../thread/app-messages.ts';
 import type { Proposal } from '../../thread/proposal.ts';
+import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import {
   endsTurn,
   isRunning,
-  statusOf,
+  type OpenRequest,
   type ThreadHead,
   type ThreadState,
 } from '../../thread/thread-state.ts';
@@ -14,14 +20,19 @@ import {
   cancelOpenEvents,
   expiryEvents,
   interruptEvents,
+  outcomeUnstarted,
   overdueEvents,
 } from '../calls/close-requests.ts';
-import type { ToolDefinitions } from '../calls/tool-definitions.ts';
-import { answerEvents } from './answer-events.ts';
+import { callAt } from '../../thread/find-call.ts';
+import { statusOf } from '../../thread/thread-status.ts';
+import { type QuestionResult, settled } from '../calls/question-call.ts';
+import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import { inputMessageSchemas } from '../model/model-step.ts';
 import { newAnswers } from './check-answers.ts';
-import type { ParsedInput } from './parse-input.ts';
+import { type ParsedInput, saysSomething } from './parse-input.ts';
+import type { AnswerOptions } from './run-input.ts';
 
-/** How a thread takes what comes in. */
+/** How a thread accepts input. */
 export interface AcceptOptions {
   tools: ToolDefinitions;
   now: number;
@@ -29,8 +40,8 @@ export interface AcceptOptions {
 }
 
 /**
- * Proposes what records an input: answers, what expired meanwhile, and messages. Throws where the input can't stand;
- * nothing is appended then, so that bad input changes nothing.
+ * Proposes the events that record an input: answers, expiries, and messages. Throws if any of it is refused; nothing is appended then, so
+ * that bad input changes nothing.
  */
 export function acceptInput(
   proposal: Proposal,
@@ -58,7 +69,7 @@ export function acceptInput(
   if (messages.length === 0) return;
   refuseMessage(state.threadId, proposal.head, whilePending, now);
   proposal.add(
-    ...cancelOpenEvents(proposal.head, 'The user went on without answering.', now),
+    ...cancelOpenEvents(proposal.head, 'The user sent a message without answering.', now),
     ...messages.map((message): ThreadEvent => ({
       type: 'message-added',
       at: now,
@@ -68,14 +79,14 @@ export function acceptInput(
   );
 }
 
-/** The messages that are news: one whose client sent it before, by its own id for it, is not. */
+/** The messages that are new: not those that the client has sent before, by its own id for them. */
 function newMessages(
   { messages, head }: Readonly<ThreadState>,
   { messages: sent, messageId }: ParsedInput,
 ): readonly ModelMessage[] {
   if (sent.every((message) => messageIdOf(message) === undefined)) return sent;
   const known = new Set([...messages, ...head.queuedMessages].map(messageIdOf));
-  /* The input came before as a whole. */
+  /* The whole input is a repetition. */
   if (messageId !== undefined && known.has(messageId)) return [];
   return sent.filter((message) => {
     const id = messageIdOf(message);
@@ -100,7 +111,7 @@ function refuseMessage(
   if (statusOf(head, now) === 'indeterminate') {
     throw new HoldpointError(
       'thread-indeterminate',
-      `A call of thread ${threadId} was started and its outcome is unknown; see thread.calls. It must be settled first.`,
+      `Thread ${threadId} has a call whose outcome is unknown; see thread.calls. Settle it with agent.settle first.`,
     );
   }
   const deferred = head.calls.filter((call) => call.status === 'deferred');
@@ -109,12 +120,12 @@ function refuseMessage(
     throw new HoldpointError(
       'requests-open',
       `Thread ${threadId} waits for ${awaited} answer(s) or deferred result(s). ` +
-        "Bring them, or run with whilePending: 'cancel'.",
+        "Send the answers, deliver the results, or run with whilePending: 'cancel'.",
     );
   }
 }
 
-/** Throws `not-allowed` unless the last message is one from the app that has no reply, and, where an id is given, has that id. */
+/** Throws `not-allowed` unless the last message came from the app, has no reply, and has `messageId` where that is given. */
 export function refuseRetraction(
   { threadId, head, messages }: Readonly<ThreadState>,
   messageId: string | undefined,
@@ -127,4 +138,98 @@ export function refuseRetraction(
     'not-allowed',
     `${which} of thread ${threadId} can't be withdrawn: only the last message can be, while it has no reply. Send a new message instead.`,
   );
+}
+
+/** What answers are recorded with. */
+interface Recording {
+  tools: ToolDefinitions;
+  head: Readonly<ThreadHead>;
+  by: AnswerOptions;
+  at: number;
+}
+
+/** The events of an accepted answer: that it was given, and what it does to its call. */
+export function answerEvents(
+  response: UserInputResponseContent,
+  { request, place }: OpenRequest,
+  { tools, head, by, at }: Recording,
+): ThreadEvent[] {
+  const answered: ThreadEvent = {
+    type: 'request-answered',
+    at,
+    response: withoutCall(response),
+    ...by,
+  };
+  const call = callAt(head, place);
+  if (place === undefined || call === undefined) return [answered];
+  if (response.type === 'question-response' && request.type === 'question-request') {
+    return [answered, ...questionEndEvents(request, response, { tools, place, at })];
+  }
+  if (response.type !== 'approval-response' || response.approved) return [answered];
+  const reason = response.reason?.trim() === '' ? undefined : response.reason;
+  const outcome = outcomeUnstarted(call, reason);
+  return [answered, { type: 'call-ended', at, ...place, outcome }];
+}
+
+/* The call was compared with the stored one, which remains the only copy. */
+function withoutCall(response: UserInputResponseContent): UserInputResponseContent {
+  if (response.type !== 'approval-response') return response;
+  const { toolCall: _compared, ...recorded } = response;
+  return recorded;
+}
+
+/** The end of a call that asked a question, and the message for the model that comes with it. */
+function questionEndEvents(
+  request: QuestionRequestContent,
+  response: QuestionResponseContent,
+  { tools, place, at }: { tools: ToolDefinitions; place: CallPlace; at: number },
+): ThreadEvent[] {
+  const { toolName = '' } = request.toolCall ?? {};
+  const definition = tools.get(toolName);
+  /* Nothing is recorded: an agent that has the tool can still accept the answer. */
+  if (definition === undefined) throw missingTool(request, toolName);
+  const { asking } = definition;
+  if (asking === undefined) {
+    const error = `Answered, but the tool '${toolName}' no longer asks questions: it can't read the answer.`;
+    return [{ type: 'call-ended', at, ...place, outcome: { status: 'failed', error } }];
+  }
+  const result = resultOf(
+    () => asking.toResult(structuredClone(response), structuredClone(request)),
+    request,
+  );
+  const ended: ThreadEvent = { type: 'call-ended', at, ...place, outcome: outcomeOf(result) };
+  if (result.status !== 'succeeded' || result.message === undefined) return [ended];
+  return [ended, { type: 'message-added', at, place, message: result.message }];
+}
+
+/* Checked before it is written: an invalid outcome would make the log unreadable. */
+const resultSchema = z.discriminatedUnion('status', [
+  z.strictObject({
+    status: z.literal('succeeded'),
+    output: z.custom<JSONValue>((value) => value !== undefined),
+    message: inputMessageSchemas.user.refine(saysSomething, 'must not be empty').optional(),
+  }),
+  z.strictObject({
+    status: z.literal('failed'),
+    error: z.string(),
+    endsTurn: z.boolean().optional(),
+  }),
+]);
+
+function resultOf(make: () => QuestionResult, { requestId }: QuestionRequestContent) {
+  try {
+    return resultSchema.parse(jsonCopy(settled(make(), 'toResult')));
+  } catch (error) {
+    throw new HoldpointError(
+      'invalid-answer',
+      `The tool that asked question ${requestId} can't accept this answer: ${errorText(error)}`,
+      { cause: error, requestId },
+    );
+  }
+}
+
+function outcomeOf(result: QuestionResult): ToolCallOutcome {
+  if (result.status === 'succeeded') return { status: 'succeeded', output: result.output };
+  const { error } = result;
+  return { status: 'failed', error, ...(result.endsTurn === true ? { endsTurn: true } : {}) };
 }

@@ -7,21 +7,21 @@ import type { ThreadLog } from '../../thread/thread-log.ts';
 import { openedEvent } from '../calls/check-approved.ts';
 import { closeRequestsOf, endEvents } from '../calls/close-requests.ts';
 import { successOf } from '../calls/execute-call.ts';
-import { callOfId, refuseUnless } from '../calls/find-call.ts';
+import { callOfId, refuseUnless } from '../../thread/find-call.ts';
 import { askAbout } from '../calls/make-request.ts';
 import { type ToolDefinition, type ToolDefinitions, ownRunner } from '../calls/tool-definitions.ts';
 import { parseAnswerer } from './parse-input.ts';
 import type { AnswerOptions } from './run-input.ts';
 
-/** What became of a call, as somebody outside knows. `output` must be JSON. */
+/** The outcome of a call, delivered from outside. `output` must be JSON. */
 export type DeliveredOutcome =
   | { status: 'succeeded'; output: unknown }
   | { status: 'failed'; error: string };
 
-/** How a person settles a call whose outcome is unknown; `retry` is a new approval of the same call. */
+/** How an indeterminate call is settled; `retry` is a new approval of the same call. */
 export type SettledOutcome = DeliveredOutcome | { status: 'retry' };
 
-/** What bringing an outcome from outside needs. */
+/** What an outcome from outside is recorded with. */
 export interface EndingInput {
   log: ThreadLog;
   tools: ToolDefinitions;
@@ -29,14 +29,14 @@ export interface EndingInput {
   generateId: () => string;
 }
 
-/** Which call ended how, and who says so. */
+/** Which call ended, how, and who says so. */
 interface Ending<OUTCOME> {
   toolCallId: string;
   outcome: OUTCOME;
   by: AnswerOptions;
 }
 
-/** A person says what became of a call whose outcome is unknown, or that it be tried again. */
+/** Settles an indeterminate call, or approves it again. */
 export async function settleCall(
   input: EndingInput,
   ending: Ending<SettledOutcome>,
@@ -47,7 +47,7 @@ export async function settleCall(
   else await endCall(input, { ...ending, by, outcome }, 'settled', ['indeterminate']);
 }
 
-/** The result of a deferred call comes in; it may be faster than the note that the call is deferred. */
+/** Records a delivered outcome. It may arrive before the call is recorded as deferred. */
 export async function deliverOutcome(
   input: EndingInput,
   ending: Ending<DeliveredOutcome>,
@@ -89,8 +89,8 @@ async function endCall(
 }
 
 /**
- * The attempt whose outcome is unknown is given up, and the same call is asked about and approved anew, by the one
- * who settles it. The next run starts it, after the same last look as ever.
+ * Gives up the attempt whose outcome is unknown, and records a new request for the same call together with its approval by the person who
+ * settles it. The next run starts the call, after the usual last check.
  */
 async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>): Promise<void> {
   const { log, now, tools } = input;
@@ -99,7 +99,7 @@ async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>
   if (definition === undefined) {
     throw new HoldpointError(
       'not-allowed',
-      `Call ${toolCallId} can't be tried again: its tool is gone. Settle it as succeeded or failed.`,
+      `Call ${toolCallId} can't be retried: this agent has no tool '${call.toolName}'. Settle it as succeeded or failed.`,
     );
   }
   const events = await retryEvents(input, { call, definition, by });
@@ -107,7 +107,7 @@ async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>
     const current = callOfId(proposal.state, toolCallId, now());
     if (current.outcome !== undefined) throw endedOtherwise(current);
     refuseUnless(current, ['indeterminate'], 'an outcome is accepted');
-    const closed = { reason: 'The call is tried again.', at: now() };
+    const closed = { reason: 'The call is being retried.', at: now() };
     proposal.add(...closeRequestsOf(proposal.head, current, closed), ...events);
   });
 }
@@ -136,14 +136,14 @@ async function retryEvents(
   ];
 }
 
-/** Whether the call has this very outcome. Throws when it has another. */
+/** Whether the call already has this outcome. Throws `already-answered` if it has another. */
 function isEnded(call: ToolCallRecord, outcome: ToolCallOutcome): boolean {
   if (call.outcome === undefined) return false;
   if (equalJson(brought(call.outcome), brought(outcome))) return true;
   throw endedOtherwise(call);
 }
 
-/* What the tool made of it for the model may be something else each time. */
+/* `toModelOutput` may return something else each time. */
 function brought(outcome: ToolCallOutcome): ToolCallOutcome {
   return outcome.status === 'succeeded' ? { ...outcome, modelOutput: undefined } : outcome;
 }
@@ -151,7 +151,7 @@ function brought(outcome: ToolCallOutcome): ToolCallOutcome {
 function endedOtherwise({ toolCallId }: ToolCallRecord): HoldpointError {
   return new HoldpointError(
     'already-answered',
-    `Call ${toolCallId} has ended otherwise before, and its first outcome stands.`,
+    `Call ${toolCallId} already has a different outcome; the first outcome stands.`,
   );
 }
 
@@ -164,12 +164,12 @@ const settledSchema = z.discriminatedUnion('status', [
   z.strictObject({ status: z.literal('retry') }),
 ]);
 
-/** An outcome from outside, parsed. Throws `invalid-input`. */
+/** Parses an outcome from outside. Throws `invalid-input`. */
 export function parseDelivered(outcome: unknown): z.infer<typeof deliveredSchema> {
   return parsed(deliveredSchema, outcome);
 }
 
-/** How a person settles a call, parsed. Throws `invalid-input`. */
+/** Parses how a call is settled. Throws `invalid-input`. */
 export function parseSettled(outcome: unknown): z.infer<typeof settledSchema> {
   return parsed(settledSchema, outcome);
 }
@@ -179,11 +179,11 @@ function parsed<OUTCOME>(schema: z.ZodType<OUTCOME>, outcome: unknown): OUTCOME 
   if (result.success) return result.data;
   throw new HoldpointError(
     'invalid-input',
-    `This is no outcome of a call: ${z.prettifyError(result.error)}`,
+    `Not a valid call outcome: ${z.prettifyError(result.error)}`,
   );
 }
 
-/** An outcome from outside as the log keeps it, with what the tool wants the model to see. */
+/** An outcome from outside as it is recorded, with the tool's `toModelOutput`. */
 export async function recordedOutcome(
   definition: ToolDefinition | undefined,
   call: ToolCallRecord,

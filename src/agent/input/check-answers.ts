@@ -1,19 +1,26 @@
-import type { ApprovalResponseContent } from '../../content/approval.ts';
+import { type ApprovalResponseContent, withAnswers } from '../../content/approval.ts';
 import { whyNotAnswer } from '../../content/check-answer.ts';
+import { plainCopy } from '../../content/plain-copy.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
-import type { EndedRequest, OpenRequest, ThreadState } from '../../thread/thread-state.ts';
+import {
+  isExpired,
+  type EndedRequest,
+  type OpenRequest,
+  type ThreadState,
+} from '../../thread/thread-state.ts';
 import type { ParsedInput } from './parse-input.ts';
+import type { MayAnswer } from './run-input.ts';
 
-/** An answer that is news, and what it answers. */
+/** A new answer, and the request it answers. */
 export interface NewAnswer {
   answer: UserInputResponseContent;
   open: OpenRequest;
 }
 
-/** The answers that are news; the same answer again is none. Throws for the first that can't stand. */
+/** The new answers, without repetitions. Throws for the first answer that is refused. */
 export function newAnswers(
   state: Readonly<ThreadState>,
   { answers, allowedRequests }: ParsedInput,
@@ -26,12 +33,12 @@ export function newAnswers(
     if (twin !== undefined && !sameDecision(twin, answer)) {
       throw new HoldpointError(
         'invalid-answer',
-        `The input answers request ${answer.requestId} in two ways; send one.`,
+        `The input has two different answers to request ${answer.requestId}; send only one.`,
         { requestId: answer.requestId },
       );
     }
     const open = requests.get(answer.requestId);
-    /* It opened after the app was asked who may answer what. */
+    /* The request opened after `mayAnswer` was asked. */
     if (open !== undefined && allowedRequests?.has(answer.requestId) === false) {
       throw unknown(answer.requestId);
     }
@@ -52,7 +59,7 @@ function checkRepeated(ended: EndedRequest | undefined, answer: UserInputRespons
   if (ended.response === undefined || !sameDecision(ended.response, answer)) {
     throw new HoldpointError(
       'already-answered',
-      `Request ${requestId} was answered otherwise before, and the first answer stands.`,
+      `Request ${requestId} already has a different answer; the first answer stands.`,
       { requestId },
     );
   }
@@ -65,7 +72,7 @@ function checkAnswer(
   now: number,
 ): void {
   const { requestId } = request;
-  if ((request.expiresAt ?? Infinity) <= now) throw closed(requestId, 'expired');
+  if (isExpired(request, now)) throw closed(requestId, 'expired');
   if (request.type !== 'approval-request' || answer.type !== 'approval-response') {
     if (request.type === 'question-request' && answer.type === 'question-response') {
       refuseNoAnswer(request, answer);
@@ -80,7 +87,7 @@ function checkAnswer(
   refuseMismatch({ request }, answer);
 }
 
-/** An answer may repeat what was shown; what it repeats must be what is stored, which alone decides. */
+/** An answer may repeat what was shown, and must then match the stored request, which alone decides. */
 function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseContent): void {
   const { requestId, toolCall } = request;
   const stored = request.type === 'approval-request' ? request.digest : undefined;
@@ -89,8 +96,8 @@ function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseConten
   if (sameDigest && sameCall) return;
   throw new HoldpointError(
     'answer-mismatch',
-    `The answer to request ${requestId} is about another ${sameDigest ? 'call' : 'digest'} than the one stored. ` +
-      'Show the stored request again; a call is never changed by its answer.',
+    `The answer to request ${requestId} repeats another ${sameDigest ? 'call' : 'digest'} than the stored request. ` +
+      "Show the stored request again; an answer can't change a call.",
     { requestId },
   );
 }
@@ -98,7 +105,7 @@ function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseConten
 function unknown(requestId: string): HoldpointError {
   return new HoldpointError(
     'unknown-request',
-    `This thread has no request ${requestId}. What it waits for is in thread.activeRequests.`,
+    `This thread has no request ${requestId}; its open requests are in thread.activeRequests.`,
     { requestId },
   );
 }
@@ -106,7 +113,7 @@ function unknown(requestId: string): HoldpointError {
 function closed(requestId: string, cause: NonNullable<EndedRequest['cause']>): HoldpointError {
   return new HoldpointError(
     'request-closed',
-    `Request ${requestId} is closed (${cause}). Go on with run([], thread) and see what is asked now.`,
+    `Request ${requestId} is closed (${cause}). Resume with run([], thread) to see what is asked now.`,
     { requestId },
   );
 }
@@ -118,7 +125,7 @@ function sameDecision(one: UserInputResponseContent, other: UserInputResponseCon
   return equalJson(inOrder(one), inOrder(other));
 }
 
-/* The same picks in another order are the same answer. */
+/* The same options in another order are the same answer. */
 function inOrder(response: UserInputResponseContent): unknown {
   if (response.type !== 'question-response' || response.status !== 'answered') return response;
   const answers = response.answers
@@ -132,7 +139,43 @@ function refuseNoAnswer(request: QuestionRequestContent, answer: QuestionRespons
   if (fault === undefined) return;
   throw new HoldpointError(
     'invalid-answer',
-    `This is no answer to question ${request.requestId}: ${fault}. It stays open.`,
+    `Invalid answer to question ${request.requestId}: ${fault}. The question stays open.`,
     { requestId: request.requestId },
+  );
+}
+
+/**
+ * Asks `mayAnswer` about each answer to an open request, and notes the requests in the input: an answer to one that opens later is
+ * refused. Throws `not-allowed` for the first refused answer, or what `mayAnswer` throws.
+ */
+export async function withAllowedAnswers(
+  mayAnswer: MayAnswer | undefined,
+  { head, threadId }: Readonly<ThreadState>,
+  input: ParsedInput,
+): Promise<ParsedInput> {
+  if (mayAnswer === undefined || input.answers.length === 0) return input;
+  const open = new Map(head.openRequests.map(({ request }) => [request.requestId, request]));
+  const allowedRequests = new Set<string>();
+  for (const response of input.answers) {
+    const { requestId } = response;
+    const stored = open.get(requestId);
+    if (stored === undefined) continue;
+    const request =
+      stored.type === 'approval-request' ? withAnswers(stored) : structuredClone(stored);
+    const { principal, channel } = input.by;
+    const asked = { principal: plainCopy(principal), channel, request };
+    /* Without types it may return anything. */
+    const answer: unknown = await mayAnswer({ ...asked, response: structuredClone(response) });
+    if (answer !== true) throw refused(threadId, requestId);
+    allowedRequests.add(requestId);
+  }
+  return { ...input, allowedRequests };
+}
+
+function refused(threadId: string, requestId: string): HoldpointError {
+  return new HoldpointError(
+    'not-allowed',
+    `Request ${requestId} of thread ${threadId} can't be answered by this principal: mayAnswer refused it. The request stays open.`,
+    { requestId },
   );
 }

@@ -8,24 +8,24 @@ import {
 } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
-import { named } from '../../thread/message-id.ts';
+import { withMessageId } from '../../thread/app-messages.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import { inputMessageSchemas } from '../model/model-step.ts';
 import type { AnswerOptions } from './run-input.ts';
 
-/** The input of a run, checked as far as it can be without the thread. */
+/** The input of a run, checked as far as possible without the thread. */
 export interface ParsedInput {
   messages: ModelMessage[];
   answers: UserInputResponseContent[];
-  /** Who sends it; only what was said. */
+  /** Who sends it. */
   by: AnswerOptions;
-  /** The caller's id for the message, which is the last of `messages`. */
+  /** The caller's id for the last of `messages`. */
   messageId?: string | undefined;
-  /** The open requests that the sender may answer; absent where the app does not decide that. */
+  /** The open requests that the sender may answer; absent without `mayAnswer`. */
   allowedRequests?: ReadonlySet<string>;
 }
 
-/** The input of a run, item by item. Throws `invalid-input` or `invalid-answer`; nothing has happened then. */
+/** Parses the input of a run. Throws `invalid-input` or `invalid-answer` before anything has happened. */
 export function parseInput(
   input: unknown,
   options: AnswerOptions & {
@@ -49,16 +49,16 @@ export function parseInput(
   return { ...parsed, messages: withId(messages, messageId), messageId };
 }
 
-/** The messages, the last of which has the caller's id. */
+/** The messages, with the caller's id on the last. */
 function withId(messages: readonly ModelMessage[], messageId: string): ModelMessage[] {
   if (!messageIdSchema.safeParse(messageId).success) {
     throw new HoldpointError('invalid-input', 'messageId must be a text of 1 to 256 characters.');
   }
   const last = messages.at(-1);
   if (last === undefined) {
-    throw new HoldpointError('invalid-input', 'messageId is given, and the input has no message.');
+    throw new HoldpointError('invalid-input', 'messageId needs a message in the input.');
   }
-  return [...messages.slice(0, -1), named(last, messageId)];
+  return [...messages.slice(0, -1), withMessageId(last, messageId)];
 }
 
 const messageIdSchema = z
@@ -72,7 +72,7 @@ function isAnswer(item: unknown): boolean {
   return item.type === 'approval-response' || item.type === 'question-response';
 }
 
-/** The answers that a user message carries as its content, and the message without them, where anything is left of it. */
+/** Splits a user message that contains answers into these and the rest of the message. */
 function unwrapAnswers(item: unknown): unknown[] {
   if (typeof item !== 'object' || item === null || !('role' in item && 'content' in item)) {
     return [item];
@@ -92,31 +92,35 @@ function parseMessage(
   if (typeof item !== 'object' || item === null || !('role' in item)) {
     throw new HoldpointError(
       'invalid-input',
-      'A run takes text, user messages, and answers to requests; this is none of them.',
+      'The input of a run must be text, user messages, or answers to requests.',
     );
   }
   const { role } = item;
   if (role !== 'user' && !(role === 'system' && options.allowSystemInMessages === true)) {
     throw new HoldpointError(
       'invalid-input',
-      `A message from outside is a user message, not one of role '${String(role)}': ` +
-        'the thread alone says what the model and the tools said.',
+      `A message in the input must have the role 'user', not '${String(role)}': ` +
+        'only the thread records what the model and the tools said.',
     );
   }
   const parsed = inputMessageSchemas[role].safeParse(item);
   if (parsed.success) return parsed.data;
-  throw new HoldpointError('invalid-input', `This is no ${role} message of the AI SDK.`, {
-    cause: parsed.error,
-  });
+  throw new HoldpointError(
+    'invalid-input',
+    `Invalid ${role} message: it does not match the AI SDK's schema.`,
+    {
+      cause: parsed.error,
+    },
+  );
 }
 
-/** An answer as its schema has it: strict, so that nothing but `approved: true` approves. */
+/** Parses an answer with a strict schema: nothing but `approved: true` approves. */
 function parseAnswer(item: unknown): UserInputResponseContent {
   const parsed = userInputResponseSchema.safeParse(item);
   if (!parsed.success) {
     throw new HoldpointError(
       'invalid-answer',
-      `This is no answer to a request: ${z.prettifyError(parsed.error)}`,
+      `Invalid answer to a request: ${z.prettifyError(parsed.error)}`,
       { requestId: namedRequest(item) },
     );
   }
@@ -124,9 +128,13 @@ function parseAnswer(item: unknown): UserInputResponseContent {
   const carried = data.type === 'approval-response' ? data.toolCall?.input : data.metadata;
   const fault = carried === undefined ? undefined : whyNotStrictJson(carried);
   if (fault !== undefined) {
-    throw new HoldpointError('invalid-answer', `What the answer carries is not JSON: ${fault}.`, {
-      requestId: data.requestId,
-    });
+    throw new HoldpointError(
+      'invalid-answer',
+      `The answer has a value that is not JSON: ${fault}.`,
+      {
+        requestId: data.requestId,
+      },
+    );
   }
   return jsonCopy(data);
 }
@@ -135,7 +143,7 @@ function namedRequest(item: unknown): string | undefined {
   return z.object({ requestId: z.string() }).safeParse(item).data?.requestId;
 }
 
-/** Whether a message holds more than blank text; providers refuse it otherwise. */
+/** Whether a message is more than blank text, which providers reject. */
 export function saysSomething({ content }: Pick<ModelMessage, 'content'>): boolean {
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   return parts.some((part) => !('text' in part) || part.text.trim() !== '');
@@ -145,11 +153,11 @@ function refuseEmpty(message: ModelMessage): void {
   if (saysSomething(message)) return;
   throw new HoldpointError(
     'invalid-input',
-    'The message is empty; providers refuse such messages.',
+    'The message is empty; providers reject empty messages.',
   );
 }
 
-/* What no provider takes would fail every run from then on. */
+/* A file that no provider accepts would fail every later run. */
 function refuseFiles({ content }: ModelMessage): void {
   if (typeof content === 'string') return;
   for (const part of content) {
@@ -165,17 +173,14 @@ function refuseFiles({ content }: ModelMessage): void {
   }
 }
 
-/**
- * Who answers, for the log: a copy, as the app's own may change. Throws `invalid-input` for a principal that JSON can't hold, and for
- * what is no channel.
- */
+/** Who answers, copied for the log. Throws `invalid-input` for a principal that is not JSON, or an invalid channel. */
 export function parseAnswerer({ principal, channel }: AnswerOptions): AnswerOptions {
   const fault = principal === undefined ? undefined : whyNotStrictJson(principal);
   if (fault !== undefined) {
-    throw new HoldpointError('invalid-input', `The principal can't be kept as JSON: ${fault}.`);
+    throw new HoldpointError('invalid-input', `principal must be JSON: ${fault}.`);
   }
   if (channel !== undefined && !channelSchema.safeParse(channel).success) {
-    throw new HoldpointError('invalid-input', 'A channel is a text of 1 to 100 characters.');
+    throw new HoldpointError('invalid-input', 'channel must be a text of 1 to 100 characters.');
   }
   return {
     ...(principal === undefined ? {} : { principal: plainCopy(principal) }),

@@ -1,25 +1,46 @@
 import type { ModelMessage } from 'ai';
-import type { UserInputResponseContent } from '../../content/user-input.ts';
+import type {
+  UserInputRequestContent,
+  UserInputResponseContent,
+} from '../../content/user-input.ts';
 
-/** What a run may be given: text, messages, answers, or several of these. `[]` resumes the thread where it stands. */
+/** The input of a run: text, messages, answers, or several of these. `[]` resumes the thread. */
 export type RunInput = InputItem | readonly InputItem[];
 
 /** One item of a run's input. */
 export type InputItem = string | ModelMessage | AnswerMessage | UserInputResponseContent;
 
-/** A user message that carries answers: the same as the answers alone. */
-export interface AnswerMessage {
+/** A user message that contains answers: the same as the answers alone. */
+interface AnswerMessage {
   role: 'user';
   content: readonly UserInputResponseContent[];
 }
 
-/** Who sends a message or an answer, and through what. */
+/** Who sends a message or an answer, and through which channel. */
 export interface AnswerOptions {
   /**
-   * Who sends it, as the app authenticated them: any JSON. It is kept in the log with each message and each answer; and the requests that
-   * a message leads to show it to the people who are asked (`requestedBy`), so leave out what they may not see.
+   * The sender, as authenticated by the app: any JSON. It is recorded with each message and answer. Requests that a message leads to show
+   * it to the people who are asked (`requestedBy`), so leave out what they may not see.
    */
   principal?: unknown;
-  /** Through what it came, in the app's words (`'slack'`, `'web'`): 1 to 100 characters; kept in the log likewise. */
+  /** The channel, in the app's words (`'slack'`, `'web'`), 1 to 100 characters. It is recorded too. */
   channel?: string;
 }
+
+/**
+ * Decides whether somebody may answer a request; only `true` allows it. Everybody with access to a thread can send messages to it; this
+ * decides whose answers count.
+ *
+ * @example
+ * mayAnswer: ({ principal, request }) => isOwner(principal) || request.type === 'question-request'
+ */
+export type MayAnswer = (asked: {
+  /** The sender of the answer, as authenticated by the app. */
+  principal: unknown;
+  /** The channel it came through. */
+  channel: string | undefined;
+  /** The request, as stored in the log. */
+  request: UserInputRequestContent;
+  /** The answer. */
+  response: UserInputResponseContent;
+}) => boolean | PromiseLike<boolean>;

@@ -1,11 +1,11 @@
 import type { LanguageModel } from 'ai';
 
 type ProviderModel = Extract<LanguageModel, { specificationVersion: 'v4' }>;
-/** What a model answers when it does not stream. */
+/** The response of a model that does not stream. */
 export type ProviderResponse = Awaited<ReturnType<ProviderModel['doGenerate']>>;
-/** What a model gives when it begins to stream. */
+/** The response of a model that streams. */
 export type ProviderStream = Awaited<ReturnType<ProviderModel['doStream']>>;
-/** One part of the stream. */
+/** A part of the stream. */
 export type ProviderPart =
   ProviderStream['stream'] extends ReadableStream<infer PART> ? PART : never;
 
@@ -15,7 +15,7 @@ type BlockPart = Part<
   'text-start' | 'text-delta' | 'text-end' | 'reasoning-start' | 'reasoning-delta' | 'reasoning-end'
 >;
 
-/** Puts the parts of a stream together to the answer that the model would have given without streaming. */
+/** Collects the parts of a stream into the response that the model would have returned without streaming. */
 export class CollectedResponse {
   readonly #content: ProviderResponse['content'] = [];
   readonly #texts = new Map<string, Block>();
@@ -37,7 +37,7 @@ export class CollectedResponse {
         this.#addToBlock(this.#reasonings, 'reasoning', part);
         break;
       case 'tool-result':
-        /* A preview: the result itself comes later. */
+        /* A preview: the final result follows. */
         if (part.preliminary !== true) this.#content.push(part);
         break;
       case 'tool-call':
@@ -48,7 +48,7 @@ export class CollectedResponse {
         this.#content.push(part);
         break;
       case 'custom':
-        /* Anthropic's package tells so that its stream begins: a whole answer has no such part, and a history no use for it. */
+        /* Anthropic's package marks the start of its stream with this part, which a complete response does not have. */
         if (part.kind !== 'anthropic.message_start') this.#content.push(part);
         break;
       case 'stream-start':
@@ -64,7 +64,7 @@ export class CollectedResponse {
     }
   }
 
-  /** The whole answer. Throws when the model did not say that it had finished: its connection ended before, if in good order. */
+  /** The complete response. Throws if the stream ended without a finish part: the connection was lost. */
   whole({ request, response }: ProviderStream): ProviderResponse {
     const finish = this.#finish;
     if (finish === undefined || finish.finishReason.unified === 'interrupted') {
@@ -82,7 +82,7 @@ export class CollectedResponse {
     };
   }
 
-  /** What a provider notes on a block it may note at the start, on the way, or at the end; the last note counts. */
+  /** A provider may attach metadata to a block at its start, in the middle, or at its end; the last one counts. */
   #addToBlock(open: Map<string, Block>, type: Block['type'], part: BlockPart): void {
     const block = open.get(part.id) ?? this.#openBlock(open, type, part.id);
     if ('delta' in part) block.text += part.delta;

@@ -16,7 +16,7 @@ import { answerableRequests, carriesApproval } from './provider-requests.ts';
 import { type DeltaReceiver, originalError, streamingModel } from './streaming-model.ts';
 import { type ModelPlace, tracedModel } from './traced-model.ts';
 
-/** What may come in from outside, as the AI SDK defines it. */
+/** The AI SDK's schemas of messages that are accepted from outside. */
 export const inputMessageSchemas = {
   user: userModelMessageSchema,
   system: systemModelMessageSchema,
@@ -44,16 +44,16 @@ const settingNames = [
   'allowSystemInMessages',
 ] as const;
 
-/** The settings of `generateText` that an agent passes on as they are. */
+/** The settings of `generateText` that an agent passes on unchanged. */
 export type ModelSettings = Pick<Parameters<typeof generateText>[0], (typeof settingNames)[number]>;
 
-/** The settings alone: the AI SDK must never see what decides, `toolApproval` first of all. */
+/** Only these settings: the AI SDK must never see what decides, `toolApproval` above all. */
 export function settingsOf(options: ModelSettings): ModelSettings {
   const given = settingNames.filter((name) => options[name] !== undefined);
   return Object.fromEntries(given.map((name) => [name, options[name]]));
 }
 
-/** What one model step is made of. */
+/** The input of a model step. */
 export interface ModelStepInput {
   model: LanguageModel;
   /** For tracing. */
@@ -62,37 +62,37 @@ export interface ModelStepInput {
   settings: ModelSettings;
   tools: ToolSet;
   messages: ModelMessage[];
-  /** Of this, telemetry gets what `telemetry.includeRuntimeContext` names. */
+  /** Telemetry gets the part that `telemetry.includeRuntimeContext` names. */
   runtimeContext?: unknown;
   signal?: AbortSignal | undefined;
-  /** Who hears the model while it speaks; without one, it does not stream. */
+  /** Receives the model's deltas; without it, the model does not stream. */
   receiver?: DeltaReceiver | undefined;
 }
 
-/** A call as the model proposed it and the AI SDK parsed and repaired it. */
+/** A call as the model proposed it, parsed and repaired by the AI SDK. */
 export interface ProposedCall {
   toolCallId: string;
   toolName: string;
   input: unknown;
-  /** Why the AI SDK refused it: no such tool, or an input that is not the schema's. */
+  /** Why the AI SDK rejected it: no such tool, or invalid input. */
   error?: string | undefined;
-  /** By what the provider asks whether it may run the call itself; none for a call that is ours to run. */
+  /** The id of the provider's request to run the call itself; absent for a call that runs here. */
   providerApprovalId?: string | undefined;
 }
 
-/** What the model answered. */
+/** The model's response. */
 export interface ModelStep {
-  /** The assistant message for the history; none when the model said nothing. */
+  /** The assistant message for the history; absent if the response was empty. */
   message?: AssistantModelMessage;
-  /** The calls that are ours to run, and those that the provider asks about, in the model's order. */
+  /** The calls that run here, and those that the provider asks about, in the model's order. */
   calls: ProposedCall[];
   finishReason: string;
   usage: LanguageModelUsage;
-  /** What the provider returned beside the message. */
+  /** Provider metadata. */
   metadata: StepMetadata;
 }
 
-/** One model step: one call of the AI SDK, whose tools have nothing to execute. */
+/** Performs one model step: one call of the AI SDK, with tools that have no `execute`. */
 export async function generateStep(stepInput: ModelStepInput): Promise<ModelStep> {
   const result = await generate(stepInput);
   const message = result.responseMessages.find(({ role }) => role === 'assistant');
@@ -108,7 +108,7 @@ export async function generateStep(stepInput: ModelStepInput): Promise<ModelStep
   };
 }
 
-/* An id that begins so was made by the AI SDK, where the provider gave none. */
+/* The AI SDK makes such an id when the provider has none. */
 const madeId = /^aitxt-/;
 
 function metadataOf({ finalStep, sources }: GenerateResult): StepMetadata {
@@ -146,7 +146,7 @@ async function generate(stepInput: ModelStepInput): Promise<GenerateResult> {
   }
 }
 
-/* The rest stays here: the AI SDK's tracing channel gives out all that it is given, beside what is included. */
+/* Only the included part: the AI SDK's tracing channel publishes all that it gets. */
 function includedContext(
   runtimeContext: unknown,
   { telemetry: { includeRuntimeContext } = {} }: ModelSettings,
@@ -166,7 +166,7 @@ function proposedCall(
   return {
     toolCallId,
     toolName,
-    /* What the provider wrote, which is what it runs: a tool of ours that has the name by chance may read it otherwise. */
+    /* What the provider wrote, because that is what it runs: a tool of ours with the same name may parse it differently. */
     input:
       request !== undefined && 'inputSchemaInput' in request ? request.inputSchemaInput : input,
     ...(invalid === true && { error: errorText(error) }),
@@ -174,7 +174,7 @@ function proposedCall(
   };
 }
 
-/* What the provider runs is what it wrote: nobody may be shown a repaired form of it. */
+/* The provider runs what it wrote, so nobody may be shown a repaired form. */
 function repairOwn(repair: ModelSettings['repairToolCall']): ModelSettings['repairToolCall'] {
   if (repair === undefined) return undefined;
   return async (options) => (options.toolCall.providerExecuted === true ? null : repair(options));

@@ -1,7 +1,7 @@
 import type { AssistantModelMessage } from 'ai';
 import type { ModelDelta, DeltaReceiver } from './streaming-model.ts';
 
-/** Keeps the text that a model streams, so that a step which a person stops is not lost. */
+/** Keeps the text that a model streams, for a step that a person stops. */
 export class PartialText implements DeltaReceiver {
   readonly #receiver: DeltaReceiver;
   readonly #texts = new Map<string, string>();
@@ -22,8 +22,8 @@ export class PartialText implements DeltaReceiver {
   }
 
   /**
-   * The text as a message; none when nothing was said. Reasoning and calls are left out: providers refuse reasoning without its end,
-   * and a call that was cut off is none.
+   * The text as a message; `undefined` without text. Reasoning and calls are left out: providers reject reasoning without its end, and a
+   * call that was cut off is incomplete.
    */
   get message(): AssistantModelMessage | undefined {
     const texts = [...this.#texts.values()].filter((text) => text.trim() !== '');

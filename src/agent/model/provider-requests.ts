@@ -8,8 +8,8 @@ import {
 } from '../../thread/proposed-calls.ts';
 
 /**
- * The provider's requests in what a model said, by call. Throws for one whose answer could be taken for that of another: each must be
- * the only one about its call, which the provider runs and has not run yet, and have an id that is new in the thread.
+ * The provider's requests in a model's response, by tool call id. Throws for a request whose answer would be ambiguous: it must be the
+ * only one about its call, which the provider runs and has not run yet, and its id must be new in the thread.
  */
 export function answerableRequests(
   parts: readonly AssistantPart[],
@@ -52,8 +52,7 @@ function unanswerable(toolCallId: string, fault: string): HoldpointError {
 }
 
 /**
- * Whether a request with these messages is the first to tell the provider that it may run a call. If its reply is lost, the call
- * may have run.
+ * Whether a request with these messages is the first that lets the provider run a call. If its response is lost, the call may have run.
  */
 export function carriesApproval(messages: readonly ModelMessage[]): boolean {
   const said = messages.findLastIndex(({ role }) => role === 'assistant');

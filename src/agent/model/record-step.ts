@@ -10,15 +10,15 @@ import {
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { ModelStep, ProposedCall } from './model-step.ts';
 
-/** A model step as it will stand in the log: what is decided on, shown, and run is read off this. */
+/** A model step as recorded. Decisions, requests and executions all use it. */
 export interface RecordedStep {
   message: AssistantModelMessage | undefined;
-  /** The calls with the ids and inputs of `message`; `error` says why one must not run. */
+  /** The calls, with the ids and inputs of `message`; `error` says why one must not run. */
   calls: ProposedCall[];
 }
 
 interface RecordInput {
-  /** Every tool call id of the thread so far. */
+  /** All tool call ids of the thread. */
   usedIds: ReadonlySet<string>;
   /** Whether the agent has a tool of this name. */
   isKnownTool: (toolName: string) => boolean;
@@ -26,8 +26,8 @@ interface RecordInput {
 }
 
 /**
- * Makes a model step fit for the log. A call whose id was used before in the thread gets a fresh one, as providers
- * refuse histories that repeat ids; an input that is not strict JSON is left out, and its call refused.
+ * Prepares a model step for the log. A call whose id was used before in the thread gets a new one, as providers reject histories with
+ * repeated ids. An input that is not strict JSON is left out, and its call is refused.
  */
 export function recordStep(
   step: ModelStep,
@@ -51,12 +51,12 @@ export function recordStep(
   return jsonCopy({ message: step.message && withCalls(step.message, calls), calls });
 }
 
-/* A name that a model made up stands in the history from now on, and must be one that every provider takes back. */
+/* An invented name stays in the history, which every provider must accept. */
 function sendableName(name: string): string {
   return name.replaceAll(/[^\w-]/g, '_').slice(0, 64) || 'unnamed';
 }
 
-/* A cut-off step may lack the call that would undo another; two calls of one id can't be told apart by a person. */
+/* A step that was cut off may lack a call that belongs to the others; two calls with one id can't be told apart. */
 function whyStepIsRefused({ finishReason, calls }: ModelStep): string | undefined {
   if (finishReason !== 'stop' && finishReason !== 'tool-calls') {
     return `Not run: the answer was cut off (${finishReason}). Make the call again if it is still needed.`;
@@ -67,13 +67,13 @@ function whyStepIsRefused({ finishReason, calls }: ModelStep): string | undefine
   return undefined;
 }
 
-/** The message with the calls as they are recorded; none when nothing is left that a provider would take back. */
+/** The message with the recorded calls; `undefined` if nothing is left that a provider would accept. */
 function withCalls(
   message: AssistantModelMessage,
   calls: readonly ProposedCall[],
 ): AssistantModelMessage | undefined {
   const parts = partsOf(message).filter((part) => !isBlank(part));
-  /* Reasoning that nothing follows (the step was cut off in it) is refused when it comes back. */
+  /* Providers reject reasoning that nothing follows. */
   if (parts.every(({ type }) => type === 'reasoning')) return undefined;
   const requests = requestsByCall(parts);
   let index = 0;
@@ -93,11 +93,11 @@ function recordedPart(
 ): ToolCallPart {
   const recorded = { ...part, toolCallId, toolName, input };
   if (toolCallId === part.toolCallId || providerApprovalId !== undefined) return recorded;
-  /* What a provider said of the call by its own id (stored items) would contradict the fresh one. */
+  /* Provider metadata refers to the call by its old id. */
   return { ...recorded, providerOptions: undefined };
 }
 
-/** A provider's request, of which the thread needs to know no more than what it is about. */
+/** A provider's request, reduced to what the thread needs. */
 function recordedRequest(
   { type, approvalId, toolCallId }: ProviderRequest,
   calls: readonly ProposedCall[],
@@ -106,7 +106,7 @@ function recordedRequest(
   return { type, approvalId, toolCallId: call?.toolCallId ?? toolCallId };
 }
 
-/* Text of white space alone is refused when it comes back; text that a provider has notes on is the provider's own. */
+/* Providers reject blank text, except where it carries their own metadata. */
 function isBlank(part: AssistantPart): boolean {
   return part.type === 'text' && part.text.trim() === '' && part.providerOptions === undefined;
 }

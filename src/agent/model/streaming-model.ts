@@ -16,8 +16,8 @@ import {
 } from './collected-response.ts';
 
 /**
- * A piece of what the model is saying, as the AI SDK's streams call it. Provisional: nothing of it counts before the
- * step's `step-finished`, which may never come.
+ * A delta of the model's response, as in the AI SDK's streams. Provisional: it does not count before the step's `step-finished`, which
+ * may never come.
  */
 export type ModelDelta = Extract<
   TextStreamPart<ToolSet>,
@@ -36,16 +36,16 @@ export type ModelDelta = Extract<
   }
 >;
 
-/** Who hears a model while it speaks. */
+/** Receives a model's deltas. */
 export interface DeltaReceiver {
-  /** Resolves when more can be taken: the model is read no faster. */
+  /** Resolves when the receiver can take more: the model is read no faster. */
   ready(): Promise<void>;
   push(delta: ModelDelta): void;
 }
 
 /**
- * The model, streaming under its non-streaming interface: whoever asks it to generate gets the whole answer, while the
- * receiver is told what it says.
+ * Wraps a model so that it streams behind its non-streaming interface: `doGenerate` returns the complete response, while the receiver
+ * gets the deltas.
  */
 export function streamingModel(model: LanguageModel, receiver: DeltaReceiver): LanguageModel {
   return wrapLanguageModel({
@@ -58,19 +58,19 @@ export function streamingModel(model: LanguageModel, receiver: DeltaReceiver): L
   });
 }
 
-/** The model itself, where it may be given by its id. */
+/** The model, which may be given by its id. */
 export function modelOf(model: LanguageModel): Exclude<LanguageModel, string> {
   const provider = globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway;
   return typeof model === 'string' ? provider.languageModel(model) : model;
 }
 
-/** The provider's own error, of a generation that failed with `error`. */
+/** The provider's own error behind `error`. */
 export function originalError(error: unknown): unknown {
   const last = RetryError.isInstance(error) ? error.lastError : error;
   return last instanceof BrokenOff ? last.cause : error;
 }
 
-/* Not to be tried again, whatever the cause says of itself: the receiver has heard the beginning of this answer. */
+/* Never retried, whatever the cause says: the receiver already has the beginning of the response. */
 class BrokenOff extends Error {
   constructor(cause: unknown) {
     super('The answer broke off.', { cause });
@@ -136,7 +136,7 @@ function deltaOf(part: ProviderPart): ModelDelta | undefined {
   }
 }
 
-/** What a provider streams as an error may be its API's plain JSON. */
+/** A streamed error may be the plain JSON of the provider's API. */
 function errorOf(error: unknown): Error {
   if (error instanceof Error) return error;
   const message: unknown = Reflect.get(Object(error), 'message');

@@ -1,6 +1,6 @@
 import { type LanguageModel, wrapLanguageModel } from 'ai';
-import type { ModelAnswer, ModelName } from '../../thread/trace-message.ts';
-import { traceModel, tracesModel } from '../../thread/tracing.ts';
+import type { ModelAnswer, ModelName } from '../../thread/tracing/trace-message.ts';
+import { traceModel, tracesModel } from '../../thread/tracing/trace-operations.ts';
 import type { ProviderResponse } from './collected-response.ts';
 import { modelOf } from './streaming-model.ts';
 

@@ -1,31 +1,34 @@
 import type { Instructions, LanguageModel, ToolSet } from 'ai';
 import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
-import type { MayAnswer } from '../input/may-answer.ts';
+import type { ToolDefinitions } from '../calls/tool-definitions.ts';
+import type { MayAnswer } from '../input/run-input.ts';
 import type { ModelSettings } from '../model/model-step.ts';
 import type { AgentEvents } from './agent-events.ts';
 import type { RetryOptions } from './retry-time.ts';
-import type { TimeLimits } from './time-limits.ts';
+import type { TimeLimits } from './run-signal.ts';
 import type { ToolRecoveries } from './tool-recovery.ts';
 
-/** An outcome that the store did not take. */
+/** An outcome that the store did not accept. */
 export interface UnrecordedOutcome {
   threadId: string;
   call: ToolCallRecord;
   outcome: ToolCallOutcome;
-  /** Why the store did not take it. */
+  /** Why the store did not accept it. */
   error: unknown;
 }
 
 /** An agent's options, checked, with their defaults. */
 export interface AgentContext {
-  /** The agent's own name, which its threads are kept under. */
+  /** The agent's name, which its threads are kept under. */
   name: string | undefined;
   model: LanguageModel;
   instructions: Instructions | undefined;
   settings: ModelSettings;
   tools: ToolSet;
   toolsContext: Readonly<Record<string, unknown>>;
-  /** Rules are called as they are given, whatever tools they are typed for. */
+  /** Prepares the tools: once, and again after a failure. */
+  definedTools: () => Promise<ToolDefinitions>;
+  /** Rules are called as given, whatever tools they are typed for. */
   toolApproval: unknown;
   toolRecovery: ToolRecoveries;
   mayAnswer: MayAnswer | undefined;

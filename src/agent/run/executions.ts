@@ -2,27 +2,27 @@ import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { WakeUp } from '../../content/wake-up.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { traceCall } from '../../thread/tracing.ts';
+import { traceCall } from '../../thread/tracing/trace-operations.ts';
+import { firstMessages } from '../calls/decide-calls.ts';
 import {
   executeCall,
   type Execution,
   notRun,
   type PreliminaryResult,
 } from '../calls/execute-call.ts';
-import { awaitedCall } from '../calls/find-call.ts';
+import { awaitedCall } from '../../thread/find-call.ts';
 import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AgentContext } from './agent-context.ts';
-import { firstMessages } from './decision-input.ts';
 import type { Lease } from './lease.ts';
 import { type Attempt, type Finished, recordLate } from './record-results.ts';
-import { startLimit } from './time-limits.ts';
+import { startLimit } from './run-signal.ts';
 
 /** What calls are executed with. */
 interface ExecutionSetting {
   log: ThreadLog;
   tools: ToolDefinitions;
   lease: Lease;
-  /** Ends the run. */
+  /** Aborts when the run ends early. */
   signal: AbortSignal;
   onPreliminary: ((result: PreliminaryResult) => void) | undefined;
 }
@@ -99,12 +99,12 @@ export class Executions {
     await this.#gather();
   }
 
-  /** Ends a wait, for news from elsewhere. */
+  /** Ends a wait: something has changed elsewhere. */
   wake(): void {
     this.#wakeUp.wake();
   }
 
-  /** The run is over: results that come from now on, or were not taken, are recorded as late ones. */
+  /** The run is over: results that come later, or were not taken, are recorded as late ones. */
   leave(): void {
     this.#isLeft = true;
     clearTimeout(this.#graceTimer);
@@ -138,7 +138,7 @@ export class Executions {
     if (milliseconds === undefined) return this.#execute(started, signal, messages);
     const onIgnored = (): void => this.#giveUp(attempt);
     const limit = startLimit(milliseconds, `Tool '${toolName}'`, { graceMs, onIgnored });
-    /* From the end of the run on its own grace time counts; and a process does not wait for a limit that is over. */
+    /* After the run's end its own grace time applies; and a process must not wait for a limit that no longer matters. */
     signal.addEventListener('abort', limit.end, { once: true });
     try {
       return await this.#execute(started, AbortSignal.any([signal, limit.signal]), messages);

@@ -6,15 +6,15 @@ import { isModelDue, needsRun, type ThreadState } from '../../thread/thread-stat
 import type { AgentContext } from './agent-context.ts';
 import { faultEvents, stopEvents } from './lost-calls.ts';
 
-/* How often a run looks for what other processes appended to its thread, in milliseconds. */
+/* How often a run polls for events of other processes, in milliseconds. */
 const watchMs = 1_000;
 
-/** Another run took the thread over, as our lease had run out. */
+/** Another run took over the thread, because our lease was over. */
 export class LeaseLost extends Error {}
 
 /**
- * One run's hold on a thread: nobody else runs it until the lease is over, and it is renewed while the run lives. What the run
- * appends goes through here, so that a run whose thread was taken over appends no more.
+ * One run's lease on a thread: no other run starts until it is over, and it is renewed while the run lives. All of the run's appends go
+ * through it, so that a run whose thread was taken over appends nothing more.
  */
 export class Lease {
   readonly #context: AgentContext;
@@ -29,7 +29,7 @@ export class Lease {
     this.#runId = context.generateId();
   }
 
-  /** Whether the run has the thread: it took it, has not ended, and has not found it taken over. */
+  /** Whether the run holds the thread: it took it, has not ended, and has not found it taken over. */
   get isHeld(): boolean {
     return this.#isHeld;
   }
@@ -39,23 +39,23 @@ export class Lease {
     return this.#wasTaken && latestRun(this.#log.state) !== this.#runId;
   }
 
-  /** Whether the lease has run out, by the time of now: nothing may be started then, until a commit has renewed it. */
+  /** Whether the lease is over at this moment: nothing may start until a commit has renewed it. */
   get isOver(): boolean {
     const { run } = this.#log.state.head;
     return run?.runId !== this.#runId || this.#context.now() >= run.leaseUntil;
   }
 
-  /** Whether somebody wants this run to end. */
+  /** Whether a person asked this run to stop. */
   get isStopping(): boolean {
     return this.#holds(this.#log.state) && this.#log.state.head.run?.isStopping === true;
   }
 
-  /** Appends what `decide` proposes, and takes the thread where it gives back what the run begins with. */
+  /** Appends what `decide` proposes, and takes the thread if it returns the calls that the run starts with. */
   async take(
     decide: (proposal: Proposal) => readonly ThreadEvent[] | undefined,
   ): Promise<readonly ThreadEvent[]> {
     const before = this.#wasTaken ? this.#runId : undefined;
-    /* A run that takes a thread again is another run to the log: it may start again what it had started. */
+    /* To the log, a run that takes its thread again is another run: it may restart the calls that it had started. */
     if (before !== undefined) this.#runId = this.#context.generateId();
     return this.#append((proposal) => {
       const isTakenOver = before !== undefined && latestRun(proposal.state) !== before;
@@ -69,9 +69,9 @@ export class Lease {
   }
 
   /**
-   * Appends what the run makes of the newest state, with its end when nothing is left to do. Throws `LeaseLost` when another
-   * run has taken the thread over; nothing is appended then, but for facts, which are recorded `evenWhenLost`. Nor is anything but
-   * facts where somebody wants the run to end: `isStopping` says so afterwards.
+   * Appends what `make` returns for the newest state, and the run's end when nothing is left to do. Throws `LeaseLost` when another run
+   * has taken over the thread; then nothing is appended but facts (`evenWhenLost`). Nor is anything but facts once a stop was requested:
+   * check `isStopping` afterwards.
    */
   async commit(
     make: (proposal: Proposal) => readonly ThreadEvent[],
@@ -92,12 +92,12 @@ export class Lease {
     throw new LeaseLost();
   }
 
-  /** The event that gives the thread back. */
+  /** The event that releases the thread. */
   ended(): ThreadEvent {
     return { type: 'run-ended', at: this.#context.now() };
   }
 
-  /** Renews until the returned function is called. `onNews` is told when others may have appended, too. */
+  /** Renews the lease until the returned function is called. `onNews` is called when others may have appended. */
   keep(onNews: () => void): () => void {
     const { leaseMs, events } = this.#context;
     let renewing: Promise<void> | undefined;
@@ -108,11 +108,11 @@ export class Lease {
         });
         onNews();
       } catch {
-        /* A renewal that fails is tried again in time; two may fail before the lease is over. */
+        /* A failed renewal is retried in time: two may fail before the lease is over. */
       }
       renewing = undefined;
     };
-    /* One at a time: a store that stalls would get all of them at once when it goes on. */
+    /* One at a time: a store that stalls would get all of them at once when it recovers. */
     const timer = setInterval(() => {
       renewing ??= renew();
     }, leaseMs / 3);
@@ -138,15 +138,15 @@ export class Lease {
     };
   }
 
-  /** Looks for what other processes appended: an answer, or the wish that the run ends. */
+  /** Polls for what other processes appended: an answer, or a stop request. */
   async #watch(onNews: () => void): Promise<void> {
     const { revision } = this.#log;
-    /* A failure is as good as no news. */
+    /* The next poll may succeed. */
     await this.#log.pull().catch(() => {});
     if (this.#log.revision > revision) onNews();
   }
 
-  /** Gives the thread back after a failure, an abort, or a stop; `said` is what the model had said by then. */
+  /** Releases the thread after a failure, an abort, or a stop; `said` is the text that the model had streamed. */
   async letGo(
     error: string,
     isAborted: boolean,
@@ -166,7 +166,7 @@ export class Lease {
         proposal.add(...faultEvents(this.#context, state, fault));
       });
     } catch {
-      /* The store is out of reach, and the run fails for its own reason; the lease runs out by itself. */
+      /* The store is unavailable, and the run fails for its own reason; its lease will run out. */
       return [];
     }
   }
@@ -189,7 +189,7 @@ export class Lease {
     proposal.add(...(isStopping ? stopEvents(head, this.#context.now()) : [this.ended()]));
   }
 
-  /** Whether the thread is ours in this state. */
+  /** Whether this run holds the thread. */
   #holds(state: Readonly<ThreadState>): boolean {
     return state.head.run?.runId === this.#runId;
   }
@@ -200,7 +200,7 @@ export class Lease {
   }
 }
 
-/** The id of the run that has begun last. */
+/** The id of the latest run. */
 function latestRun({ events }: Readonly<ThreadState>): string | undefined {
   return events.findLast((event) => event.type === 'run-started')?.runId;
 }

@@ -12,17 +12,17 @@ import type { AgentContext } from './agent-context.ts';
 import { retryTime } from './retry-time.ts';
 import { mayStartAgain, recoveryOf } from './tool-recovery.ts';
 
-/** Why a run ended before its work did. */
+/** Why a run ended before its work was done. */
 interface RunFault {
   error: string;
-  /** The app's own signal ended it: nothing has failed. */
+  /** The app's own signal ended it: this is not a failure. */
   isAborted: boolean;
   at: number;
-  /** When lost calls may be looked into: a tool that runs on in a live process may still bring its result. */
+  /** When lost calls may be recovered: a tool in a live process may still return its result. */
   recoverAt: number;
 }
 
-/** The end of a run that did not finish, when it is tried again, and the calls that it has started and leaves without a result. */
+/** The end of a run that did not complete, the time of the next attempt, and the calls whose outcome is now unknown. */
 export function faultEvents(
   context: AgentContext,
   state: Readonly<ThreadState>,
@@ -46,7 +46,7 @@ export function faultEvents(
   ];
 }
 
-/** A call whose outcome nobody knows: it may be looked into from `recoverAt` on, where its tool can tell. */
+/** The event for a call whose outcome is unknown. Recovery starts at `recoverAt`, if its tool can be asked or restarted. */
 export function lostEvent(
   context: AgentContext,
   call: ToolCallRecord,
@@ -60,7 +60,7 @@ export function lostEvent(
   return { type: 'call-lost', at, step, index, ...(isRecoverable ? { recoverAt } : {}) };
 }
 
-/** The end of a turn that a person stopped: what was approved and has not begun is not begun. */
+/** The end of a turn that a person stopped: approved calls that have not started are cancelled. */
 export function stopEvents(head: ThreadHead, at: number): ThreadEvent[] {
   return [
     ...cancelApprovedEvents(head, 'The run was stopped.', at),
@@ -68,12 +68,12 @@ export function stopEvents(head: ThreadHead, at: number): ThreadEvent[] {
   ];
 }
 
-/** Records that a run is gone whose lease is over, and with it the outcome of the calls that it had started. */
+/** Records the end of a run whose lease is over, and that the outcome of its started calls is unknown. */
 export async function recordAbandoned(
   context: AgentContext,
   log: ThreadLog,
 ): Promise<readonly ThreadEvent[]> {
-  /* Where that run has ended after all, the log may show another one that is gone by now. */
+  /* That run may have ended after all, and another one may be abandoned. */
   while (isAbandoned(log.state.head, context.now())) {
     const events = await log.commit((proposal) =>
       proposal.add(...abandonedEvents(context, proposal.state)),
@@ -83,13 +83,13 @@ export async function recordAbandoned(
   return [];
 }
 
-/** The same for a thread as it stands; nothing where a run is at work on it, or none was. */
+/** The same for the thread's present state; nothing unless a run was abandoned. */
 export function abandonedEvents(
   context: AgentContext,
   state: Readonly<ThreadState>,
 ): ThreadEvent[] {
   const at = context.now();
   if (!isAbandoned(state.head, at)) return [];
-  const error = 'The process of the run is gone, or has stalled: its lease is over.';
+  const error = 'The process of the run died or stalled: its lease is over.';
   return faultEvents(context, state, { error, isAborted: false, at, recoverAt: at });
 }

@@ -8,19 +8,19 @@ import {
   isUnfinished,
   lastHash,
   needsRun,
-  nextDeadlineOf,
   type ThreadHead,
 } from '../../thread/thread-state.ts';
+import { nextDeadlineOf, statusOf } from '../../thread/thread-status.ts';
 import {
-  type CheckedCalls,
   checkApprovedCalls,
+  type CheckedCalls,
   eventsOfApproved,
 } from '../calls/check-approved.ts';
+import { decisionInput } from '../calls/decide-calls.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import { acceptInput } from '../input/accept-input.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
 import type { AgentContext } from './agent-context.ts';
-import { decisionInput } from './decision-input.ts';
 import type { Lease } from './lease.ts';
 import { recordAbandoned } from './lost-calls.ts';
 import { failedRecoveries, reconcileCalls, restartsOf } from './recover-calls.ts';
@@ -33,13 +33,13 @@ interface OpeningSetting {
   options: RunOptions<unknown>;
   lease: Lease;
   signal: AbortSignal;
-  /** Gets every event that the run appended. */
+  /** Receives every event that the run appended. */
   onEvents: (events: readonly ThreadEvent[]) => void;
 }
 
-/** What was found out before a run takes the thread: the app's rules may take time, so nothing is appended meanwhile. */
+/** What was checked before a run takes the thread: the app's rules may take time, so nothing is appended meanwhile. */
 interface Checked {
-  /** The starts of the lost calls that may be started again. */
+  /** The starts of the lost calls that may be restarted. */
   restarts: readonly ThreadEvent[];
   /** The approved calls that may start, or the reasons why they may not. */
   starts: CheckedCalls;
@@ -48,7 +48,7 @@ interface Checked {
 const nothing: ParsedInput = { messages: [], answers: [], by: {} };
 const nothingChecked: Checked = { restarts: [], starts: new Map() };
 
-/** How a run begins: what its predecessor left is recorded, then its input; and it takes the thread where there is something to do. */
+/** How a run begins: it records what its predecessor left, then its input, and takes the thread if there is work to do. */
 export class RunOpening {
   readonly #context: AgentContext;
   readonly #setting: OpeningSetting;
@@ -58,7 +58,7 @@ export class RunOpening {
     this.#setting = setting;
   }
 
-  /** Opens the run. Gives what it has appended; `undefined` where a scheduler woke too early, and nothing was recorded. */
+  /** Opens the run and returns the appended events; `undefined` if a scheduler woke too early, and nothing was recorded. */
   async open(input: ParsedInput): Promise<readonly ThreadEvent[] | undefined> {
     const { log, tools, signal, onEvents } = this.#setting;
     if (isAbandoned(log.state.head, this.#context.now())) {
@@ -67,18 +67,20 @@ export class RunOpening {
       onEvents(await recordAbandoned(this.#context, log));
     }
     if (this.#isTooEarly()) return undefined;
-    const reconciling = reconcileCalls(this.#context, tools, log);
-    onEvents((await unlessAborted(reconciling, signal)) ?? []);
+    if (statusOf(log.state.head, this.#context.now()) === 'indeterminate') {
+      const reconciling = reconcileCalls(this.#context, tools, log);
+      onEvents((await unlessAborted(reconciling, signal)) ?? []);
+    }
     /* Another scheduler may be faster. */
     return this.#take(input, () => this.#isTooEarly());
   }
 
-  /** Opens a run again that has stalled past its lease, where no other run has begun. */
+  /** Reopens a run that stalled past its lease, if no other run has begun. */
   async openAgain(): Promise<readonly ThreadEvent[]> {
     return this.#take(nothing, () => false);
   }
 
-  /** Records the input, and takes the thread when there is something to do that no other run does. */
+  /** Records the input, and takes the thread if there is work that no other run does. */
   async #take(input: ParsedInput, isTooEarly: () => boolean): Promise<readonly ThreadEvent[]> {
     const { log, lease, signal } = this.#setting;
     const { revision } = log;
@@ -106,8 +108,9 @@ export class RunOpening {
     const { state } = this.#setting.log;
     const count = state.messages.length - 1;
     const decisions = decisionInput(this.#context, state, this.#setting, count);
+    const isAnyLost = state.head.calls.some(isUnfinished);
     const [restarts, starts] = await Promise.all([
-      restartsOf(this.#context, decisions, state),
+      isAnyLost ? restartsOf(this.#context, decisions, state) : [],
       checkApprovedCalls(decisions, state, expected),
     ]);
     return { restarts, starts };
@@ -119,7 +122,7 @@ export class RunOpening {
     acceptInput(proposal, input, { tools, now: this.#context.now(), whilePending });
   }
 
-  /** Whether a scheduler woke before the time that the log names. */
+  /** Whether a scheduler woke before the time in the log. */
   #isTooEarly(): boolean {
     const { log, options } = this.#setting;
     if (options.onlyWhenDue !== true) return false;

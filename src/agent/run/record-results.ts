@@ -1,3 +1,4 @@
+import { callGuarded } from '../../content/call-guarded.ts';
 import type { CallPlace } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
@@ -7,9 +8,8 @@ import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isSamePlace } from '../../thread/thread-state.ts';
 import { endEvents } from '../calls/close-requests.ts';
 import type { Execution } from '../calls/execute-call.ts';
-import { awaitedCall } from '../calls/find-call.ts';
+import { awaitedCall } from '../../thread/find-call.ts';
 import type { AgentContext } from './agent-context.ts';
-import { callGuarded } from './agent-events.ts';
 import { LeaseLost } from './lease.ts';
 import { lostEvent } from './lost-calls.ts';
 

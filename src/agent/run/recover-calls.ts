@@ -2,16 +2,10 @@ import { plainCopy } from '../../content/plain-copy.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import {
-  isSamePlace,
-  statusOf,
-  type ThreadHead,
-  type ThreadState,
-} from '../../thread/thread-state.ts';
-import { applyRules } from '../calls/apply-rules.ts';
+import { isSamePlace, type ThreadHead, type ThreadState } from '../../thread/thread-state.ts';
 import { checkApproved } from '../calls/check-approved.ts';
 import { endEvents } from '../calls/close-requests.ts';
-import type { DecisionInput } from '../calls/decide-calls.ts';
+import { applyRules, type DecisionInput } from '../calls/decide-calls.ts';
 import { beginningOf, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { type DeliveredOutcome, parseDelivered, recordedOutcome } from '../input/accept-outcome.ts';
 import type { AgentContext } from './agent-context.ts';
@@ -19,8 +13,8 @@ import { retryTime } from './retry-time.ts';
 import { mayStartAgain, recoveryOf, type ToolRecovery } from './tool-recovery.ts';
 
 /**
- * Asks tools what became of lost calls, and records what is known: their result; or that they go on elsewhere, as they ask a person.
- * These are facts, and need no hold on the thread.
+ * Asks tools what became of lost calls, and records what they know: an outcome, or that the call continues elsewhere because it has asked
+ * a person. These are facts and need no lease.
  */
 export async function reconcileCalls(
   context: AgentContext,
@@ -28,14 +22,13 @@ export async function reconcileCalls(
   log: ThreadLog,
 ): Promise<readonly ThreadEvent[]> {
   const { state, revision } = log;
-  if (statusOf(state.head, context.now()) !== 'indeterminate') return [];
   const { head } = state;
   const lost = head.calls.filter(isLost);
   const known = await Promise.all(
     lost.map(async (call) => reconcileCall(context, tools, { call, head })),
   );
   return log.commit((proposal) => {
-    /* Another attempt may have begun meanwhile, of which the tool was not asked. */
+    /* Another attempt may have started meanwhile, which the tool was not asked about. */
     if (log.revision === revision) proposal.add(...known.flat());
   });
 }
@@ -59,12 +52,12 @@ async function reconcileCall(
   return endEvents(head, { type: 'call-ended', ...place, outcome: recorded, source });
 }
 
-/** Whether a call asks a person, or is owed an answer. */
+/** Whether a call has an open question, or an answer to be sent to it. */
 function isAsking({ openRequests, unsentAnswers }: ThreadHead, call: ToolCallRecord): boolean {
   return [...openRequests, ...unsentAnswers].some(({ beside }) => isSamePlace(beside, call));
 }
 
-/* A tool that can't say, says something else, or fails to say, leaves the call as unknown as it was. */
+/* A tool that can't tell, returns something invalid, or throws, leaves the call indeterminate. */
 async function askTool(
   { reconcile }: ToolRecovery,
   { toolCallId, input, idempotencyKey = toolCallId }: ToolCallRecord,
@@ -79,8 +72,8 @@ async function askTool(
 }
 
 /**
- * The starts of the lost calls that may simply be started again: their tool is idempotent, attempts are left, and what was approved is
- * what would run, at this time too; or the rules still let it run unasked.
+ * The starts of the lost calls that may be restarted: their tool is idempotent, attempts are left, and what was approved is still what
+ * would run; or the rules still let it run without approval.
  */
 export async function restartsOf(
   context: AgentContext,
@@ -104,7 +97,7 @@ export async function restartsOf(
   return events.flat().filter(({ type }) => type === 'call-started');
 }
 
-/** The start of a call that needed nobody, if it needs nobody still. */
+/** The start of a call that needed no approval, if it still needs none. */
 async function restartOf(
   { tools, rules, now }: DecisionInput,
   call: ToolCallRecord,
@@ -116,7 +109,7 @@ async function restartOf(
   return decision.type === 'run' ? [beginningOf(definition, call, now())] : [];
 }
 
-/** What records that lost calls whose time had come are as unknown as before, and when to look again. */
+/** The events recording that calls which were due to be recovered are still unknown, and when to retry. */
 export function failedRecoveries(
   { retry }: AgentContext,
   { calls }: ThreadHead,

@@ -1,10 +1,10 @@
 /**
- * When failed runs are tried again. The delay doubles with each failure in a row, up to a cap, and is spread by up to a half, so that
- * threads which failed together don't come back together. The time is written into the log, so that all workers wait for the same one.
- * It holds for tools that are asked about lost calls, too.
+ * When failed runs are retried. The delay doubles with each failure in a row, up to a maximum, and is shortened at random by up to a
+ * half, so that threads which failed together don't retry together. The time is written to the log, so that all workers wait for the same
+ * moment. The same options apply to asking tools about lost calls.
  */
 export interface RetryOptions {
-  /** After how many failures in a row the thread is `stuck`: it waits for a person or the app to run it. Default 10. */
+  /** The number of failures in a row after which the thread is `stuck`, and waits for a person or the app to run it. Default 10. */
   maxAttempts?: number;
   /** The delay after the first failure, in milliseconds. Default 1,000. */
   initialDelayMs?: number;
@@ -12,7 +12,7 @@ export interface RetryOptions {
   maxDelayMs?: number;
 }
 
-/** The options with their defaults. Throws a `TypeError` for a number that can't be used. */
+/** The options with their defaults. Throws a `TypeError` for an invalid number. */
 export function checkedRetry({
   maxAttempts = 10,
   initialDelayMs = 1_000,
@@ -28,17 +28,17 @@ export function checkedRetry({
   return { maxAttempts, initialDelayMs, maxDelayMs };
 }
 
-/** What the time of the next attempt depends on. */
+/** What determines the time of the next attempt. */
 export interface FailedAttempt {
-  /** How many attempts in a row have failed, this one included. */
+  /** The number of failures in a row, this one included. */
   failures: number;
   /** When it failed, in milliseconds since 1970. */
   at: number;
-  /** The hash at which the log stands: what spreads the times, as good as random and the same in every process. */
+  /** The hash at the end of the log. It spreads the times: as good as random, and the same in every process. */
   hash: string;
 }
 
-/** When to try again, in milliseconds since 1970; `undefined` where too many attempts have failed. */
+/** When to retry, in milliseconds since 1970; `undefined` after too many failures. */
 export function retryTime(
   { maxAttempts, initialDelayMs, maxDelayMs }: Required<RetryOptions>,
   { failures, at, hash }: FailedAttempt,

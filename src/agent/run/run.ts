@@ -5,14 +5,12 @@ import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isModelDue } from '../../thread/thread-state.ts';
 import { checkApprovedCalls, eventsOfApproved } from '../calls/check-approved.ts';
-import type { DecisionInput } from '../calls/decide-calls.ts';
+import { type DecisionInput, decisionInput } from '../calls/decide-calls.ts';
 import type { PreliminaryResult } from '../calls/execute-call.ts';
-import { refuseMissingTools } from '../calls/missing-tools.ts';
-import type { ToolDefinitions } from '../calls/tool-definitions.ts';
+import { refuseMissingTools, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
 import type { DeltaReceiver } from '../model/streaming-model.ts';
 import type { AgentContext } from './agent-context.ts';
-import { decisionInput } from './decision-input.ts';
 import { Executions } from './executions.ts';
 import { Lease, LeaseLost } from './lease.ts';
 import { RunOpening } from './open-run.ts';
@@ -28,11 +26,11 @@ export interface RunSetting {
   log: ThreadLog;
   tools: ToolDefinitions;
   options: RunOptions<unknown>;
-  /** Receives what the model streams: the one thing in which a streamed run differs. */
+  /** Receives the model's deltas: the only difference of a streamed run. */
   receiver?: DeltaReceiver | undefined;
-  /** Gets every event that the run appended. */
+  /** Receives every event that the run appended. */
   onEvents: (events: readonly ThreadEvent[]) => void;
-  /** Gets what tools yield before their results. */
+  /** Receives the preliminary results of tools. */
   onPreliminary?: ((result: PreliminaryResult) => void) | undefined;
 }
 
@@ -49,7 +47,8 @@ export class Run {
   readonly #opening: RunOpening;
   readonly #steps: ModelSteps;
   readonly #executions: Executions;
-  readonly #sending: AnswerSending;
+  /** Created for the first answer that a tool is waiting for. */
+  #sending: AnswerSending | undefined;
 
   constructor(context: AgentContext, setting: RunSetting) {
     const { log, tools, options, receiver, onEvents, onPreliminary } = setting;
@@ -63,12 +62,6 @@ export class Run {
     const working = { log, tools, lease: this.#lease, signal };
     this.#opening = new RunOpening(context, { ...working, options, onEvents });
     this.#executions = new Executions(context, { ...working, onPreliminary });
-    this.#sending = new AnswerSending({
-      tools,
-      signal,
-      pull: async () => log.pull(),
-      wake: () => this.#executions.wake(),
-    });
   }
 
   /** Runs to the end. */
@@ -85,7 +78,7 @@ export class Run {
     }
   }
 
-  /** Holds the thread for as long as there is something to do. */
+  /** Works until the run no longer holds the thread, and renews the lease meanwhile. */
   async #work(): Promise<void> {
     this.#signal.beginRun();
     const stopRenewing = this.#lease.isHeld ? this.#lease.keep(() => this.#notice()) : undefined;
@@ -95,7 +88,7 @@ export class Run {
     } finally {
       stopRenewing?.();
       this.#signal.end();
-      this.#sending.stop();
+      this.#sending?.stop();
       this.#executions.leave();
     }
   }
@@ -117,7 +110,7 @@ export class Run {
     }
   }
 
-  /** Waits for the calls that still run here, which the log holds for lost, and takes the thread again. */
+  /** Waits for the calls that still run here but are lost to the log, and takes the thread again. */
   async #takeAgain(): Promise<void> {
     const { signal } = this.#signal;
     while (!this.#lease.isTakenOver) {
@@ -128,13 +121,13 @@ export class Run {
     }
   }
 
-  /** Does what is next: records results, starts approved calls, waits for those that run, asks the model, or ends. */
+  /** Does what is next: records results, starts approved calls, waits for running ones, asks the model, or ends. */
   async #advance(): Promise<void> {
     const { signal } = this.#signal;
     if ((await this.#recordFinished()) || (await this.#recordSent())) return;
     if (signal.aborted && this.#executions.mayEnd) throw signal.reason;
     if (!signal.aborted && (await this.#startApproved())) return;
-    if (this.#executions.pending || this.#sending.pending) {
+    if (this.#executions.pending || this.#sending?.pending) {
       await this.#executions.wait();
       return;
     }
@@ -143,7 +136,7 @@ export class Run {
     else await this.#commit(() => [this.#lease.ended()]);
   }
 
-  /** Records the results that have come in. They are facts, recorded also when the lease was lost meanwhile. */
+  /** Records the results that have come in. They are facts, recorded even if the lease was lost meanwhile. */
   async #recordFinished(isLeaseLost = false): Promise<boolean> {
     const finished = this.#executions.take();
     if (finished.length === 0) return false;
@@ -156,17 +149,17 @@ export class Run {
 
   /** Records which answers were sent to the tools that asked. */
   async #recordSent(): Promise<boolean> {
-    const sent = this.#sending.take();
+    const sent = this.#sending?.take() ?? [];
     if (sent.length === 0) return false;
     const make = ({ head }: Proposal): ThreadEvent[] => sentEvents(head, sent, this.#context.now());
     await this.#commit(make, { evenWhenLost: true });
     return true;
   }
 
-  /** Starts the approved calls that a last check lets start; begins to send the answers that tools wait for. */
+  /** Starts the approved calls that pass a last check. */
   async #startApproved(): Promise<boolean> {
     const { state } = this.#log;
-    this.#sending.update(state);
+    this.#sendAnswers();
     const checking = checkApprovedCalls(this.#decisions(), state, state.head);
     const starts = await unlessAborted(checking, this.#signal.signal);
     if (starts === undefined) return true;
@@ -175,8 +168,21 @@ export class Run {
     return true;
   }
 
+  /** Sends the answers that tools wait for, and stops sending those that they no longer need. */
+  #sendAnswers(): void {
+    const { state } = this.#log;
+    if (this.#sending === undefined && state.head.unsentAnswers.length === 0) return;
+    this.#sending ??= new AnswerSending({
+      tools: this.#setting.tools,
+      signal: this.#signal.signal,
+      pull: async () => this.#log.pull(),
+      wake: () => this.#executions.wake(),
+    });
+    this.#sending.update(state);
+  }
+
   async #askModel(): Promise<void> {
-    /* Nothing is begun on a lease that has run out: this renews it, or finds that another run has the thread. */
+    /* Nothing starts when the lease is over: this renews it, or finds that another run has the thread. */
     if (this.#lease.isOver) return this.#commit(() => []);
     const { state } = this.#log;
     this.#signal.beginStep();
@@ -187,7 +193,7 @@ export class Run {
     if (!this.#lease.isStopping) this.#steps.recorded();
   }
 
-  /** Appends under the lease; what that records as started starts after it, and never without it. */
+  /** Appends under the lease, then starts the calls that were recorded as started, and no others. */
   async #commit(
     make: (proposal: Proposal) => readonly ThreadEvent[],
     options: { evenWhenLost?: boolean } = {},
@@ -195,18 +201,18 @@ export class Run {
     await this.#begin(await this.#lease.commit(make, options));
   }
 
-  /** After the append: the calls that are recorded as started do start. */
+  /** After an append: starts the calls that it recorded as started. */
   async #begin(events: readonly ThreadEvent[]): Promise<void> {
     this.#setting.onEvents(events);
     await this.#executions.start(events);
   }
 
-  /** For the calls of the open step, whose assistant message is the last; or for a step to come. */
+  /** By default for the calls of the open step, whose assistant message is the last. */
   #decisions(messageCount = this.#log.state.messages.length - 1): DecisionInput {
     return decisionInput(this.#context, this.#log.state, this.#setting, messageCount);
   }
 
-  /** Gives the thread back before the work is done. A stop is an end like others; any other failure is thrown. */
+  /** Releases the thread before the work is done. A stop is a normal end; any other failure is thrown. */
   async #endEarly(failure: unknown): Promise<RunEnd> {
     const error = errorText(failure).slice(0, 500).toWellFormed();
     const events = this.#lease.isHeld

@@ -3,36 +3,36 @@ import { errorText } from '../../content/error-text.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { UnsentAnswer, ThreadHead, ThreadState } from '../../thread/thread-state.ts';
-import { traceAnswerDelivery } from '../../thread/tracing.ts';
+import { traceAnswerDelivery } from '../../thread/tracing/trace-operations.ts';
 import type { CallFailure, SendOptions } from '../calls/answer-receiver.ts';
 import { endEvents } from '../calls/close-requests.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 
-/** What came of bringing an answer to its tool. */
+/** The result of sending an answer to its tool. */
 export interface SentAnswer {
   owed: UnsentAnswer;
-  /** What ends the call instead. */
+  /** The outcome with which the tool ended the call instead. */
   outcome?: CallFailure | undefined;
-  /** Why the tool will not get it. */
+  /** Why the answer can't be sent. */
   error?: string;
 }
 
 const maximumErrorLength = 500;
-/* Checked before it is written: what does not fit would make the whole log unreadable. */
+/* Checked before it is written: an invalid outcome would make the log unreadable. */
 const givenUpSchema = z.strictObject({ status: z.literal('failed'), error: z.string() }).optional();
 
-/** What answers are brought with. */
+/** What answers are sent with. */
 interface SendingSetting {
   tools: ToolDefinitions;
-  /** Ends the run. */
+  /** Aborts when the run ends early. */
   signal: AbortSignal | undefined;
-  /** Reads the log on. */
+  /** Reads new events of the log. */
   pull: () => Promise<void>;
   /** Wakes the run. */
   wake: () => void;
 }
 
-/** The answers that one run is bringing to the tools that asked. */
+/** The answers that one run is sending to the tools that asked. */
 export class AnswerSending {
   readonly #setting: SendingSetting;
   readonly #underway = new Map<string, AbortController>();
@@ -42,16 +42,16 @@ export class AnswerSending {
     this.#setting = setting;
   }
 
-  /** Whether an answer is under way, or one was brought and not taken. */
+  /** Whether an answer is being sent, or was sent and not taken. */
   get pending(): boolean {
     return this.#underway.size > 0 || this.#brought.length > 0;
   }
 
-  /** Begins what is owed and is not under way, and stops what is owed no more. */
+  /** Starts sending new answers, and stops sending those that are no longer needed. */
   update(state: Readonly<ThreadState>): void {
     this.#stopUnowed(state);
     for (const answer of state.head.unsentAnswers) {
-      /* One whose tool this agent lacks is left to an agent that has it. */
+      /* An agent that has the tool will send it. */
       if (!this.#setting.tools.has(answer.request.toolCall?.toolName ?? '')) continue;
       const { requestId } = answer.request;
       const isTaken = this.#brought.some(
@@ -61,14 +61,14 @@ export class AnswerSending {
     }
   }
 
-  /** What was brought since the last taking. */
+  /** The answers sent since the last call. */
   take(): SentAnswer[] {
     const taken = this.#brought;
     this.#brought = [];
     return taken;
   }
 
-  /** Stops all of it: what is not known to have arrived is for the next run. */
+  /** Stops sending: the next run sends what is not known to have arrived. */
   stop(): void {
     for (const underway of this.#underway.values()) underway.abort();
   }
@@ -78,7 +78,7 @@ export class AnswerSending {
     for (const [requestId, underway] of this.#underway) {
       if (owed.has(requestId)) continue;
       underway.abort();
-      /* Nobody waits for one that does not heed that. */
+      /* A receiver that ignores the abort is not awaited. */
       this.#underway.delete(requestId);
     }
   }
@@ -116,7 +116,7 @@ async function resultOf(
   }
 }
 
-/** Brings an answer by the way that its tool has for it. */
+/** Sends an answer through its tool's receiver. */
 async function sendAnswer(
   tools: ToolDefinitions,
   { request, response, replyTo }: UnsentAnswer,
@@ -132,7 +132,7 @@ async function sendAnswer(
   return answering.deliver({ ...copies, call }, options);
 }
 
-/** The events that record what was brought; what a tool is owed no more is left as it is. */
+/** The events that record sent answers, except those that are no longer pending. */
 export function sentEvents(
   head: ThreadHead,
   brought: readonly SentAnswer[],

@@ -6,12 +6,12 @@ import type { AnswerOptions } from '../input/run-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import { abandonedEvents, stopEvents } from './lost-calls.ts';
 
-/* How often another process is asked whether it has ended, in milliseconds. */
+/* How often to check whether a run in another process has ended, in milliseconds. */
 const pollMs = 250;
 /* How much longer than its tools a run may take to end, in milliseconds: another process has to notice, and to append. */
 const marginMs = 5_000;
 
-/** The events that make the run at work on a thread end; or, without one, that end a turn which is due. */
+/** The events that stop the current run; without one, those that end a turn which is due. */
 export function stopRequest(
   context: AgentContext,
   state: Readonly<ThreadState>,
@@ -28,7 +28,7 @@ export function stopRequest(
   return [...abandonedEvents(context, state), ...ending];
 }
 
-/** Resolves when no run is at work on the thread; or when one that does not notice has been waited for long enough. */
+/** Resolves when no run holds the thread, or after waiting long enough for one that does not react. */
 export async function untilEnded({ now, events, abortGraceMs }: AgentContext, log: ThreadLog) {
   const { threadId } = log.state;
   const patience = abortGraceMs + marginMs;

@@ -21,7 +21,7 @@ interface StepInput {
   signal: AbortSignal;
 }
 
-/** The model steps of one run: it asks the model, decides on the calls, and keeps count. Nothing is run or recorded here. */
+/** The steps of one run: asks the model, decides on its calls, and counts. Runs and records nothing. */
 export class ModelSteps {
   readonly #context: AgentContext;
   readonly #receiver: DeltaReceiver | undefined;
@@ -42,17 +42,17 @@ export class ModelSteps {
     return this.#count < this.#context.maxSteps;
   }
 
-  /** What the model has streamed of a step that is not recorded. */
+  /** The text streamed in a step that is not recorded yet. */
   get partial(): AssistantModelMessage | undefined {
     return this.#partial?.message;
   }
 
-  /** What the steps came to. */
+  /** The totals of the steps. */
   get summary(): Pick<RunEnd, 'usage' | 'finishReason' | 'metadata'> {
     return { usage: this.#usage, finishReason: this.#finishReason, metadata: this.#metadata };
   }
 
-  /** Asks the model. Gives what it answered, and for each of its calls the start, the request, or the end. */
+  /** Asks the model. Returns the step's event, and for each of its calls the start, the request, or the end. */
   async take({ decisions, state, signal }: StepInput): Promise<ThreadEvent[]> {
     this.#partial = this.#receiver && new PartialText(this.#receiver);
     const { tools } = decisions;
@@ -77,12 +77,12 @@ export class ModelSteps {
     ];
   }
 
-  /** The step is recorded, so that nothing of it is partial any more. */
+  /** The step is recorded: nothing of it is partial any more. */
   recorded(): void {
     this.#partial = undefined;
   }
 
-  /** A person stopped the model in the middle of a step, which was recorded as it stood. */
+  /** A person stopped the model in the middle of a step, and its partial text was recorded. */
   interrupted(finishReason: string | undefined): void {
     this.#finishReason = finishReason;
   }
@@ -127,7 +127,7 @@ function tokensOf({
   };
 }
 
-/* A provider that adds up what it was not told gives NaN, which JSON has not. */
+/* Some providers add up missing counts to NaN, which JSON can't hold. */
 function counted(tokens: number | undefined): number | undefined {
   return Number.isFinite(tokens) ? tokens : undefined;
 }

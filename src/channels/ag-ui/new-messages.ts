@@ -1,7 +1,7 @@
 import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { named } from '../../thread/message-id.ts';
+import { withMessageId } from '../../thread/app-messages.ts';
 import type { ClientMessage } from './run-agent-input.ts';
 import { retractedIds, userMessage } from './thread-messages.ts';
 import { userContent } from './user-content.ts';
@@ -24,7 +24,7 @@ export function newMessages(
     .map(({ id, content }) => {
       const parsed = userContent(content);
       if (parsed !== undefined && isId(id, thread.id)) {
-        return named({ role: 'user', content: parsed }, id);
+        return withMessageId({ role: 'user', content: parsed }, id);
       }
       throw new HoldpointError('invalid-input', 'A message of the user is none of AG-UI.');
     });

@@ -1,6 +1,5 @@
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { messageIdOf } from '../../thread/message-id.ts';
-import { retractedMessages } from '../../thread/retracted-messages.ts';
+import { messageIdOf, retractedMessages } from '../../thread/app-messages.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { AgUiMessage } from './ag-ui-event.ts';
 import { resultMessage, resultOf } from './call-result.ts';

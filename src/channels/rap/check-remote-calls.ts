@@ -6,7 +6,7 @@ import { serverOf } from './remote-server.ts';
 import { isCallEnded } from './from-server/record-callback.ts';
 
 /** Options of `checkRemoteCalls`. */
-export interface RemoteCallCheck {
+interface RemoteCallCheck {
   agent: Pick<Agent, 'deliver'>;
   /** The agent's tools; calls of those that `remoteTool` created are checked. */
   tools: ToolSet;

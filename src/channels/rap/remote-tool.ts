@@ -1,10 +1,9 @@
 import type { FlexibleSchema, Tool } from 'ai';
-import { timer } from '../../content/timer.ts';
 import { answering, type AnswerReceiver } from '../../agent/calls/answer-receiver.ts';
-import type { ToolRunOptions } from '../../agent/calls/execute-call.ts';
-import { later, laterWithin } from '../../agent/calls/later.ts';
-import { CallbackKeys, type CallbackSecret } from './callback-url.ts';
+import { later, laterWithin, type ToolRunOptions } from '../../agent/calls/execute-call.ts';
 import { checkedMs } from '../../content/checked-number.ts';
+import { timer } from '../../content/timer.ts';
+import { CallbackKeys, type CallbackSecret } from './callback-url.ts';
 import { sendCall } from './to-server/send-call.ts';
 import { remote, type RemoteServer } from './remote-server.ts';
 import { resultForModel } from './from-server/result-outcome.ts';

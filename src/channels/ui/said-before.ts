@@ -1,8 +1,7 @@
 import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { messageIdOf } from '../../thread/message-id.ts';
-import { retractedMessages } from '../../thread/retracted-messages.ts';
+import { messageIdOf, retractedMessages } from '../../thread/app-messages.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import { userUIMessage } from './user-ui-message.ts';
 

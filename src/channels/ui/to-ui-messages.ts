@@ -1,6 +1,6 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { retractedMessages } from '../../thread/retracted-messages.ts';
+import { retractedMessages } from '../../thread/app-messages.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { chunkStream } from './chunk-stream.ts';
 import type { TellingOptions } from './telling-options.ts';

@@ -4,8 +4,6 @@ import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { ThreadChat } from './thread-chat.ts';
 import type { ThreadChatOptions, ThreadChatState } from './thread-chat-state.ts';
 
-export type { ThreadChatOptions, ThreadProblem } from './thread-chat-state.ts';
-
 /** The chat of a thread: what `useChat` gives, and what `ThreadChat` adds to it. */
 export interface ThreadChatHelpers
   extends

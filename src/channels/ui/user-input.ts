@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { named } from '../../thread/message-id.ts';
+import { withMessageId } from '../../thread/app-messages.ts';
 import { fromInteractionResponse, interactionIdOf } from '../../tools/interaction.ts';
 import { checkedAttachment } from './attachment.ts';
 import { type RecordedMessage, type SaidBefore, saidBefore } from './said-before.ts';
@@ -49,7 +49,7 @@ export async function userInput(
 }
 
 function spoken(id: string, words: ModelMessage, thread: AgentThread): UserInput {
-  const message = id === '' ? words : named(words, id);
+  const message = id === '' ? words : withMessageId(words, id);
   const said = saidBefore(thread, id, words);
   switch (said.type) {
     case 'new':

@@ -1,4 +1,4 @@
-import { createThreadIndexes, type SqlPart } from '../../thread/stored-query.ts';
+import { createThreadIndexes, type SqlPart } from '../sql/summary-query.ts';
 import type { PostgresQuery } from './postgres-pool.ts';
 
 /** The tables, for those who create them in migrations of their own. It may be run again. */

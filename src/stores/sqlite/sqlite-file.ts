@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { HoldpointError } from '../../errors.ts';
 
 /** What a statement takes for a `?`. */
@@ -16,9 +16,10 @@ export class SqliteFile {
 
   /** Opens the file, or creates it, and runs `schema`, which must allow for being run again. */
   constructor(path: string, schema: string, busyTimeoutMs: number) {
+    const { DatabaseSync: Database } = nodeSqlite();
     this.#busyTimeoutMs = busyTimeoutMs;
     refuseCutOff(path);
-    this.#database = new DatabaseSync(path, { timeout: busyTimeoutMs });
+    this.#database = new Database(path, { timeout: busyTimeoutMs });
     try {
       useWriteAheadLog(this.#database, Date.now() + busyTimeoutMs);
       this.#database.exec('pragma synchronous = full; pragma secure_delete = on;');
@@ -121,6 +122,15 @@ function refuseCutOff(path: string): void {
   throw new HoldpointError(
     'log-tampered',
     'The database is damaged: its last page is cut off. Restore it from a backup.',
+  );
+}
+
+/* Not imported, as an import of a module that an older Node lacks fails without saying which Node has it. */
+function nodeSqlite(): typeof import('node:sqlite') {
+  const sqlite = globalThis.process?.getBuiltinModule?.('node:sqlite');
+  if (sqlite !== undefined) return sqlite;
+  throw new Error(
+    `holdpoint/stores/sqlite needs the module node:sqlite, which Node has from 22.18 on; this is Node ${process.version}.`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import type { ThreadStatus } from '../../thread/thread-state.ts';
+import type { ThreadStatus } from '../../thread/thread-status.ts';
 import type {
   ThreadFilter,
   ThreadQuery,

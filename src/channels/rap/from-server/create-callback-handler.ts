@@ -1,4 +1,4 @@
-import { callGuarded } from '../../../agent/run/agent-events.ts';
+import { callGuarded } from '../../../content/call-guarded.ts';
 import { errorResponse, refusal } from '../../../http/error-response.ts';
 import { readJsonText } from '../../../http/read-json-body.ts';
 import { readCapability } from '../callback-url.ts';

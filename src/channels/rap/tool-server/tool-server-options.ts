@@ -77,7 +77,7 @@ export interface ServedTool<INPUT> {
 }
 
 /** The tools by name, each with its own type of input. */
-export type ServedTools<INPUTS> = { [NAME in keyof INPUTS]: ServedTool<INPUTS[NAME]> };
+type ServedTools<INPUTS> = { [NAME in keyof INPUTS]: ServedTool<INPUTS[NAME]> };
 
 /** Options of `createToolServer`. */
 export interface ToolServerOptions<INPUTS = Record<string, unknown>> {

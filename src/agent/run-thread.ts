@@ -1,0 +1,81 @@
+import type { EventBuffer } from '../content/event-buffer.ts';
+import { untilAborted } from '../content/until-aborted.ts';
+import { HoldpointError } from '../errors.ts';
+import type { AgentThread } from '../thread/agent-thread.ts';
+import { deepFreeze } from '../thread/deep-freeze.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
+import { traceRun } from '../thread/tracing/trace-operations.ts';
+import { type AgentResponse, makeResponse, nothingRun, recordedReply } from './agent-response.ts';
+import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
+import { withAllowedAnswers } from './input/check-answers.ts';
+import { type ParsedInput, parseInput } from './input/parse-input.ts';
+import type { RunInput } from './input/run-input.ts';
+import { nameOf } from './model/traced-model.ts';
+import type { AgentContext } from './run/agent-context.ts';
+import type { RunOptions } from './run/run-options.ts';
+import { Run, type RunSetting } from './run/run.ts';
+import { refuseNoThread, type ThreadHandles } from './thread-handles.ts';
+
+/** What a thread is run with. */
+interface Running {
+  input: RunInput;
+  /** Checked. */
+  options: Omit<RunOptions<unknown>, 'signal'>;
+  /** Gets the events of a run that is streamed. */
+  buffer?: EventBuffer<AgentStreamEvent>;
+}
+
+/** Runs a thread: from its input to the response. With a `buffer` the model streams. */
+export async function runThread(
+  context: AgentContext,
+  threads: ThreadHandles,
+  thread: AgentThread,
+  running: Running,
+): Promise<AgentResponse> {
+  refuseNoThread(thread);
+  const { name: agentName, model } = context;
+  const facts = { threadId: thread.id, agentName, ...nameOf(model) };
+  return traceRun(facts, async (trace) => {
+    const { options, buffer } = running;
+    const log = threads.logOf(thread);
+    const parsed = parseRunInput(context, running);
+    options.abortSignal?.throwIfAborted();
+    const tools = await context.definedTools();
+    await threads.update(log);
+    const asking = withAllowedAnswers(context.mayAnswer, log.state, parsed);
+    const allowed = await untilAborted(asking, options.abortSignal);
+    const { messageId } = parsed;
+    const reply = messageId === undefined ? undefined : recordedReply(log.state, messageId);
+    const messagesBefore = reply?.begin ?? log.state.messages.length;
+    const setting = { log, tools, options, receiver: buffer, ...eventReceivers(trace, buffer) };
+    const run = new Run(context, setting);
+    const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
+    const end = isRepeated ? nothingRun('completed', reply.step) : await run.play(allowed);
+    const { messages } = log.state;
+    const scope = reply?.isOver === true ? messages.slice(0, reply.end) : messages;
+    return makeResponse(thread, { messages: scope, messagesBefore, isPast: isRepeated }, end);
+  });
+}
+
+function eventReceivers(
+  trace: (events: readonly ThreadEvent[]) => void,
+  buffer: EventBuffer<AgentStreamEvent> | undefined,
+): Pick<RunSetting, 'onEvents' | 'onPreliminary'> {
+  if (buffer === undefined) return { onEvents: trace };
+  return {
+    onEvents: (events) => {
+      trace(events);
+      for (const event of events) buffer.push(deepFreeze(event));
+    },
+    onPreliminary: (result) => pushPreliminary(buffer, result),
+  };
+}
+
+function parseRunInput({ settings }: AgentContext, { input, options }: Running): ParsedInput {
+  const { principal, channel, messageId, onlyWhenDue } = options;
+  const { allowSystemInMessages } = settings;
+  const parsed = parseInput(input, { principal, channel, messageId, allowSystemInMessages });
+  const isEmpty = parsed.messages.length + parsed.answers.length === 0;
+  if (onlyWhenDue !== true || isEmpty) return parsed;
+  throw new HoldpointError('invalid-input', 'onlyWhenDue needs the input []: it only resumes.');
+}

@@ -1,0 +1,13 @@
+/*
+ * Zod schemas of what an app sends, receives and keeps as JSON, for pages, webhooks and exports that check it; and what reads the text of
+ * a log's entry. Agents and stores need none of them.
+ */
+export { approvalRequestSchema, approvalResponseSchema } from './content/approval.ts';
+export { questionRequestSchema, questionResponseSchema } from './content/question.ts';
+export {
+  toolCallOutcomeSchema,
+  toolCallRecordSchema,
+  toolCallSchema,
+} from './content/tool-call.ts';
+export { eventsOf } from './thread/log-entry.ts';
+export { threadEventSchema } from './thread/thread-event.ts';

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { HoldpointError } from '../../errors.ts';
+import type { LogEntry, ThreadSummary } from '../../thread/thread-store.ts';
+
+/*
+ * Rows of SQL stores, whose columns are the summary's own names in snake case. A status that this holdpoint does not know
+ * is shown as the one that asks for a look.
+ */
+const rowSchema = z.object({
+  thread_id: z.string(),
+  agent: z.string(),
+  status: z.enum(['idle', 'waiting', 'running', 'indeterminate', 'stuck']).catch('indeterminate'),
+  revision: z.coerce.number(),
+  hash: z.string(),
+  open_requests: z.coerce.number(),
+  failures: z.coerce.number(),
+  next_deadline: z.coerce.number().nullable(),
+  updated_at: z.coerce.number(),
+});
+
+/** The summary in a row. Throws `log-tampered` for a row that no store wrote. */
+export function summaryOfRow(row: unknown): ThreadSummary {
+  const parsed = rowSchema.safeParse(row);
+  if (!parsed.success) throw notWritten();
+  const { thread_id: threadId, agent, status, revision, next_deadline: nextDeadline } = parsed.data;
+  return {
+    threadId,
+    ...(agent === '' ? {} : { agent }),
+    status,
+    revision,
+    hash: parsed.data.hash,
+    openRequests: parsed.data.open_requests,
+    failures: parsed.data.failures,
+    ...(nextDeadline === null ? {} : { nextDeadline }),
+    updatedAt: parsed.data.updated_at,
+  };
+}
+
+const entrySchema = z.object({ revision: z.coerce.number(), entry: z.string() });
+
+/** The entry in a row. Throws `log-tampered` for a row that no store wrote. */
+export function entryOfRow(row: unknown): LogEntry {
+  const parsed = entrySchema.safeParse(row);
+  if (!parsed.success) throw notWritten();
+  const { revision, entry: text } = parsed.data;
+  return Object.freeze({ revision, text });
+}
+
+function notWritten(): HoldpointError {
+  return new HoldpointError(
+    'log-tampered',
+    'The database holds a row that no store of holdpoint wrote.',
+  );
+}

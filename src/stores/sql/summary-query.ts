@@ -1,0 +1,102 @@
+import type {
+  ThreadFilter,
+  ThreadNotice,
+  ThreadQuery,
+  ThreadSummary,
+} from '../../thread/thread-store.ts';
+
+/*
+ * What SQL stores ask, in the SQL that their dialects share. A condition is written only where its filter is given: with
+ * `? is null or …` no index serves it.
+ */
+
+/** Part of a statement, with a `?` for each of its values. */
+export interface SqlPart {
+  text: string;
+  values: (string | number)[];
+}
+
+/**
+ * The indexes that `holdpoint_threads` needs beside its primary key, `thread_id`. Their last columns are there to be filtered by
+ * without reading the row. Every append writes to all of them, which takes less time than the flush of its commit.
+ */
+export const threadIndexes = {
+  deadline: 'holdpoint_threads_by_deadline',
+  time: 'holdpoint_threads_by_time',
+  status: 'holdpoint_threads_by_status',
+  statusAndTime: 'holdpoint_threads_by_status_and_time',
+  agent: 'holdpoint_threads_by_agent',
+} as const;
+
+/** Creates these indexes; it may be run again. */
+export const createThreadIndexes = `
+create index if not exists ${threadIndexes.deadline} on holdpoint_threads (agent, next_deadline) where next_deadline is not null;
+create index if not exists ${threadIndexes.time} on holdpoint_threads (updated_at, thread_id, agent);
+create index if not exists ${threadIndexes.status} on holdpoint_threads (status, thread_id, agent);
+create index if not exists ${threadIndexes.statusAndTime} on holdpoint_threads (status, updated_at, thread_id, agent);
+create index if not exists ${threadIndexes.agent} on holdpoint_threads (agent, thread_id);
+`;
+
+const orders = {
+  id: 'thread_id',
+  oldest: 'updated_at, thread_id',
+  newest: 'updated_at desc, thread_id desc',
+} as const;
+
+/** `where … order by … limit …` of a page of summaries. */
+export function pagePart({ order = 'id', after, limit = 100, ...filter }: ThreadQuery): SqlPart {
+  const conditions = conditionsOf(filter);
+  if (after !== undefined) conditions.push(afterCondition(order, after));
+  const where = wherePart(conditions);
+  return {
+    text: `${where.text} order by ${orders[order]} limit ?`,
+    values: [...where.values, limit],
+  };
+}
+
+/** `where …` of the threads that a filter means; empty for all of them. */
+export function filterPart(filter: ThreadFilter): SqlPart {
+  return wherePart(conditionsOf(filter));
+}
+
+/** What the `agent` column holds: for a thread without an agent's name, the empty text. */
+export function agentColumn(agent: string | null | undefined): string {
+  return agent ?? '';
+}
+
+/** What subscribers are told about an append; nothing where nobody but the run itself can act on it. */
+export function noticeOf({
+  threadId,
+  agent,
+  status,
+  nextDeadline,
+}: ThreadSummary): ThreadNotice | undefined {
+  if (status === 'running' || nextDeadline === undefined) return undefined;
+  return { threadId, ...(agent === undefined ? {} : { agent }), nextDeadline };
+}
+
+function conditionsOf({ status, agent, dueBefore, updatedBefore }: ThreadFilter): SqlPart[] {
+  return [
+    ...(status === undefined ? [] : [{ text: 'status = ?', values: [status] }]),
+    ...(agent === undefined ? [] : [{ text: 'agent = ?', values: [agentColumn(agent)] }]),
+    ...(dueBefore === undefined ? [] : [{ text: 'next_deadline < ?', values: [dueBefore] }]),
+    ...(updatedBefore === undefined ? [] : [{ text: 'updated_at < ?', values: [updatedBefore] }]),
+  ];
+}
+
+function afterCondition(
+  order: keyof typeof orders,
+  { threadId, updatedAt }: Pick<ThreadSummary, 'threadId' | 'updatedAt'>,
+): SqlPart {
+  if (order === 'id') return { text: 'thread_id > ?', values: [threadId] };
+  const sign = order === 'oldest' ? '>' : '<';
+  return { text: `(updated_at, thread_id) ${sign} (?, ?)`, values: [updatedAt, threadId] };
+}
+
+function wherePart(conditions: readonly SqlPart[]): SqlPart {
+  if (conditions.length === 0) return { text: '', values: [] };
+  return {
+    text: `where ${conditions.map(({ text }) => text).join(' and ')}`,
+    values: conditions.flatMap(({ values }) => values),
+  };
+}

@@ -1,0 +1,55 @@
+import { HoldpointError } from '../errors.ts';
+import type { LogEnd, LogEntry, ThreadStore, ThreadSummary } from './thread-store.ts';
+
+/** An entry, where it goes, and the summary that comes with it. */
+interface Append {
+  end: LogEnd;
+  entry: LogEntry;
+  summary: ThreadSummary;
+}
+
+/**
+ * Appends an entry, also where the store's reply is lost. Returns false where somebody else appended first; nothing was written then.
+ * Throws the store's error where nothing was written, or where that can't be found out.
+ */
+export async function appendOnce(
+  store: ThreadStore,
+  threadId: string,
+  append: Append,
+): Promise<boolean> {
+  const { end, entry, summary } = append;
+  const write = async (): Promise<void> => store.append(threadId, end, [entry], summary);
+  try {
+    await write();
+    return true;
+  } catch (error) {
+    if (isConflict(error)) return false;
+    return await isStored(write, () => store.read(threadId, end.revision), { entry, error });
+  }
+}
+
+/**
+ * Whether the entry of a write that failed is stored. The entry is written again, which waits for the first write where that is still
+ * under way: one of the two then fails with a conflict, and the entry that is stored shows which write succeeded.
+ */
+async function isStored(
+  write: () => Promise<void>,
+  read: () => Promise<LogEntry[]>,
+  { entry, error }: { entry: LogEntry; error: unknown },
+): Promise<boolean> {
+  try {
+    await write();
+    return true;
+  } catch (again) {
+    if (!isConflict(again)) throw error;
+  }
+  const [stored] = await read().catch(() => {
+    throw error;
+  });
+  return stored?.text === entry.text;
+}
+
+/** Whether an error says that the log does not end where a store was to append or delete. */
+export function isConflict(error: unknown): boolean {
+  return HoldpointError.isInstance(error) && error.code === 'revision-conflict';
+}

@@ -1,0 +1,106 @@
+import type { ToolCallRecord } from '../../content/tool-call.ts';
+import type { ThreadEventOf } from '../thread-event.ts';
+import { endsTurn } from '../thread-state.ts';
+import { endAsking } from './apply-request.ts';
+import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
+import { toolParts } from './tool-result.ts';
+
+/* What events of calls do to a head. */
+
+export function applyCallStarted(draft: HeadDraft, event: ThreadEventOf<'call-started'>): void {
+  const { run } = draft.head;
+  const call = ownCallAt(draft, event, ['proposed', 'approved', 'started', 'indeterminate']);
+  if (call.status === 'started' && call.runId === run?.runId) {
+    throw tampered(event, 'this run has started the call already');
+  }
+  call.status = 'started';
+  call.runId = run?.runId;
+  call.startedAt = event.at;
+  call.attempts += 1;
+  call.recoveries = undefined;
+  call.recoverAt = undefined;
+}
+
+export function applyCallDeferred(draft: HeadDraft, event: ThreadEventOf<'call-deferred'>): void {
+  const call = ownCallAt(draft, event, ['proposed', 'approved', 'started', 'indeterminate']);
+  call.status = 'deferred';
+  if (event.expiresAt !== undefined) call.expiresAt = event.expiresAt;
+}
+
+export function applyCallAbandoned(draft: HeadDraft, event: ThreadEventOf<'call-abandoned'>): void {
+  openCallAt(draft, event, event, ['started', 'indeterminate']).status = 'proposed';
+  endAsking(draft, event, event);
+}
+
+export function applyCallLost(draft: HeadDraft, event: ThreadEventOf<'call-lost'>): void {
+  const call = openCallAt(draft, event, event, ['started']);
+  call.status = 'indeterminate';
+  call.recoverAt = event.recoverAt;
+}
+
+export function applyRecoveryFailed(
+  draft: HeadDraft,
+  event: ThreadEventOf<'recovery-failed'>,
+): void {
+  const call = openCallAt(draft, event, event, ['indeterminate']);
+  call.recoveries = (call.recoveries ?? 0) + 1;
+  call.recoverAt = event.recoverAt;
+}
+
+const unended = [
+  'proposed',
+  'waiting',
+  'approved',
+  'started',
+  'deferred',
+  'indeterminate',
+] as const;
+
+export function applyCallEnded(draft: HeadDraft, event: ThreadEventOf<'call-ended'>): void {
+  const call = openCallAt(draft, event, event, unended);
+  refuseForeignEnd(event, call);
+  /* Somebody has found out what happened: earlier failures of the run no longer count. */
+  if (event.source !== undefined) draft.head.failure = undefined;
+  if (event.source === 'delivered') draft.head.isStopped = false;
+  endAsking(draft, event, event);
+  call.status = event.outcome.status;
+  call.outcome = event.outcome;
+  if (draft.head.calls.every(({ outcome }) => outcome !== undefined)) completeStep(draft);
+}
+
+/** The call that an attempt begins. A call that the provider runs never begins here, whatever a log says. */
+function ownCallAt(
+  draft: HeadDraft,
+  event: ThreadEventOf<'call-started' | 'call-deferred'>,
+  statuses: readonly ToolCallRecord['status'][],
+): ToolCallRecord {
+  const call = openCallAt(draft, event, event, statuses);
+  if (call.providerApprovalId === undefined) return call;
+  throw tampered(event, `the provider runs call ${call.step}.${call.index}`);
+}
+
+/**
+ * A call that the provider runs ends here once the provider's request is answered: with `forwarded` only after an approval, and never
+ * with a result.
+ */
+function refuseForeignEnd(event: ThreadEventOf<'call-ended'>, call: ToolCallRecord): void {
+  const { status } = event.outcome;
+  const isForeign =
+    call.providerApprovalId === undefined
+      ? status === 'forwarded'
+      : status === 'succeeded' || (status === 'forwarded' && call.status !== 'approved');
+  if (!isForeign) return;
+  throw tampered(event, `call ${call.step}.${call.index} can't be ${status}`);
+}
+
+/** All calls have ended: their results become the tool message, in the model's order, and the model is next unless one ended the turn. */
+function completeStep({ head }: HeadDraft): void {
+  const { calls, queuedMessages, newlyPast } = head;
+  newlyPast.messages.push({ role: 'tool', content: calls.flatMap(toolParts) });
+  newlyPast.messages.push(...queuedMessages);
+  newlyPast.calls.push(...calls);
+  head.calls = [];
+  head.queuedMessages = [];
+  head.unanswered = [];
+  head.modelIsNext = !head.isStopped && !calls.some(endsTurn);
+}

@@ -1,0 +1,136 @@
+import type { CallPlace } from '../../content/tool-call.ts';
+import type { UserInputResponseContent } from '../../content/user-input.ts';
+import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
+import { isSamePlace, type OpenRequest } from '../thread-state.ts';
+import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
+
+/* What events of requests, and of answers that tools wait for, do to a head. */
+
+export function applyRequestOpened(draft: HeadDraft, event: ThreadEventOf<'request-opened'>): void {
+  const { request, place, beside } = event;
+  refuseKnown(draft, event, request.requestId);
+  if (beside !== undefined) {
+    openDuringCall(draft, event, beside);
+    return;
+  }
+  if (place === undefined) {
+    draft.requests.set(request.requestId, { request, place });
+    return;
+  }
+  const call = openCallAt(draft, event, place, ['proposed']);
+  call.status = 'waiting';
+  call.requestId = request.requestId;
+  const { toolCallId, toolName, input } = call;
+  const shown = { ...request, toolCall: { toolCallId, toolName, input } };
+  draft.requests.set(request.requestId, { request: shown, place });
+}
+
+/** A request id is never used again: an answer to one request must not answer another. */
+function refuseKnown(
+  { requests, endedRequests, head }: HeadDraft,
+  event: ThreadEvent,
+  requestId: string,
+): void {
+  const isKnown =
+    requests.has(requestId) ||
+    endedRequests.has(requestId) ||
+    head.newlyPast.requests.some(({ request }) => request.requestId === requestId);
+  if (isKnown) throw tampered(event, `an earlier request has the id ${requestId}`);
+}
+
+/** A call asks one question at a time. The tool no longer needs the answer to an earlier one. */
+function openDuringCall(
+  draft: HeadDraft,
+  event: ThreadEventOf<'request-opened'>,
+  beside: CallPlace,
+): void {
+  const { request, place, replyTo } = event;
+  const { toolCallId, toolName, input } = openCallAt(draft, event, beside, [
+    'started',
+    'deferred',
+    'indeterminate',
+  ]);
+  if (request.type !== 'question-request' || place !== undefined) {
+    throw tampered(event, 'only a question can be asked during a call');
+  }
+  refuseOpenDuring(draft, event, beside);
+  dropUnsent(draft, beside);
+  const shown = { ...request, toolCall: { toolCallId, toolName, input } };
+  draft.requests.set(request.requestId, { request: shown, beside, replyTo });
+}
+
+export function applyRequestAnswered(
+  draft: HeadDraft,
+  event: ThreadEventOf<'request-answered'>,
+): void {
+  const { response } = event;
+  const open = takeRequest(draft, event, response.requestId);
+  const { place } = open;
+  draft.head.failure = undefined;
+  draft.head.isStopped = false;
+  draft.head.newlyPast.requests.push({ ...open, response });
+  queueAnswer(draft, open, response);
+  const approved = response.type === 'approval-response' && response.approved;
+  if (place !== undefined && approved)
+    openCallAt(draft, event, place, ['waiting']).status = 'approved';
+}
+
+function queueAnswer(
+  { head }: HeadDraft,
+  { request, beside, replyTo }: OpenRequest,
+  response: UserInputResponseContent,
+): void {
+  if (beside === undefined || request.type !== 'question-request') return;
+  if (response.type !== 'question-response') return;
+  head.unsentAnswers.push({ request, response, beside, replyTo });
+}
+
+export function applyRequestClosed(draft: HeadDraft, event: ThreadEventOf<'request-closed'>): void {
+  const { requestId, cause } = event;
+  const answered =
+    draft.head.newlyPast.requests.find(({ request }) => request.requestId === requestId) ??
+    draft.endedRequests.get(requestId);
+  const open = answered ?? takeRequest(draft, event, requestId);
+  draft.head.newlyPast.requests.push({ ...open, cause });
+  const { place } = open;
+  if (place === undefined) return;
+  openCallAt(draft, event, place, ['waiting', 'approved']).status = 'proposed';
+}
+
+/** The tool has received the answer, or never will. */
+export function applyAnswerDelivered(
+  { head }: HeadDraft,
+  event: ThreadEventOf<'answer-delivered'>,
+): void {
+  const { requestId } = event;
+  const others = head.unsentAnswers.filter(({ request }) => request.requestId !== requestId);
+  if (others.length === head.unsentAnswers.length) {
+    throw tampered(event, `no tool waits for the answer to request ${requestId}`);
+  }
+  head.unsentAnswers = others;
+}
+
+/** Drops the unsent answer of a call whose attempt is over. Throws `log-tampered` where its question is still open. */
+export function endAsking(draft: HeadDraft, event: ThreadEvent, place: CallPlace): void {
+  refuseOpenDuring(draft, event, place);
+  dropUnsent(draft, place);
+}
+
+function refuseOpenDuring(draft: HeadDraft, event: ThreadEvent, place: CallPlace): void {
+  for (const { request, beside } of draft.requests.values()) {
+    if (!isSamePlace(beside, place)) continue;
+    throw tampered(event, `request ${request.requestId}, which the call opened, is still open`);
+  }
+}
+
+function dropUnsent({ head }: HeadDraft, place: CallPlace): void {
+  if (head.unsentAnswers.length === 0) return;
+  head.unsentAnswers = head.unsentAnswers.filter(({ beside }) => !isSamePlace(beside, place));
+}
+
+function takeRequest({ requests }: HeadDraft, event: ThreadEvent, requestId: string): OpenRequest {
+  const open = requests.get(requestId);
+  if (open === undefined) throw tampered(event, `request ${requestId} is not open`);
+  requests.delete(requestId);
+  return open;
+}

@@ -1,0 +1,99 @@
+import { proposedCalls } from '../proposed-calls.ts';
+import type { ThreadEventOf } from '../thread-event.ts';
+import { isModelDue, type ThreadHead } from '../thread-state.ts';
+import { type HeadDraft, tampered } from './head-draft.ts';
+
+/* What events of messages, runs and steps do to a head. */
+
+export function applyMessageAdded(
+  { head }: HeadDraft,
+  { message, place, principal }: ThreadEventOf<'message-added'>,
+): void {
+  const { calls, queuedMessages, newlyPast } = head;
+  if (calls.length > 0) queuedMessages.push(message);
+  else newlyPast.messages.push(message);
+  if (calls.length === 0 && place === undefined) {
+    const { modelIsNext, isStopped, requestedBy } = head;
+    head.unanswered = [...head.unanswered, { modelIsNext, isStopped, requestedBy }];
+  }
+  head.modelIsNext = true;
+  if (place !== undefined) return;
+  head.requestedBy = principal;
+  head.isStopped = false;
+  head.failure = undefined;
+}
+
+/** The last message leaves the history, and the thread is again as it was before it. */
+export function applyMessageRetracted(
+  { head }: HeadDraft,
+  event: ThreadEventOf<'message-retracted'>,
+): void {
+  const { unanswered, newlyPast } = head;
+  const before = unanswered.at(-1);
+  if (before === undefined) throw tampered(event, 'no message is without a reply');
+  if (newlyPast.messages.pop() === undefined) newlyPast.retracted += 1;
+  head.unanswered = unanswered.slice(0, -1);
+  head.modelIsNext = before.modelIsNext;
+  head.isStopped = before.isStopped;
+  head.requestedBy = before.requestedBy;
+  head.failure = undefined;
+}
+
+/** A run takes or keeps the lease. A renewal does not undo a stop request. */
+export function applyRunHeld(
+  { head }: HeadDraft,
+  { type, runId, leaseUntil }: ThreadEventOf<'run-started' | 'run-renewed'>,
+): void {
+  head.run = { ...(type === 'run-renewed' ? head.run : {}), runId, leaseUntil };
+  head.isOutOfSteps = false;
+}
+
+export function applyStopRequested(
+  { head }: HeadDraft,
+  event: ThreadEventOf<'stop-requested'>,
+): void {
+  if (head.run?.runId !== event.runId) throw tampered(event, `run ${event.runId} is not running`);
+  head.run = { ...head.run, isStopping: true };
+}
+
+export function applyRunEnded(
+  { head }: HeadDraft,
+  { error, aborted, stopped, retryAt }: ThreadEventOf<'run-ended'>,
+): void {
+  head.run = undefined;
+  if (stopped === true) stopTurn(head);
+  /* A run that ended without an error while the model was due had reached its step limit. */
+  head.isOutOfSteps = error === undefined && isModelDue(head);
+  if (error === undefined) head.failure = undefined;
+  else if (aborted !== true) {
+    head.failure = { failures: (head.failure?.failures ?? 0) + 1, error, retryAt };
+  }
+}
+
+/* The messages without a reply are part of the turn: retracting the last of them must not resume it. */
+function stopTurn(head: ThreadHead): void {
+  head.modelIsNext = false;
+  head.isStopped = true;
+  head.unanswered = head.unanswered.map((before) => ({
+    ...before,
+    modelIsNext: false,
+    isStopped: true,
+  }));
+}
+
+export function applyStepFinished(
+  { head }: HeadDraft,
+  event: ThreadEventOf<'step-finished'>,
+): void {
+  const { newlyPast } = head;
+  if (head.calls.length > 0 || event.step !== head.steps) {
+    throw tampered(event, `step ${head.steps} is next, and open calls must end before it`);
+  }
+  head.steps += 1;
+  head.unanswered = [];
+  head.modelIsNext = false;
+  if (event.message === undefined) return;
+  newlyPast.messages.push(event.message);
+  head.calls = proposedCalls(event.message, event.step);
+  for (const { toolCallId } of head.calls) newlyPast.toolCallIds.push(toolCallId);
+}

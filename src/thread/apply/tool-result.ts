@@ -1,0 +1,59 @@
+import type { JSONValue, ToolModelMessage, ToolResultPart } from 'ai';
+import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
+
+type ToolPart = ToolModelMessage['content'][number];
+
+/** The parts of the tool message for a call that has ended, for the model or its provider. Throws for an open call. */
+export function toolParts(call: ToolCallRecord): ToolPart[] {
+  const { toolCallId, toolName, outcome, providerApprovalId } = call;
+  if (outcome === undefined) throw new TypeError(`Call ${toolCallId} has not ended.`);
+  if (providerApprovalId !== undefined) return answerParts(call, outcome, providerApprovalId);
+  return [{ type: 'tool-result', toolCallId, toolName, output: modelOutput(outcome) }];
+}
+
+/** The answer to a provider's request for approval: approved if the call was forwarded, otherwise not. */
+function answerParts(
+  { toolCallId, toolName }: ToolCallRecord,
+  outcome: ToolCallOutcome,
+  approvalId: string,
+): ToolPart[] {
+  const answer = { type: 'tool-approval-response', approvalId, providerExecuted: true } as const;
+  if (outcome.status === 'forwarded') return [{ ...answer, approved: true }];
+  const reason = reasonOf(outcome);
+  /* As in the AI SDK, a denied call has a result besides the answer. This option makes providers leave it out, as they have the answer. */
+  const providerOptions = { openai: { approvalId } };
+  const output = { type: 'execution-denied', ...reason, providerOptions } as const;
+  return [
+    { ...answer, approved: false, ...reason },
+    { type: 'tool-result', toolCallId, toolName, output },
+  ];
+}
+
+function reasonOf(outcome: ToolCallOutcome): { reason?: string } {
+  if (outcome.status === 'failed') return { reason: outcome.error };
+  const isReasoned = outcome.status === 'denied' && outcome.reason !== undefined;
+  return isReasoned ? { reason: outcome.reason } : {};
+}
+
+function modelOutput(outcome: ToolCallOutcome): ToolResultPart['output'] {
+  switch (outcome.status) {
+    case 'succeeded':
+      return outcome.modelOutput ?? defaultModelOutput(outcome.output);
+    case 'failed':
+      return { type: 'error-text', value: outcome.error };
+    case 'denied':
+      return {
+        type: 'execution-denied',
+        ...(outcome.reason === undefined ? {} : { reason: outcome.reason }),
+      };
+    case 'forwarded':
+      throw new TypeError('Only a call that the provider runs can be forwarded.');
+  }
+}
+
+/** The AI SDK's conversion of the output of a tool that has no `toModelOutput`. */
+function defaultModelOutput(output: JSONValue): ToolResultPart['output'] {
+  return typeof output === 'string'
+    ? { type: 'text', value: output }
+    : { type: 'json', value: output };
+}

@@ -1,0 +1,54 @@
+import type { CallPlace, ToolCallRecord, ToolCallStatus } from '../content/tool-call.ts';
+import { HoldpointError } from '../errors.ts';
+import {
+  callsOf,
+  isSamePlace,
+  isUnfinished,
+  type ThreadHead,
+  type ThreadState,
+} from './thread-state.ts';
+
+/** The call of the open step at a place. */
+export function callAt(
+  { calls }: Pick<ThreadHead, 'calls'>,
+  place: CallPlace | undefined,
+): ToolCallRecord | undefined {
+  return place && calls.find((call) => isSamePlace(call, place));
+}
+
+/** The call of an attempt, while the result of that attempt is still awaited. */
+export function awaitedCall(
+  head: ThreadHead,
+  attempted: CallPlace & { attempt: number },
+): ToolCallRecord | undefined {
+  const call = callAt(head, attempted);
+  const isAwaited = call !== undefined && (isUnfinished(call) || call.status === 'deferred');
+  return isAwaited && call.attempts === attempted.attempt ? call : undefined;
+}
+
+/** The call with this id. Throws `unknown-call`. */
+export function callOfId(
+  state: Readonly<ThreadState>,
+  toolCallId: string,
+  now: number,
+): ToolCallRecord {
+  const call = callsOf(state, now).find((other) => other.toolCallId === toolCallId);
+  if (call !== undefined) return call;
+  throw new HoldpointError(
+    'unknown-call',
+    `Thread ${state.threadId} has no call ${toolCallId}. Its calls are in thread.calls.`,
+  );
+}
+
+/** Throws `not-allowed` for a call whose status is none of `statuses`; `action` is what only those allow. */
+export function refuseUnless(
+  { toolCallId, status }: ToolCallRecord,
+  statuses: readonly ToolCallStatus[],
+  action: string,
+): void {
+  if (statuses.includes(status)) return;
+  throw new HoldpointError(
+    'not-allowed',
+    `Call ${toolCallId} is ${status}; ${action} only while it is ${statuses.join(' or ')}.`,
+  );
+}

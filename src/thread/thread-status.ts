@@ -1,0 +1,62 @@
+import {
+  isRunning,
+  isUnfinished,
+  needsRun,
+  type RunFailure,
+  type ThreadHead,
+} from './thread-state.ts';
+import type { LogEnd, ThreadSummary } from './thread-store.ts';
+
+/**
+ * The status of a thread. `idle`: ready for a message. `waiting`: for an answer, or for a result from outside. `running`: a run holds it.
+ * `indeterminate`: a call was started and its outcome is unknown. `stuck`: too many runs in a row have failed, and the run is not
+ * retried.
+ */
+export type ThreadStatus = 'idle' | 'waiting' | 'running' | 'indeterminate' | 'stuck';
+
+/** The status of a thread at a time: leases expire without a write. */
+export function statusOf(head: ThreadHead, now: number): ThreadStatus {
+  if (isRunning(head, now)) return 'running';
+  if (head.calls.some(isUnfinished)) return 'indeterminate';
+  if (head.failure !== undefined && head.failure.retryAt === undefined) return 'stuck';
+  return head.openRequests.length > 0 || head.calls.length > 0 ? 'waiting' : 'idle';
+}
+
+/**
+ * When the thread needs a run, in milliseconds since 1970; 0 means now, and `undefined` that it waits for people or the app alone. The time
+ * is derived from the log, so that it doesn't depend on which worker polls, or how often.
+ */
+export function nextDeadlineOf(head: ThreadHead): number | undefined {
+  const deferred = head.calls.filter(({ status }) => status === 'deferred');
+  const expiring = [...head.openRequests.map(({ request }) => request), ...deferred];
+  const deadlines = expiring.flatMap(({ expiresAt }) => expiresAt ?? []);
+  const lost = head.calls.filter(isUnfinished);
+  if (head.run !== undefined) deadlines.push(head.run.leaseUntil);
+  else if (lost.length > 0) deadlines.push(...lost.flatMap(({ recoverAt }) => recoverAt ?? []));
+  else if (needsRun(head) && !head.isOutOfSteps) deadlines.push(...runDue(head.failure));
+  return deadlines.length === 0 ? undefined : Math.min(...deadlines);
+}
+
+function runDue(failure: RunFailure | undefined): number[] {
+  if (failure === undefined) return [0];
+  return failure.retryAt === undefined ? [] : [failure.retryAt];
+}
+
+/** The summary that a store keeps of a thread whose log ends at `end`. */
+export function summaryOf(
+  threadId: string,
+  head: ThreadHead,
+  { end, now }: { end: LogEnd; now: number },
+): ThreadSummary {
+  const nextDeadline = nextDeadlineOf(head);
+  return {
+    threadId,
+    ...(head.agent === undefined ? {} : { agent: head.agent }),
+    status: statusOf(head, now),
+    ...end,
+    openRequests: head.openRequests.length,
+    failures: head.failure?.failures ?? 0,
+    ...(nextDeadline === undefined ? {} : { nextDeadline }),
+    updatedAt: now,
+  };
+}

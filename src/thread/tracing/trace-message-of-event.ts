@@ -1,0 +1,163 @@
+import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
+import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
+import { deepFreeze } from '../deep-freeze.ts';
+import { conversationOf } from './guarded-conversation.ts';
+import { callAt } from '../find-call.ts';
+import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
+import type { ThreadHead } from '../thread-state.ts';
+import type { AnsweredMessage, CallFacts, RequestFacts, TraceMessage } from './trace-message.ts';
+
+/** The thread to which an event is about to be appended. */
+export interface EventContext {
+  threadId: string;
+  /** The thread's head after the append. */
+  head: ThreadHead;
+  /** The events before it: those of the same append, then the thread's. */
+  log: readonly (readonly ThreadEvent[])[];
+}
+
+/** The trace message for an event that is about to be appended, if it has one. */
+export function traceMessageOf(
+  event: ThreadEvent,
+  context: EventContext,
+): TraceMessage | undefined {
+  switch (event.type) {
+    case 'request-opened': {
+      const facts = requestFacts(context, event.request.requestId);
+      return facts && { type: 'requested', ...facts };
+    }
+    case 'request-answered':
+      return answeredMessage(event, context);
+    case 'request-closed':
+      return closedMessage(event, context);
+    case 'call-ended':
+      return finishedMessage(event, context);
+    case 'call-lost': {
+      const call = tracedCall(event, context);
+      const follows = traceparentOf('request-answered', call?.requestId, context.log);
+      return call && { type: 'indeterminate', ...callFacts(context.threadId, call), follows };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function answeredMessage(
+  { at, response, channel, principal }: ThreadEventOf<'request-answered'>,
+  context: EventContext,
+): TraceMessage | undefined {
+  const facts = requestFacts(context, response.requestId);
+  if (facts === undefined) return undefined;
+  return {
+    type: 'answered',
+    ...facts,
+    decision: decisionOf(response),
+    waitedMs: Math.max(0, at - facts.request.createdAt),
+    channel,
+    principal: deepFreeze(principal),
+    response: deepFreeze(response),
+    follows: traceparentOf('request-opened', response.requestId, context.log),
+  };
+}
+
+function closedMessage(
+  { at, requestId, cause }: ThreadEventOf<'request-closed'>,
+  context: EventContext,
+): TraceMessage | undefined {
+  const { head, log } = context;
+  const facts = requestFacts(context, requestId);
+  if (facts === undefined) return undefined;
+  const answered = traceparentOf('request-answered', requestId, log);
+  return {
+    type: 'closed',
+    ...facts,
+    cause,
+    wasAnswered: isAnswered(head, requestId),
+    waitedMs: Math.max(0, at - facts.request.createdAt),
+    follows: answered ?? traceparentOf('request-opened', requestId, log),
+  };
+}
+
+function finishedMessage(
+  event: ThreadEventOf<'call-ended'>,
+  context: EventContext,
+): TraceMessage | undefined {
+  const { outcome, source, channel, principal } = event;
+  const call = tracedCall(event, context);
+  if (call === undefined) return undefined;
+  return {
+    type: 'finished',
+    ...callFacts(context.threadId, call),
+    status: outcome.status,
+    source,
+    channel,
+    principal: deepFreeze(principal),
+    outcome: deepFreeze(outcome),
+  };
+}
+
+/** What every trace message about a call has. */
+export function callFacts(
+  threadId: string,
+  { toolCallId, toolName, requestId, attempts: attempt, input }: ToolCallRecord,
+): CallFacts {
+  const conversationId = conversationOf(threadId);
+  const call = { toolCallId, toolName, requestId, attempt, input: deepFreeze(input) };
+  return { threadId, conversationId, ...call };
+}
+
+/** The `traceparent` that is stored with a request, or with its answer. */
+export function traceparentOf(
+  type: 'request-opened' | 'request-answered',
+  requestId: string | undefined,
+  log: EventContext['log'],
+): string | undefined {
+  for (const events of log) {
+    const found = events.findLast(
+      (event) => event.type === type && requestIdOf(event) === requestId,
+    );
+    if (found !== undefined && 'traceparent' in found) return found.traceparent;
+  }
+  return undefined;
+}
+
+function requestIdOf(
+  event: ThreadEventOf<'request-opened' | 'request-answered'>,
+): string | undefined {
+  return event.type === 'request-opened' ? event.request.requestId : event.response.requestId;
+}
+
+function decisionOf(response: UserInputResponseContent): AnsweredMessage['decision'] {
+  if (response.type === 'question-response') return response.status;
+  return response.approved ? 'approved' : 'rejected';
+}
+
+/* One append may open, answer and close a request, and complete the step of a call. */
+function requestFacts(
+  { head: { openRequests, newlyPast } }: EventContext,
+  requestId: string,
+): RequestFacts | undefined {
+  const found = [...openRequests, ...newlyPast.requests].find(
+    (other) => other.request.requestId === requestId,
+  );
+  return found && factsOf(found.request);
+}
+
+/* For a request that has been closed. */
+function isAnswered({ newlyPast }: ThreadHead, requestId: string): boolean {
+  const closed = newlyPast.requests.findLast(({ request }) => request.requestId === requestId);
+  return closed?.response !== undefined;
+}
+
+/** What every trace message about a request has. */
+export function factsOf(found: UserInputRequest): RequestFacts {
+  const request = deepFreeze(found);
+  const { threadId, requestId, type: requestType, toolCall } = request;
+  const { toolCallId, toolName } = toolCall ?? {};
+  const conversationId = conversationOf(threadId);
+  return { threadId, conversationId, requestId, requestType, toolCallId, toolName, request };
+}
+
+function tracedCall(place: CallPlace, { head }: EventContext): ToolCallRecord | undefined {
+  return callAt({ calls: [...head.calls, ...head.newlyPast.calls] }, place);
+}

@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Agent, type AgentThread, HoldpointError, type HoldpointErrorCode } from 'holdpoint';
+import { expect, test } from 'vitest';
+import { lostCalls } from '../support/lost-call.ts';
+import { book, memoryWorld, travelTools } from '../support/travel-world.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const page = readFileSync(join(root, 'docs/errors.md'), 'utf8');
+
+test('docs/errors.md has every code of HoldpointError, and no other', () => {
+  const source = readFileSync(join(root, 'src/errors.ts'), 'utf8');
+  const codes = new Set([...source.matchAll(/^  \| '([\w-]+)'/gm)].map(([, code]) => code));
+  const documented = [...page.matchAll(/^### `([\w-]+)`$/gm)].map(([, code]) => code);
+  expect(codes.size).toBeGreaterThan(15);
+  expect(new Set(documented)).toEqual(codes);
+  expect(documented).toHaveLength(codes.size);
+});
+
+/** A thread `trip-42` that waits for the approval of a flight, with request `r2`. */
+async function waitingThread() {
+  let ids = 0;
+  const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
+  const options = { generateId: () => `r${(ids += 1)}` };
+  const agent = world.agent(options);
+  const thread = await agent.thread('trip-42');
+  const { approvalRequests } = await agent.run('Book a flight to Paris.', thread);
+  const [request] = approvalRequests;
+  if (request === undefined) throw new Error('Nothing is asked.');
+  return { world, agent, thread, request, options };
+}
+
+type Waiting = Awaited<ReturnType<typeof waitingThread>>;
+
+async function lostThread(): Promise<{ agent: Agent; thread: AgentThread }> {
+  const { agent } = (await lostCalls(['trip-42'])).agent();
+  return { agent, thread: await agent.thread('trip-42') };
+}
+
+/** What makes each error, on a thread that waits. */
+const failures: Record<HoldpointErrorCode, (waiting: Waiting) => Promise<unknown>> = {
+  'unknown-request': async ({ agent, thread }) =>
+    agent.respond({ type: 'approval-response', requestId: 'r9', approved: true }, thread),
+  'unknown-call': async ({ agent, thread }) =>
+    agent.deliver(thread, 'c9', { status: 'succeeded', output: 1 }),
+  async 'already-answered'({ agent, thread, request }) {
+    await agent.respond(request.approve(), thread);
+    await agent.respond(request.reject(), thread);
+  },
+  async 'request-closed'({ agent, thread, request }) {
+    await agent.cancel(thread);
+    await agent.respond(request.approve(), thread);
+  },
+  'answer-mismatch': async ({ agent, thread, request }) =>
+    agent.respond({ ...request.approve(), digest: 'another' }, thread),
+  'invalid-answer': async ({ agent, thread, request }) =>
+    agent.respond([request.approve(), request.reject()], thread),
+  'invalid-input': async ({ agent, thread }) => agent.run('', thread),
+  'requests-open': async ({ agent, thread }) => agent.run('And a hotel.', thread),
+  async 'thread-busy'({ world, agent, thread, request, options }) {
+    const started = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const execute = async (): Promise<void> => {
+      started.resolve();
+      await ended.promise;
+    };
+    const slow = world.agent({ ...options, tools: { book: { ...travelTools([]).book, execute } } });
+    const run = slow.run(request.approve(), await slow.thread('trip-42'));
+    await started.promise;
+    try {
+      await agent.run('And a hotel.', thread);
+    } finally {
+      ended.resolve();
+      await run;
+    }
+  },
+  async 'thread-indeterminate'() {
+    const { agent, thread } = await lostThread();
+    await agent.run('And a hotel.', thread);
+  },
+  async 'wrong-agent'({ world, request }) {
+    const other = world.agent({ name: 'sales' });
+    await other.respond(request.approve(), await other.thread('trip-42'));
+  },
+  async 'missing-tool'({ world, request }) {
+    const agent = world.agent({ tools: {}, toolApproval: {} });
+    await agent.run(request.approve(), await agent.thread('trip-42'));
+  },
+  async 'thread-deleted'({ agent, thread }) {
+    await agent.delete(thread);
+    await agent.run([], thread);
+  },
+  async 'thread-diverged'({ agent, thread }) {
+    const { agent: elsewhere, thread: twin } = await waitingThread();
+    await elsewhere.cancel(twin, 'Another past.');
+    await agent.cancel(thread);
+    await agent.restore(JSON.stringify(twin));
+  },
+  'revision-conflict': async ({ world, thread }) =>
+    world.store.append('trip-42', { revision: 0, hash: '' }, [], {
+      threadId: 'trip-42',
+      revision: thread.revision,
+      hash: '',
+      status: 'idle',
+      openRequests: 0,
+      failures: 0,
+      updatedAt: 0,
+    }),
+  'log-tampered': async ({ agent, thread }) =>
+    agent.restore(JSON.stringify(thread).replaceAll('Paris', 'Tokyo')),
+  'unsupported-version': async ({ agent, thread }) =>
+    agent.restore({ ...thread.toJSON(), version: 9 }),
+  'not-allowed': async ({ agent, thread }) =>
+    agent.settle(thread, 'c1', { status: 'failed', error: 'No.' }),
+};
+
+/** What a call fails with: its code and message. */
+async function failureOf(code: string, fail: (waiting: Waiting) => Promise<unknown>) {
+  const error: unknown = await fail(await waitingThread()).catch((reason: unknown) => reason);
+  return HoldpointError.isInstance(error) ? [error.code, error.message] : [code, String(error)];
+}
+
+test('docs/errors.md shows for each code a message that the package throws', async () => {
+  const thrown = await Promise.all(
+    Object.entries(failures).map(async ([code, fail]) => failureOf(code, fail)),
+  );
+  const shown = [...page.matchAll(/^### `([\w-]+)`$[^]*?^> (.+)$/gm)].map(
+    ([, code, message = '']) => [code, message.replace(/^`(.*)`$/, '$1')],
+  );
+  expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(thrown));
+});

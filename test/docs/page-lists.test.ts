@@ -1,0 +1,23 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { pagesAt } from './markdown-page.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+test.each(['docs/index.md', 'docs/llms.txt'])('%s lists every page of the docs', (path) => {
+  const [list] = pagesAt(path);
+  const listed = list?.links.map(({ target }) => target).filter((target) => target.endsWith('.md'));
+  const others = pagesAt('docs/**/*.md').filter((page) => page.path !== 'docs/index.md');
+  expect(listed?.toSorted()).toEqual(others.map((page) => page.path).toSorted());
+});
+
+test('the tests that docs/promises.md names exist', () => {
+  const [page] = pagesAt('docs/promises.md');
+  const named = [...(page?.text ?? '').matchAll(/`(test\/\w+\/[\w-]+)`/g)];
+  const missing = named
+    .map(([, path = '']) => path)
+    .filter((path) => ['.test.ts', '.deep.ts'].every((end) => !existsSync(join(root, path + end))));
+  expect(named.length).toBeGreaterThan(15);
+  expect(missing).toEqual([]);
+});

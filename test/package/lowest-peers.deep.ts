@@ -1,0 +1,104 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..', '..');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const project = mkdtempSync(join(tmpdir(), 'holdpoint-lowest-peers-'));
+const modules = join(project, 'node_modules');
+
+/** The lowest version that a range admits: of `^18 || ~19.0.1`, 18.0.0. */
+function lowestOf(range: string): string {
+  const [major = '0', minor = '0', patch = '0'] = range.match(/\d+/g) ?? [];
+  const isWhole = /^\D*\d+\.\d+\.\d+/.test(range);
+  return isWhole ? `${major}.${minor}.${patch}` : `${major}.0.0`;
+}
+
+const peers = new Map(
+  Object.entries<string>(manifest.peerDependencies).map(([name, range]) => [name, lowestOf(range)]),
+);
+
+/* What tests use that depends on a peer: the version that fits its lowest one. */
+const companions = {
+  'react-dom': lowestOf(manifest.peerDependencies.react),
+  '@ai-sdk/otel': '1.0.153',
+  '@opentelemetry/context-async-hooks': '2.9.0',
+  '@opentelemetry/sdk-trace': '2.9.0',
+};
+
+/** The package as it is published, installed with the lowest version of each peer. */
+function install(): void {
+  execFileSync('npm', ['pack', '--pack-destination', project], { cwd: root, stdio: 'pipe' });
+  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+  const wanted = [...peers, ...Object.entries(companions)].map(
+    ([name, version]) => `${name}@${version}`,
+  );
+  const tarball = `./holdpoint-${manifest.version}.tgz`;
+  const parameters = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--no-save'];
+  execFileSync('npm', [...parameters, tarball, ...wanted], { cwd: project, stdio: 'pipe' });
+}
+
+/** What tests need beside the package and its peers: as in the repository. */
+function linkTools(): void {
+  for (const name of Object.keys(manifest.devDependencies)) {
+    const link = join(modules, name);
+    mkdirSync(dirname(link), { recursive: true });
+    if (!existsSync(link)) symlinkSync(join(root, 'node_modules', name), link);
+  }
+}
+
+/** The tests, which find the installed package instead of the source; so do the processes that they start. */
+function copyTests(): void {
+  for (const folder of ['test', 'examples']) {
+    cpSync(join(root, folder), join(project, folder), { recursive: true });
+  }
+  for (const file of globSync('{test,examples}/**/*.{ts,tsx}', { cwd: project })) {
+    const text = readFileSync(join(project, file), 'utf8');
+    writeFileSync(join(project, file), text.replaceAll('holdpoint-source', 'holdpoint-packed'));
+  }
+}
+
+beforeAll(() => {
+  install();
+  linkTools();
+  copyTests();
+}, 300_000);
+
+afterAll(() => {
+  rmSync(project, { recursive: true });
+}, 60_000);
+
+test('what is installed is the lowest version that each range admits', () => {
+  const installed = [...peers.keys()].map((name) => {
+    const { version } = JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8'));
+    return [name, version];
+  });
+  expect(installed).toEqual([...peers]);
+});
+
+/* Each entry with the peers that it needs: `ai` and `zod` everywhere, `pg` in stores, `@clack/core` in terminal, React in ui. */
+test.each(['stories', 'middleware', 'tools', 'ui', 'terminal', 'telemetry', 'stores'])(
+  'the tests of %s pass with the lowest peers',
+  (room) => {
+    const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+    const parameters = ['run', '--config', 'test/vitest.config.ts', `test/${room}/`];
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [vitest, ...parameters, '--exclude', '**/in-chromium.test.ts', '--reporter', 'dot'],
+      { cwd: project, encoding: 'utf8' },
+    );
+    expect(status === 0 ? '' : `${stdout}${stderr}`).toBe('');
+  },
+);

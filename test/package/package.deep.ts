@@ -1,0 +1,186 @@
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type DocBlock, docBlocks } from './doc-blocks.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const project = mkdtempSync(join(tmpdir(), 'holdpoint-consumer-'));
+
+/** Runs a program in the consumer's project; what it prints is in the error when it fails. */
+function run(program: string, ...parameters: string[]): string {
+  return execFileSync(program, parameters, { cwd: project, encoding: 'utf8', stdio: 'pipe' });
+}
+
+function write(name: string, content: string): void {
+  writeFileSync(join(project, name), content);
+}
+
+/** What a reader of README and the docs has installed, as we test with it. */
+const installed = [
+  'ai',
+  'zod',
+  'typescript',
+  '@types/node',
+  '@clack/core',
+  '@opentelemetry/api',
+  'pg',
+  '@types/pg',
+  '@ai-sdk/react',
+  'react',
+  '@types/react',
+];
+
+beforeAll(() => {
+  execFileSync('npm', ['pack', '--pack-destination', project], { cwd: root, stdio: 'pipe' });
+  write('package.json', JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
+  const tarball = `./holdpoint-${manifest.version}.tgz`;
+  const others = installed.map((name) => `${name}@${manifest.devDependencies[name]}`);
+  run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', tarball, ...others);
+  const compilerOptions = {
+    target: 'es2024',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    jsx: 'react-jsx',
+    noEmit: true,
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
+    types: ['node'],
+  };
+  write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['**/*.ts', '**/*.tsx'] }));
+  copyFileSync(
+    join(import.meta.dirname, '..', 'fixtures', 'readme-world.ts'),
+    join(project, 'readme-world.ts'),
+  );
+  for (const { folder, file, code } of docBlocks) {
+    mkdirSync(join(project, folder), { recursive: true });
+    write(join(folder, file), code);
+  }
+  write('scripted.ts', scripted);
+  write('resume.ts', resume);
+}, 300_000);
+
+afterAll(() => {
+  rmSync(project, { recursive: true });
+}, 60_000);
+
+test.each([
+  { resolution: 'nodenext', module: 'nodenext' },
+  { resolution: 'bundler', module: 'esnext' },
+])(
+  'a strict project type-checks every block of README and the docs: $resolution',
+  ({ resolution, module }) => {
+    const tsc = join(project, 'node_modules', '.bin', 'tsc');
+    const parameters = ['--module', module, '--moduleResolution', resolution];
+    const { stdout } = spawnSync(tsc, parameters, { cwd: project, encoding: 'utf8' });
+    expect(stdout).toBe('');
+  },
+);
+
+/* What blocks print that have no block of their output below them, because more comes out than a reader needs. */
+const printedBy = new Map([
+  ['docs/channels/terminal.md: In the terminal, 1', '1. Approve'],
+  ['docs/guides/your-own-loop.md: Requests and answers, 1', 'Booked a flight to Paris.'],
+  ['docs/guides/your-own-loop.md: Guarded tools, 1', 'Booked a flight to Paris.'],
+]);
+const runFile = promisify(execFile);
+
+/** Runs a block in the folder of its page, with nobody at the keyboard, and returns what it prints. */
+async function runBlock({ folder, file }: DocBlock): Promise<string> {
+  const parameters = ['--import', join(project, 'readme-world.ts'), file];
+  const running = runFile(process.execPath, parameters, { cwd: join(project, folder) });
+  running.child.stdin?.end();
+  return (await running).stdout;
+}
+
+describe.concurrent('the blocks run in their order, and print what the page says', () => {
+  const blocks = docBlocks.filter(({ file }) => file.endsWith('.ts'));
+
+  /* One after another: a later block of a page opens what an earlier one has stored. */
+  test.each([...new Set(blocks.map(({ folder }) => folder))])('%s', async (folder) => {
+    for (const block of blocks.filter((each) => each.folder === folder)) {
+      const printed = await runBlock(block);
+      const { name, output = printed } = block;
+      expect({ name, printed }).toEqual({ name, printed: output });
+      expect(printed).toContain(printedBy.get(name) ?? '');
+    }
+  });
+});
+
+test('the blocks that are expected to print something exist', () => {
+  const names = new Set(docBlocks.map(({ name }) => name));
+  expect([...printedBy.keys()].filter((name) => !names.has(name))).toEqual([]);
+});
+
+test('a thread waits from one process to the next', () => {
+  expect(run(process.execPath, 'resume.ts', 'today')).toContain('waiting for 1');
+  expect(run(process.execPath, 'resume.ts', 'tomorrow')).toContain('Booked a flight to Paris.');
+});
+
+const scripted = `
+import type { LanguageModel } from 'ai';
+
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 1, text: 1, reasoning: undefined },
+};
+
+export const model: LanguageModel = {
+  specificationVersion: 'v4',
+  provider: 'scripted',
+  modelId: 'scripted',
+  supportedUrls: {},
+  async doGenerate({ prompt }) {
+    const finished = prompt.at(-1)?.role === 'tool';
+    return {
+      content: finished
+        ? [{ type: 'text', text: 'Booked a flight to Paris.' }]
+        : [{ type: 'tool-call', toolCallId: 'c1', toolName: 'bookFlight', input: '{"city":"Paris","day":"Friday"}' }],
+      finishReason: { unified: finished ? 'stop' : 'tool-calls', raw: undefined },
+      usage,
+      warnings: [],
+    };
+  },
+  async doStream() {
+    throw new Error('not streamed here');
+  },
+};
+`;
+
+const resume = `
+import { tool } from 'ai';
+import { createAgent, HoldpointError, type ThreadStore, type ToolApproval } from 'holdpoint';
+import { sqliteStore } from 'holdpoint/stores/sqlite';
+import { z } from 'zod';
+import { model } from './scripted.ts';
+
+const bookFlight = tool({
+  description: 'Books a flight.',
+  inputSchema: z.object({ city: z.string(), day: z.string() }),
+  execute: async ({ city }) => ({ booked: city }),
+});
+const store: ThreadStore = sqliteStore('threads.sqlite');
+const agent = createAgent({
+  model,
+  store,
+  tools: { bookFlight },
+  toolApproval: { bookFlight: (input) => (input.city === 'Paris' ? 'user-approval' : 'approved') },
+});
+const thread = await agent.thread('trip-42');
+try {
+  if (process.argv[2] === 'today') {
+    const response = await agent.run('Book Paris', thread);
+    console.log(response.status, 'for', response.approvalRequests.length);
+  } else {
+    const response = await agent.run(thread.activeApprovalRequests.map((request) => request.approve()), thread);
+    console.log(response.text);
+  }
+} catch (error) {
+  if (HoldpointError.isInstance(error)) console.log(error.code);
+}
+export type Rules = ToolApproval<{ bookFlight: typeof bookFlight }, unknown>;
+`;

@@ -1,0 +1,158 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { ThreadStore } from 'holdpoint';
+import {
+  type PostgresPool,
+  type PostgresQuery,
+  postgresSchema,
+  postgresStore,
+} from 'holdpoint/stores/postgres';
+import { sqliteStore } from 'holdpoint/stores/sqlite';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import {
+  fewCounts,
+  plainPages,
+  pointQuestions,
+  type Question,
+  seedEntries,
+  seedThreads,
+  timedPages,
+} from '../support/many-threads.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
+
+/** A store of 100,000 threads that shows how its database answers. */
+interface Explained extends AsyncDisposable {
+  store: ThreadStore;
+  /** Asks, and gives the plan of each statement that this ran, with the statement. */
+  plansOf(questions: Question[]): Promise<string[]>;
+}
+
+async function explainedSqlite(): Promise<Explained> {
+  const folder = mkdtempSync(join(tmpdir(), 'holdpoint-explain-'));
+  const path = join(folder, 'threads.sqlite');
+  const store = sqliteStore(path);
+  const database = new DatabaseSync(path);
+  for (const seed of [seedThreads, seedEntries]) database.exec(seed);
+  const planOf = (text: string): string => {
+    const steps = database.prepare(`explain query plan ${text}`).all();
+    return `${steps.map((step) => String(step['detail'])).join('; ')}: ${text}`;
+  };
+  return {
+    store,
+    async plansOf(questions) {
+      /* A store prepares each statement once, so a new one prepares all that it runs. */
+      const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
+      using asked = sqliteStore(path);
+      for (const { ask } of questions) await ask(asked);
+      const texts = prepare.mock.calls.map(([text]) => text);
+      prepare.mockRestore();
+      return texts.map(planOf);
+    },
+    async [Symbol.asyncDispose]() {
+      store.close();
+      database.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+interface PlanStep {
+  'Node Type': string;
+  'Index Name'?: string;
+  Plans?: PlanStep[];
+}
+
+function stepsOf({ Plans: below = [], ...step }: PlanStep): string[] {
+  return [`${step['Node Type']} ${step['Index Name'] ?? ''}`, ...below.flatMap(stepsOf)];
+}
+
+async function explainedPostgres(): Promise<Explained> {
+  const server = sharedPostgres();
+  const pool = server.pool(await server.createDatabase());
+  await pool.query(postgresSchema);
+  for (const seed of [seedThreads, seedEntries]) await pool.query(seed);
+  await pool.query('vacuum analyze');
+  const planOf = async ({ text, values }: PostgresQuery): Promise<string> => {
+    const { rows } = await pool.query(`explain (format json) ${text}`, values);
+    return `${stepsOf(rows[0]?.['QUERY PLAN'][0].Plan).join('; ')}: ${text}`;
+  };
+  return {
+    store: postgresStore(pool, { createSchema: false }),
+    async plansOf(questions) {
+      const queries: PostgresQuery[] = [];
+      const recording: PostgresPool = {
+        connect: async () => pool.connect(),
+        query: async (query) => {
+          queries.push(query);
+          return pool.query(query);
+        },
+      };
+      const asked = postgresStore(recording, { createSchema: false });
+      for (const { ask } of questions) await ask(asked);
+      const plans: string[] = [];
+      for (const query of queries) plans.push(await planOf(query));
+      return plans;
+    },
+    [Symbol.asyncDispose]: async () => server[Symbol.asyncDispose](),
+  };
+}
+
+/** The questions whose fastest answer of five took longer than `ms`. */
+async function slowerThan(ms: number, store: ThreadStore, questions: Question[]) {
+  const slow: string[] = [];
+  for (const { name, ask } of questions) {
+    let fastest = Infinity;
+    for (let round = 0; round < 5 && fastest > ms; round += 1) {
+      const started = performance.now();
+      await ask(store);
+      fastest = Math.min(fastest, performance.now() - started);
+    }
+    if (fastest > ms) slow.push(`${name}: ${fastest.toFixed(1)} ms`);
+  }
+  return slow;
+}
+
+const pages = [...plainPages, ...timedPages];
+
+/* Without an index SQLite scans the table and Postgres does a "Seq Scan"; a "Bitmap Heap Scan" has an index below it. */
+describe.each([
+  { name: 'sqliteStore', open: explainedSqlite, withoutIndex: /SCAN \w+(?! USING)\b/ },
+  { name: 'postgresStore', open: explainedPostgres, withoutIndex: /Seq Scan/ },
+])('$name with 100,000 threads', ({ open, withoutIndex }) => {
+  let explained: Explained;
+  beforeAll(async () => {
+    explained = await open();
+  }, 120_000);
+  afterAll(async () => explained[Symbol.asyncDispose](), 60_000);
+
+  test.each([
+    ['pages', pages],
+    ['counts of few threads', fewCounts],
+    ['reads, appends, claims and deletes', pointQuestions],
+  ])('answers %s by an index', async (_, questions) => {
+    const plans = await explained.plansOf(questions);
+    expect(plans.length).toBeGreaterThan(5);
+    expect(plans.filter((plan) => withoutIndex.test(plan))).toEqual([]);
+  });
+
+  /* Six times what the slowest of them takes on a machine with two cores. */
+  test('gives each page of an inbox in 50 ms, and each that is about times in 200', async () => {
+    expect(await slowerThan(50, explained.store, plainPages)).toEqual([]);
+    expect(await slowerThan(200, explained.store, timedPages)).toEqual([]);
+  });
+
+  test('counts few in 50 ms, and all in 200', async () => {
+    const all: Question = { name: 'all', ask: async (store) => store.count({}) };
+    expect(await slowerThan(50, explained.store, fewCounts)).toEqual([]);
+    expect(await slowerThan(200, explained.store, [all])).toEqual([]);
+    expect(await explained.store.count({})).toBe(100_000);
+  });
+
+  test('claims in 50 ms, also where nothing is due', async () => {
+    const claims = pointQuestions.filter(({ name }) => name.startsWith('claim'));
+    expect(claims).toHaveLength(3);
+    expect(await slowerThan(50, explained.store, claims)).toEqual([]);
+  });
+});
