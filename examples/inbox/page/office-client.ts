@@ -2,7 +2,7 @@ import { readRefusal } from 'holdpoint/ui';
 import { type Answer, type Board, boardSchema } from '../board.ts';
 
 /** The server refused; the message says why. */
-export class Refusal extends Error {
+class Refusal extends Error {
   /** Reads the refusal in a response. */
   static async read(response: Response): Promise<Refusal> {
     const refusal = readRefusal(await response.text());
