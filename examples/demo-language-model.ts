@@ -1,13 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import type { LanguageModel } from 'ai';
 
-/** The kind of model object that the AI SDK takes. */
+/** A model object of the AI SDK. */
 export type DemoModel = Extract<LanguageModel, { specificationVersion: 'v4' }>;
-/** The messages that a model is given at each step: all it knows. */
+/** The messages that a model receives at each step: it knows nothing else. */
 export type Prompt = Parameters<DemoModel['doGenerate']>[0]['prompt'];
 
-/** What the model does next: it says something, calls tools, or both. */
-export interface Turn {
+/** One step of the model: text, tool calls, or both. */
+export interface ModelStep {
   text?: string;
   calls?: readonly { toolName: string; input: object }[];
 }
@@ -23,10 +23,10 @@ const usage: Generated['usage'] = {
 };
 
 /**
- * A language model of the AI SDK's own kind, for demos without an API key or a network: `decide` is all the sense it has. It is as
- * stateless as a real one. In a stream it takes `wordMs` for each word, in milliseconds; default none.
+ * A language model for the AI SDK that needs no API key and no network, for demos: `decide` returns each step. It is stateless, as a
+ * real model is. `wordMs`: the time per word in a stream, in milliseconds; default 0.
  */
-export function demoLanguageModel(decide: (prompt: Prompt) => Turn, wordMs = 0): DemoModel {
+export function demoLanguageModel(decide: (prompt: Prompt) => ModelStep, wordMs = 0): DemoModel {
   const answer = (prompt: Prompt): Generated => generated(decide(prompt), prompt.length);
   return {
     specificationVersion: 'v4',
@@ -40,7 +40,7 @@ export function demoLanguageModel(decide: (prompt: Prompt) => Turn, wordMs = 0):
   };
 }
 
-function generated({ text, calls = [] }: Turn, messages: number): Generated {
+function generated({ text, calls = [] }: ModelStep, messages: number): Generated {
   const content: Generated['content'] = [];
   if (text !== undefined) content.push({ type: 'text', text });
   for (const [index, { toolName, input }] of calls.entries()) {

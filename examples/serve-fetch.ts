@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** A fetch handler, as Next, Hono, Bun, Deno and Workers have it. */
+/** A fetch handler, as used by Next, Hono, Bun, Deno and Workers. */
 export type FetchHandler = (request: Request) => Promise<Response>;
 
 /**
- * Serves a fetch handler with `node:http`, on this machine alone. Resolves when it listens. A request that says it is for another host, or
- * comes from another site's page, is refused: the demo has no sign-in that would stop it.
+ * Serves a fetch handler with `node:http`, on this machine only. Resolves when it listens. Requests for another host or from a page of
+ * another site are refused, as the demo has no sign-in that would stop them.
  */
 export async function serveFetch(handler: FetchHandler, port: number): Promise<Server> {
   const server = createServer((incoming, outgoing) => {
@@ -23,12 +23,12 @@ async function respond(handler: FetchHandler, incoming: IncomingMessage, outgoin
   try {
     const response = isFromHere(incoming)
       ? await handler(toRequest(incoming, outgoing))
-      : new Response('Not from here.', { status: 403 });
+      : new Response('Only local requests are allowed.', { status: 403 });
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     if (response.body === null) outgoing.end();
     else await pipeline(Readable.fromWeb(response.body), outgoing);
   } catch (error) {
-    /* The reader has left in the middle, or the handler failed. */
+    /* The client disconnected, or the handler failed. */
     if (!outgoing.destroyed) console.error(error);
     if (outgoing.headersSent) outgoing.destroy();
     else outgoing.writeHead(500).end();

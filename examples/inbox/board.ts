@@ -15,38 +15,38 @@ export const answerSchema = z.discriminatedUnion('type', [
 
 const conversationSchema = z.object({
   threadId: z.string(),
-  /** What the person said first. */
+  /** The person's first message. */
   title: z.string(),
   updatedAt: z.number(),
-  /** How many requests wait in it. */
+  /** How many of its requests are waiting. */
   waiting: z.number(),
 });
 
 const entrySchema = z.object({
   request: z.discriminatedUnion('type', [approvalRequestSchema, questionRequestSchema]),
-  /** When it was asked; the same for all of a step, which stay in the model's order. */
+  /** When it was asked; the same for all requests of a step, which keep the model's order. */
   askedAt: z.number(),
-  /** The conversation it comes from. */
+  /** The title of its conversation. */
   title: z.string(),
   status: z.enum(['waiting', 'answered', 'expired', 'cancelled', 'invalidated']),
   answer: z.object({ response: answerSchema, name: z.string(), at: z.number() }).optional(),
-  /** What became of the call, once that is known. */
+  /** The outcome of the call, once it is known. */
   outcome: toolCallOutcomeSchema.optional(),
 });
 
-/** All that the page shows beside the chat. */
+/** Everything that the page shows next to the chat. */
 export const boardSchema = z.object({
   /** Newest first. */
   conversations: z.array(conversationSchema),
-  /** Requests that wait, and the latest that ended; newest first. */
+  /** Requests that are waiting, and the latest ones that ended; newest first. */
   entries: z.array(entrySchema),
 });
 
 /** A person's answer. */
 export type Answer = z.infer<typeof answerSchema>;
-/** A line of the list of conversations. */
+/** An entry of the list of conversations. */
 export type ConversationLine = z.infer<typeof conversationSchema>;
-/** A request, and what became of it. */
+/** A request, its answer and its outcome. */
 export type BoardEntry = z.infer<typeof entrySchema>;
-/** All that the page shows beside the chat. */
+/** Everything that the page shows next to the chat. */
 export type Board = z.infer<typeof boardSchema>;

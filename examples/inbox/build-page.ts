@@ -8,19 +8,19 @@ const contentTypes = new Map([
   ['css', 'text/css; charset=utf-8'],
 ]);
 
-/* Nothing that a model wrote becomes markup; if it ever did, it could load and run nothing. */
+/* Nothing that a model wrote becomes markup; if it ever did, it could not load or run anything. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Builds the page in memory, and serves it. */
+/** Builds the page in memory and returns a handler that serves it. */
 export async function buildPage(): Promise<FetchHandler> {
   const files = await builtFiles();
   return async ({ url }) => {
     const { pathname } = new URL(url);
     const path = pathname === '/' ? 'index.html' : pathname.slice(1);
     const file = files.get(path);
-    if (file === undefined) return new Response('There is no such page.', { status: 404 });
+    if (file === undefined) return new Response('Not found.', { status: 404 });
     return new Response(file, {
       headers: {
         'content-type': contentTypes.get(path.split('.').at(-1) ?? '') ?? 'text/plain',

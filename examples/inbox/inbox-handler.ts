@@ -1,30 +1,30 @@
 import { type Agent, HoldpointError, type HoldpointErrorCode, type ThreadStore } from 'holdpoint';
 import { z } from 'zod';
 import { answerSchema } from './board.ts';
-import type { Changes } from './changes.ts';
+import type { ChangeStream } from './change-stream.ts';
 import { owns, type Person, personOf } from './identity.ts';
 import { boardReader } from './read-board.ts';
 
 const postSchema = z.strictObject({ threadId: z.string(), answer: answerSchema });
 
-/** What the inbox is made of. */
+/** Options of `createInboxHandler`. */
 export interface InboxOptions {
   agent: Agent;
   store: ThreadStore;
-  changes: Changes;
+  changes: ChangeStream;
 }
 
 /**
- * The inbox as a fetch handler. `GET` lists what waits in all threads of the person, `POST` records an answer that a worker
- * goes on with, `GET …/events` tells when to look again.
+ * The inbox as a fetch handler. `GET` lists the requests in all threads of the person, `POST` records an answer, after which a worker
+ * resumes the thread, and `GET …/events` streams an event for each change.
  */
 export function createInboxHandler({ agent, store, changes }: InboxOptions) {
   const readBoard = boardReader({ agent, store });
   return async function handle(request: Request): Promise<Response> {
     const person = personOf(request);
-    if (person === undefined) return refusal(401, 'unauthorized', 'Say who you are.');
+    if (person === undefined) return refusal(401, 'unauthorized', 'Send your name in x-demo-name.');
     if (request.method === 'POST') return answer(request, person, agent);
-    if (request.method !== 'GET') return refusal(405, 'method-not-allowed', 'GET or POST.');
+    if (request.method !== 'GET') return refusal(405, 'method-not-allowed', 'Use GET or POST.');
     if (new URL(request.url).pathname.endsWith('/events')) return changes.follow(person);
     return Response.json(await readBoard(person), { headers: { 'cache-control': 'no-store' } });
   };
@@ -34,7 +34,8 @@ async function answer(request: Request, person: Person, agent: Agent): Promise<R
   const parsed = postSchema.safeParse(await request.json().catch(() => undefined));
   if (!parsed.success) return refusal(400, 'invalid-answer', z.prettifyError(parsed.error));
   const { threadId, answer: response } = parsed.data;
-  if (!owns(person, threadId)) return refusal(403, 'forbidden', 'This thread is not yours.');
+  if (!owns(person, threadId))
+    return refusal(403, 'forbidden', `Thread ${threadId} belongs to another person.`);
   try {
     const thread = await agent.thread(threadId);
     await agent.respond(response, thread, { principal: person, channel: 'inbox' });

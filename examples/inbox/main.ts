@@ -5,7 +5,7 @@ import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { createUiHandler } from 'holdpoint/ui';
 import { runWorker } from 'holdpoint/worker';
 import { buildPage } from './build-page.ts';
-import { Changes } from './changes.ts';
+import { ChangeStream } from './change-stream.ts';
 import { owns, personOf } from './identity.ts';
 import { createInboxHandler } from './inbox-handler.ts';
 import { approvalRules } from './office/approval-rules.ts';
@@ -28,7 +28,7 @@ const agent = createAgent({
     'do not ask for approval in your text. Answer in plain text, without Markdown, in one to three sentences.',
   tools: officeTools(new Ledger(join(folder, 'ledger.jsonl'))),
   toolApproval: approvalRules,
-  /* The ledger does a thing once for a key: a call that a dead process may have made is started again. */
+  /* The ledger does each thing once per key, so a call that was interrupted by a crash can be started again. */
   toolRecovery: {
     payInvoice: { idempotent: true },
     deleteFiles: { idempotent: true },
@@ -39,7 +39,7 @@ const agent = createAgent({
 });
 
 const servePage = await buildPage();
-const handleInbox = createInboxHandler({ agent, store, changes: new Changes(agent) });
+const handleInbox = createInboxHandler({ agent, store, changes: new ChangeStream(agent) });
 const handleChat = createUiHandler({
   agent,
   authorize: ({ request, threadId }) => {

@@ -11,7 +11,7 @@ interface ThreadPart {
 const mostEnded = 12;
 const principalSchema = z.object({ name: z.string() });
 
-/** Reads what a person's threads wait for, and what became of the latest answers. It is all in the threads. */
+/** Creates a function that reads a person's board from their threads. */
 export function boardReader({ agent, store }: { agent: Agent; store: ThreadStore }) {
   const parts = new Map<string, ThreadPart & { revision: number }>();
 
@@ -64,7 +64,7 @@ function partOf(thread: AgentThread): ThreadPart {
   };
 }
 
-/** The requests of a thread. An event about a call does not repeat it: it is among the calls. */
+/** The requests of a thread. The event of a request does not contain the call; `thread.calls` has it. */
 function entriesOf(thread: AgentThread, title: string): BoardEntry[] {
   const entries = new Map<string, BoardEntry>();
   let steppedAt = 0;

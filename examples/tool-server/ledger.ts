@@ -1,7 +1,7 @@
 import { appendFile, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** What the tools did, a line each. In place of a cloud. */
+/** A file with a line for each thing that the tools did; it stands in for a cloud service. */
 export class Ledger {
   readonly path: string;
 

@@ -16,13 +16,15 @@ const server = await serveFetch(toolServer.handler, Number(PORT || 3220));
 
 const address = server.address();
 const port = typeof address === 'object' ? address?.port : PORT;
-console.log(`The tools are at http://localhost:${port} (what they did is in ${ledger.path})`);
+console.log(
+  `The tools are at http://localhost:${port} (their actions are recorded in ${ledger.path})`,
+);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void stop());
 }
 
-/** Every call that is open is told so before the server goes. */
+/** Ends every open call with a result before the server closes. */
 async function stop(): Promise<void> {
   await toolServer.close();
   server.closeAllConnections();

@@ -4,7 +4,7 @@ import type { Ledger } from './ledger.ts';
 
 const nameSchema = z.string().regex(/^[a-z][a-z0-9-]{0,40}$/);
 
-/** Two tools of an operations team. Each asks before it does anything. */
+/** Two tools of an operations team. Each asks the user before it does anything. */
 export function operationTools(ledger: Ledger) {
   const deploy: ServedTool<{ service: string }> = {
     description: 'Deploys a service. The user is asked where to.',
@@ -15,7 +15,7 @@ export function operationTools(ledger: Ledger) {
         choices: ['Staging', 'Production', 'Nowhere'],
         default: 2,
       });
-      if (target === 'Nowhere') return 'Error: The user does not want it deployed.';
+      if (target === 'Nowhere') return `Error: The user does not want ${service} to be deployed.`;
       await ledger.write({ deployed: service, target });
       return `${service} is deployed to ${target}.`;
     },
@@ -29,7 +29,7 @@ export function operationTools(ledger: Ledger) {
         prompt: `May I delete backups of ${service} that are older than ${olderThanDays} days?`,
         key: `delete-backups:${service}:${olderThanDays}`,
       });
-      if (!isAllowed) return 'Error: The user does not permit it.';
+      if (!isAllowed) return `Error: The user does not permit deleting backups of ${service}.`;
       await ledger.write({ deletedBackups: service, olderThanDays });
       return `The backups of ${service} older than ${olderThanDays} days are deleted.`;
     },

@@ -1,12 +1,12 @@
 import { type DemoModel, demoLanguageModel } from '../demo-language-model.ts';
-import { decideTurn } from './demo-model/decide-turn.ts';
+import { decideStep } from './demo-model/decide-step.ts';
 import { readConversation } from './demo-model/read-conversation.ts';
 
-/** A small model that reads what was typed with regular expressions, and books flights. */
+/** A small model that books flights. It reads the user's messages with regular expressions. */
 export function demoModel(today: () => string): DemoModel {
   return demoLanguageModel((prompt) => {
     const day = today();
-    const { text, call } = decideTurn(readConversation(prompt, day), day);
+    const { text, call } = decideStep(readConversation(prompt, day), day);
     return { text, calls: call === undefined ? [] : [call] };
   });
 }

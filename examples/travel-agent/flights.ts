@@ -15,7 +15,7 @@ export type Flight = z.infer<typeof flightSchema>;
 
 const departures = ['06:40', '09:15', '11:50', '14:30', '17:45', '20:20'];
 
-/** The flights of a day, the cheapest first: made up, and always the same for the same city and day. */
+/** The flights of a day, made up: always the same for a city and a day. */
 export function flightsOf(to: string, date: string): Flight[] {
   const seed = hash(`${to.toLowerCase()} ${date}`);
   return departures.map((_, index) => ({

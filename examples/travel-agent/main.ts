@@ -2,10 +2,10 @@ import { createAgent, inertLine } from 'holdpoint';
 import { userChoice } from 'holdpoint/tools';
 import { chat } from './conversation.ts';
 import { demoModel } from './demo-model.ts';
-import { chooseBeginning, farewell } from './left-threads.ts';
+import { chooseThread, farewell } from './unfinished-threads.ts';
 import { openFolder } from './open-folder.ts';
-import { Left, Person } from './person.ts';
-import { takeUp } from './take-up.ts';
+import { LeftError, Person } from './person.ts';
+import { recoverThread } from './recover-thread.ts';
 import { travelTools } from './tools.ts';
 
 const { AI_GATEWAY_API_KEY, HOLDPOINT_MODEL, HOLDPOINT_DEMO_DIR, HOLDPOINT_DEMO_AIRLINE_MS } =
@@ -41,7 +41,7 @@ const agent = createAgent({
   leaseMs: 3_000,
 });
 
-person.hears(
+person.print(
   `Travel agent, with ${inertLine(modelId ?? 'the built-in demo model')}. Everything is kept in ${inertLine(folder)}.`,
   'Say for example: Book me a flight to Paris on Friday, under 300',
   '/new starts a new conversation, /quit or Ctrl+C leaves; what waits for you is kept.',
@@ -50,16 +50,16 @@ try {
   const typed = process.argv.slice(2).join(' ');
   const { thread, wish } =
     typed === ''
-      ? await chooseBeginning({ agent, store, person })
+      ? await chooseThread({ agent, store, person })
       : { thread: await agent.thread(), wish: typed };
-  await takeUp({ agent, thread, person });
+  await recoverThread({ agent, thread, person });
   await chat({ agent, thread, person }, wish);
 } catch (error) {
-  if (!(error instanceof Left)) throw error;
+  if (!(error instanceof LeftError)) throw error;
 }
-person.hears('', await farewell(store));
+person.print('', await farewell(store));
 
-/** Today where the person is, as YYYY-MM-DD. */
+/** Today in local time, as YYYY-MM-DD. */
 function today(): string {
   const now = new Date();
   return [now.getFullYear(), now.getMonth() + 1, now.getDate()]

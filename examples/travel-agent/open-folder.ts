@@ -3,9 +3,9 @@ import { access, appendFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inertLine } from 'holdpoint';
 import { sqliteStore, type SqliteStore } from 'holdpoint/stores/sqlite';
-import { wrapped } from './wrapped.ts';
+import { wrapLine } from './wrap-line.ts';
 
-/** Where the demo keeps everything. */
+/** The folder in which the demo stores everything. */
 interface Folder {
   store: SqliteStore;
   bookingsPath: string;
@@ -13,7 +13,7 @@ interface Folder {
 
 const advice = 'Set HOLDPOINT_DEMO_DIR to a folder that can be written to.';
 
-/** Opens the folder, or creates it. Where that fails, one line says why, and the process ends with status 1. */
+/** Opens or creates the folder. If that fails, prints one line with the reason and ends the process with status 1. */
 export async function openFolder(path: string): Promise<Folder> {
   const bookingsPath = join(path, 'bookings.jsonl');
   try {
@@ -23,7 +23,7 @@ export async function openFolder(path: string): Promise<Folder> {
     return { store: sqliteStore(join(path, 'threads.sqlite')), bookingsPath };
   } catch (error) {
     const line = `${inertLine(path)} can't be used: ${reasonOf(error)}. ${advice}`;
-    console.error(wrapped(line, process.stderr));
+    console.error(wrapLine(line, process.stderr));
     process.exit(1);
   }
 }

@@ -7,7 +7,7 @@ import { type Flight, flightsOf } from './flights.ts';
 
 const clock = z.string().regex(/^\d\d:\d\d$/);
 
-/** A flight as the agent wants to book it: what a person is shown, and what is then booked. */
+/** A flight to book: a person is shown exactly this, and exactly this is booked. */
 export const bookingSchema = z.object({
   flightId: z.string(),
   to: z.string(),
@@ -17,7 +17,7 @@ export const bookingSchema = z.object({
   passenger: z.string().optional(),
 });
 
-/** Looks up flights. It changes nothing, so nobody is asked. */
+/** Searches flights. It changes nothing, so it needs no approval. */
 const searchFlights = tool({
   description:
     'Flights to a city on a day: the four cheapest that fit, by departure. Prices are in euros. ' +
@@ -38,7 +38,7 @@ const searchFlights = tool({
       .toSorted((one, other) => one.departs.localeCompare(other.departs)),
 });
 
-/** The tools of the travel agent. Each booking becomes one line of a file, and takes its time. */
+/** The tools of the travel agent. Each booking appends a line to a file and takes `airlineMs`. */
 export function travelTools({
   bookingsPath,
   airlineMs,
@@ -58,7 +58,7 @@ export function travelTools({
         );
       }
       const confirmation = `${flightId}-${date.replaceAll('-', '')}`;
-      /* A real airline would be given the key, to recognise a call that it has seen before. */
+      /* A real airline would receive the key, to recognise a repeated call. */
       const line = JSON.stringify({ confirmation, ...booking, idempotencyKey });
       await appendFile(bookingsPath, `${line}\n`, { flush: true });
       await setTimeout(airlineMs);

@@ -33,7 +33,7 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
       'subject\tthe tea is ready',
       'body\tthe tea is ready.',
     ]);
-    await seen(card, 'Mail leaves the office.');
+    await seen(card, 'The mail leaves the office.');
     await seen(chatOf(page), 'waits for you');
     expect(await page.title()).toBe('(1) Office assistant');
     expect(await world.done('the tea is ready')).toEqual([]);
@@ -97,7 +97,7 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
     );
     await seen(endedOf(page, '3 questions'), `Answered by ${name}`);
     await mail.getByRole('button', { name: 'Reject', exact: true }).click();
-    await seen(chatOf(page), 'Nobody was told.');
+    await seen(chatOf(page), 'The team was not informed.');
   });
 
   test('arguments that are a list show every item', async () => {
@@ -115,7 +115,7 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
       'backups/week-03.zip',
     ]);
     await deletion.getByRole('button', { name: 'Approve', exact: true }).click();
-    await seen(chatOf(page), 'They are deleted (R-');
+    await seen(chatOf(page), 'The backups are deleted (R-');
     expect(await world.done('week-02')).toHaveLength(1);
     expect(await world.done('week-01')).toEqual([]);
   });
@@ -253,7 +253,7 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
     await untilIdle(page);
     await page.route('**/api/chat', (route) => route.abort());
     await card.getByRole('button', { name: 'Approve', exact: true }).click();
-    await seen(page.getByRole('alert'), 'The server is away.');
+    await seen(page.getByRole('alert'), "The server can't be reached.");
     await seen(chatOf(page), 'sending your answer');
     expect(await chatOf(page).textContent()).not.toContain('approved');
     await statusSays(page, '1 waits for you');
@@ -269,9 +269,9 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
     await cardOf(page, 'May I send this mail').waitFor();
     const before = await openApproval(visitor);
     await world.killServer();
-    await page.getByText('The server is away.').waitFor();
+    await page.getByText("The server can't be reached.").waitFor();
     await world.startServer();
-    await page.getByText('The server is away.').waitFor({ state: 'detached' });
+    await page.getByText("The server can't be reached.").waitFor({ state: 'detached' });
     await page.reload();
     await seen(chatOf(page), 'waits for you');
     expect(await openApproval(visitor)).toEqual(before);

@@ -64,7 +64,9 @@ test('the example deploys where the user says, and deletes without asking twice 
   await invoke('deleteBackups', '3', backups);
   expect((await runtime.next()).json.text).toBe(done);
   await invoke('deleteBackups', '4', { ...backups, olderThanDays: 1 });
-  expect(await selects(await runtime.next(), 2)).toBe('Error: The user does not permit it.');
+  expect(await selects(await runtime.next(), 2)).toBe(
+    'Error: The user does not permit deleting backups of shop.',
+  );
 
   const lines = (await readFile(join(folder, 'done.jsonl'), 'utf8')).trim().split('\n');
   expect(lines.map((line) => JSON.parse(line))).toEqual([

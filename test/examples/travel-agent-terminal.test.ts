@@ -58,7 +58,7 @@ describe.skipIf(!hasTmux)('the travel agent in a real terminal (skipped without 
     expect(await world.bookings()).toEqual([]);
 
     await start(tmux, world);
-    await tmux.shows(`Left from before: ${request}`);
+    await tmux.shows(`Unfinished: ${request}`);
     expect(from('May I book', await tmux.shows('Reject with a reason'))).toBe(asked);
     await tmux.press('Up');
     await tmux.shows('❯ Approve');
@@ -79,7 +79,7 @@ describe.skipIf(!hasTmux)('the travel agent in a real terminal (skipped without 
     await tmux.shows('A conversation waits for you.');
 
     await start(tmux, world);
-    await tmux.shows(`Left from before: ${request}`);
+    await tmux.shows(`Unfinished: ${request}`);
     expect(from('Agent: I found', await tmux.shows('Say something else...'))).toBe(asked);
     await tmux.press('End', 'Enter');
     await tmux.shows('Enter your response: ▏');
@@ -89,7 +89,7 @@ describe.skipIf(!hasTmux)('the travel agent in a real terminal (skipped without 
     await tmux.press('3');
     await tmux.shows('❯ Reject with a reason');
     await tmux.press('Enter');
-    await tmux.shows('Why? The agent is told: ▏');
+    await tmux.shows('Reason (the agent reads it): ▏');
     await tmux.type('a later one');
     await tmux.press('Enter');
     await tmux.shows(/Agent: I found [^]*after \d\d:\d\d/);

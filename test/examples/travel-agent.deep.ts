@@ -136,7 +136,7 @@ describe('the travel agent', () => {
 
     const after = world.start();
     const askedAgain = await after.shows(choice);
-    expect(askedAgain).toContain(`Left from before: ${request}`);
+    expect(askedAgain).toContain(`Unfinished: ${request}`);
     expect(askedAgain.slice(askedAgain.indexOf('Agent:'))).toBe(
       asked.slice(asked.indexOf('Agent:')),
     );
@@ -221,7 +221,7 @@ describe('the travel agent', () => {
     await before.types('To Oslo on Monday').shows(choice);
     await before.ends();
     const after = await world.start().ends();
-    expect(after.shown).toContain('Left from before: To Oslo on Monday\n');
+    expect(after.shown).toContain('Unfinished: To Oslo on Monday\n');
   });
 
   it.each(['3', 'To Vienna on Monday'])('begins anew from the list by %j', async (picked) => {
@@ -265,7 +265,7 @@ describe('the travel agent', () => {
       await crashBeforeTheAnswer(store);
     }
     const demo = world.start();
-    expect(await demo.shows(choice)).toContain(`Left from before: ${request}`);
+    expect(await demo.shows(choice)).toContain(`Unfinished: ${request}`);
     await demo.types('1').shows(approval);
     await demo.types('1').shows('Booked: ');
     expect(await world.bookings()).toHaveLength(1);
@@ -277,7 +277,7 @@ describe('the travel agent', () => {
     const { shown } = await demo.ends();
     expect(shown).toContain('\\u{202e}\\u{1b}[31mme');
     const again = await world.start().ends();
-    expect(again.shown).toContain('Left from before: Fly me to Rome tomorrow for \\u{202e}\\u{1b}');
+    expect(again.shown).toContain('Unfinished: Fly me to Rome tomorrow for \\u{202e}\\u{1b}');
     for (const hidden of ['\u202E', '\u001B']) expect(shown + again.shown).not.toContain(hidden);
   });
 
@@ -305,10 +305,12 @@ describe('a booking whose process was killed', () => {
     await expect.poll(() => world.bookings()).toHaveLength(1);
     await before.kill('SIGKILL');
     const after = world.start();
-    await after.shows('That was cut off at work. Taking it up …');
+    await after.shows('The last run was interrupted. Recovering it …');
     const [booking] = await world.bookings();
     const asked = await after.shows(choice);
-    expect(asked).toContain(`its key would be\n  ${booking?.idempotencyKey}\n`);
+    expect(asked).toContain(
+      `bookings.jsonl has a line with its key:\n  ${booking?.idempotencyKey}\n`,
+    );
     expect(asked).toContain(`flightId "${booking?.flightId}"`);
     await after.types('2').shows('Its confirmation: ');
     await after.types('ABC123').shows('Your confirmation is ABC123.');

@@ -70,9 +70,9 @@ describe('O0-07 a callback is tried again', () => {
     expect(runtime.callbacks).toHaveLength(11);
     expect(errors).toEqual([
       expect.objectContaining({
-        message: 'The result of call call_abc123 of thread_xyz was not delivered.',
+        message: 'The result of call call_abc123 of thread thread_xyz was not delivered.',
         cause: expect.objectContaining({
-          message: 'The runtime did not take the message (HTTP 500).',
+          message: 'The runtime did not accept the message (HTTP 500).',
         }),
       }),
     ]);
@@ -89,7 +89,7 @@ describe('O0-07 a callback is tried again', () => {
     expect(errors).toEqual([
       expect.objectContaining({
         cause: expect.objectContaining({
-          message: `The runtime did not take the message (HTTP ${status}).`,
+          message: `The runtime did not accept the message (HTTP ${status}).`,
         }),
       }),
     ]);

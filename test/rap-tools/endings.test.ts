@@ -23,7 +23,7 @@ describe('S0-47 every call ends in exactly one result', () => {
     ['a text', () => 'Done.', { text: 'Done.' }],
     ['an empty text', () => '', { text: '' }],
     ['an object, as JSON', () => ({ id: 7, list: [1] }), { text: '{"id":7,"list":[1]}' }],
-    ['nothing', () => undefined, { text: 'It is done.' }],
+    ['nothing', () => undefined, { text: 'The tool succeeded.' }],
     [
       'content',
       () => ({
@@ -40,11 +40,15 @@ describe('S0-47 every call ends in exactly one result', () => {
       },
     ],
     ['content that is none, as JSON', () => ({ content: 'x' }), { text: '{"content":"x"}' }],
-    ['what JSON has not', () => 10n, { text: 'It is done. The result can not be sent as JSON.' }],
+    [
+      'what JSON has not',
+      () => 10n,
+      { text: 'The tool succeeded. Its result can not be sent as JSON.' },
+    ],
     [
       'a text that is too long for JSON',
       () => '"'.repeat(2 ** 28),
-      { text: 'It is done. The result can not be sent as JSON.' },
+      { text: 'The tool succeeded. Its result can not be sent as JSON.' },
     ],
     [
       'what can not be looked at',
@@ -53,12 +57,12 @@ describe('S0-47 every call ends in exactly one result', () => {
           throw new Error('No such column.');
         },
       }),
-      { text: 'It is done. The result can not be sent as JSON.' },
+      { text: 'The tool succeeded. Its result can not be sent as JSON.' },
     ],
     [
       'too much',
       () => 'x'.repeat(2_000),
-      { text: 'It is done. The result has 2075 bytes, too many to be sent.' },
+      { text: 'The tool succeeded. Its result has 2075 bytes, which is too many to send.' },
     ],
   ])('O0-04 a tool that returns %s', async (_, work, result) => {
     const { invoke, runtime, server } = await worldOf(work, { maximumBodyBytes: 1_000 });
@@ -107,21 +111,25 @@ describe('S0-47 every call ends in exactly one result', () => {
       { operation: 'constructor' },
       'Error: There is no tool "constructor".',
     ],
-    ['no tool', { operation: 7 }, 'Error: This is no invocation.'],
+    [
+      'no tool',
+      { operation: 7 },
+      'Error: Invalid invocation: ✖ Invalid input: expected string, received number\n  → at operation',
+    ],
     [
       'arguments that are wrong',
       { operation: 'strict', arguments: { target: 'moon' } },
-      'Error: The arguments are not those of strict: ',
+      'Error: Invalid arguments for strict: ',
     ],
     [
       'arguments too many',
       { operation: 'strict', arguments: { target: 'staging', force: true } },
-      'Error: The arguments are not those of strict: ',
+      'Error: Invalid arguments for strict: ',
     ],
     [
       'no arguments',
       { operation: 'strict', arguments: undefined },
-      'Error: The arguments are not those of strict: ',
+      'Error: Invalid arguments for strict: ',
     ],
   ])(
     'O0-03 an invocation of %s is 200, runs nothing, and its error is the result',
@@ -150,7 +158,7 @@ describe('S0-47 every call ends in exactly one result', () => {
     await clock.pass(777_000);
     await clock.pass(5_555);
     expect((await runtime.next()).json.text).toBe(
-      'Error: The call was not done in time. It is not known whether it took effect.',
+      'Error: The call did not end within its deadline. It is unknown whether it took effect.',
     );
     expect(reasons).toEqual(['TimeoutError']);
   });
@@ -280,7 +288,7 @@ describe('a call that is not wanted any more', () => {
     await posts('/cancel_tool_call', cancel);
     await clock.pass(5_555);
     expect((await runtime.next()).json.text).toBe(
-      'Error: The call was cancelled. It is not known whether it took effect.',
+      'Error: The call was cancelled. It is unknown whether it took effect.',
     );
     late.resolve('Deleted everything.');
     await server.close();

@@ -83,7 +83,7 @@ describe('where callbacks go', () => {
     }
     const refused = await invoke({ callback_url: 'https://evil.example/x?capability=s3cret' });
     expect(await refused.json()).toEqual({
-      error: { code: 'not-allowed', message: 'Callbacks may not go to https://evil.example.' },
+      error: { code: 'not-allowed', message: 'Callbacks to https://evil.example are not allowed.' },
     });
     await server.close();
     expect(sent.toSorted()).toEqual(urls.slice(0, 2).toSorted());

@@ -4,8 +4,7 @@ import { bothSides } from './both-sides.ts';
 import { pick, RemoteWorld } from './remote-world.ts';
 import { hangUp, json, status } from './tool-server.ts';
 
-const lostText =
-  'The tool server does not have this call any more. It is not known whether it took effect.';
+const lostText = 'The tool server no longer has this call. It is unknown whether it took effect.';
 const asked = { thread_id: 't', tool_call_id: 'call_abc123' };
 
 /** What a tool does that only asks. */
@@ -24,9 +23,13 @@ describe('a call that the tool server drops ends, and the model reads why:', () 
     [
       'callbacks that it may not send',
       { allowedOrigins: ['https://other.test'] },
-      '(HTTP 403): Callbacks may not go to https://agent.test.',
+      '(HTTP 403): Callbacks to https://agent.test are not allowed.',
     ],
-    ['no room', { maximumRunning: 0 }, '(HTTP 429): The call was not taken.'],
+    [
+      'no room',
+      { maximumRunning: 0 },
+      '(HTTP 429): Too many calls are running, or the server is closing.',
+    ],
     [
       'no signature',
       { signing: { secret: `whsec_${btoa('another secret, of thirty-two bytes')}` } },

@@ -308,7 +308,7 @@ describe('Z0-1: an answer that the server does not take', () => {
     expect(world.server.answers).toHaveLength(1);
     expect(thread.events.at(-2)).toMatchObject({
       type: 'answer-delivered',
-      error: `The tool server did not take the answer (HTTP ${code}).`,
+      error: `The tool server did not accept the answer (HTTP ${code}).`,
     });
   });
 

@@ -72,7 +72,7 @@ describe('an approval', () => {
     await terminal.ends(ready);
     await terminal.types(...line.split(''), keys.backspace, 'k', '1', keys.enter);
     expect(terminal.screen).toContain('  ❯ Reject');
-    expect(terminal.screen).toContain('Text is no answer here');
+    expect(terminal.screen).toContain('Text is not an answer');
     await terminal.types(keys.escape);
     expect(await asking).toEqual([]);
   });
@@ -101,12 +101,12 @@ describe('an approval', () => {
     const asking = askInTerminal(approval(), terminal);
     await terminal.ends(ready);
     await terminal.types('3', keys.enter);
-    await terminal.shows('Why? The agent is told: ▏');
+    await terminal.shows('Reason (the agent reads it): ▏');
     await terminal.types('x', keys.escape);
     await terminal.ends(ready);
-    expect(terminal.screen).not.toContain('Why? The agent');
+    expect(terminal.screen).not.toContain('Reason (the agent');
     await terminal.types(keys.down, keys.enter);
-    await terminal.shows('Why? The agent is told: x▏');
+    await terminal.shows('Reason (the agent reads it): x▏');
     await terminal.types(keys.backspace, 'too dear', keys.enter);
     expect(await asking).toEqual([reject(approval(), 'too dear')]);
   });

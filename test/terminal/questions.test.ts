@@ -177,7 +177,7 @@ describe('a confirmation', () => {
       [/change$/, '1'],
       [/❯ 1. Yes[^]*change$/, '3', '2'],
       [/❯ 2. No[^]*change$/, ...'ok then'.split(''), keys.enter],
-      [/Text is no answer here: use ↑\/↓$/, keys.control('c')],
+      [/Text is not an answer: use ↑\/↓$/, keys.control('c')],
     );
     expect(answers).toEqual([dismissed]);
   });

@@ -4,12 +4,12 @@ import type { officeTools } from './tools.ts';
 const hour = 3_600_000;
 const euros = new Intl.NumberFormat('en-IE', { style: 'currency', currency: 'EUR' });
 
-/** What the office asks its people about, in words for them. What only looks is not here, and runs. */
+/** The calls that people must approve, with the texts that they read. Tools that only read data need no approval. */
 export const approvalRules: ToolApproval<ReturnType<typeof officeTools>, unknown> = {
   payInvoice: ({ amount, payee }) => ({
     type: 'user-approval',
     text: `May I pay ${euros.format(amount)} to ${payee}?`,
-    reason: 'A payment can not be called back.',
+    reason: 'A payment can not be undone.',
     expiresAfterMs: hour,
   }),
   deleteFiles: ({ paths }) => ({
@@ -22,6 +22,6 @@ export const approvalRules: ToolApproval<ReturnType<typeof officeTools>, unknown
   sendMail: ({ to }) => ({
     type: 'user-approval',
     text: `May I send this mail to ${to}?`,
-    reason: 'Mail leaves the office.',
+    reason: 'The mail leaves the office.',
   }),
 };

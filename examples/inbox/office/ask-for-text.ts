@@ -1,9 +1,9 @@
 import { questionTool } from 'holdpoint/tools';
 import { z } from 'zod';
 
-/** Asks for a text: a question tool of the example's own, beside the ready ones. Left unanswered, it gives an empty text. */
+/** Asks for a text: a question tool that the example defines itself. A dismissal returns an empty text. */
 export const askForText = questionTool({
-  description: 'Asks the user for a text, where there is nothing to pick from.',
+  description: 'Asks the user for a text when there are no options to pick from.',
   inputSchema: z.object({ question: z.string().min(1) }),
   toQuestion: ({ question }) => ({
     kind: 'question',

@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import type { Turn } from '../../demo-language-model.ts';
+import type { ModelStep } from '../../demo-language-model.ts';
 import { readMail } from './read-mail.ts';
 import type { Result, Task } from './read-task.ts';
 import { fileSchema, type Invoice, invoiceSchema } from './records.ts';
 
-/** Something that the assistant knows how to do. */
+/** A task that the assistant knows how to do. */
 export interface Errand {
-  /** How it is offered. */
+  /** The label under which it is offered. */
   title: string;
-  /** A word of a wish for it. */
+  /** Matches a word that asks for it. */
   keyword: RegExp;
-  /** The next turn, by what was done so far. */
-  next: (task: Task) => Turn;
+  /** The model's next step, given the results so far. */
+  next: (task: Task) => ModelStep;
 }
 
-/** The first whose keyword is in a wish is done. */
+/** The first errand whose keyword matches is done. */
 export const errands: readonly Errand[] = [
   { title: 'Write a mail', keyword: /\b(mail|write|tell)\b/i, next: writeMail },
   { title: 'Pay the open invoices', keyword: /\b(pay|invoices?|bills?)\b/i, next: payInvoices },
@@ -22,10 +22,10 @@ export const errands: readonly Errand[] = [
   { title: 'Plan a team lunch', keyword: /\b(plan|team|lunch)\b/i, next: planLunch },
 ];
 
-/** What to say to somebody who asks for something else. */
+/** The reply to a message that asks for something else. */
 export const whatIDo = `I can: ${errands.map(({ title }) => title.toLowerCase()).join(', ')}.`;
 
-function payInvoices({ wish, results: [listed, ...paid] }: Task): Turn {
+function payInvoices({ wish, results: [listed, ...paid] }: Task): ModelStep {
   if (listed === undefined) return { text: 'Let me see.', ...call('listInvoices', {}) };
   if (paid.length > 0) return { text: paid.map(sayPaid).join('\n') };
   const open = z.array(invoiceSchema).catch([]).parse(listed.value);
@@ -43,8 +43,9 @@ function sayPaid(result: Result): string {
   return say(result, { done: `Paid: ${payee}`, not: `Not paid: ${payee}` });
 }
 
-function cleanUp({ results: [listed, picked, deleted] }: Task): Turn {
-  if (listed === undefined) return { text: 'I look at the backups.', ...call('listBackups', {}) };
+function cleanUp({ results: [listed, picked, deleted] }: Task): ModelStep {
+  if (listed === undefined)
+    return { text: 'Let me check the backups.', ...call('listBackups', {}) };
   const backups = z.array(fileSchema).catch([]).parse(listed.value);
   if (picked === undefined) {
     const files = backups.map(({ path, megabytes }) => [path, `${megabytes} MB`] as const);
@@ -55,12 +56,12 @@ function cleanUp({ results: [listed, picked, deleted] }: Task): Turn {
     const { Backups = '' } = z.object({ Backups: z.string() }).partial().parse(picked.value);
     return call('deleteFiles', { paths: Backups.split(', ') });
   }
-  return { text: say(deleted, { done: 'They are deleted', not: 'Nothing was deleted' }) };
+  return { text: say(deleted, { done: 'The backups are deleted', not: 'Nothing was deleted' }) };
 }
 
 const lunchSchema = z.object({ Day: z.string(), Place: z.string(), Diets: z.string() }).partial();
 
-function planLunch({ results: [answered, sent] }: Task): Turn {
+function planLunch({ results: [answered, sent] }: Task): ModelStep {
   if (answered === undefined) {
     return { text: 'Gladly. Three questions first.', ...call('AskUserQuestion', lunchQuestions) };
   }
@@ -68,14 +69,14 @@ function planLunch({ results: [answered, sent] }: Task): Turn {
     const { Day, Place, Diets } = lunchSchema.parse(answered.value);
     const body = `Dear all,\n\nlunch is on ${Day}: ${Place}. There will be something for: ${Diets}.`;
     const mail = { to: 'team@office.example', subject: `Lunch on ${Day}`, body };
-    return { text: 'Then I would write to the team.', ...call('sendMail', mail) };
+    return { text: 'This is the mail to the team.', ...call('sendMail', mail) };
   }
-  return { text: say(sent, { done: 'The team knows', not: 'Nobody was told' }) };
+  return { text: say(sent, { done: 'The team is informed', not: 'The team was not informed' }) };
 }
 
 const menu = question('Diets', 'What has to be on the menu?', [
   ['vegetarians', 'No meat, no fish'],
-  ['vegans', 'Nothing of animals'],
+  ['vegans', 'No animal products'],
   ['everybody else', 'Anything'],
 ]);
 const lunchQuestions = {
@@ -93,23 +94,23 @@ const lunchQuestions = {
   ],
 };
 
-function writeMail({ wish, results }: Task): Turn {
+function writeMail({ wish, results }: Task): ModelStep {
   const { to, body: given } = readMail(wish);
   const answer = results.find(({ toolName }) => toolName === 'askForText');
   const body = given ?? answer?.value;
   if (body === undefined) {
     return call('askForText', { question: `What shall I write to ${to}?` });
   }
-  if (typeof body !== 'string' || body === '') return { text: 'Then I write nothing.' };
+  if (typeof body !== 'string' || body === '') return { text: 'Then I will not write a mail.' };
   const sent = results.find(({ toolName }) => toolName === 'sendMail');
   if (sent === undefined) {
     const subject = body.split(/[\n.!?]/)[0]?.slice(0, 60) ?? '';
-    return { text: 'I have written it down.', ...call('sendMail', { to, subject, body }) };
+    return { text: 'This is the mail.', ...call('sendMail', { to, subject, body }) };
   }
   return { text: say(sent, { done: 'The mail is sent', not: 'The mail was not sent' }) };
 }
 
-/** A question to a person, with what they may pick and what is to be said of it. */
+/** A question to a person, with options and their descriptions. */
 function question(
   header: string,
   text: string,
@@ -119,7 +120,7 @@ function question(
   return { question: text, header, options };
 }
 
-function call(toolName: string, input: object): Pick<Turn, 'calls'> {
+function call(toolName: string, input: object): Pick<ModelStep, 'calls'> {
   return { calls: [{ toolName, input }] };
 }
 

@@ -8,10 +8,10 @@ const entrySchema = z.object({
   receipt: z.string(),
 });
 
-/** Something that was done in the world: money that was paid, a file that is gone, a mail that has left. */
+/** An action: a payment, a deleted file, a sent mail. */
 export type LedgerEntry = z.infer<typeof entrySchema>;
 
-/** The world of the demo: a file with a line for each thing that was done. */
+/** The demo's stand-in for real services: a file with a line for each action. */
 export class Ledger {
   readonly #path: string;
 
@@ -25,7 +25,7 @@ export class Ledger {
     return lines.map((line) => entrySchema.parse(JSON.parse(line)));
   }
 
-  /** What a tool was given, each time it did something. */
+  /** The inputs of a tool, one for each of its actions. */
   async inputsOf<INPUT>(toolName: string, schema: z.ZodType<INPUT>): Promise<INPUT[]> {
     const entries = await this.entries();
     return entries
@@ -33,7 +33,7 @@ export class Ledger {
       .map(({ input }) => schema.parse(input));
   }
 
-  /** Does a thing once for a key, as a good server does, and gives the receipt. */
+  /** Does an action once per key, as a server with idempotency keys does, and returns the receipt. */
   async doOnce({ key, toolName, input }: Omit<LedgerEntry, 'receipt'>): Promise<string> {
     const done = await this.entries();
     const before = done.find((entry) => entry.key === key);

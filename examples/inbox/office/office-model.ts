@@ -1,13 +1,13 @@
-import { type DemoModel, demoLanguageModel, type Turn } from '../../demo-language-model.ts';
+import { type DemoModel, demoLanguageModel, type ModelStep } from '../../demo-language-model.ts';
 import { type Errand, errands, whatIDo } from './errands.ts';
 import { readTask, type Task } from './read-task.ts';
 
-/** A small model that knows four errands of an office by a word in what was typed, and is always the same. */
+/** A small, deterministic model that recognises four errands by words in the user's message. */
 export function officeModel(wordMs = 0): DemoModel {
   return demoLanguageModel((prompt) => nextTurn(readTask(prompt)), wordMs);
 }
 
-function nextTurn({ wish, results }: Task): Turn {
+function nextTurn({ wish, results }: Task): ModelStep {
   const errand = errandFor(wish);
   if (errand !== undefined) return errand.next({ wish, results });
   const [choice, ...later] = results;
@@ -25,7 +25,7 @@ function errandFor(wish: string): Errand | undefined {
   return errands.find(({ keyword }) => keyword.test(wish));
 }
 
-function askWhat(): Turn {
+function askWhat(): ModelStep {
   const options = errands.map(({ title }) => title);
   return {
     text: 'I am the assistant of a small office.',

@@ -1,4 +1,4 @@
-/** Whom a mail goes to, and what it says where that was said: "Write to Bob: the heating is off". */
+/** The recipient of a mail, and its body if the message has one: "Write to Bob: the heating is off". */
 export function readMail(wish: string): { to: string; body?: string | undefined } {
   const colon = wish.indexOf(':');
   const head = colon === -1 ? wish : wish.slice(0, colon);

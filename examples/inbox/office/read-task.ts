@@ -4,22 +4,22 @@ type Message = Prompt[number];
 type ToolContent = Extract<Message, { role: 'tool' }>['content'][number];
 type ResultPart = Extract<ToolContent, { output: unknown }>;
 
-/** What came of a call: its output, or why there is none. */
+/** The result of a call: its output, or why there is none. */
 export interface Result {
   toolName: string;
   input: unknown;
   status: 'done' | 'denied' | 'failed';
-  /** The output; of a call that was denied the reason, of one that failed the error. */
+  /** The output; for a denied call the reason, for a failed one the error. */
   value: unknown;
 }
 
-/** What the user wants, and what was done about it so far. */
+/** What the user wants, and the results so far. */
 export interface Task {
   wish: string;
   results: Result[];
 }
 
-/** The task since the user spoke last; what came before is over. */
+/** The task of the user's last message; earlier ones are finished. */
 export function readTask(prompt: Prompt): Task {
   const inputs = new Map<string, unknown>();
   return prompt.reduce<Task>(

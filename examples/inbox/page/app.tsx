@@ -6,14 +6,13 @@ import { Conversation } from './conversation.tsx';
 import { ConversationList } from './conversation-list.tsx';
 import { Inbox } from './inbox.tsx';
 import { Notices } from './notices.tsx';
-import { noticeOf } from './notice-of.ts';
-import { OfficeClient } from './office-client.ts';
+import { errorNotice, OfficeClient } from './office-client.ts';
 import { Tabs, type View } from './tabs.tsx';
 import { useBoard } from './use-board.ts';
 import { useOfficeChat } from './use-office-chat.ts';
 import { useThreadId } from './use-thread-id.ts';
 
-/** The page: conversations, the chat of one of them, and the inbox over all; on a phone one of the three at a time. */
+/** The page: the conversations, the chat of one of them, and the inbox of all; a phone shows one of the three at a time. */
 export function App({ name }: { name: string }) {
   const client = useMemo(() => new OfficeClient(name), [name]);
   const [threadId, openThread] = useThreadId(name);
@@ -22,7 +21,7 @@ export function App({ name }: { name: string }) {
   const [sent, setSent] = useState<ReadonlySet<string>>(new Set());
   const { board, changes, isConnected, refresh } = useBoard(client);
   const failed = (error: unknown): void => {
-    setNotice(noticeOf(error));
+    setNotice(errorNotice(error));
     setSent(new Set());
     refresh();
   };
@@ -32,7 +31,7 @@ export function App({ name }: { name: string }) {
   const answer = (entry: BoardEntry, given: Answer): void => {
     setNotice('');
     const { threadId: asking, requestId } = entry.request;
-    /* Through the open chat what follows streams in. */
+    /* The chat streams what follows the answer. */
     if (asking === threadId && chat.isLoaded) {
       void chat.answer(given);
       return;

@@ -8,8 +8,8 @@ import { ReasonForm } from './reason-form.tsx';
 import { useIsExpired } from './use-now.ts';
 
 /**
- * A call that waits for a person's word, exactly as it would run, and why it is asked about. The answer repeats the call and the digest that
- * are shown here, so that an answer to anything else is refused; the arguments can't be edited.
+ * A call that waits for approval, exactly as it would run, and the reason for asking. The answer contains the call and its digest as shown
+ * here, so that an answer to anything else is refused; the arguments can't be edited.
  */
 export function ApprovalCard(props: CardProps<ApprovalRequest>) {
   const { request, title, isSent, isMoving, onAnswer } = props;
@@ -28,7 +28,7 @@ export function ApprovalCard(props: CardProps<ApprovalRequest>) {
     if (event.target instanceof Element && event.target.matches('input')) return;
     if (event.key === 'a') sayYes();
     if (event.key !== 'r') return;
-    /* Else the r is typed into the field that opens. */
+    /* Otherwise the r would be typed into the field that opens. */
     event.preventDefault();
     startReasoning();
   };

@@ -6,7 +6,7 @@ interface ApprovalControlsProps {
   onReason: () => void;
 }
 
-/** Yes, no, or no with a reason. What can't be pressed now keeps its focus, and is only marked as such. */
+/** The buttons to approve or reject. A disabled button is only marked with `aria-disabled`, so that it keeps the focus. */
 export function ApprovalControls({
   canApprove,
   canReject,

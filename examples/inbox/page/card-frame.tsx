@@ -2,15 +2,14 @@ import type { KeyboardEventHandler, ReactNode } from 'react';
 import type { Answer, BoardEntry } from '../board.ts';
 import { Inert } from './inert.tsx';
 import { RelativeTime } from './relative-time.tsx';
-import { titleOf } from './request-title.ts';
 import { useIsExpired } from './use-now.ts';
 
-/** What the card of a request that waits is given. */
+/** Props of the card of a waiting request. */
 export interface CardProps<REQUEST extends BoardEntry['request']> {
   request: REQUEST;
-  /** The conversation it comes from. */
+  /** The title of its conversation. */
   title: string;
-  /** Whether the answer is on its way. */
+  /** Whether the answer is being sent. */
   isSent: boolean;
   /** Whether the cards have just moved. */
   isMoving: boolean;
@@ -26,12 +25,12 @@ interface CardFrameProps {
   children: ReactNode;
 }
 
-/** The id of the card of a request, for those who want to show it. */
+/** The element id of a request's card. */
 export function cardId(requestId: string): string {
   return `request-${requestId}`;
 }
 
-/** What the cards of all requests that wait have in common: what is asked, until when, and in which conversation. */
+/** The common parts of the cards of waiting requests: what is asked, until when, and in which conversation. */
 export function CardFrame({ request, title, kind, isSent, onKeyDown, children }: CardFrameProps) {
   const id = cardId(request.requestId);
   const isExpired = useIsExpired(request);
@@ -62,4 +61,11 @@ export function CardFrame({ request, title, kind, isSent, onKeyDown, children }:
       </p>
     </article>
   );
+}
+
+/** What a request asks, as a title. If there are several questions, each field shows its own text. */
+export function titleOf(request: BoardEntry['request']): string {
+  if (request.type === 'approval-request' || request.fields.length === 1) return request.text;
+  const saysMore = !request.fields.every(({ label }) => request.text.includes(label));
+  return saysMore ? request.text : `${request.fields.length} questions`;
 }

@@ -3,14 +3,14 @@ import { type KeyboardEvent, type SubmitEvent, useEffect, useRef, useState } fro
 interface ComposerProps {
   canSend: boolean;
   waiting: number;
-  /** The text that the server did not take: it comes back into the field. */
+  /** The text that the server refused: it is put back into the field. */
   unsaid: string | undefined;
   onSend: (text: string) => void;
-  /** Absent while the assistant is not at work. */
+  /** Absent while the assistant is idle. */
   onStop: (() => void) | undefined;
 }
 
-/** A field for the next message. While requests wait, the answers come first: a message would be refused. */
+/** The field for the next message. While requests wait, they must be answered first: a message would be refused. */
 export function Composer({ canSend, waiting, unsaid, onSend, onStop }: ComposerProps) {
   const [text, setText] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);

@@ -7,7 +7,7 @@ interface ConversationListProps {
   onOpen: (threadId?: string) => void;
 }
 
-/** The person's conversations, and the way to a new one. */
+/** The person's conversations, and a button that starts a new one. */
 export function ConversationList({ conversations, threadId, onOpen }: ConversationListProps) {
   return (
     <nav className="conversations" aria-label="Conversations">

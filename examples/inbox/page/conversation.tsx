@@ -19,7 +19,7 @@ const suggestions = [
   'Write to Bob: the heating is fixed.',
 ];
 
-/** The chat: what was said, what the assistant did or wants to do, and a field to say more. */
+/** The chat: its messages and calls, and a field for the next message. */
 export function Conversation(props: ConversationProps) {
   const { chat, isConnected, waiting, onReview } = props;
   const { messages, isLoaded, status, sending, problem } = chat;
@@ -27,7 +27,7 @@ export function Conversation(props: ConversationProps) {
   const send = (text: string): void => void chat.sendMessage({ text });
   const log = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
-  /* Who has scrolled up to read stays there. */
+  /* Does not scroll if the person has scrolled up to read. */
   useEffect(() => {
     if (log.current && isAtEnd.current) log.current.scrollTop = log.current.scrollHeight;
   }, [messages]);
@@ -45,7 +45,7 @@ export function Conversation(props: ConversationProps) {
         }}
       >
         {messages.map((message, index) => (
-          /* Not the id: what the page has sent has another one when it is read from the server. */
+          /* Not the id: a message that the page sent gets another id when it is read from the server. */
           <Message key={index} message={message} sending={sending} onReview={onReview} />
         ))}
         {isLoaded && messages.length === 0 && (

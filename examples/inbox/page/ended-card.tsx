@@ -1,12 +1,12 @@
 import type { QuestionField, ToolCallOutcome } from 'holdpoint';
 import type { BoardEntry } from '../board.ts';
 import { CallDetails } from './call-details.tsx';
+import { titleOf } from './card-frame.tsx';
 import { Inert } from './inert.tsx';
 import { RelativeTime } from './relative-time.tsx';
-import { titleOf } from './request-title.ts';
 import { Value } from './value.tsx';
 
-/** A request that was answered or has closed: by whom, how, and what came of it. */
+/** A request that was answered or closed: the answer, who gave it, and the outcome. */
 export function EndedCard({ entry }: { entry: BoardEntry }) {
   const { request } = entry;
   const id = `ended-${request.requestId}`;
@@ -72,7 +72,7 @@ const closed: Record<BoardEntry['status'], string> = {
   answered: 'Answered',
   expired: 'Expired before anybody answered',
   cancelled: 'Cancelled',
-  invalidated: 'No longer valid, and asked again',
+  invalidated: 'Invalid, and asked again',
 };
 
 function Outcome({ outcome }: { outcome: ToolCallOutcome | undefined }) {
@@ -95,13 +95,13 @@ function Outcome({ outcome }: { outcome: ToolCallOutcome | undefined }) {
         </p>
       );
     case 'forwarded':
-      return <p className="outcome">Told to go ahead</p>;
+      return <p className="outcome">The approval was passed on</p>;
   }
 }
 
 type AnsweredField = { key: string; optionIds: string[]; text?: string | undefined };
 
-/* An array of pairs, as labels may repeat. */
+/* An array, as labels may repeat. */
 function answerTexts(
   fields: readonly QuestionField[],
   answers: readonly AnsweredField[],

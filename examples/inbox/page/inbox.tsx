@@ -8,12 +8,12 @@ import { useIsMoving } from './use-is-moving.ts';
 
 interface InboxProps {
   entries: readonly BoardEntry[];
-  /** The requests whose answer is on its way. */
+  /** The requests whose answers are being sent. */
   sent: ReadonlySet<string>;
   onAnswer: (entry: BoardEntry, answer: Answer) => void;
 }
 
-/** What waits for the person in all their conversations, and what became of the latest answers. */
+/** The requests in all of the person's conversations: those that wait, and the latest that ended. */
 export function Inbox({ entries, sent, onAnswer }: InboxProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const waiting = entries.filter(({ status }) => status === 'waiting');
@@ -46,7 +46,7 @@ export function Inbox({ entries, sent, onAnswer }: InboxProps) {
             isMoving={isMoving}
             onAnswer={(answer) => {
               onAnswer(entry, answer);
-              /* Not the next card: a key pressed twice must not answer two. */
+              /* Not the next card: a key pressed twice must not answer two requests. */
               heading.current?.focus({ preventScroll: true });
             }}
           />
@@ -79,7 +79,7 @@ function Legend() {
   );
 }
 
-/** j and k, or the arrows, lead from card to card; in a field they are what they are. */
+/** j and k, or the arrow keys, move from card to card; in a field they keep their meaning. */
 function moveBetweenCards(event: KeyboardEvent<HTMLElement>): void {
   const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
   if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;

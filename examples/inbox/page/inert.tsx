@@ -1,11 +1,11 @@
 import { inertText } from 'holdpoint';
 
-/* A pair of backslashes is the text's own, so what follows it is no escape of ours. */
+/* A pair of backslashes comes from the text itself, so what follows it is not an escape of `inertText`. */
 const escape = /(\\\\|\\u\{[0-9a-f]+\})/;
 
 /**
- * Text that a model, a tool or a stranger wrote. Nothing in it is obeyed: it becomes a text node, its lines and its indentation stay, and what would
- * be hidden, or turn the reading direction, is shown as `\u{…}` and marked.
+ * Untrusted text. It becomes a text node with its lines and indentation; characters that are invisible or change the reading direction
+ * are shown as `\u{…}` and marked.
  */
 export function Inert({ text }: { text: string }) {
   return inertText(text)

@@ -4,7 +4,7 @@ import { App } from './app.tsx';
 import { readName } from './demo-name.ts';
 
 const root = document.getElementById('root');
-if (root === null) throw new Error('The page has no root.');
+if (root === null) throw new Error('index.html has no element with the id "root".');
 createRoot(root).render(
   <StrictMode>
     <App name={readName()} />

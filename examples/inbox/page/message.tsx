@@ -4,12 +4,12 @@ import { ToolCard } from './tool-card.tsx';
 
 interface MessageProps {
   message: UIMessage;
-  /** The requests whose answers are on their way. */
+  /** The requests whose answers are being sent. */
   sending: ReadonlySet<string>;
   onReview: (requestId: string) => void;
 }
 
-/** A message of the chat: plain text, and cards for the calls in it. */
+/** A message of the chat: plain text, and cards for its calls. */
 export function Message({ message: { role, parts }, sending, onReview }: MessageProps) {
   return (
     <article className={`message ${role}`} aria-label={role === 'user' ? 'You' : 'Assistant'}>

@@ -1,16 +1,16 @@
 import { readRefusal } from 'holdpoint/ui';
 import { type Answer, type Board, boardSchema } from '../board.ts';
 
-/** The server said no; the message says why. */
-export class Refusal extends Error {
-  /** Reads a response that says no. */
+/** The server refused; the message says why. */
+class Refusal extends Error {
+  /** Reads the refusal in a response. */
   static async read(response: Response): Promise<Refusal> {
     const refusal = readRefusal(await response.text());
     return new Refusal(refusal?.text ?? `The server answered ${response.status}.`);
   }
 }
 
-/** What the page asks the server for, in a person's name. */
+/** The page's requests to the server, in a person's name. */
 export class OfficeClient {
   readonly name: string;
 
@@ -26,7 +26,7 @@ export class OfficeClient {
     return boardSchema.parse(await this.#get('/api/inbox'));
   }
 
-  /** Records an answer; a worker of the server goes on with it. Throws a `Refusal`. */
+  /** Records an answer; a worker of the server resumes the thread. Throws a `Refusal`. */
   async answer(threadId: string, answer: Answer): Promise<void> {
     const response = await fetch('/api/inbox', {
       method: 'POST',
@@ -36,7 +36,7 @@ export class OfficeClient {
     if (!response.ok) throw await Refusal.read(response);
   }
 
-  /** Calls `onChange` when anything has changed, and once it is connected again; `onLost` when it is not. */
+  /** Calls `onChange` on each change and after each reconnection, and `onLost` when the connection is lost. Returns a function that stops it. */
   follow(onChange: () => void, onLost: () => void): () => void {
     const source = new EventSource(`/api/inbox/events?as=${encodeURIComponent(this.name)}`);
     source.addEventListener('message', onChange);
@@ -49,4 +49,10 @@ export class OfficeClient {
     if (!response.ok) throw await Refusal.read(response);
     return response.json();
   }
+}
+
+/** Why an answer was not recorded, in words for the person. */
+export function errorNotice(error: unknown): string {
+  if (error instanceof Refusal) return error.message;
+  return 'The server could not be reached. Please answer again.';
 }

@@ -5,7 +5,7 @@ import { QuestionField } from './question-field.tsx';
 import { readAnswer, whyIncomplete } from './read-answer.ts';
 import { useIsExpired } from './use-now.ts';
 
-/** A question of the assistant, with a field for each thing it asks. Answers approve nothing. */
+/** A question of the assistant, with all its fields. An answer never approves a call. */
 export function QuestionCard({
   request,
   title,

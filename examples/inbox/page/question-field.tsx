@@ -16,7 +16,7 @@ interface QuestionFieldProps {
   fault: string | undefined;
 }
 
-/** One thing that is asked: options to pick one or several of, text where it takes text. */
+/** A field of a question: options to pick one or several of, and text if the field allows it. */
 export function QuestionField({ field, id, isOnly, kind, fault }: QuestionFieldProps) {
   const { label, options, max } = field;
   const type = max > 1 ? 'checkbox' : 'radio';
@@ -76,7 +76,7 @@ function Option({ type, field, option }: OptionProps) {
   );
 }
 
-/** Something that is not among the options: typing picks it. */
+/** An answer that is not among the options: typing selects it. */
 function Other({ field, id }: { field: Field; id: string }) {
   return (
     <div className="option">

@@ -1,12 +1,12 @@
 import { type SubmitEvent, useId } from 'react';
-import { typedText } from './typed-text.ts';
+import { typedText } from './read-answer.ts';
 
 interface ReasonFormProps {
   onReject: (reason?: string) => void;
   onCancel: () => void;
 }
 
-/** Takes the reason of a no. Enter rejects, which is safe; Esc goes back. */
+/** A form for the reason of a rejection. Enter rejects, which is safe; Esc goes back. */
 export function ReasonForm({ onReject, onCancel }: ReasonFormProps) {
   const id = useId();
   const submit = (event: SubmitEvent<HTMLFormElement>): void => {
@@ -20,7 +20,7 @@ export function ReasonForm({ onReject, onCancel }: ReasonFormProps) {
       onSubmit={submit}
       onKeyDown={(event) => event.key === 'Escape' && onCancel()}
     >
-      <label htmlFor={id}>Why not? The assistant is told.</label>
+      <label htmlFor={id}>Why not? The assistant will read this.</label>
       <input id={id} name="reason" autoFocus autoComplete="off" />
       <div className="controls">
         <button type="submit" className="no">

@@ -13,7 +13,7 @@ const labels: readonly [View, string][] = [
   ['inbox', 'Inbox'],
 ];
 
-/** At phone width: which part of the page is shown. */
+/** The tabs that select the part of the page at phone width. */
 export function Tabs({ view, waiting, onView }: TabsProps) {
   return (
     <nav className="tabs" aria-label="Parts of the page">

@@ -8,18 +8,18 @@ type ToolPart = ToolUIPart | DynamicToolUIPart;
 
 interface ToolCardProps {
   part: ToolPart;
-  /** Whether the answer about it is on its way, and not recorded. */
+  /** Whether its answer is being sent. */
   isSending: boolean;
   onReview: (requestId: string) => void;
 }
 
-/* Of our request, which stands in the part as its descriptor. */
+/* The part's descriptor is the request. */
 const requestSchema = z.object({
   type: z.enum(['approval-request', 'question-request']),
   text: z.string(),
 });
 
-/** A call in the chat: its tool, what was asked about it, how far it is, and its arguments for who wants to see them. */
+/** A call in the chat: its tool, its request, its state, and its arguments on demand. */
 export function ToolCard({ part, isSending, onReview }: ToolCardProps) {
   const { state, input, approval } = part;
   const toolName = getToolName(part);
@@ -33,7 +33,7 @@ export function ToolCard({ part, isSending, onReview }: ToolCardProps) {
         <span className="tool-state">
           {isSending
             ? 'sending your answer …'
-            : sayState(part, request?.type === 'question-request' ? 'answered' : 'approved')}
+            : stateText(part, request?.type === 'question-request' ? 'answered' : 'approved')}
         </span>
         {state === 'approval-requested' && !isSending && (
           <button type="button" className="review" onClick={() => onReview(part.approval.id)}>
@@ -63,7 +63,7 @@ export function ToolCard({ part, isSending, onReview }: ToolCardProps) {
   );
 }
 
-function sayState(part: ToolPart, yes: 'answered' | 'approved'): string {
+function stateText(part: ToolPart, yes: 'answered' | 'approved'): string {
   switch (part.state) {
     case 'input-streaming':
       return 'being written …';

@@ -5,25 +5,25 @@ import type { OfficeClient } from './office-client.ts';
 /** The board, kept up to date. */
 export interface LiveBoard {
   board: Board;
-  /** Counts the changes that the server told of. */
+  /** How many changes the server has reported. */
   changes: number;
   /** Whether the server can be reached. */
   isConnected: boolean;
-  /** Reads the board now. */
+  /** Reads the board again now. */
   refresh: () => void;
 }
 
 const empty: Board = { conversations: [], entries: [] };
 const retryMs = 1_000;
 
-/** Reads the board, and again whenever the server says that something has changed. */
+/** Reads the board, and again after each change that the server reports. */
 export function useBoard(client: OfficeClient): LiveBoard {
   const [board, setBoard] = useState(empty);
   const [changes, setChanges] = useState(0);
   const [isConnected, setIsConnected] = useState(true);
   const reading = useRef<'no' | 'yes' | 'again'>('no');
 
-  /* One reading at a time, and one more after it when news came meanwhile. */
+  /* One read at a time, and one more after it if another change was reported meanwhile. */
   const refresh = useCallback(() => {
     if (reading.current !== 'no') {
       reading.current = 'again';

@@ -3,8 +3,8 @@ import { useEffect, useState } from 'react';
 const restMs = 400;
 
 /**
- * Whether a list has just moved. A click that was meant for one card must not land on the one that has taken its place, as browsers' own
- * permission prompts see to it: nothing is approved before the list has rested.
+ * Whether a list has just moved. A click that was meant for one card must not hit the card that took its place: nothing can be approved
+ * until the list has been still for a moment, as in the permission prompts of browsers.
  */
 export function useIsMoving(order: string): boolean {
   const [restedAs, setRestedAs] = useState<string>();

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 
 const minute = 60_000;
 
-/** The time, in steps as fine as the distance to `at` is told in. */
+/** The current time, updated as often as the relative text of `at` can change. */
 export function useNow(at: number): number {
   const [now, setNow] = useState(Date.now);
   const everyMs = Math.abs(at - now) < 2 * minute ? 1_000 : minute / 2;
@@ -13,7 +13,7 @@ export function useNow(at: number): number {
   return now;
 }
 
-/** Whether a request can't be answered any more. */
+/** Whether a request has expired. */
 export function useIsExpired({
   expiresAt = Infinity,
 }: {

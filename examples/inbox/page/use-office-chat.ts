@@ -5,7 +5,7 @@ import type { OfficeClient } from './office-client.ts';
 interface ChatOptions {
   client: OfficeClient;
   threadId: string;
-  /** Counts the changes that the server reported: at each the thread is read anew. */
+  /** How many changes the server has reported: after each, the thread is read again. */
   changes: number;
 }
 

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
 
 /**
- * The thread that is open, which the URL's hash names, so that a reload and a second tab show the same; and what opens another one,
- * or a new one.
+ * The id of the open thread, and a function that opens another thread, or a new one. The id is in the URL's hash, so that a reload or a
+ * second tab shows the same thread.
  */
 export function useThreadId(name: string): [string, (threadId?: string) => void] {
   const newId = (): string => `${name}.${crypto.randomUUID()}`;

@@ -1,6 +1,6 @@
 import { Inert } from './inert.tsx';
 
-/** JSON that a model or a tool wrote, all of it, for people: an object is a table, an array a list. */
+/** Shows untrusted JSON in full: an object as a table, an array as a list. */
 export function Value({ value }: { value: unknown }) {
   if (typeof value === 'string') return <TextValue text={value} />;
   if (typeof value !== 'object' || value === null) {

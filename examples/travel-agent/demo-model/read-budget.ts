@@ -15,7 +15,7 @@ const budgets = [
   new RegExp(`^\\s*${amount}\\s*$`, 'u'),
 ];
 
-/** The most that a flight may cost, where a text says so. All prices are taken as euros. */
+/** The maximum price in a text, if it names one. All prices are read as euros. */
 export function readBudget(text: string): number | undefined {
   const digits = budgets
     .map((budget) => budget.exec(text)?.[1])

@@ -11,8 +11,8 @@ type ResultPart = Extract<
   { output: unknown }
 >;
 
-/** The latest thing that happened: what the model reacts to. */
-type News =
+/** The latest event of the conversation: the model reacts to it. */
+type LatestEvent =
   | { type: 'wished' | 'found' | 'refused' | 'thanked' | 'unclear' }
   | { type: 'picked'; flight: Flight }
   | { type: 'booked'; confirmation: string }
@@ -21,19 +21,19 @@ type News =
 /** A conversation as the demo model understands it. */
 export interface Conversation {
   wish: Wish;
-  /** What the latest search found. */
+  /** The flights of the latest search. */
   found: Flight[];
-  /** What was proposed last. */
+  /** The flight that was proposed last. */
   proposed?: Flight | undefined;
-  news: News;
+  latest: LatestEvent;
 }
 
 const searchSchema = z.object({ to: z.string(), date: z.string() });
 const confirmationSchema = z.object({ confirmation: z.string() });
 
-/** Reads the whole conversation anew; the model remembers nothing between its steps. */
+/** Reads the whole conversation; the model keeps nothing between its steps. */
 export function readConversation(prompt: Prompt, today: string): Conversation {
-  const start: Conversation = { wish: {}, found: [], news: { type: 'wished' } };
+  const start: Conversation = { wish: {}, found: [], latest: { type: 'wished' } };
   return prompt.reduce((past, message) => readMessage(past, message, today), start);
 }
 
@@ -57,15 +57,15 @@ function readMessage(past: Conversation, message: Message, today: string): Conve
   }
 }
 
-/* After a booking, what was wanted before is over. */
+/* A booking completes the earlier wish. */
 function readUser(past: Conversation, text: string, today: string): Conversation {
-  const isOver = past.news.type === 'booked' || past.news.type === 'thanked';
-  const news: News = { type: isOver ? 'thanked' : 'wished' };
-  const said = readReply(isOver ? { wish: {}, found: [], news } : past, text, today);
-  return said.news.type === 'unclear' ? { ...said, news } : said;
+  const isOver = past.latest.type === 'booked' || past.latest.type === 'thanked';
+  const latest: LatestEvent = { type: isOver ? 'thanked' : 'wished' };
+  const said = readReply(isOver ? { wish: {}, found: [], latest } : past, text, today);
+  return said.latest.type === 'unclear' ? { ...said, latest } : said;
 }
 
-/* The day in the call stands: "tomorrow" must not move when the thread goes on after midnight. */
+/* The day in the call counts: "tomorrow" must not change if the thread resumes after midnight. */
 function readCall(past: Conversation, toolName: string, input: unknown): Conversation {
   if (toolName === 'searchFlights') {
     const search = searchSchema.safeParse(input).data;
@@ -88,43 +88,43 @@ function readResult(
   const value = output.type === 'json' ? output.value : undefined;
   const found = z.array(flightSchema).safeParse(value).data;
   if (toolName === 'searchFlights' && found !== undefined) {
-    return { ...past, found, proposed: undefined, news: { type: 'found' } };
+    return { ...past, found, proposed: undefined, latest: { type: 'found' } };
   }
   const booked = confirmationSchema.safeParse(value).data;
-  if (booked !== undefined) return { ...past, news: { type: 'booked', ...booked } };
-  const error = output.type === 'error-text' ? output.value : 'It gave no answer I can read.';
-  return { ...past, news: { type: 'failed', error } };
+  if (booked !== undefined) return { ...past, latest: { type: 'booked', ...booked } };
+  const error = output.type === 'error-text' ? output.value : "The tool's result can't be read.";
+  return { ...past, latest: { type: 'failed', error } };
 }
 
-/* Asked for a city, people answer with a name alone. */
+/* When people are asked for a city, they often answer with its name only. */
 function readChoice(past: Conversation, text: string, today: string): Conversation {
   const chosen = readReply(past, text, today);
-  const isCity = chosen.news.type === 'unclear' && past.wish.city === undefined;
+  const isCity = chosen.latest.type === 'unclear' && past.wish.city === undefined;
   return isCity
-    ? { ...past, wish: { ...past.wish, city: text }, news: { type: 'wished' } }
+    ? { ...past, wish: { ...past.wish, city: text }, latest: { type: 'wished' } }
     : chosen;
 }
 
 function readRejection(past: Conversation, reason: string, today: string): Conversation {
   const said = readReply(past, reason, today);
-  return said.news.type === 'unclear' ? { ...said, news: { type: 'refused' } } : said;
+  return said.latest.type === 'unclear' ? { ...said, latest: { type: 'refused' } } : said;
 }
 
-/* A flight that was named, another wish, or one of the flights found; in this order, as "the last one on Monday" is a wish. */
+/* A named flight, a changed wish, or one of the flights found; in this order, as "the last one on Monday" is a wish. */
 function readReply(past: Conversation, text: string, today: string): Conversation {
   const { wish, found, proposed } = past;
   const offered = found.filter((flight) => flight !== proposed);
   const named = readFlight(text, offered);
-  if (named !== undefined) return { ...past, news: { type: 'picked', flight: named } };
+  if (named !== undefined) return { ...past, latest: { type: 'picked', flight: named } };
   const said = readChange(text, proposed === undefined ? found : [proposed], today);
   if (Object.keys(said).length > 0) {
     const isAnew = said.city !== undefined && said.date !== undefined;
     const changed = isAnew ? said : { ...wish, ...said };
-    return { ...past, wish: changed, found: [], news: { type: 'wished' } };
+    return { ...past, wish: changed, found: [], latest: { type: 'wished' } };
   }
   const flight = readPick(text, offered);
-  if (flight !== undefined) return { ...past, news: { type: 'picked', flight } };
-  return { ...past, news: { type: isRefusal(text) ? 'refused' : 'unclear' } };
+  if (flight !== undefined) return { ...past, latest: { type: 'picked', flight } };
+  return { ...past, latest: { type: isRefusal(text) ? 'refused' : 'unclear' } };
 }
 
 function textOf(content: Extract<Message, { role: 'user' }>['content']): string {

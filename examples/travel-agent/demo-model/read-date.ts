@@ -11,12 +11,12 @@ const monthDay = new RegExp(`\\b${monthName}\\s+(?:the\\s+)?${dayNumber}\\b${yea
 const weekday = /\b(sun|mon|tue|wed|thu|fri|sat)(?:day|s|sday|nesday|r|rs|rsday|urday)?\b/i;
 const ahead = new RegExp(`\\bin\\s+(\\d+|${numbers.join('|')})\\s+(day|week)s?\\b`, 'i');
 
-/** The day that a text names, as YYYY-MM-DD; what is relative is so to `today`. */
+/** The day in a text, as YYYY-MM-DD; relative days count from `today`. */
 export function readDate(text: string, today: string): string | undefined {
   return isoDate(text) ?? calendarDate(text, today) ?? relativeDate(text, today);
 }
 
-/** The day so many days after another. */
+/** Adds days to a date. */
 export function addDays(date: string, days: number): string {
   const day = new Date(`${date}T00:00:00Z`);
   day.setUTCDate(day.getUTCDate() + days);

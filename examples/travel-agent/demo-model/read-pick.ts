@@ -16,12 +16,12 @@ const orders: [words: RegExp, order: Order][] = [
 ];
 const ordinals = [/\b(?:second|2nd)\b/i, /\b(?:third|3rd)\b/i, /\b(?:fourth|4th)\b/i];
 
-/** How the model names a flight to pick. */
+/** The label of a flight in a list to pick from. */
 export function labelOf({ flightId, departs, minutes, price }: Flight): string {
   return `${flightId} at ${departs}, ${Math.floor(minutes / 60)} h ${minutes % 60} min, ${price} EUR`;
 }
 
-/** The flight that a text names: by its place in the list, its number or its time. */
+/** The flight that a text names: by its position in the list, its number or its time. */
 export function readFlight(text: string, found: readonly Flight[]): Flight | undefined {
   const place = /^\s*([1-9])\s*$/.exec(text)?.[1];
   if (place !== undefined) return found[Number(place) - 1];
@@ -41,7 +41,7 @@ export function readPick(text: string, found: readonly Flight[]): Flight | undef
   return order && found.toSorted(order)[0];
 }
 
-/** Whether a text wants nothing of what it was offered. */
+/** Whether a text refuses everything that was offered. */
 export function isRefusal(text: string): boolean {
   return /^\s*(?:no|none|nothing|never ?mind|cancel(?:led)?|stop|forget it)\b/i.test(text);
 }

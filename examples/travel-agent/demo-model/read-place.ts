@@ -1,4 +1,4 @@
-/** Cities that are known in any spelling, each with its other names. */
+/** Known cities, each with its other names; case does not matter. */
 const cities = new Map([
   ['Amsterdam', ['amsterdam']],
   ['Athens', ['athens', 'athina']],
@@ -29,25 +29,25 @@ const somebody = new RegExp(`\\b(?:for|For|passenger)\\s+${properName}`, 'gu');
 const dayOrMonth =
   /^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|today|tomorrow|january|february|march|april|may|june|july|august|september|october|november|december)$/i;
 
-/** The text without what it refuses: "not Paris", "from Berlin", "instead of Friday". */
+/** The text without the places and days that it excludes: "not Paris", "from Berlin", "instead of Friday". */
 export function withoutUnwanted(text: string): string {
   return text.replace(unwanted, ' ');
 }
 
-/** Where a text wants to fly to: a known city, or after "to" whatever is written as a name. */
+/** The destination in a text: a known city, or any capitalised name after "to". */
 export function readCity(text: string): string | undefined {
   const name = (knownAsGoal.exec(text) ?? known.exec(text))?.[1]?.toLowerCase();
   if (name === undefined) return withoutDays(otherGoal.exec(text)?.[1]);
   return [...cities].find(([, aliases]) => aliases.includes(name))?.[0];
 }
 
-/** Who flies, where a text says "for" a name. */
+/** The passenger in a text: a name after "for". */
 export function readPassenger(text: string): string | undefined {
   const names = [...text.matchAll(somebody)].map(([, name]) => withoutDays(name));
   return names.find((name) => name !== undefined && !known.test(name));
 }
 
-/* "to Oslo Friday" goes to Oslo, and "for Friday" is nobody. */
+/* "to Oslo Friday" means Oslo, and "for Friday" names no passenger. */
 function withoutDays(name: string | undefined): string | undefined {
   const words = name?.split(/\s/) ?? [];
   const end = words.findIndex((word) => dayOrMonth.test(word));

@@ -3,18 +3,18 @@ import { readBudget } from './read-budget.ts';
 import { addDays, readDate } from './read-date.ts';
 import { readCity, readPassenger, withoutUnwanted } from './read-place.ts';
 
-/** A flight that somebody wants, as far as they said. */
+/** What is known of the flight that a person wants. */
 export interface Wish {
   city?: string;
   /** YYYY-MM-DD */
   date?: string;
   maxPrice?: number;
   passenger?: string;
-  /** When it may depart: HH:MM, both ends left out. */
+  /** When it may depart, as HH:MM; both times are excluded. */
   departs?: { after?: string; before?: string };
 }
 
-/** What a text says about the flight that is wanted. What it doesn't mention is absent. */
+/** Reads the wish in a text. What the text doesn't mention is absent. */
 export function readWish(text: string, today: string): Wish {
   const wanted = withoutUnwanted(text);
   return withoutGaps({
@@ -26,7 +26,7 @@ export function readWish(text: string, today: string): Wish {
   });
 }
 
-/** What a text asks for instead of the flights that were shown. */
+/** Reads how a text changes the wish after flights were shown. */
 export function readChange(text: string, shown: readonly Flight[], today: string): Wish {
   const [first] = shown;
   if (first === undefined) return readWish(text, today);
@@ -46,7 +46,7 @@ export function readChange(text: string, shown: readonly Flight[], today: string
   };
 }
 
-/* "The cheaper one" is one of those shown. */
+/* "The cheaper one" is one of the flights shown. */
 const tooDear = /(?<!\bthe )\b(?:cheaper|(?:too|so|less) (?:dear|expensive|much))\b/i;
 const later = /(?<!\bthe )\b(?:later|too early)\b/i;
 const earlier = /(?<!\bthe )\b(?:earlier|sooner|too late)\b/i;

@@ -1,22 +1,22 @@
 import type { ToolSet } from 'ai';
 import type { Agent } from '../../agent/agent.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { isLost, lost } from './lost-call.ts';
+import { isCallLost, lostCallOutcome } from './to-server/query-call-status.ts';
 import { serverOf } from './remote-server.ts';
-import { isOver } from './take-callback.ts';
+import { isCallEnded } from './from-server/record-callback.ts';
 
-/** What `checkRemoteCalls` needs. */
+/** Options of `checkRemoteCalls`. */
 interface RemoteCallCheck {
   agent: Pick<Agent, 'deliver'>;
-  /** The agent's tools; calls of those that `remoteTool` made are asked about. */
+  /** The agent's tools; calls of those that `remoteTool` created are checked. */
   tools: ToolSet;
   thread: AgentThread;
 }
 
 /**
- * Asks the server of each remote call that a thread waits for whether it still has it (`tool_call_status`), and ends as failed those that
- * it has lost: a server that was started again may not remember them. Gives the ids of the calls that were ended. A server that is out of
- * reach, or does not answer the question, keeps its calls.
+ * Asks the server of each remote call that a thread waits for whether it still has the call (`tool_call_status`), and fails the calls that it
+ * has lost: a restarted server may not remember them. Resolves to the ids of the failed calls. The calls of a server that can't be
+ * reached or does not answer stay as they are.
  *
  * @example
  * for (const { threadId } of await store.list({ status: 'waiting' })) {
@@ -35,23 +35,23 @@ export async function checkRemoteCalls({
       const tool = named.get(toolName);
       const server = tool && serverOf(tool);
       if (server === undefined) return [];
-      if (!(await isLost(server, { threadId: thread.id, toolCallId }))) return [];
+      if (!(await isCallLost(server, { threadId: thread.id, toolCallId }))) return [];
       return (await isEnded({ agent, thread }, toolCallId)) ? [toolCallId] : [];
     }),
   );
   return ended.flat();
 }
 
-/* Its result may have come while the server was asked: that stands. */
+/* A result that arrived while the server was asked wins. */
 async function isEnded(
   { agent, thread }: Pick<RemoteCallCheck, 'agent' | 'thread'>,
   toolCallId: string,
 ): Promise<boolean> {
   try {
-    await agent.deliver(thread, toolCallId, lost, { channel: 'rap' });
+    await agent.deliver(thread, toolCallId, lostCallOutcome, { channel: 'rap' });
     return true;
   } catch (error) {
-    if (isOver(error)) return false;
+    if (isCallEnded(error)) return false;
     throw error;
   }
 }

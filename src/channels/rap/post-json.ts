@@ -1,57 +1,57 @@
 import type { timer } from '../../content/timer.ts';
 import type { WebhookSignatures } from './webhook-signatures.ts';
 
-/** What the messages of one side are posted with. */
+/** How one side posts its messages. */
 export interface Poster {
   fetch: typeof fetch;
   signatures: WebhookSignatures | undefined;
-  /** How long the other side may take to acknowledge one, in milliseconds. */
+  /** How long the other side may take to acknowledge a message, in milliseconds. */
   timeoutMs: number;
   timer: typeof timer;
 }
 
-/** What is posted. `id` is the same each time that the same is sent. */
+/** A message to post. A message that is sent again keeps its `id`. */
 export interface Post {
   id: string;
   url: URL | string;
   body: object;
   signal: AbortSignal | undefined;
-  /** How much of the response is read, in bytes. Default: nothing. */
+  /** How many bytes of the response are read. Default 0. */
   readBytes?: number;
 }
 
-/** What came of a POST. */
+/** The result of a POST. */
 export type Posted =
-  | { status: 'taken'; text: string }
-  /** The other side said no. */
+  | { status: 'accepted'; text: string }
+  /** The other side responded that it does not accept the message. */
   | { status: 'refused'; why: string; text: string }
-  /** There was no connection to it. */
-  | { status: 'unreached'; why: string; cause: unknown }
-  /** Whether it was taken is not known. */
+  /** There was no connection: the message was not sent. */
+  | { status: 'unreachable'; why: string; cause: unknown }
+  /** It is unknown whether the message was accepted. */
   | { status: 'unknown'; why: string; cause?: unknown };
 
-/** Posts once. Redirects are not followed, and of the response no more than the status and `readBytes` is read. Never rejects. */
+/** Posts once. Does not follow redirects, and reads only the status and `readBytes` of the response. Never rejects. */
 export async function postJson(poster: Poster, post: Post): Promise<Posted> {
-  const over = new AbortController();
-  const late = new AbortController();
+  const finished = new AbortController();
+  const timedOut = new AbortController();
   void poster
-    .timer(poster.timeoutMs, over.signal)
-    .then(() => late.abort(new DOMException('', 'TimeoutError')));
-  const signals = [late.signal, ...(post.signal === undefined ? [] : [post.signal])];
+    .timer(poster.timeoutMs, finished.signal)
+    .then(() => timedOut.abort(new DOMException('', 'TimeoutError')));
+  const signals = [timedOut.signal, ...(post.signal === undefined ? [] : [post.signal])];
   const signal = AbortSignal.any(signals);
   try {
     const response = await send(poster, post, signal);
     const text = await beginningOf(response, post.readBytes ?? 0, signal);
     const why = `HTTP ${response.status}`;
-    if (response.ok) return { status: 'taken', text };
+    if (response.ok) return { status: 'accepted', text };
     return response.status >= 500 ? { status: 'unknown', why } : { status: 'refused', why, text };
   } catch (error) {
     const code = codeOf(error);
     const isUnsent = code !== undefined && unsent.has(code);
-    const why = code ?? nameOf(error);
-    return { status: isUnsent ? 'unreached' : 'unknown', why, cause: error };
+    const why = code ?? errorName(error);
+    return { status: isUnsent ? 'unreachable' : 'unknown', why, cause: error };
   } finally {
-    over.abort();
+    finished.abort();
   }
 }
 
@@ -70,7 +70,7 @@ async function send(
   });
 }
 
-/* What the other side says beside its status changes nothing about it: a body that breaks off, or never ends, is as one that is short. */
+/* The status decides: a body that breaks off, or never ends, counts as a short one. */
 async function beginningOf(
   { body }: Response,
   readBytes: number,
@@ -89,13 +89,13 @@ async function beginningOf(
       length += read.value.byteLength;
     }
   } catch {
-    /* As far as it came. */
+    /* What was read so far is used. */
   }
   leave();
   return text;
 }
 
-/* With these there never was a connection. */
+/* With these errors there was no connection. */
 const unsent = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -111,6 +111,6 @@ function codeOf(error: unknown): string | undefined {
   return typeof cause.code === 'string' ? cause.code : undefined;
 }
 
-function nameOf(error: unknown): string {
+function errorName(error: unknown): string {
   return error instanceof Error ? error.name : 'no connection';
 }

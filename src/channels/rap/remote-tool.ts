@@ -3,68 +3,67 @@ import { answering, type AnswerReceiver } from '../../agent/calls/answer-receive
 import { later, laterWithin, type ToolRunOptions } from '../../agent/calls/execute-call.ts';
 import { checkedMs } from '../../content/checked-number.ts';
 import { timer } from '../../content/timer.ts';
-import { CallbackKeys, type CallbackSecret } from './callback-capability.ts';
-import { invoke } from './invoke.ts';
+import { CallbackKeys, type CallbackSecret } from './callback-url.ts';
+import { sendCall } from './to-server/send-call.ts';
 import { remote, type RemoteServer } from './remote-server.ts';
-import { resultForModel } from './result-outcome.ts';
-import { sendAnswer } from './send-answer.ts';
-import { sendCancel } from './send-cancel.ts';
-import { allowedOrigins, routeUrl, serverUrl } from './server-url.ts';
+import { resultForModel } from './from-server/result-outcome.ts';
+import { sendAnswer } from './to-server/send-answer.ts';
+import { sendCancellation } from './to-server/send-cancellation.ts';
+import { allowedOrigins, routeUrl, serverUrl } from './url-checks.ts';
 import { type SigningOptions, WebhookSignatures } from './webhook-signatures.ts';
 
-/** A tool that a server elsewhere runs. */
+/** Options of `remoteTool`. */
 export interface RemoteToolOptions<INPUT> {
-  /** Where calls are posted. */
+  /** The URL that calls are posted to. */
   endpoint: string | URL;
   description: string;
   inputSchema: FlexibleSchema<INPUT>;
   /**
-   * Where the server is, for what is not a call: that one is not wanted any more (`/cancel_tool_call` below this), and whether it still
-   * has one (`/tool_call_status`). Default: the endpoint without the last part of its path.
+   * The server's base URL, for requests about calls: cancellations (`/cancel_tool_call`) and status checks (`/tool_call_status`).
+   * Default: the endpoint without the last segment of its path.
    */
   baseUrl?: string | URL;
-  /** What the server calls it. Default: the tool's name in the agent. */
+  /** The tool's name on the server. Default: its name in the agent. */
   operation?: string;
-  /** Where the app serves `createCallbackHandler`, as the server reaches it. Its query parameter `call` is ours. */
+  /** The URL at which the server reaches `createCallbackHandler`. Its query parameter `call` is reserved. */
   callbackUrl: string | URL;
   /**
-   * Signs the callback URL of each call, so that nobody can guess one: at least 32 bytes, the same in every process. Of several, the
-   * first signs and all are known again.
+   * Signs the callback URL of each call, so that nobody can guess one: at least 32 bytes, the same in every process. Of several secrets, the
+   * first signs and all are accepted.
    */
   secret: CallbackSecret | readonly CallbackSecret[];
   /**
-   * The origins that a person's answer may be sent to, as the server names them. Default: the endpoint's own. A name is looked up
-   * anew for each request: to pin addresses, give a `fetch` that does.
+   * The origins to which the server may have a person's answer sent. Default: the endpoint's own. Host names are resolved for each
+   * request: to pin addresses, pass a `fetch` that does so.
    */
   allowedOrigins?: readonly string[];
   /**
-   * What it means when a person closes a question without an answer. `cancel` (the default) fails the call, and tells the server that it
-   * is not wanted any more; `default` sends the answer that the server named as its default, which the protocol asks for, and which may
-   * be its yes.
+   * What happens when a person dismisses a question. `cancel` (the default) fails the call and sends the server a cancellation. `default`
+   * sends the choice that the server named as its default, as the protocol says; this choice may permit something.
    */
   onDismiss?: 'cancel' | 'default';
-  /** Standard Webhooks signatures: on what is sent, and demanded of what comes. Default: none. */
+  /** Signs what is sent and requires signatures on callbacks, as Standard Webhooks does. Default: no signatures. */
   signing?: SigningOptions;
   /**
-   * How long the server may take to end a call, the people's time included, in milliseconds: one that it has not ended by then fails, and
-   * its late result is dropped. Default: as long as it takes.
+   * How long a call may take in all, including the time for people's answers, in milliseconds. After that the call fails, and a late
+   * result is dropped. Default: no limit.
    */
   expiresAfterMs?: number;
   /** How long the server may take to acknowledge one request, in milliseconds. Default 10,000. */
   timeoutMs?: number;
-  /** Default: the platform's. */
+  /** Default: the global `fetch`. */
   fetch?: typeof fetch;
-  /** Waits before an answer is sent again; ends early, resolved or rejected, when the signal aborts. Default: a timer. */
+  /** Waits before an answer is sent again; it resolves or rejects early when the signal aborts. Default: a timer. */
   wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /**
- * A tool whose calls are posted to a server, once each, and stay open until its `tool_result` comes to the callback; meanwhile the
- * server may ask the person in front of the agent (`user_choice`), and is sent the answer. Throws a `TypeError` for a short secret,
- * a URL that is none, and a time that is none, or that no timer holds.
+ * Creates a tool that runs on a server. Each call is posted once and stays open until the server sends its `tool_result` to the callback;
+ * before that, the server may ask the person at the agent (`user_choice`) and receives the answer. Throws a `TypeError` for a secret
+ * that is too short, an invalid URL, or a time that is not a valid number of milliseconds for a timer.
  *
- * A call fails where the server refuses it or can't be reached, and also where it is not known whether it arrived: it is never sent
- * again, and the model is told so.
+ * A call fails if the server refuses it or can't be reached, and also if it is unknown whether the server received it: it is never
+ * sent again, and the error says so to the model.
  *
  * @example
  * const deploy = remoteTool({
@@ -86,14 +85,14 @@ export function remoteTool<INPUT>({
   const server = serverFor(options);
   const deferral = expiresAfterMs === undefined ? later : laterWithin(expiresAfterMs);
   const answers: AnswerReceiver = {
-    deliver: async (answer, telling) => sendAnswer(server, answer, telling),
-    forget: async (call) => sendCancel(server, call),
+    deliver: async (answer, sending) => sendAnswer(server, answer, sending),
+    forget: async (call) => sendCancellation(server, call),
   };
   const posted: Tool<INPUT, unknown> = {
     description,
     inputSchema,
     execute: async (input: INPUT, call: ToolRunOptions) => {
-      await invoke(server, { input, operation, callbackUrl, call });
+      await sendCall(server, { input, operation, callbackUrl, call });
       return deferral;
     },
     toModelOutput: ({ output }: { output: unknown }) => resultForModel(output),

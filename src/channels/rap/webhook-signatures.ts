@@ -1,22 +1,22 @@
 import { Webhook } from 'standardwebhooks';
 
-/** The secret that the app and the tool server share: as Standard Webhooks has it, base64, with `whsec_` before it or not. */
+/** The secret that the app and the tool server share, in the form of Standard Webhooks: base64, optionally with the prefix `whsec_`. */
 export interface SigningOptions {
-  /** Of several, the first signs and all are known again. */
+  /** At least 24 bytes. Of several secrets, the first signs and all are accepted. */
   secret: string | readonly string[];
 }
 
-/** Signs what is sent to a tool server, and knows what comes from it: Standard Webhooks, over the text as it is on the wire. */
+/** Signs and verifies messages as Standard Webhooks does, over the text as it is sent. */
 export class WebhookSignatures {
   readonly #webhooks: readonly Webhook[];
 
-  /** Throws a `TypeError` for no secret, and for one that is not base64 or too short. */
+  /** Throws a `TypeError` without a secret, or for one that is not base64 or too short. */
   constructor({ secret }: SigningOptions) {
     this.#webhooks = [secret].flat().map(webhookOf);
-    if (this.#webhooks.length === 0) throw new TypeError('signing has no secret.');
+    if (this.#webhooks.length === 0) throw new TypeError('signing needs a secret.');
   }
 
-  /** The headers for a body. `id` is the same each time that the same is sent. */
+  /** The headers for a body. A message that is sent again keeps its `id`. */
   headersFor(id: string, body: string): Record<string, string> {
     const now = new Date();
     return {
@@ -26,8 +26,8 @@ export class WebhookSignatures {
     };
   }
 
-  /** Whether a body is signed with one of the secrets, not more than five minutes ago. */
-  know(headers: Headers, body: string): boolean {
+  /** Whether a body was signed with one of the secrets within the last five minutes. */
+  verify(headers: Headers, body: string): boolean {
     const named = Object.fromEntries(headers);
     return this.#webhooks.some((webhook) => isSigned(webhook, named, body));
   }
@@ -38,9 +38,11 @@ function webhookOf(secret: string): Webhook {
   try {
     length = atob(secret.replace(/^whsec_/, '')).length;
   } catch {
-    /* What is no base64 has no bytes. */
+    /* Text that is not base64 counts as too short. */
   }
-  if (length < 24) throw new TypeError('A secret of signing needs at least 24 bytes, as base64.');
+  if (length < 24) {
+    throw new TypeError('Each secret of signing must have at least 24 bytes, encoded as base64.');
+  }
   return new Webhook(secret);
 }
 

@@ -7,10 +7,9 @@ import {
 import type { Dialog } from './dialog.ts';
 import type { Page } from './page.ts';
 import { showCall } from './show-call.ts';
-import { showRequester } from './show-requester.ts';
 import type { PickList } from './widget.ts';
 
-/* Enter alone never approves, nor does a key that was meant for something else: what is highlighted first is no. */
+/* "Reject" is highlighted first, so that neither Enter alone nor a mistyped key approves. */
 const decisions: PickList = {
   entries: [
     { label: 'Approve', words: ['approve', 'y', 'yes'], isYes: true },
@@ -25,13 +24,13 @@ const decisions: PickList = {
   enter: 'send',
 };
 
-/** Asks for a person's word; `undefined` leaves the request open. `place`: which of several it is. */
+/** Asks for a person's approval; `undefined` leaves the request open. `position`: which of several it is, as `2 of 3`. */
 export async function askApproval(
   request: ApprovalRequest,
   dialog: Dialog,
-  place?: string,
+  position?: string,
 ): Promise<ApprovalResponseContent | undefined> {
-  await dialog.show((page) => showApproval(page, request, place));
+  await dialog.show((page) => showApproval(page, request, position));
   let reason = '';
   for (;;) {
     const picked = await dialog.pick(decisions);
@@ -39,7 +38,7 @@ export async function askApproval(
     if (picked.index === 0) return approve(request);
     if (picked.index === 1) return reject(request);
     const typed = await dialog.typeText({
-      prompt: 'Why? The agent is told: ',
+      prompt: 'Reason (the agent reads it): ',
       text: reason,
       canGoBack: true,
       canBeEmpty: false,
@@ -53,12 +52,12 @@ export async function askApproval(
 function showApproval(
   page: Page,
   { text, reason, toolCall, requestedBy }: ApprovalRequest,
-  place: string | undefined,
+  position: string | undefined,
 ): void {
-  page.place(place);
+  page.position(position);
   page.text(text, page.paint.question);
   if (reason !== undefined) page.text(`Why: ${reason}`);
-  showRequester(page, requestedBy);
+  page.requester(requestedBy);
   page.add('');
   if (toolCall === undefined) return;
   showCall(page, toolCall);

@@ -6,47 +6,47 @@ import type {
 import type { Dialog } from './dialog.ts';
 import { type PickList, responsePrompt } from './widget.ts';
 
-/** What is known of one field: its answer, and what was ticked and typed without being one. */
+/** What a person has entered for one field so far: the answer, and what was ticked and typed before going back. */
 export interface Draft {
   answer?: Omit<QuestionAnswer, 'key'>;
   ticked?: string[];
   text?: string | undefined;
 }
 
-/** One field and how it is asked. */
-export interface Turn {
+/** A field to ask for: its request, what was entered so far, and whether there is a field to go back to. */
+export interface AskedField {
   field: QuestionField;
   request: QuestionRequestContent;
   draft: Draft;
   exit: 'back' | 'none';
 }
 
-/** Asks for one field and keeps what was said in its draft; gives whether it is answered, or the person went back. */
-export async function askField(turn: Turn, dialog: Dialog): Promise<boolean> {
-  const { options, freeText, max } = turn.field;
+/** Asks for one field and keeps the entries in its draft. Resolves to false if the person went back. */
+export async function askField(asked: AskedField, dialog: Dialog): Promise<boolean> {
+  const { options, freeText, max } = asked.field;
   if (freeText === 'only' || (options.length === 0 && freeText === 'optional')) {
-    return askText(turn, dialog);
+    return askText(asked, dialog);
   }
-  return max > 1 ? askSeveral(turn, dialog) : askOne(turn, dialog);
+  return max > 1 ? askSeveral(asked, dialog) : askOne(asked, dialog);
 }
 
-async function askText(turn: Turn, dialog: Dialog): Promise<boolean> {
-  const { draft, exit } = turn;
+async function askText(asked: AskedField, dialog: Dialog): Promise<boolean> {
+  const { draft, exit } = asked;
   const typed = await dialog.typeText({
     prompt: responsePrompt,
     text: draft.text,
     canGoBack: exit === 'back',
     canBeEmpty: false,
-    enter: enterOf(turn),
+    enter: enterOf(asked),
   });
   draft.text = typed.text;
   if (typed.type === 'text') draft.answer = { optionIds: [], text: typed.text };
   return typed.type === 'text';
 }
 
-async function askOne(turn: Turn, dialog: Dialog): Promise<boolean> {
-  const { field, draft } = turn;
-  const list = pickList(turn);
+async function askOne(asked: AskedField, dialog: Dialog): Promise<boolean> {
+  const { field, draft } = asked;
+  const list = pickList(asked);
   for (;;) {
     const picked = await dialog.pick(list);
     if (picked === undefined) return false;
@@ -54,13 +54,13 @@ async function askOne(turn: Turn, dialog: Dialog): Promise<boolean> {
     const option = 'index' in picked ? field.options[picked.index] : undefined;
     const optionIds = option === undefined ? [] : [option.id];
     draft.answer = 'text' in picked ? { optionIds, text: picked.text } : { optionIds };
-    if (option === undefined || !asksForNotes(turn, option.id)) return true;
+    if (option === undefined || !asksForNotes(asked, option.id)) return true;
     const notes = await dialog.typeText({
       prompt: responsePrompt,
       text: draft.text,
       canGoBack: true,
       canBeEmpty: true,
-      enter: enterOf(turn),
+      enter: enterOf(asked),
     });
     draft.text = notes.text;
     if (notes.type === 'text' && notes.text !== '') draft.answer = { optionIds, text: notes.text };
@@ -69,11 +69,11 @@ async function askOne(turn: Turn, dialog: Dialog): Promise<boolean> {
   }
 }
 
-async function askSeveral(turn: Turn, dialog: Dialog): Promise<boolean> {
-  const { field, draft } = turn;
+async function askSeveral(asked: AskedField, dialog: Dialog): Promise<boolean> {
+  const { field, draft } = asked;
   const { options, min, max } = field;
   const checked = placesOf(field, draft.ticked ?? field.preselected ?? []);
-  const said = await dialog.pickSeveral({ ...pickList(turn), start: 0, checked, min, max });
+  const said = await dialog.pickSeveral({ ...pickList(asked), start: 0, checked, min, max });
   const optionIds = said.indexes.flatMap((index) => options[index]?.id ?? []);
   draft.ticked = optionIds;
   if (said.type === 'exit') return false;
@@ -82,8 +82,8 @@ async function askSeveral(turn: Turn, dialog: Dialog): Promise<boolean> {
   return true;
 }
 
-function pickList(turn: Turn): PickList {
-  const { field, request, draft, exit } = turn;
+function pickList(asked: AskedField): PickList {
+  const { field, request, draft, exit } = asked;
   const { options, min, max, freeText, preselected = [] } = field;
   const decides = request.kind === 'confirmation';
   const entries = options.map(({ id, label, description }) => ({
@@ -91,27 +91,27 @@ function pickList(turn: Turn): PickList {
     description,
     isPreselected: preselected.includes(id),
     ...(decides ? { words: wordsOf(id), isYes: !isNo(id) } : {}),
-    leadsOn: asksForNotes(turn, id),
+    leadsOn: asksForNotes(asked, id),
   }));
   const canBeNone = min === 0 && max === 1 && freeText === 'never';
   return {
     entries: canBeNone ? [...entries, { label: 'None of these' }] : entries,
-    start: startOf(turn),
-    takesText: freeText === 'optional' && !options.some(({ id }) => asksForNotes(turn, id)),
+    start: startOf(asked),
+    takesText: freeText === 'optional' && !options.some(({ id }) => asksForNotes(asked, id)),
     text: draft.text,
     exit,
-    isNumbered: !isUserChoice(turn),
+    isNumbered: !isUserChoice(asked),
     decides,
-    enter: enterOf(turn),
+    enter: enterOf(asked),
   };
 }
 
-/* The frame of `getUserChoice` has no numbers. */
-function isUserChoice({ field, request: { kind } }: Turn): boolean {
+/* A question of `user_choice` looks as `getUserChoice` does: without numbers. */
+function isUserChoice({ field, request: { kind } }: AskedField): boolean {
   return kind === 'choice' && field.freeText === 'optional' && field.max === 1;
 }
 
-function enterOf({ request }: Turn): PickList['enter'] {
+function enterOf({ request }: AskedField): PickList['enter'] {
   return request.fields.length > 1 ? 'continue' : 'send';
 }
 
@@ -124,8 +124,8 @@ function wordsOf(id: string): string[] {
   return id === 'no' ? ['n', 'no'] : [];
 }
 
-/* A confirmation starts on its no: the first key that comes in by mistake must not say yes. */
-function startOf({ draft, field, request }: Turn): number {
+/* A confirmation starts on "no": a key pressed by mistake must not confirm. */
+function startOf({ draft, field, request }: AskedField): number {
   const [first] = placesOf(field, draft.answer?.optionIds ?? field.preselected ?? []);
   if (request.kind === 'confirmation') {
     const no = field.options.findIndex(({ id }) => isNo(id));
@@ -139,9 +139,9 @@ function placesOf({ options }: QuestionField, ids: readonly string[]): number[] 
   return options.flatMap(({ id }, index) => (ids.includes(id) ? [index] : []));
 }
 
-/* The third answer to a confirmation: no, and what to change. */
+/* The third answer to a confirmation: "no", with what to change. */
 function asksForNotes(
-  { request, field }: Pick<Turn, 'request' | 'field'>,
+  { request, field }: Pick<AskedField, 'request' | 'field'>,
   optionId: string,
 ): boolean {
   return (

@@ -9,8 +9,7 @@ import { userInputRequestSchema } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { askApproval } from './ask-approval.ts';
 import { askQuestion } from './ask-question.ts';
-import { Departure } from './departure.ts';
-import type { Dialog } from './dialog.ts';
+import { type Dialog, UnansweredError } from './dialog.ts';
 import type { TerminalOptions } from './terminal-options.ts';
 import { withDialog } from './with-dialog.ts';
 
@@ -19,24 +18,27 @@ const dismissed = '  ✗ Dismissed: no answer was given';
 
 type Request = UserInputRequestContent | UserInputRequest;
 
-/** How requests are asked. */
+/** Options of `askInTerminal`. */
 export interface AskOptions extends TerminalOptions {
-  /** Whether leaving a question (Ctrl+C, Ctrl+D, the end of the input) dismisses it where it may, or keeps it open. Default `dismiss`. */
+  /**
+   * What leaving a question (Ctrl+C, Ctrl+D, end of input) does: `dismiss` dismisses it if it allows that, `keep` leaves it open.
+   * Default `dismiss`.
+   */
   onLeave?: 'dismiss' | 'keep';
 }
 
 /**
  * Asks a person at the terminal, one request after another, and resolves to the answers, ready for `agent.run`.
- * Enter alone never approves, nor does a digit or a line of text; what has no room on the screen must be paged through (`v`)
- * before it can be approved. The answers of a form are shown once more before they are sent. Ctrl+Z suspends.
+ * Enter alone, a digit or a line of text never approves. A request that does not fit on the screen must be paged through (`v`)
+ * before it can be approved. The answers of a form are shown for review before they are sent. Ctrl+Z suspends the process.
  *
- * Esc leaves an approval open and goes on to the next; Ctrl+C, Ctrl+D and the end of the input leave it open and end the asking.
- * A question that may be dismissed is dismissed by these, unless `onLeave`
- * says `keep`; only when Ctrl+C has dismissed it is the next one asked. What is left open has no answer here and can be asked again.
- * Who asks at an input that is in use waits for their turn.
+ * Esc leaves an approval open and continues with the next request. Ctrl+C, Ctrl+D and the end of the input leave it open and
+ * stop asking. They dismiss a question that allows it, unless `onLeave` is `keep`; after a dismissal by Ctrl+C the next request is
+ * asked. A request that is left open has no answer in the result and can be asked again. Calls that use the same input wait
+ * for each other.
  *
- * With an aborted `signal` it rejects with the signal's reason, and the answers given so far are lost: for requests
- * that may be answered elsewhere meanwhile, ask one at a time.
+ * When `signal` aborts, the promise rejects with its reason and the answers given so far are lost: ask one request at a
+ * time if they can be answered elsewhere as well. Throws `invalid-input` for a request that is not valid.
  *
  * @example
  * while (response.userInputRequests.length > 0) {
@@ -52,11 +54,13 @@ export async function askInTerminal(
   const all = parseRequests(Array.isArray(requests) ? requests : [requests]);
   return all.length === 0
     ? []
-    : withDialog(options, (dialog) => askAll(onLeave === 'keep' ? all.map(kept) : all, dialog));
+    : withDialog(options, (dialog) =>
+        askAll(onLeave === 'keep' ? all.map(withoutDismissal) : all, dialog),
+      );
 }
 
-/* For whoever asks, a question that may not be dismissed is one that stays open. */
-function kept(request: UserInputRequest): UserInputRequest {
+/* A question that can't be dismissed stays open when the person leaves. */
+function withoutDismissal(request: UserInputRequest): UserInputRequest {
   return request.type === 'question-request' ? { ...request, allowDismiss: false } : request;
 }
 
@@ -66,53 +70,53 @@ async function askAll(
 ): Promise<UserInputResponseContent[]> {
   const answers: UserInputResponseContent[] = [];
   for (const [index, request] of requests.entries()) {
-    const place = requests.length > 1 ? `${index + 1} of ${requests.length}` : undefined;
-    const { answer, isLast } = await askOrLeave(request, dialog, place);
+    const position = requests.length > 1 ? `${index + 1} of ${requests.length}` : undefined;
+    const { answer, isLast } = await askOrLeave(request, dialog, position);
     if (answer !== undefined) answers.push(answer);
     if (isLast) break;
   }
   return answers;
 }
 
-interface Asked {
+interface AskResult {
   answer: UserInputResponseContent | undefined;
-  /** Whether the person, or the terminal, is gone. */
+  /** Whether nothing else can be asked: the person or the terminal is gone. */
   isLast: boolean;
 }
 
 async function askOrLeave(
   request: UserInputRequest,
   dialog: Dialog,
-  place: string | undefined,
-): Promise<Asked> {
+  position: string | undefined,
+): Promise<AskResult> {
   try {
-    const answer = await ask(request, dialog, place);
+    const answer = await ask(request, dialog, position);
     if (answer === undefined) await dialog.note(leftOpen);
     return { answer, isLast: false };
   } catch (error) {
-    if (!(error instanceof Departure)) throw error;
+    if (!(error instanceof UnansweredError)) throw error;
     const answer = dismissal(request, error);
-    if (error.how !== 'lost') await dialog.note(answer === undefined ? leftOpen : dismissed);
-    return { answer, isLast: answer === undefined || error.how !== 'interrupted' };
+    if (error.reason !== 'lost') await dialog.note(answer === undefined ? leftOpen : dismissed);
+    return { answer, isLast: answer === undefined || error.reason !== 'interrupted' };
   }
 }
 
 async function ask(
   request: UserInputRequest,
   dialog: Dialog,
-  place: string | undefined,
+  position: string | undefined,
 ): Promise<UserInputResponseContent | undefined> {
   return request.type === 'approval-request'
-    ? askApproval(request, dialog, place)
-    : askQuestion(request, dialog, place);
+    ? askApproval(request, dialog, position)
+    : askQuestion(request, dialog, position);
 }
 
-/* A terminal that breaks says nothing in anybody's name. */
+/* A broken terminal is not a person's decision to dismiss. */
 function dismissal(
   request: UserInputRequest,
-  { how }: Departure,
+  { reason }: UnansweredError,
 ): UserInputResponseContent | undefined {
-  if (request.type === 'approval-request' || !request.allowDismiss || how === 'lost')
+  if (request.type === 'approval-request' || !request.allowDismiss || reason === 'lost')
     return undefined;
   return { type: 'question-response', requestId: request.requestId, status: 'dismissed' };
 }
@@ -123,7 +127,7 @@ function parseRequests(requests: readonly unknown[]): UserInputRequest[] {
     if (!parsed.success) {
       throw new HoldpointError(
         'invalid-input',
-        `No request to ask: ${z.prettifyError(parsed.error)}`,
+        `askInTerminal was given an invalid request: ${z.prettifyError(parsed.error)}`,
       );
     }
     const { data } = parsed;

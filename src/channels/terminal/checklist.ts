@@ -2,8 +2,7 @@ import { EntryList, type Mark } from './entry-list.ts';
 import { oneLine } from './fit-text.ts';
 import { FreeText, type Typed } from './free-text.ts';
 import type { Key } from './key.ts';
-import { hintLines, isExit } from './list-hint.ts';
-import { numberMark, picksByDigit } from './numbers.ts';
+import { hintLines, isExit, numberMark, picksByDigit } from './list-keys.ts';
 import {
   type Canvas,
   escapeLabel,
@@ -13,20 +12,20 @@ import {
   type Widget,
 } from './widget.ts';
 
-/** Several entries to pick from, and how many. */
+/** Entries to tick, which are ticked at the start, and how many may be ticked. */
 export interface CheckList extends PickList {
   checked: readonly number[];
   min: number;
   max: number;
 }
 
-/** What was ticked and typed, or where to go instead. */
+/** What was ticked and typed, or that the person took the exit or wants to see everything (`unfold`). */
 export type Checked =
   | { type: 'entries'; indexes: number[]; text?: string }
   | { type: 'exit'; indexes: number[] }
   | { type: 'unfold' };
 
-/** Several of several entries: Space ticks, Enter sends. A text of the person's own counts as enough. */
+/** Lets a person tick entries: Space ticks, Enter sends. A typed text is enough, whatever `min` says. */
 export class Checklist implements Widget<Checked> {
   readonly #asked: CheckList;
   readonly #list: EntryList;

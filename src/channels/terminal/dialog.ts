@@ -3,22 +3,35 @@ import type { TextPrompt, Typed } from './free-text.ts';
 import type { Content } from './page.ts';
 import type { PickList } from './widget.ts';
 
-/** What was picked, or typed instead. */
+/** The entry that was picked, or the text that was typed instead. */
 export type Choice = { index: number } | { text: string };
 
-/** What was ticked and typed, or what was ticked before the person went back. */
+/** The entries that were ticked and the text that was typed, or the entries that were ticked before the person went back. */
 export type Choices = Exclude<Checked, { type: 'unfold' }>;
 
 /**
- * How somebody is asked: by frames on a screen or by numbered lists. `undefined` is the way out a list has; when
- * nobody answers, each rejects with a `Departure`.
+ * Asks a person, with frames on a screen or with numbered lists. `undefined` means that the person took the list's exit.
+ * Each method rejects with an `UnansweredError` when there will be no answer.
  */
 export interface Dialog {
-  /** What is asked about from now on. */
+  /** Sets what the following picks and texts are about. */
   show(content: Content): Promise<void>;
   pick(list: PickList): Promise<Choice | undefined>;
   pickSeveral(list: CheckList): Promise<Choices>;
   typeText(asked: TextPrompt): Promise<Typed>;
-  /** Leaves a line that says what came of it. */
+  /** Prints a line about the result; it stays on the screen. */
   note(line: string): Promise<void>;
+}
+
+/**
+ * There will be no answer. `interrupted`: Ctrl+C at one question. `ended`: no more input will come (Ctrl+D, end of input).
+ * `lost`: the terminal or the process is going away; a person did not decide that.
+ */
+export class UnansweredError extends Error {
+  readonly reason: 'interrupted' | 'ended' | 'lost';
+
+  constructor(reason: UnansweredError['reason']) {
+    super(`The question was not answered: ${reason}.`);
+    this.reason = reason;
+  }
 }

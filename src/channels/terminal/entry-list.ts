@@ -2,12 +2,12 @@ import { inertLine } from '../../content/inert-text.ts';
 import { firstUnits, oneLine, wrap } from './fit-text.ts';
 import type { Canvas, Entry } from './widget.ts';
 
-/* Two lines say how much more there is, where there is room for three entries beside them. */
-const roomForSigns = 5;
-/* Where a pointer and a few letters have no room beside it, nothing stands after a label. */
+/* Two lines count the hidden entries if there is room for three entries between them. */
+const roomForCounts = 5;
+/* With less room than this for a label, nothing is shown after it. */
 const narrowest = 12;
 
-/** What stands around the label of an entry. */
+/** What is shown before and after the label of an entry. */
 export interface Mark {
   before: string;
   after: string;
@@ -15,7 +15,7 @@ export interface Mark {
 
 const noMark = (): Mark => ({ before: '', after: '' });
 
-/** A list with one highlighted entry, as much of it as there are rows for. */
+/** A list with one highlighted entry; it shows as many entries as fit. */
 export class EntryList {
   readonly entries: readonly Entry[];
   highlighted: number;
@@ -30,7 +30,7 @@ export class EntryList {
     this.highlighted = Math.min(Math.max(0, start), entries.length - 1);
   }
 
-  /** Moves the highlight, when the stroke is one that does: digits to the entry of that number. */
+  /** Moves the highlight if the key does that; digits move it to the entry with that number. */
   move(stroke: string): void {
     this.#digits = this.#numberWith(stroke);
     const to = this.#digits === '' ? this.#target(stroke) : Number(this.#digits) - 1;
@@ -41,13 +41,13 @@ export class EntryList {
   lines(canvas: Canvas, mark: (index: number) => Mark = noMark): string[] {
     const height = (index: number): number => this.#entryLines(index, mark, canvas).length;
     const isWhole = this.#fits(height, canvas.rows);
-    const saysMore =
-      !isWhole && canvas.rows >= roomForSigns && height(this.highlighted) <= canvas.rows - 2;
-    const [from, to] = this.#window(height, canvas.rows - (saysMore ? 2 : 0));
+    const showsCounts =
+      !isWhole && canvas.rows >= roomForCounts && height(this.highlighted) <= canvas.rows - 2;
+    const [from, to] = this.#window(height, canvas.rows - (showsCounts ? 2 : 0));
     this.#shown = to - from;
     const below = this.entries.length - to;
     const more = (text: string): string[] =>
-      saysMore ? [canvas.paint.faint(`    ${text} more…`)] : [];
+      showsCounts ? [canvas.paint.faint(`    ${text} more…`)] : [];
     const indexes = Array.from({ length: to - from }, (_, offset) => from + offset);
     return [
       ...(from > 0 ? more(`↑ ${from}`) : []),
@@ -62,7 +62,7 @@ export class EntryList {
     return this.entries.flatMap((_, index) => this.#entryLines(index, mark, endless));
   }
 
-  /* The digits typed so far, where they are the number of an entry; else the last one begins anew. */
+  /* The digits typed so far if they are the number of an entry, else the last digit alone. */
   #numberWith(stroke: string): string {
     if (!/^\d$/.test(stroke)) return '';
     const isPlace = (digits: string): boolean =>
@@ -100,7 +100,7 @@ export class EntryList {
     return left >= 0;
   }
 
-  /* The rows of the highlighted entry first, then of those after it, then of those before it. */
+  /* Rows go to the highlighted entry first, then to those after it, then to those before it. */
   #window(height: (index: number) => number, room: number): [from: number, to: number] {
     let from = this.highlighted;
     let left = room - height(from);
@@ -158,7 +158,7 @@ function describe(
   return isOpen ? inFull(description, columns, rows) : cut(description, columns);
 }
 
-/* As many lines as there are rows, so that what is highlighted can be read whole before it is picked. */
+/* Uses all rows, so that the highlighted entry can be read in full before it is picked. */
 function inFull(text: string, room: number, rows: number): Fitted {
   const most = Math.max(1, rows);
   const start = firstUnits(text, room * most * 2);

@@ -1,15 +1,15 @@
 import { Writable } from 'node:stream';
 import { wrapTextWithPrefix } from '@clack/core';
 import { inertLine, inertText } from '../../content/inert-text.ts';
-import type { LinePaint } from './diff-paint.ts';
+import type { LinePaint } from './paint.ts';
 
-/** Lines of at most so many columns as a terminal counts them: wide characters are two. */
+/** Lines of at most so many terminal columns; a wide character takes two. */
 export function wrap(text: string, columns: number): string[] {
   const ruler = Object.assign(new Writable(), { columns: Math.max(1, columns) });
   return wrapTextWithPrefix(ruler, text, '').split('\n');
 }
 
-/** Somebody's text made inert, on one line, cut with `…` where it doesn't fit. */
+/** Untrusted text made inert, on one line, cut with `…` if it doesn't fit. */
 export function oneLine(text: string, columns: number): string {
   const start = firstUnits(text, columns * 2);
   const shown = inertLine(start);
@@ -18,17 +18,17 @@ export function oneLine(text: string, columns: number): string {
   return `${(wrap(shown, columns - 1)[0] ?? '').trimEnd()}…`;
 }
 
-/** How lines of somebody's text stand. */
+/** How lines of untrusted text are marked and styled. */
 export interface TextStyle {
-  /** Whether the first line has a mark, too. */
+  /** Whether the first line has a mark as well. */
   isBlock?: boolean;
   paint?: LinePaint | undefined;
 }
 
 /**
- * Somebody's text made inert, line by line. A line of theirs begins with `│`, one that only goes on with `┊`; the
- * first has no mark unless `isBlock`, or where it begins as a line of ours does. No line of ours begins so, and none of
- * theirs begins otherwise.
+ * Untrusted text made inert, line by line. Each of its lines begins with `│`, and each continuation with `┊`; the first line has
+ * no mark unless `isBlock` is set or it begins as one of our own lines does. Our own lines never begin with these marks, so
+ * that untrusted text can't imitate them.
  */
 export function textLines(
   text: string,
@@ -51,7 +51,7 @@ export function firstUnits(text: string, count: number): string {
   return cut.length < text.length && /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
 }
 
-/** The last characters, likewise. */
+/** The last characters, by UTF-16 units, without half a character at the cut. */
 export function lastUnits(text: string, count: number): string {
   const cut = text.slice(Math.max(0, text.length - count));
   return cut.length < text.length && /^[\uDC00-\uDFFF]/.test(cut) ? cut.slice(1) : cut;

@@ -1,10 +1,10 @@
-/** Lines that may be folded between the first and the last, or parts that may. Blank lines carry nothing. */
+/** Lines, or a group of parts, of which the middle may be hidden. Blank lines may be dropped. */
 export type Part =
   | { type: 'lines'; rows: number; lines: readonly string[]; indent: number }
   | { type: 'group'; rows: number; parts: readonly Part[]; indent: number };
 
-/** What stands in place of so many folded lines. */
-export type Sign = (count: number, indent: number) => string;
+/** The line that is shown in place of so many hidden lines. */
+export type FoldMark = (count: number, indent: number) => string;
 
 export function linesPart(lines: readonly string[], indent = 0): Part {
   return { type: 'lines', rows: lines.length, lines, indent };
@@ -25,58 +25,63 @@ export function linesOf(parts: readonly Part[]): string[] {
 }
 
 /**
- * The parts in so many rows. Each keeps its place: the short ones are whole, and of the long ones the first and last
- * lines are shown, with a sign between. Where there are too many parts, the first and last ones are shown.
+ * Fits the parts into so many rows, in their order. Short parts are shown in full; long parts show their first and last lines, with
+ * a mark between. If there are too many parts, the first and last ones are shown.
  */
-export function foldParts(parts: readonly Part[], rows: number, sign: Sign): string[] {
+export function foldParts(parts: readonly Part[], rows: number, mark: FoldMark): string[] {
   if (fits(parts, rows)) return linesOf(parts);
   const filled = parts.filter((part) => !isBlank(part));
   if (fits(filled, rows)) return linesOf(filled);
-  if (sum(filled.map(least)) > rows) return foldMany(filled, rows, sign);
-  const shares = allot(filled, rows);
-  return filled.flatMap((part, index) => foldPart(part, shares[index] ?? 0, sign));
+  if (sum(filled.map(minimumRows)) > rows) return foldMany(filled, rows, mark);
+  const shares = shareRows(filled, rows);
+  return filled.flatMap((part, index) => foldPart(part, shares[index] ?? 0, mark));
 }
 
-function foldPart(part: Part, rows: number, sign: Sign): string[] {
-  if (part.type === 'group') return foldParts(part.parts, rows, sign);
-  return part.rows <= rows ? [...part.lines] : foldLines(part.lines, rows, part.indent, sign);
+function foldPart(part: Part, rows: number, mark: FoldMark): string[] {
+  if (part.type === 'group') return foldParts(part.parts, rows, mark);
+  return part.rows <= rows ? [...part.lines] : foldLines(part.lines, rows, part.indent, mark);
 }
 
-function foldLines(lines: readonly string[], rows: number, indent: number, sign: Sign): string[] {
+function foldLines(
+  lines: readonly string[],
+  rows: number,
+  indent: number,
+  mark: FoldMark,
+): string[] {
   if (rows <= 0) return [];
   const first = Math.ceil(((rows - 1) * 2) / 3);
   const last = rows - 1 - first;
   return [
     ...lines.slice(0, first),
-    sign(lines.length - first - last, indent),
+    mark(lines.length - first - last, indent),
     ...lines.slice(lines.length - last),
   ];
 }
 
-function foldMany(parts: readonly Part[], rows: number, sign: Sign): string[] {
+function foldMany(parts: readonly Part[], rows: number, mark: FoldMark): string[] {
   const first = countWithin(parts, Math.ceil(((rows - 1) * 2) / 3));
-  const rest = rows - 1 - sum(parts.slice(0, first).map(least));
+  const rest = rows - 1 - sum(parts.slice(0, first).map(minimumRows));
   const last = countWithin(parts.slice(first).toReversed(), rest);
   const indent = parts[0]?.indent ?? 0;
-  if (first === 0) return foldLines(linesOf(parts), rows, indent, sign);
+  if (first === 0) return foldLines(linesOf(parts), rows, indent, mark);
   const kept = [...parts.slice(0, first), ...parts.slice(parts.length - last)];
   const between = parts.slice(first, parts.length - last);
-  const shares = allot(kept, rows - 1);
-  const folded = kept.map((part, index) => foldPart(part, shares[index] ?? 0, sign));
-  const hidden = sign(sum(between.map((part) => part.rows)), between[0]?.indent ?? indent);
+  const shares = shareRows(kept, rows - 1);
+  const folded = kept.map((part, index) => foldPart(part, shares[index] ?? 0, mark));
+  const hidden = mark(sum(between.map((part) => part.rows)), between[0]?.indent ?? indent);
   return [...folded.slice(0, first).flat(), hidden, ...folded.slice(first).flat()];
 }
 
-/* How many of the parts have room, each with its least. */
+/* How many of the parts fit, each with its minimum of rows. */
 function countWithin(parts: readonly Part[], rows: number): number {
   let left = rows;
-  const end = parts.findIndex((part) => (left -= least(part)) < 0);
+  const end = parts.findIndex((part) => (left -= minimumRows(part)) < 0);
   return end === -1 ? parts.length : end;
 }
 
-/* Rows for each part: those that need little get all of it, and the others share the rest. */
-function allot(parts: readonly Part[], rows: number): number[] {
-  const given = parts.map(least);
+/* Rows for each part: short parts get all they need, and the others share the rest. */
+function shareRows(parts: readonly Part[], rows: number): number[] {
+  const given = parts.map(minimumRows);
   const needs = parts.map((part, index) => ({ index, more: part.rows - (given[index] ?? 0) }));
   let left = rows - sum(given);
   for (const [rank, { index, more }] of needs.toSorted((a, b) => a.more - b.more).entries()) {
@@ -87,8 +92,8 @@ function allot(parts: readonly Part[], rows: number): number[] {
   return given;
 }
 
-/* A line and a sign. */
-function least(part: Part): number {
+/* A line and a mark. */
+function minimumRows(part: Part): number {
   return Math.min(part.rows, 2);
 }
 

@@ -6,21 +6,21 @@ import type { Canvas, PickList, Widget } from './widget.ts';
 const cursor = '▏';
 const mostRows = 10;
 
-/** How a text is asked for. */
+/** Options for a text input. */
 export interface TextPrompt {
   prompt: string;
-  /** The text there is to begin with. */
+  /** The text in the field at the start. */
   text?: string | undefined;
-  /** Whether Esc goes back to what was there before. */
+  /** Whether Esc goes back. */
   canGoBack: boolean;
   canBeEmpty: boolean;
   enter: PickList['enter'];
 }
 
-/** A text, or the wish to go back, and what was typed before. */
+/** The text that was sent, or that was typed before the person went back. */
 export type Typed = { type: 'text'; text: string } | { type: 'back'; text: string };
 
-/** Text of the person's own. Enter sends it; line breaks come in by a key of their own or by a paste. */
+/** A text input. Enter sends; Ctrl+J or a paste inserts line breaks. */
 export class FreeText implements Widget<Typed> {
   readonly isTyping = true;
   readonly #asked: TextPrompt;
@@ -66,7 +66,7 @@ export class FreeText implements Widget<Typed> {
       : [`Enter ${enter}s, ^J new line${canGoBack ? ', Esc back' : ''}`.slice(0, columns - 2)];
   }
 
-  /* The text around the cursor, and what is said of the rest. */
+  /* The text around the cursor, and notes about the length of the rest. */
   #shown({ columns }: Canvas, rows: number): { lines: string[]; notes: string[] } {
     const most = Math.min(rows, mostRows);
     const room = columns * most;

@@ -1,14 +1,13 @@
-import { Departure } from './departure.ts';
-import type { Dialog } from './dialog.ts';
+import { type Dialog, UnansweredError } from './dialog.ts';
 import { NumberedDialog } from './numbered-dialog.ts';
 import type { UserInterface } from './user-interface.ts';
 
-/** The word for no choice. An option or a typed text may say the same: `askInTerminal` keeps them apart. */
+/** The result when nothing was chosen. An option or a typed text can be the same string; `askInTerminal` distinguishes them. */
 const cancelled = 'cancelled';
 
 /**
- * Lets a person pick one of the options, or say something else: through the interface's own `getUserChoice` where it
- * has one, else by a numbered list. Resolves to the exact text of the option, to what was typed, or to `cancelled`.
+ * Lets a person pick one of the options or type something else: with the interface's own `getUserChoice` if it has one, else with
+ * a numbered list. Resolves to the exact text of the option, to the typed text, or to `cancelled`.
  */
 export async function getUserChoice(
   userInterface: UserInterface,
@@ -20,7 +19,7 @@ export async function getUserChoice(
   return choose(new NumberedDialog(userInterface), question, options);
 }
 
-/** The same in a dialog that is open. */
+/** Does the same in an open dialog. */
 export async function choose(
   dialog: Dialog,
   question: string,
@@ -44,8 +43,8 @@ export async function choose(
     if (picked === undefined) return cancelled;
     return 'text' in picked ? picked.text : (options[picked.index] ?? cancelled);
   } catch (error) {
-    if (!(error instanceof Departure)) throw error;
-    if (error.how !== 'lost') await dialog.note('  ✗ Cancelled');
+    if (!(error instanceof UnansweredError)) throw error;
+    if (error.reason !== 'lost') await dialog.note('  ✗ Cancelled');
     return cancelled;
   }
 }

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import { Departure } from './departure.ts';
+import { UnansweredError } from './dialog.ts';
 import type { TerminalInput } from './terminal-options.ts';
 
 /**
- * The next line of a stream that is no terminal, or `undefined` at its end. What came after the line is put back, for
- * whoever reads next.
+ * Reads the next line of a stream; `undefined` at its end. What arrived after the line is put back for the next reader. Rejects
+ * with an `UnansweredError` when the stream is lost, and with the signal's reason when that aborts.
  */
 export async function readLine(
   input: TerminalInput,
@@ -12,12 +12,12 @@ export async function readLine(
 ): Promise<string | undefined> {
   signal?.throwIfAborted();
   if (input.readableEnded) return undefined;
-  if (input.destroyed) throw new Departure('lost');
+  if (input.destroyed) throw new UnansweredError('lost');
   const wasFlowing = input.readableFlowing === true;
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
   const pieces: Buffer[] = [];
   const ended = (): void => resolve(pieces.length === 0 ? undefined : textOf(pieces));
-  const lost = (): void => reject(new Departure('lost'));
+  const lost = (): void => reject(new UnansweredError('lost'));
   const onData = (chunk: Buffer | string): void => {
     const end = chunk.indexOf('\n');
     pieces.push(Buffer.from(end === -1 ? chunk : chunk.slice(0, end)));
@@ -36,13 +36,13 @@ export async function readLine(
   } finally {
     input.off('data', onData).off('end', ended).off('close', lost).off('error', lost);
     signal?.removeEventListener('abort', aborted);
-    /* Paused in its own event, a pipe reads on unseen, and keeps the process alive: it is paused anew, after a start. */
+    /* A pipe that is paused in its own `data` event continues to read and keeps the process alive: resume, then pause again. */
     if (!wasFlowing) input.resume().pause();
   }
 }
 
-/** Drops what was typed at a terminal until now: two turns take in all that had come. */
-export async function forgetTyped(input: TerminalInput): Promise<void> {
+/** Discards what was typed at a terminal so far: buffered input arrives within two turns of the event loop. */
+export async function discardTyped(input: TerminalInput): Promise<void> {
   const wasFlowing = input.readableFlowing === true;
   input.resume();
   await setImmediate();

@@ -1,7 +1,6 @@
 import { inertLine } from '../../content/inert-text.ts';
 import type { CheckList } from './checklist.ts';
-import { Departure } from './departure.ts';
-import type { Choice, Choices, Dialog } from './dialog.ts';
+import { type Choice, type Choices, type Dialog, UnansweredError } from './dialog.ts';
 import type { TextPrompt, Typed } from './free-text.ts';
 import { type Content, Page } from './page.ts';
 import { paintFor } from './paint.ts';
@@ -11,7 +10,7 @@ import { type Entry, escapeLabel, type PickList, responsePrompt } from './widget
 
 const laterEntry: Entry = { label: 'Decide later', words: ['later'] };
 
-/** Asks by a numbered list and a line of text. Nothing is folded: there is no key to open it. */
+/** Asks with a numbered list and a line of text. Nothing is folded, as there is no key to unfold it. */
 export class NumberedDialog implements Dialog {
   readonly #user: Pick<UserInterface, 'print' | 'readLine'>;
   readonly #output: TerminalOutput | undefined;
@@ -37,7 +36,7 @@ export class NumberedDialog implements Dialog {
     await this.#printEntries(entries, takesText);
     for (;;) {
       const line = await this.#line(`Enter your choice (${whatIsTaken(list)}): `);
-      const places = placesOf(line, entries, takesText);
+      const places = indexesOf(line, entries, takesText);
       const [index] = places;
       if (places.length > 1) await this.#user.print(whichOf(line, places));
       else if (index === list.entries.length && list.exit === 'leave') return undefined;
@@ -101,7 +100,7 @@ export class NumberedDialog implements Dialog {
 
   async #line(prompt: string): Promise<string> {
     const line = await this.#user.readLine(prompt);
-    if (line === undefined) throw new Departure('ended');
+    if (line === undefined) throw new UnansweredError('ended');
     return line.toWellFormed();
   }
 }
@@ -111,33 +110,33 @@ function whatIsTaken({ takesText, entries }: PickList): string {
   return entries.some(({ words }) => words?.includes('n')) ? 'number, y or n' : 'number or label';
 }
 
-/* With several to pick, a number that is out of range is a slip, and no text. */
+/* Where several entries can be picked, a number out of range is a mistake, not a text. */
 function areNumbers(line: string): boolean {
   return /^[\d\s,.]+$/.test(line);
 }
 
-/* What may be meant by more than one entry is asked again: a wrong guess would be recorded as the person's word. */
+/* An ambiguous input is asked again: a wrong guess would be recorded as the person's answer. */
 function whichOf(text: string, places: readonly number[]): string {
   const numbers = places.map((index) => `${index + 1}.`).join(' or ');
   return `${inertLine(text.trim())} could be any of several. Type a number with its dot: ${numbers}`;
 }
 
-/** What was typed for one pick, and the places of the entries that it may mean. */
+/** What was typed for one pick, and the indexes of the entries that it may mean. */
 interface TypedPart {
   part: string;
   places: readonly number[];
 }
 
-/* One part for a whole line that is a label, which may have commas in it; else as many as there are between commas. */
+/* One part if the whole line is a label, which may contain commas; else the line is split at commas. */
 function partsOf(line: string, entries: readonly Entry[], takesText: boolean): TypedPart[] {
   if (line.trim() === '') return [];
-  const whole = placesOf(line, entries, takesText);
+  const whole = indexesOf(line, entries, takesText);
   const parts = whole.length > 0 ? [line] : line.split(',');
-  return parts.map((part) => ({ part, places: placesOf(part, entries, takesText) }));
+  return parts.map((part) => ({ part, places: indexesOf(part, entries, takesText) }));
 }
 
-/* A number with its dot is that entry. Other lines are every entry whose number, word or label they are. */
-function placesOf(line: string, entries: readonly Entry[], takesText: boolean): number[] {
+/* A number with a dot is exactly that entry. Any other input is every entry whose number, word or label it is. */
+function indexesOf(line: string, entries: readonly Entry[], takesText: boolean): number[] {
   const text = line.trim();
   const all = takesText ? [...entries, { label: escapeLabel }] : entries;
   const [, digits = '', dot] = /^(\d+)(\.)?$/.exec(text) ?? [];

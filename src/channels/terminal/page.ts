@@ -1,8 +1,10 @@
+import { inertLine } from '../../content/inert-text.ts';
+import { requesterText } from '../../content/requester-text.ts';
 import { foldParts, linesOf, linesPart, type Part } from './fold-parts.ts';
-import { textLines } from './fit-text.ts';
+import { textLines, wrap } from './fit-text.ts';
 import type { Paint } from './paint.ts';
 
-/** What is asked about, written part by part for one width. */
+/** The text of a request, written part by part for one width. */
 export class Page {
   readonly columns: number;
   readonly paint: Paint;
@@ -20,12 +22,12 @@ export class Page {
     return this.#lines;
   }
 
-  /** The lines that so many rows have room for, and how many more there are. `key`: what shows those. */
+  /** The lines that fit into so many rows, and the number of hidden ones. `key`: the key that shows those. */
   folded(rows: number, key?: string): { lines: string[]; hidden: number } {
     let hidden = 0;
     const lines = foldParts(this.#parts, Math.max(0, rows), (count, indent) => {
       hidden += count;
-      return ' '.repeat(indent) + this.paint.faint(signOf(count, this.columns - indent, key));
+      return ' '.repeat(indent) + this.paint.faint(foldText(count, this.columns - indent, key));
     });
     return { lines, hidden: rows <= 0 ? this.lines.length : hidden };
   }
@@ -39,26 +41,34 @@ export class Page {
     this.#lines = undefined;
   }
 
-  /** Which of several it is, where it is one. */
-  place(place: string | undefined): void {
-    if (place === undefined) return;
+  /** Adds which of several requests this is, as `2 of 3`; nothing for `undefined`. */
+  position(position: string | undefined): void {
+    if (position === undefined) return;
     this.add('');
-    this.add(this.paint.faint(place));
+    this.add(this.paint.faint(position));
   }
 
-  /** Somebody's text, however long. */
+  /** Adds who asked; nothing where the app has named nobody. */
+  requester(requestedBy: unknown): void {
+    const requester = requesterText(requestedBy);
+    if (requester === undefined) return;
+    const lines = wrap(`Asked for by: ${inertLine(requester)}`, this.columns - 2);
+    this.add(...lines.map((line, index) => (index === 0 ? line : `┊ ${line}`)));
+  }
+
+  /** Adds untrusted text of any length. */
   text(text: string, paint: (line: string) => string = (line) => line): void {
     this.addPart(linesPart(textLines(text, this.columns).map(paint)));
   }
 }
 
-/* In few letters where there is little room: the key must not be what is cut. */
-function signOf(count: number, columns: number, key: string | undefined): string {
+/* Short where there is little room: the key must not be cut off. */
+function foldText(count: number, columns: number, key: string | undefined): string {
   const more = `… ${count.toLocaleString('en')} more`;
   const inFull = `${more} lines${key === undefined ? '' : `, ${key} shows them`}`;
   if (inFull.length <= columns) return inFull;
   return `${more}${key === undefined ? '' : `, ${key}`}`.slice(0, columns);
 }
 
-/** Writes what is asked about. */
+/** Writes the text of a request on a page. */
 export type Content = (page: Page) => void;

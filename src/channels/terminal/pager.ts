@@ -1,23 +1,23 @@
 import { oneLine } from './fit-text.ts';
 import type { Key } from './key.ts';
-import type { Subject } from './subject.ts';
+import type { RequestText } from './request-frame.ts';
 import { type Canvas, strokesOf, type Widget } from './widget.ts';
 
-/** How far a person got. */
+/** Whether the person paged to the end. */
 export interface Paged {
   reachedEnd: boolean;
 }
 
-/** Everything that is asked about, page by page. No key in it answers anything. */
+/** Shows the whole request page by page. None of its keys answers the request. */
 export class Pager implements Widget<Paged> {
-  readonly #subject: Subject;
+  readonly #requestText: RequestText;
   readonly #more: (canvas: Canvas) => readonly string[];
   #top = 0;
   #reachedEnd = false;
 
-  /** `more`: what stands below the subject. */
-  constructor(subject: Subject, more: (canvas: Canvas) => readonly string[]) {
-    this.#subject = subject;
+  /** `more`: the lines below the text of the request. */
+  constructor(requestText: RequestText, more: (canvas: Canvas) => readonly string[]) {
+    this.#requestText = requestText;
     this.#more = more;
   }
 
@@ -48,7 +48,7 @@ export class Pager implements Widget<Paged> {
   closingLines(): undefined {}
 
   #all(canvas: Canvas): string[] {
-    const page = this.#subject.page(canvas).lines;
+    const page = this.#requestText.page(canvas).lines;
     return [...page, ...this.#more(canvas)];
   }
 

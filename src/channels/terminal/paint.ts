@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { TerminalOutput } from './terminal-options.ts';
 
-/** What each kind of text looks like, where the terminal has colours and nobody said NO_COLOR. */
+/** Styles each kind of text; plain where the terminal has no colours or `NO_COLOR` is set. */
 export interface Paint {
   question: (text: string) => string;
   hint: (text: string) => string;
@@ -10,10 +10,10 @@ export interface Paint {
   faint: (text: string) => string;
   added: (text: string) => string;
   removed: (text: string) => string;
-  place: (text: string) => string;
+  hunkHeader: (text: string) => string;
 }
 
-/** The colours for one output; `FORCE_COLOR` overrules `NO_COLOR` and an output that is no terminal, as in Node. */
+/** The styles for one output. As in Node, `FORCE_COLOR` has precedence over `NO_COLOR` and applies to any output. */
 export function paintFor(stream: TerminalOutput | undefined): Paint {
   const { NO_COLOR, FORCE_COLOR } = process.env;
   const isPlain = FORCE_COLOR === undefined && (stream?.isTTY !== true || Boolean(NO_COLOR));
@@ -29,6 +29,19 @@ export function paintFor(stream: TerminalOutput | undefined): Paint {
     faint: style('dim'),
     added: style('green'),
     removed: style('red'),
-    place: style('cyan'),
+    hunkHeader: style('cyan'),
+  };
+}
+
+/** Chooses the paint of a line. */
+export type LinePaint = (line: string) => ((text: string) => string) | undefined;
+
+/** The styles for the lines of a text if it is a diff, else `undefined`. */
+export function diffPaint(text: string, paint: Paint): LinePaint | undefined {
+  if (!/^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/m.test(text)) return undefined;
+  return (line) => {
+    if (line.startsWith('+')) return paint.added;
+    if (line.startsWith('-')) return paint.removed;
+    return line.startsWith('@@') ? paint.hunkHeader : undefined;
   };
 }

@@ -5,21 +5,20 @@ import type { Content } from './page.ts';
 import { Pager } from './pager.ts';
 import type { Screen } from './screen.ts';
 import { Selector } from './selector.ts';
-import { Sheet } from './sheet.ts';
-import { Subject } from './subject.ts';
+import { RequestFrame, RequestText } from './request-frame.ts';
 import type { PickList, Widget } from './widget.ts';
 
-/** Asks by frames on a screen. What has no room is folded, and paged through with `v`. */
+/** Asks with frames on a screen. What does not fit is folded, and can be paged through with `v`. */
 export class ScreenDialog implements Dialog {
   readonly #screen: Screen;
-  #subject = new Subject(() => {});
+  #requestText = new RequestText(() => {});
 
   constructor(screen: Screen) {
     this.#screen = screen;
   }
 
   async show(content: Content): Promise<void> {
-    this.#subject = new Subject(content);
+    this.#requestText = new RequestText(content);
   }
 
   async pick(list: PickList): Promise<Choice | undefined> {
@@ -40,19 +39,19 @@ export class ScreenDialog implements Dialog {
     this.#screen.print(line);
   }
 
-  /* Another widget each time: keys that came before it could be seen are none of its own. */
+  /* Each frame is a new `show`, which discards keys that were typed before the frame could be seen. */
   async #answer<ANSWER extends { type: string }>(
     widget: Widget<ANSWER>,
   ): Promise<Exclude<ANSWER, { type: 'unfold' }>> {
-    const subject = this.#subject;
+    const requestText = this.#requestText;
     for (;;) {
-      const answer = await this.#screen.show(new Sheet(subject, widget));
+      const answer = await this.#screen.show(new RequestFrame(requestText, widget));
       if (isAnswer(answer)) return answer;
-      const pager = new Pager(subject, (canvas) =>
+      const pager = new Pager(requestText, (canvas) =>
         widget.isCut === true ? (widget.fullLines?.(canvas) ?? []) : [],
       );
       const { reachedEnd } = await this.#screen.show(pager);
-      subject.isRead ||= reachedEnd;
+      requestText.isRead ||= reachedEnd;
     }
   }
 }

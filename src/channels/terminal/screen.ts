@@ -1,25 +1,24 @@
 import { setImmediate } from 'node:timers/promises';
-import { attemptOn } from './attempt-on.ts';
-import { Departure } from './departure.ts';
+import { UnansweredError } from './dialog.ts';
 import { type Key, KeyDecoder } from './key.ts';
-import { type TakenTerminal, takeTerminal } from './restore.ts';
+import { emitThrown, enterRawMode, type RawTerminal } from './raw-terminal.ts';
 import type { TerminalStreams } from './terminal-options.ts';
 import type { Widget } from './widget.ts';
-import { WidgetRun } from './widget-run.ts';
+import { WidgetPrompt } from './widget-prompt.ts';
 
 /**
- * A terminal taken for questions, one widget at a time. Whatever happens to it ends the one that is open, and
- * `close` gives it back as it was.
+ * A terminal in raw mode that shows one widget at a time. When the terminal ends or is lost, the open widget is cancelled. `close`
+ * restores the terminal.
  */
 export class Screen {
   readonly #streams: TerminalStreams;
   readonly #signal: AbortSignal | undefined;
-  readonly #keys = new KeyDecoder((key) => this.#take(key));
-  readonly #terminal: TakenTerminal;
-  #run: Pick<WidgetRun<object>, 'press' | 'leave' | 'hide' | 'redraw'> | undefined;
+  readonly #keys = new KeyDecoder((key) => this.#press(key));
+  readonly #terminal: RawTerminal;
+  #open: Pick<WidgetPrompt<object>, 'press' | 'cancel' | 'hide' | 'redraw'> | undefined;
   #end: { reason: unknown } | undefined;
   #isSuspended = false;
-  #isDeaf = false;
+  #ignoresInput = false;
 
   constructor(streams: TerminalStreams, signal: AbortSignal | undefined) {
     this.#streams = streams;
@@ -27,7 +26,7 @@ export class Screen {
     const { input, output } = streams;
     input.on('close', this.#onLost).on('error', this.#onLost);
     output.on('close', this.#onLost).on('error', this.#onLost);
-    this.#terminal = takeTerminal(streams, {
+    this.#terminal = enterRawMode(streams, {
       onEnd: this.#onLost,
       onContinue: this.#onContinue,
     });
@@ -37,98 +36,99 @@ export class Screen {
     input.resume();
   }
 
-  /** Writes a line of our own below what was shown last. */
+  /** Prints a line below the last frame. */
   print(line: string): void {
     const { output } = this.#streams;
-    if (output.writable) attemptOn(output, () => output.write(`${line}\n`));
+    if (output.writable) emitThrown(output, () => output.write(`${line}\n`));
   }
 
-  /** Shows a widget until it has an answer. Rejects with a `Departure`, or with the reason of the signal. */
+  /** Shows a widget until it has an answer. Rejects with an `UnansweredError`, or with the signal's reason. */
   async show<ANSWER extends object>(widget: Widget<ANSWER>): Promise<ANSWER> {
-    await this.#forgetTyped();
+    await this.#discardTyped();
     if (this.#end !== undefined) throw this.#end.reason;
-    const run = new WidgetRun(widget, this.#streams.output);
-    this.#run = run;
+    const prompt = new WidgetPrompt(widget, this.#streams.output);
+    this.#open = prompt;
     try {
-      return await run.answer();
+      return await prompt.answer();
     } finally {
-      this.#run = undefined;
+      this.#open = undefined;
     }
   }
 
-  /** Gives the terminal back. */
+  /** Restores the terminal. */
   async close(): Promise<void> {
     const { input, output } = this.#streams;
     this.#terminal[Symbol.dispose]();
     this.#keys[Symbol.dispose]();
     this.#signal?.removeEventListener('abort', this.#onAbort);
     input.off('data', this.#onData).off('end', this.#onEnd);
-    /* A write to what is closing fails only after this turn. */
+    /* The error of a write to a closing stream is emitted only after this turn of the event loop. */
     await setImmediate();
     input.off('close', this.#onLost).off('error', this.#onLost);
     output.off('close', this.#onLost).off('error', this.#onLost);
   }
 
   readonly #onData = (chunk: Buffer | string): void => {
-    if (!this.#isDeaf) this.#keys.write(chunk);
+    if (!this.#ignoresInput) this.#keys.write(chunk);
   };
-  readonly #onEnd = (): void => this.#over(new Departure('ended'));
-  readonly #onLost = (): void => this.#over(new Departure('lost'));
-  readonly #onAbort = (): void => this.#over(this.#signal?.reason);
+  readonly #onEnd = (): void => this.#finish(new UnansweredError('ended'));
+  readonly #onLost = (): void => this.#finish(new UnansweredError('lost'));
+  readonly #onAbort = (): void => this.#finish(this.#signal?.reason);
   readonly #onContinue = (): void => {
     const { output } = this.#streams;
-    /* Stopped by somebody else, the cursor may be in the middle of a line. */
-    if (!this.#isSuspended) attemptOn(output, () => output.write('\n\u001B[1G'));
+    /* If another process sent the stop signal, the cursor may be in the middle of a line. */
+    if (!this.#isSuspended) emitThrown(output, () => output.write('\n\u001B[1G'));
     this.#isSuspended = false;
     void this.#resume();
   };
 
-  /* What was typed at the shell is no answer. */
+  /* What was typed at the shell must not answer the question. */
   async #resume(): Promise<void> {
-    this.#isDeaf = true;
-    this.#run?.redraw();
-    await this.#forgetTyped();
-    this.#keys.forget();
-    this.#isDeaf = false;
+    this.#ignoresInput = true;
+    this.#open?.redraw();
+    await this.#discardTyped();
+    this.#keys.discardPaste();
+    this.#ignoresInput = false;
   }
 
   /*
-   * As a terminal does at Ctrl+Z: all of the job is stopped, and the shell takes over. Only at the process's own terminal:
-   * a person at the far end of a socket must not stop a server.
+   * Stops the whole job, as a terminal does on Ctrl+Z. Only for the process's own terminal: a person connected by a socket must
+   * not stop a server.
    */
   async #suspend(): Promise<void> {
     const isOwn = this.#streams.input === process.stdin;
     if (!isOwn || process.platform === 'win32' || this.#isSuspended) return;
     this.#isSuspended = true;
-    this.#isDeaf = true;
-    this.#run?.hide();
-    this.#terminal.lend();
+    this.#ignoresInput = true;
+    this.#open?.hide();
+    this.#terminal.suspend();
     process.kill(0, 'SIGTSTP');
-    /* A shell that continues it is heard within these. Without a shell nothing has stopped. */
-    await this.#forgetTyped();
+    /* SIGCONT arrives within these turns. If it does not, there is no shell and nothing was stopped. */
+    await this.#discardTyped();
     await setImmediate();
     if (!this.#isSuspended) return;
     this.#isSuspended = false;
-    this.#terminal.take();
+    this.#terminal.resume();
     await this.#resume();
   }
 
-  /* What was typed before the question could be read does not answer it: two turns take in all that had come. */
-  async #forgetTyped(): Promise<void> {
+  /* What was typed before the question was shown must not answer it: buffered input arrives within two turns of the event loop. */
+  async #discardTyped(): Promise<void> {
     await setImmediate();
     await setImmediate();
   }
 
-  #take(key: Key): void {
+  #press(key: Key): void {
     const name = key.type === 'stroke' ? key.name : '';
     if (name === 'ctrl+z') void this.#suspend();
-    else if (name === 'ctrl+c') this.#run?.leave(new Departure('interrupted'));
-    else if (name === 'ctrl+d' && this.#run !== undefined) this.#over(new Departure('ended'));
-    else this.#run?.press(key);
+    else if (name === 'ctrl+c') this.#open?.cancel(new UnansweredError('interrupted'));
+    else if (name === 'ctrl+d' && this.#open !== undefined)
+      this.#finish(new UnansweredError('ended'));
+    else this.#open?.press(key);
   }
 
-  #over(reason: unknown): void {
+  #finish(reason: unknown): void {
     this.#end ??= { reason };
-    this.#run?.leave(reason);
+    this.#open?.cancel(reason);
   }
 }

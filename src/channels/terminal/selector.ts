@@ -2,9 +2,7 @@ import { EntryList, type Mark } from './entry-list.ts';
 import { oneLine } from './fit-text.ts';
 import { FreeText, type Typed } from './free-text.ts';
 import type { Key } from './key.ts';
-import { hintLines, isExit } from './list-hint.ts';
-import { numberMark, picksByDigit } from './numbers.ts';
-import { StrayText } from './stray-text.ts';
+import { hintLines, isExit, numberMark, picksByDigit } from './list-keys.ts';
 import {
   type Canvas,
   escapeLabel,
@@ -14,25 +12,25 @@ import {
   type Widget,
 } from './widget.ts';
 
-/** What was picked or typed, or where to go instead. */
+/** What was picked or typed, or that the person took the exit or wants to see everything (`unfold`). */
 export type Picked =
   | { type: 'entry'; index: number }
   | { type: 'text'; text: string }
   | { type: 'exit' }
   | { type: 'unfold' };
 
-/** One of several entries, with a last one that leads to text of the person's own. */
+/** Lets a person pick one of several entries; the last one may lead to a text input. */
 export class Selector implements Widget<Picked> {
   readonly #asked: PickList;
   readonly #list: EntryList;
-  readonly #stray: StrayText | undefined;
+  readonly #typeAhead: TypeAhead | undefined;
   #text: FreeText | undefined;
   #typedBefore: string | undefined;
 
   constructor(asked: PickList) {
     const escape = asked.takesText ? [{ label: escapeLabel }] : [];
     this.#asked = asked;
-    this.#stray = asked.decides ? new StrayText() : undefined;
+    this.#typeAhead = asked.decides ? new TypeAhead() : undefined;
     this.#list = new EntryList([...asked.entries, ...escape], asked.start);
   }
 
@@ -54,7 +52,7 @@ export class Selector implements Widget<Picked> {
       this.#asked.exit,
       canvas,
     );
-    const message = this.#stray?.message(canvas) ?? [];
+    const message = this.#typeAhead?.message(canvas) ?? [];
     const rows = canvas.rows - hint.length - message.length;
     const list = this.#list.lines({ ...canvas, rows }, (index) => this.#mark(index, canvas));
     return [...hint, ...list, ...message];
@@ -67,7 +65,7 @@ export class Selector implements Widget<Picked> {
   press(key: Key, canvas: Canvas): Picked | undefined {
     if (this.#text !== undefined) return this.#typed(this.#text.press(key));
     for (const stroke of strokesOf(key)) {
-      if (this.#stray?.takes(stroke, key) === true) {
+      if (this.#typeAhead?.includes(stroke, key) === true) {
         this.#list.highlighted = this.#asked.start;
         continue;
       }
@@ -117,7 +115,7 @@ export class Selector implements Widget<Picked> {
     this.#text = new FreeText({ ...asked, text: this.#typedBefore ?? text });
   }
 
-  /* Who comes back from reading finds no yes under the next Enter. */
+  /* After reading, "yes" must not be highlighted: the next Enter would pick it. */
   #unfold(): Picked {
     if (this.#asked.decides) this.#list.highlighted = this.#asked.start;
     return { type: 'unfold' };
@@ -128,5 +126,31 @@ export class Selector implements Widget<Picked> {
     if (typed?.type !== 'back') return;
     this.#typedBefore = typed.text;
     this.#text = undefined;
+  }
+}
+
+const moves = new Set(['up', 'down', 'home', 'end', 'pageup', 'pagedown', 'escape']);
+
+/**
+ * Detects text that was meant for something else, in a list where a yes can be picked: a line that was being typed when the question
+ * appeared, or a paste without paste marks. From the first key that the list does not know, letters have no effect, and neither has
+ * the Enter that ends the text. An Enter in one chunk with other keys has no effect either: nobody saw what it would pick.
+ */
+class TypeAhead {
+  #isTyping = false;
+  #wasDropped = false;
+
+  /** Whether the key is part of such text. */
+  includes(stroke: string, { isTogether = false }: Key): boolean {
+    const isEnter = stroke === 'return' || stroke === 'enter';
+    this.#wasDropped = isEnter && (this.#isTyping || isTogether);
+    if (isEnter || moves.has(stroke)) this.#isTyping = false;
+    else this.#isTyping ||= !/^(?:[jkv0-9]|left|shift\+tab)$/.test(stroke);
+    return this.#isTyping || this.#wasDropped;
+  }
+
+  message({ columns }: Canvas): string[] {
+    if (!this.#isTyping && !this.#wasDropped) return [];
+    return ['  Text is not an answer: use ↑/↓'.slice(0, columns)];
   }
 }

@@ -1,15 +1,15 @@
 import { inertLine } from '../../content/inert-text.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
-import { diffPaint } from './diff-paint.ts';
+import { diffPaint } from './paint.ts';
 import { textLines, wrap } from './fit-text.ts';
 import { groupPart, linesPart, type Part } from './fold-parts.ts';
 import type { Page } from './page.ts';
 
 const longestOnOneLine = 60;
-/* Half of it is for indentation; what is nested deeper stands on one line. */
+/* At most half of it is used for indentation; deeper values are shown on one line. */
 const widestPage = 80;
 
-/** The call that would run, and nothing else: its tool, and every argument as `name: value`. */
+/** Shows the call exactly as it would run: its tool, and every argument as `name: value`. */
 export function showCall(
   page: Page,
   { toolName, input }: Pick<ToolCall, 'toolName' | 'input'>,
@@ -66,8 +66,8 @@ function isObject(value: unknown): value is object {
 }
 
 /**
- * JSON on one line, but for strings, where what is hidden is made visible instead of escaped as JSON would. Not recursive: what
- * is nested thousands deep would overflow the stack.
+ * JSON on one line, except that strings show hidden characters as `inertLine` does instead of escaping them. Not recursive: values
+ * that are nested thousands deep would overflow the stack.
  */
 function compact(value: unknown): string {
   let text = '';
@@ -80,7 +80,7 @@ function compact(value: unknown): string {
   return text;
 }
 
-/* Text that is written already, or a value that is not. */
+/* Finished text, or a value that has yet to be written. */
 type Ahead = string | { value: unknown };
 
 function inside(group: object): Ahead[] {
@@ -96,12 +96,12 @@ function leafText(value: unknown): string {
   return typeof value === 'string' ? quoted(value) : (JSON.stringify(value) ?? 'undefined');
 }
 
-/* A backslash of the text is doubled by `inertLine`, so `\"` is a quotation mark of the text and nothing else. */
+/* `inertLine` doubles the backslashes of the text, so `\"` can only be a quotation mark of the text. */
 function quoted(text: string): string {
   return `"${inertLine(text).replaceAll('"', '\\"')}"`;
 }
 
-/* A name that is no plain word is quoted, so that it can't hold what looks like a value. */
+/* A name that is not a plain word is quoted, so that it can't imitate a value. */
 function nameText(name: string): string {
   return /^[\w$-]+$/.test(name) ? name : quoted(name);
 }

@@ -1,22 +1,21 @@
 import type { QuestionField, QuestionRequestContent } from '../../content/question.ts';
 import type { Page } from './page.ts';
-import { showRequester } from './show-requester.ts';
 
-/** One field of a question, and where it stands. */
+/** One field of a question, its index, and which of several requests the question is. */
 export interface ShownField {
   request: QuestionRequestContent;
   field: QuestionField;
   at: number;
-  place: string | undefined;
+  position: string | undefined;
 }
 
 /**
- * A form has its text once, and for each field a short name with its place, and the label; else the text is the question,
- * and the label a name for it.
+ * Shows a field. A form shows its text once, then for each field a short name with its number, and the label. For any other question the text
+ * is what is asked.
  */
-export function showField(page: Page, { request, field, at, place }: ShownField): void {
+export function showField(page: Page, { request, field, at, position }: ShownField): void {
   const { text, kind, fields } = request;
-  if (at === 0) page.place(place);
+  if (at === 0) page.position(position);
   if (fields.length > 1 || kind === 'form' || text.trim() === '') {
     if (at === 0) showFormText(page, request);
     const header = headerOf(field);
@@ -31,23 +30,23 @@ export function showField(page: Page, { request, field, at, place }: ShownField)
     page.text(text, page.paint.question);
   }
   showTarget(page, request);
-  if (at === 0) showRequester(page, request.requestedBy);
+  if (at === 0) page.requester(request.requestedBy);
   page.add('');
 }
 
-/** The short name of a field: its header where it has one, else its label. */
+/** The short name of a field: its header if it has one, else its label. */
 export function nameOf(field: QuestionField): string {
   return headerOf(field) ?? field.label;
 }
 
-/** What a form says above its fields, unless that is no more than their labels. */
+/** Shows the text of a form above its fields, unless it only repeats their labels. */
 export function showFormText(page: Page, { text, fields }: QuestionRequestContent): void {
   if (text.trim() === '' || fields.every(({ label }) => text.includes(label))) return;
   page.text(text, page.paint.strong);
   page.add('');
 }
 
-/* A key that says the same as the label is a name for programs. */
+/* A key that repeats the label is a name for programs only. */
 function headerOf({ key, label }: QuestionField): string | undefined {
   return plain(key) === plain(label) ? undefined : key;
 }
@@ -56,12 +55,12 @@ function plain(text: string): string {
   return text.toLowerCase().replaceAll(/[\s_-]+/g, '');
 }
 
-/* `AskUserQuestion` asks one question as it asks several: with a header, and nothing to type. */
+/* `AskUserQuestion` gives a single question a header too, and no free text. */
 function isPicked({ kind, text }: QuestionRequestContent, field: QuestionField): boolean {
   return kind === 'question' && field.label === text && field.freeText === 'never';
 }
 
-/* The tool that a confirmation is about. It is information: a yes here approves no call. */
+/* The tool that a confirmation is about. Information only: a yes to a confirmation does not approve a call. */
 function showTarget(page: Page, { kind, metadata }: QuestionRequestContent): void {
   const target = metadata?.['target_tool'];
   if (kind !== 'confirmation' || typeof target !== 'string') return;

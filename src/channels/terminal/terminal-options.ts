@@ -1,36 +1,36 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** Where keys and lines come from: `process.stdin`, or any stream; one with `setRawMode` gives single keys. */
+/** The stream that keys and lines are read from: `process.stdin` or any other. Single keys need `setRawMode`. */
 export interface TerminalInput extends Readable {
   isTTY?: boolean;
   isRaw?: boolean;
   setRawMode?(mode: boolean): unknown;
 }
 
-/** What is drawn on: `process.stdout`, or any stream. */
+/** The stream that frames and lines are written to: `process.stdout` or any other. */
 export interface TerminalOutput extends Writable {
   isTTY?: boolean;
   columns?: number;
   rows?: number;
 }
 
-/** Where people are asked. */
+/** The terminal at which a person is asked. */
 export interface TerminalOptions {
   /** Default `process.stdin`. */
   input?: TerminalInput;
   /** Default `process.stdout`. */
   output?: TerminalOutput;
-  /** Closes what is asked, when it was answered elsewhere; the promise rejects with the signal's reason. */
+  /** Closes the question when it aborts, for one that was answered elsewhere; the promise rejects with its reason. */
   signal?: AbortSignal;
 }
 
-/** Both ends of a terminal. */
+/** The two streams of a terminal. */
 export interface TerminalStreams {
   input: TerminalInput;
   output: TerminalOutput;
 }
 
-/** Whether single keys can be read and a frame be redrawn; if not, a numbered list is asked line by line. */
+/** Whether single keys can be read and a frame can be redrawn; if not, questions are asked with numbered lists, line by line. */
 export function isInteractive({ input, output }: TerminalStreams): boolean {
   return (
     input.isTTY === true &&

@@ -1,12 +1,11 @@
-import { Departure } from './departure.ts';
+import { UnansweredError } from './dialog.ts';
 import { choose } from './get-user-choice.ts';
 import type { TerminalOptions } from './terminal-options.ts';
 import type { UserInterface } from './user-interface.ts';
 import { withDialog } from './with-dialog.ts';
 
 /**
- * A terminal as a `UserInterface`: options in a selector with arrow keys, or in a numbered list where single keys
- * can't be read.
+ * A terminal as a `UserInterface`: a selector with arrow keys, or a numbered list if single keys can't be read.
  */
 export function terminalUserInterface(options: TerminalOptions = {}): Required<UserInterface> {
   const { output = process.stdout } = options;
@@ -23,7 +22,7 @@ export function terminalUserInterface(options: TerminalOptions = {}): Required<U
         const { text } = await withDialog(options, (dialog) => dialog.typeText(asked));
         return text;
       } catch (error) {
-        if (error instanceof Departure) return undefined;
+        if (error instanceof UnansweredError) return undefined;
         throw error;
       }
     },

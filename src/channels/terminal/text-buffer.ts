@@ -2,7 +2,7 @@ import { firstUnits, lastUnits } from './fit-text.ts';
 
 const graphemes = new Intl.Segmenter();
 
-/** A text with a cursor in it, and the keys that edit it. */
+/** A text with a cursor. */
 export class TextBuffer {
   #before: string;
   #after = '';
@@ -31,7 +31,7 @@ export class TextBuffer {
     this.#before += text;
   }
 
-  /** Does what the key does, if anything. */
+  /** Applies an editing key; other keys do nothing. */
   edit(name: string): void {
     const place = this.#placeFor(name);
     if (place === undefined) this.#cut(name);
@@ -103,7 +103,7 @@ function lastWordStart(text: string): number {
   return Math.max(trimmed.lastIndexOf(' '), trimmed.lastIndexOf('\n')) + 1;
 }
 
-/* A few units are looked at, and not the whole of a long text. */
+/* Only a few units are segmented, not the whole of a long text. */
 function lastGrapheme(text: string): string {
   return Array.from(graphemes.segment(lastUnits(text, 32))).at(-1)?.segment ?? '';
 }

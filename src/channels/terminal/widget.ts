@@ -1,71 +1,71 @@
 import type { Key } from './key.ts';
 import type { Paint } from './paint.ts';
 
-/** What there is to draw on. */
+/** The area that a widget may draw on. */
 export interface Canvas {
   columns: number;
   rows: number;
   paint: Paint;
-  /** Whether something of what is asked about is folded, and then whether a person has been through it. */
+  /** Whether part of the request's text is folded, and if so whether the person has read all of it. */
   fold: 'none' | 'unread' | 'read';
 }
 
-/** Something on the screen that takes keys until it has an answer. Knows nothing of streams. */
+/** An input on the screen that takes keys until it has an answer. It does not use streams. */
 export interface Widget<ANSWER extends object> {
   lines(canvas: Canvas): string[];
-  /** Takes a key; gives the answer, when there is one now. */
+  /** Handles a key; returns the answer if there is one now. */
   press(key: Key, canvas: Canvas): ANSWER | undefined;
-  /** What stays on the screen after the answer, or when nobody answered; `undefined` leaves nothing at all. */
+  /** The lines that stay on the screen after the answer, or without one; for `undefined` nothing stays, not even the request. */
   closingLines(answer: ANSWER | undefined, canvas: Canvas): string[] | undefined;
-  /** Every line of what it offers, for a screen that can't show it whole. */
+  /** All lines, for a screen that can't show them at once. */
   fullLines?(canvas: Canvas): string[];
-  /** Whether something of its own was cut when it was last drawn. */
+  /** Whether some of its own text was cut when it was last drawn. */
   isCut?: boolean;
-  /** Whether letters are text now, and no keys. */
+  /** Whether letters are text now rather than commands. */
   isTyping?: boolean;
 }
 
-/** The strokes in a key: a named one, or each character that was typed. A paste is none. */
+/** The strokes of a key: its name, or each typed character. A paste has none. */
 export function strokesOf(key: Key): Iterable<string> {
   if (key.type === 'stroke') return [key.name];
   return key.type === 'text' ? key.text : [];
 }
 
-/** What can be picked. */
+/** An entry of a list. */
 export interface Entry {
   label: string;
   description?: string | undefined;
-  /** Shown as proposed; that is no answer. */
+  /** Shown as preselected; the person must still pick it. */
   isPreselected?: boolean;
-  /** The words that pick it where lines are typed. */
+  /** The words that pick it in a numbered list. */
   words?: readonly string[];
-  /** Whether it lets something happen: it can't be picked before everything was read. */
+  /** Whether it permits something: it can't be picked before all of the request was read. */
   isYes?: boolean;
-  /** Whether another question follows before it is an answer. */
+  /** Whether another question follows before there is an answer. */
   leadsOn?: boolean;
 }
 
-/** Entries to pick from, and what else can be done meanwhile. */
+/** Entries to pick from, and what else the person can do. */
 export interface PickList {
   entries: readonly Entry[];
   /** The entry highlighted first. */
   start: number;
-  /** Whether a last entry leads to text of the person's own. */
+  /** Whether a last entry leads to a text input. */
   takesText: boolean;
   /** The text typed before the person came back to the list. */
   text?: string | undefined;
-  /** `back`: to what was asked before, with ←. `leave`: to what is asked next, with Esc. */
+  /** `back`: ← returns to the question before. `leave`: Esc continues with the next request. */
   exit: 'back' | 'leave' | 'none';
-  /** Whether numbers stand before the entries. */
+  /** Whether the entries show numbers. */
   isNumbered: boolean;
-  /** Whether a yes is among the entries: digits only move the highlight then, and a line of text answers nothing. */
+  /** Whether one of the entries is a yes: digits then only move the highlight, and text has no effect. */
   decides: boolean;
-  /** Whether the answer goes off with Enter, or another question comes first. */
+  /** Whether Enter sends the answer or continues with another question. */
   enter: 'send' | 'continue';
 }
 
-/** The last entry of a list that takes text. It is known by its place, never by its words. */
+/** The last entry of a list that takes text. It is recognised by its index, never by its label. */
 export const escapeLabel = 'Say something else...';
 
-/** The prompt of the text behind it. */
+/** The prompt of the text input behind it. */
 export const responsePrompt = 'Enter your response: ';

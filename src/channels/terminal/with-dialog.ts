@@ -1,30 +1,56 @@
 import { setImmediate } from 'node:timers/promises';
 import { inertLine } from '../../content/inert-text.ts';
-import { Departure } from './departure.ts';
+import { untilAborted } from '../../content/until-aborted.ts';
+import { UnansweredError } from './dialog.ts';
 import type { Dialog } from './dialog.ts';
-import { inTurn } from './in-turn.ts';
-import { forgetTyped, readLine } from './line-reader.ts';
+import { discardTyped, readLine } from './line-reader.ts';
 import { NumberedDialog } from './numbered-dialog.ts';
 import { Screen } from './screen.ts';
 import { ScreenDialog } from './screen-dialog.ts';
-import { isInteractive, type TerminalOptions, type TerminalStreams } from './terminal-options.ts';
+import {
+  isInteractive,
+  type TerminalInput,
+  type TerminalOptions,
+  type TerminalStreams,
+} from './terminal-options.ts';
 
 const closed = '  ✗ Closed: this is no longer asked here';
 
-/** Asks with frames where the terminal can, else with numbered lists, and gives the terminal back at the end. */
+/** Asks with frames where the terminal supports them, else with numbered lists, and restores the terminal at the end. */
 export async function withDialog<RESULT>(
   options: TerminalOptions,
   ask: (dialog: Dialog) => Promise<RESULT>,
 ): Promise<RESULT> {
   const { input = process.stdin, output = process.stdout, signal } = options;
   signal?.throwIfAborted();
-  const askHere = isInteractive({ input, output }) ? onScreen : byLines;
-  return inTurn({ input, signal }, async () => askHere({ input, output }, signal, ask));
+  const askHere = isInteractive({ input, output }) ? askOnScreen : askByLines;
+  return queueForInput({ input, signal }, async () => askHere({ input, output }, signal, ask));
+}
+
+/* The end of the latest use of each input. */
+const uses = new WeakMap<TerminalInput, Promise<unknown>>();
+
+/* One at a time for each input: two dialogs would both take the same key, but only one was on the screen. */
+async function queueForInput<RESULT>(
+  { input, signal }: { input: TerminalInput; signal: AbortSignal | undefined },
+  ask: () => Promise<RESULT>,
+): Promise<RESULT> {
+  const before = uses.get(input);
+  const use = Promise.withResolvers<void>();
+  const all = Promise.all([before, use.promise]);
+  uses.set(input, all);
+  try {
+    if (before !== undefined) await untilAborted(before, signal);
+    return await ask();
+  } finally {
+    use.resolve();
+    if (uses.get(input) === all) uses.delete(input);
+  }
 }
 
 type Ask<RESULT> = (dialog: Dialog) => Promise<RESULT>;
 
-async function onScreen<RESULT>(
+async function askOnScreen<RESULT>(
   streams: TerminalStreams,
   signal: AbortSignal | undefined,
   ask: Ask<RESULT>,
@@ -37,7 +63,7 @@ async function onScreen<RESULT>(
   }
 }
 
-/* A question that was answered elsewhere must not look as if it could still be answered here. */
+/* A question that was answered elsewhere must not seem to be open here. */
 async function askOrClose<RESULT>(
   dialog: Dialog,
   signal: AbortSignal | undefined,
@@ -51,14 +77,14 @@ async function askOrClose<RESULT>(
   }
 }
 
-/* What nobody could read is answered by nobody, whatever stands in the input. */
-async function byLines<RESULT>(
+/* A question that could not be printed was not read: buffered input must not answer it. */
+async function askByLines<RESULT>(
   { input, output }: TerminalStreams,
   signal: AbortSignal | undefined,
   ask: Ask<RESULT>,
 ): Promise<RESULT> {
   const lost = new AbortController();
-  const lose = (): void => lost.abort(new Departure('lost'));
+  const lose = (): void => lost.abort(new UnansweredError('lost'));
   output.on('close', lose).on('error', lose);
   if (!output.writable) lose();
   try {
@@ -76,17 +102,17 @@ function lineDialog({ input, output }: TerminalStreams, ends: AbortSignal): Dial
     {
       print,
       async readLine(prompt) {
-        /* A person answers what they have read; what stands in a pipe is for all that is asked. */
-        if (input.isTTY === true) await forgetTyped(input);
+        /* At a terminal, lines typed before the question don't answer it; the lines of a pipe do. */
+        if (input.isTTY === true) await discardTyped(input);
         output.write(prompt);
-        /* A write fails only after this turn. */
+        /* The error of a failed write is emitted only after this turn of the event loop. */
         await setImmediate();
         const line = await readLine(input, ends).catch((error: unknown) => {
-          /* The prompt is an open line. */
-          if (!(error instanceof Departure)) print('');
+          /* Ends the line of the prompt. */
+          if (!(error instanceof UnansweredError)) print('');
           throw error;
         });
-        /* A terminal shows what is typed; a pipe does not. */
+        /* A terminal echoes what is typed; a pipe does not. */
         if (input.isTTY !== true || line === undefined) print(inertLine(line ?? ''));
         return line;
       },

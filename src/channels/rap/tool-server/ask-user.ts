@@ -1,57 +1,65 @@
+import { inertLine } from '../../../content/inert-text.ts';
 import { HoldpointError } from '../../../errors.ts';
-import type { SendCallback } from './callbacks.ts';
-import { checkedChoice } from './check-choice.ts';
-import { type Address, namesOf, selectionSchema } from './messages.ts';
-import type { OpenPrompts } from './open-prompts.ts';
-import type { Selection, ServedCall, UserChoice } from './tool-server-options.ts';
+import { lookDifferent, visibleText } from '../visible-text.ts';
+import type { SessionGrants } from './grant-store.ts';
+import type { SendCallback } from './send-callback.ts';
 
-/** What asking for a call needs. */
-interface Asking {
-  address: Address;
-  /** Where this server is reached. */
+import { type CallAddress, callIds, selectionSchema } from './runtime-messages.ts';
+import type { OpenPrompts } from './open-prompts.ts';
+import type {
+  ChoicePrompt,
+  Selection,
+  ServedCall,
+  SessionPermission,
+} from './tool-server-options.ts';
+
+/** What `askUser` of one call needs. */
+interface AskContext {
+  address: CallAddress;
+  /** The URL at which the runtime reaches this server. */
   baseUrl: string;
   prompts: OpenPrompts;
   send: SendCallback;
-  /** Aborts when the call stops or has ended. */
+  /** Aborts when the call is stopped or has ended. */
   signal: AbortSignal;
 }
 
-/** `askUser` of one call. A runtime holds one prompt of a call, and a second would take its place: so they go one by one. */
-export function userAsker(asking: Asking): ServedCall['askUser'] {
+/** Creates `askUser` for one call. Prompts are sent one after the other: a second one would replace the first in the runtime. */
+export function userAsker(context: AskContext): ServedCall['askUser'] {
   let before: Promise<unknown> = Promise.resolve();
   return function askUser(choice) {
-    const checked = checkedChoice(choice);
-    const selection = before.then(() => ask(asking, checked));
+    const checked = checkedPrompt(choice);
+    const selection = before.then(() => ask(context, checked));
     before = selection.catch(() => {});
     return selection;
   };
 }
 
 async function ask(
-  { address, baseUrl, prompts, send, signal }: Asking,
-  choice: UserChoice,
+  { address, baseUrl, prompts, send, signal }: AskContext,
+  choice: ChoicePrompt,
 ): Promise<Selection> {
-  const over = new AbortController();
+  const finished = new AbortController();
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const stop = (): void => reject(whyStopped(signal));
   if (signal.aborted) throw whyStopped(signal);
-  signal.addEventListener('abort', stop, { signal: over.signal });
+  signal.addEventListener('abort', stop, { signal: finished.signal });
   const secret = prompts.open(resolve);
   const message = {
     type: 'user_choice',
-    ...namesOf(address),
+    ...callIds(address),
     prompt: choice.prompt,
     choices: choice.choices,
     default: choice.default,
     response_url: `${baseUrl}/user_choice_response/${secret}`,
   };
   try {
-    send(address.callback_url, message, AbortSignal.any([signal, over.signal])).catch(
+    send(address.callback_url, message, AbortSignal.any([signal, finished.signal])).catch(
       (cause: unknown) => reject(flowFailed('request-closed', cause)),
     );
     return readSelection(await promise, address.id, choice.choices);
   } finally {
-    over.abort();
+    finished.abort();
     prompts.close(secret);
   }
 }
@@ -60,19 +68,71 @@ function readSelection(json: unknown, id: string, choices: readonly string[]): S
   const { data } = selectionSchema.safeParse(json);
   const label = data?.id === id ? choices[data.selected] : undefined;
   if (data === undefined || label === undefined) {
-    throw flowFailed('invalid-answer', new TypeError('This is no selection.'));
+    throw flowFailed('invalid-answer', new TypeError('The selection is not valid.'));
   }
   return { selected: data.selected, label };
 }
 
-/* When time is over the person has not chosen, which is a failure of the choice; else the call is not wanted any more. */
+/* At the deadline the person has not chosen, so the user choice has failed; otherwise the call was cancelled. */
 function whyStopped({ reason }: AbortSignal): unknown {
   return reason instanceof DOMException && reason.name === 'TimeoutError'
     ? flowFailed('request-closed', reason)
     : reason;
 }
 
-/* The words are the protocol's. */
+/* The protocol prescribes this text. */
 function flowFailed(code: 'invalid-answer' | 'request-closed', cause: unknown): HoldpointError {
   return new HoldpointError(code, 'User choice flow failed. Please try again.', { cause });
+}
+
+const sessionChoices = ['Yes for session', 'Yes once', 'No'] as const;
+
+/** Creates `askForSession` for one call. The default is `No`. */
+export function sessionAsker(
+  askUser: ServedCall['askUser'],
+  grants: SessionGrants,
+): ServedCall['askForSession'] {
+  return function askForSession(permission) {
+    const answer = requestPermission(permission);
+    /* A tool may end without awaiting the answer: an unhandled rejection would end the process. */
+    answer.catch(() => {});
+    return answer;
+  };
+
+  async function requestPermission({ prompt, key }: SessionPermission): Promise<boolean> {
+    if (await grants.get(key)) return true;
+    const { label } = await askUser({
+      prompt,
+      choices: sessionChoices,
+      default: sessionChoices.indexOf('No'),
+    });
+    if (label === 'Yes for session') await grants.set(key);
+    return label === 'Yes for session' || label === 'Yes once';
+  }
+}
+
+/* A valid copy of a prompt; throws a `TypeError` for an invalid one. */
+function checkedPrompt({ prompt, choices, default: preset }: ChoicePrompt): ChoicePrompt {
+  if (visibleText(prompt) === '') throw new TypeError('The prompt is empty.');
+  if (choices.length === 0) throw new TypeError('The prompt has no choices.');
+  for (const label of choices) {
+    const fault = whyNotLabel(label);
+    if (fault !== undefined) throw new TypeError(`The choice ${JSON.stringify(label)} ${fault}.`);
+  }
+  if (!lookDifferent(choices)) {
+    throw new TypeError('Two choices have labels that look the same.');
+  }
+  if (!Number.isInteger(preset) || preset < 0 || preset >= choices.length) {
+    throw new TypeError(`The default ${preset} is not the index of a choice.`);
+  }
+  return { prompt, choices: [...choices], default: preset };
+}
+
+/* A label with characters that a screen can't show as they are would mislead. */
+function whyNotLabel(label: unknown): string | undefined {
+  if (typeof label !== 'string') return 'is not a string';
+  if (label.trim() === '') return 'is empty';
+  /* `inertLine` doubles backslashes, which are harmless. */
+  const isPlain = inertLine(label) === label.replaceAll('\\', '\\\\');
+  return isPlain ? undefined : 'has control, bidi or invisible characters';
 }

@@ -1,36 +1,36 @@
 import { timer } from '../../../content/timer.ts';
 import { checkedLimit, checkedMs } from '../../../content/checked-number.ts';
 import { WebhookSignatures } from '../webhook-signatures.ts';
-import { callbackOrigins } from './callback-origins.ts';
-import { callbackSender } from './callbacks.ts';
+import { callbackOriginCheck, ownBaseUrl } from '../url-checks.ts';
+import { callbackSender } from './send-callback.ts';
 import { memoryGrants } from './grant-store.ts';
 import { OpenPrompts } from './open-prompts.ts';
-import { ownUrl } from './own-url.ts';
+
 import { RunningCalls } from './running-calls.ts';
-import { servedTools } from './served-tools.ts';
-import { takeRequest } from './take-request.ts';
+import { toolRunners } from './serve-call.ts';
+import { requestHandler } from './handle-request.ts';
 import type { ToolServerOptions } from './tool-server-options.ts';
 
-/** Tools that are served to runtimes far away. */
+/** A server of tools for runtimes in other processes. */
 export interface ToolServer {
   /**
-   * Takes what a runtime posts: invocations at any path, selections, and `…/cancel_tool_call`, `…/close_thread` and `…/tool_call_status`
-   * below that path. What it takes is 200 at once. What it drops is not, and was not run; the reason is in the body, as
-   * `{ error: { code, message } }`: 400 (no invocation), 401 (signatures), 403 (a callback to another origin, a page of a browser), 404 (a
-   * selection that nothing waits for), 413, 415, and 429 (no room). Cancelling and closing are 200 whatever is known of them.
+   * Handles the requests of a runtime: invocations at any path, selections, and `…/cancel_tool_call`, `…/close_thread` and
+   * `…/tool_call_status` below that path. What is accepted is answered with 200 at once. A refused invocation does not run; the reason is in
+   * the body, as `{ error: { code, message } }`: 400 (invalid invocation), 401 (signatures), 403 (callback origin not allowed, or a request
+   * of a web page), 404 (no prompt waits for the selection), 413, 415, and 429 (too many calls are running, or the server is closing).
+   * Cancellations and closed conversations are answered with 200 even if the call or conversation is unknown.
    */
   handler: (request: Request) => Promise<Response>;
-  /** Stops what runs, and takes no more calls; resolves when the result of every one was delivered, or given up. */
+  /** Stops all running calls and accepts no more; resolves when each result was delivered or its retries are exhausted. */
   close: () => Promise<void>;
 }
 
 /**
- * Serves tools over HTTP callbacks, to any runtime that speaks the protocol of `holdpoint/rap`. A call is acknowledged at once, may ask
- * the person who is at the runtime, and ends with one `tool_result`, whatever happens. One that comes twice, with the same `group_id` and
- * `id`, runs once. All that is known of calls is in the memory of this process: calls don't outlive it, and a second one knows
- * nothing of them.
+ * Serves tools over HTTP callbacks to any runtime that uses the protocol of `holdpoint/rap`. A call is acknowledged at once, may ask
+ * the person at the runtime, and always ends with one `tool_result`. A call that is sent twice, with the same `group_id` and `id`, runs
+ * once. Calls are kept in the memory of this process: they end with it, and other processes don't know them.
  *
- * Throws a `TypeError` for a URL, an origin, a secret, a number or a schema that it can't keep its word with.
+ * Throws a `TypeError` for an invalid URL, origin, secret or number, and for a schema that validates nothing.
  *
  * @example
  * const { handler, close } = createToolServer({
@@ -50,7 +50,7 @@ export interface ToolServer {
 export function createToolServer<INPUTS extends Record<string, unknown>>(
   options: ToolServerOptions<INPUTS>,
 ): ToolServer {
-  const wait = settled(options.wait ?? timer);
+  const wait = neverRejecting(options.wait ?? timer);
   const { deadlineMs = 86_400_000, graceMs = 5_000, callbackMs = 10_000 } = options;
   const { maximumBodyBytes = 1_048_576, retries = 10 } = options;
   const signatures = options.signing && new WebhookSignatures(options.signing);
@@ -61,18 +61,18 @@ export function createToolServer<INPUTS extends Record<string, unknown>>(
     timer: wait,
   };
   const calls = new RunningCalls(options.maximumRunning, options.maximumRemembered);
-  const handler = takeRequest({
+  const handler = requestHandler({
     calls,
     signatures,
-    baseUrlOf: ownUrl(options.baseUrl),
-    isAllowed: callbackOrigins(options.allowedOrigins),
+    baseUrlOf: ownBaseUrl(options.baseUrl),
+    isAllowed: callbackOriginCheck(options.allowedOrigins),
     report: reporter(options.onError),
     serving: {
       deadlineMs: checkedMs(deadlineMs, 'deadlineMs'),
       graceMs: checkedMs(graceMs, 'graceMs'),
       maximumBodyBytes: checkedLimit(maximumBodyBytes, 'maximumBodyBytes'),
       wait,
-      tools: servedTools(options.tools),
+      tools: toolRunners(options.tools),
       grants: options.grants ?? memoryGrants(),
       prompts: new OpenPrompts(),
       send: callbackSender(poster, checkedLimit(retries, 'retries')),
@@ -81,24 +81,24 @@ export function createToolServer<INPUTS extends Record<string, unknown>>(
   return { handler, close: () => calls.close() };
 }
 
-/* A wait may reject when its signal aborts, which is an end like another. */
-function settled(wait: NonNullable<ToolServerOptions['wait']>): typeof timer {
+/* A `wait` may reject when its signal aborts. */
+function neverRejecting(wait: NonNullable<ToolServerOptions['wait']>): typeof timer {
   return async (milliseconds, signal) => {
     try {
       await wait(milliseconds, signal);
     } catch {
-      /* It is over. */
+      /* The wait has ended. */
     }
   };
 }
 
-/* A listener that throws must not cost a call its result. */
+/* If `onError` throws, a call must still send its result. */
 function reporter(onError: ToolServerOptions['onError']): (error: unknown) => void {
   return (error) => {
     try {
       onError?.(error);
     } catch {
-      /* There is nobody left to tell. */
+      /* There is nowhere else to report it. */
     }
   };
 }

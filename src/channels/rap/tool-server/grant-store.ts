@@ -1,20 +1,20 @@
-/** What people permitted for a session, kept by the tool server: the agent keeps no such decisions. */
+/** Stores what people permitted for a session. The tool server keeps these grants; the agent does not. */
 export interface GrantStore {
-  /** Whether this was permitted in this conversation. Only `true` permits. */
+  /** Whether `key` was permitted in this conversation. Only `true` counts. */
   get(groupId: string, key: string): boolean | PromiseLike<boolean>;
-  /** It is permitted from now on in this conversation. */
+  /** Permits `key` in this conversation. */
   set(groupId: string, key: string): unknown;
-  /** The conversation is closed: nothing is permitted any more. */
+  /** Deletes the grants of a closed conversation. */
   clear?(groupId: string): unknown;
 }
 
-/** What was permitted in the conversation of a call. */
+/** The grants of the conversation of a call. */
 export interface SessionGrants {
   get(key: string): Promise<boolean>;
   set(key: string): Promise<void>;
 }
 
-/** The grants of one conversation: a tool can't name another by mistake. */
+/** The grants of one conversation, so that a tool can't use those of another by mistake. */
 export function sessionGrants(store: GrantStore, groupId: string): SessionGrants {
   return {
     async get(key) {
@@ -27,13 +27,13 @@ export function sessionGrants(store: GrantStore, groupId: string): SessionGrants
   };
 }
 
-/** Grants in memory; of more than `maximum` the oldest is forgotten, and asked for again. */
+/** Keeps grants in memory. Above `maximum`, the oldest is deleted and must be granted again. */
 export function memoryGrants(maximum = 10_000): GrantStore {
   const grants = new Map<string, { groupId: string; key: string }>();
   return {
-    get: (groupId, key) => grants.has(nameOf(groupId, key)),
+    get: (groupId, key) => grants.has(keyOf(groupId, key)),
     set(groupId, key) {
-      grants.set(nameOf(groupId, key), { groupId, key });
+      grants.set(keyOf(groupId, key), { groupId, key });
       const [oldest] = grants.keys();
       if (grants.size > maximum && oldest !== undefined) grants.delete(oldest);
     },
@@ -43,6 +43,6 @@ export function memoryGrants(maximum = 10_000): GrantStore {
   };
 }
 
-function nameOf(groupId: string, key: string): string {
+function keyOf(groupId: string, key: string): string {
   return JSON.stringify([groupId, key]);
 }

@@ -6,7 +6,7 @@ interface RunningCall {
   done: Promise<void>;
 }
 
-/** The calls at work, and the latest that have ended: each runs once. */
+/** The running calls and the last ones that have ended. Each call runs once. */
 export class RunningCalls {
   readonly #running = new Map<string, RunningCall>();
   readonly #ended = new Set<string>();
@@ -20,40 +20,40 @@ export class RunningCalls {
   }
 
   /**
-   * Whether a call is taken, or was before. It begins in a turn of its own: first it is acknowledged. `serve` does not
-   * reject.
+   * Starts a call unless it was started before. Returns false if there is no room or the server is closing. The call begins in a later
+   * turn of the event loop, after its acknowledgement. `serve` must not reject.
    */
-  take(groupId: string, id: string, serve: (stop: AbortController) => Promise<void>): boolean {
-    const name = nameOf(groupId, id);
-    if (this.#running.has(name) || this.#ended.has(name)) return true;
+  start(groupId: string, id: string, serve: (stop: AbortController) => Promise<void>): boolean {
+    const key = keyOf(groupId, id);
+    if (this.#running.has(key) || this.#ended.has(key)) return true;
     if (this.#isClosed || this.#running.size >= this.#maximumRunning) return false;
     const stop = new AbortController();
     const turn = new Promise((resolve) => {
       setTimeout(resolve, 0);
     });
-    const done = turn.then(() => serve(stop)).finally(() => this.#end(name));
-    this.#running.set(name, { groupId, stop, done });
+    const done = turn.then(() => serve(stop)).finally(() => this.#end(key));
+    this.#running.set(key, { groupId, stop, done });
     return true;
   }
 
-  /** Whether the result of a call is still to come. */
+  /** Whether the result of a call has yet to be sent. */
   isRunning(groupId: string, id: string): boolean {
-    return this.#running.has(nameOf(groupId, id));
+    return this.#running.has(keyOf(groupId, id));
   }
 
-  /** One call is not wanted any more. */
+  /** Stops a call. */
   cancel(groupId: string, id: string): void {
-    this.#running.get(nameOf(groupId, id))?.stop.abort(aborted('The call was cancelled.'));
+    this.#running.get(keyOf(groupId, id))?.stop.abort(aborted('The call was cancelled.'));
   }
 
-  /** No call of a conversation is wanted any more. */
+  /** Stops all calls of a conversation. */
   closeGroup(groupId: string): void {
     for (const call of this.#running.values()) {
       if (call.groupId === groupId) call.stop.abort(aborted('The conversation was closed.'));
     }
   }
 
-  /** No call is wanted any more, and none is taken; resolves when all have ended. */
+  /** Stops all calls and accepts no more; resolves when all have ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const calls = [...this.#running.values()];
@@ -61,9 +61,9 @@ export class RunningCalls {
     await Promise.all(calls.map(({ done }) => done));
   }
 
-  #end(name: string): void {
-    this.#running.delete(name);
-    this.#ended.add(name);
+  #end(key: string): void {
+    this.#running.delete(key);
+    this.#ended.add(key);
     const [oldest] = this.#ended;
     if (this.#ended.size > this.#maximumRemembered && oldest !== undefined) {
       this.#ended.delete(oldest);
@@ -71,8 +71,8 @@ export class RunningCalls {
   }
 }
 
-/* As JSON, so that no two pairs have one name. */
-function nameOf(groupId: string, id: string): string {
+/* As JSON, so that different pairs never have the same key. */
+function keyOf(groupId: string, id: string): string {
   return JSON.stringify([groupId, id]);
 }
 

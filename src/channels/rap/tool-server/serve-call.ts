@@ -1,14 +1,15 @@
-import type { SendCallback } from './callbacks.ts';
-import { sessionAsker } from './ask-for-session.ts';
-import { userAsker } from './ask-user.ts';
+import { asSchema } from 'ai';
+import { z } from 'zod';
+import type { SendCallback } from './send-callback.ts';
+import { sessionAsker, userAsker } from './ask-user.ts';
 import { type GrantStore, sessionGrants } from './grant-store.ts';
-import { type Address, orderSchema } from './messages.ts';
+import { type CallAddress, invocationSchema } from './runtime-messages.ts';
 import type { OpenPrompts } from './open-prompts.ts';
-import type { RunTool } from './served-tools.ts';
-import { resultMessage, resultOfError, resultOfOutput, type ToolResult } from './tool-result.ts';
-import type { ServedCall, ToolServerOptions } from './tool-server-options.ts';
 
-/** What every call of a server is served with. */
+import { resultMessage, resultOfError, resultOfOutput, type ToolResult } from './tool-result.ts';
+import type { ServedCall, ServedTool, ToolServerOptions } from './tool-server-options.ts';
+
+/** What is the same for all calls of a server. */
 export interface Serving extends Required<
   Pick<ToolServerOptions, 'deadlineMs' | 'graceMs' | 'maximumBodyBytes' | 'wait'>
 > {
@@ -18,16 +19,16 @@ export interface Serving extends Required<
   send: SendCallback;
 }
 
-/** A call that came. */
+/** A call to serve. */
 export interface Invocation {
-  address: Address;
-  /** The message; of it, only the address has been looked at. */
+  address: CallAddress;
+  /** The message; only its address has been validated. */
   json: unknown;
-  /** Where this server is reached. */
+  /** The URL at which the runtime reaches this server. */
   baseUrl: string;
 }
 
-/** Serves a call from its beginning to its one result, which it sends. Rejects when that could not be delivered. */
+/** Runs a call and sends its result, exactly one. Rejects if the result could not be delivered. */
 export async function serveCall(
   serving: Serving,
   invocation: Invocation,
@@ -35,10 +36,10 @@ export async function serveCall(
 ): Promise<void> {
   const { address } = invocation;
   const ended = new AbortController();
-  void stopInTime(serving, stop, ended.signal);
+  void stopAtDeadline(serving, stop, ended.signal);
   const result = await Promise.race([
     run(serving, invocation, stop.signal, ended.signal),
-    unstopped(serving, stop.signal, ended.signal),
+    resultAfterGrace(serving, stop.signal, ended.signal),
   ]);
   ended.abort(new Error('The call has ended.'));
   const message = resultMessage(address, result);
@@ -46,7 +47,7 @@ export async function serveCall(
     await serving.send(address.callback_url, message, new AbortController().signal);
   } catch (cause) {
     const { group_id, id } = address;
-    throw new Error(`The result of call ${id} of ${group_id} was not delivered.`, { cause });
+    throw new Error(`The result of call ${id} of thread ${group_id} was not delivered.`, { cause });
   }
 }
 
@@ -58,9 +59,9 @@ async function run(
 ): Promise<ToolResult> {
   try {
     stop.throwIfAborted();
-    const order = orderSchema.safeParse(invocation.json);
-    if (!order.success) throw new Error('This is no invocation.');
-    const { operation, arguments: input, thread_ancestors, user_id } = order.data;
+    const parsed = invocationSchema.safeParse(invocation.json);
+    if (!parsed.success) throw new Error(`Invalid invocation: ${z.prettifyError(parsed.error)}`);
+    const { operation, arguments: input, thread_ancestors, user_id } = parsed.data;
     const runTool = serving.tools.get(operation);
     if (runTool === undefined) throw new Error(`There is no tool ${JSON.stringify(operation)}.`);
     const { group_id: groupId, id, call_id } = invocation.address;
@@ -89,18 +90,18 @@ async function run(
   }
 }
 
-async function stopInTime(
+async function stopAtDeadline(
   { deadlineMs, wait }: Serving,
   stop: AbortController,
   ended: AbortSignal,
 ): Promise<void> {
   await wait(deadlineMs, ended);
   if (ended.aborted) return;
-  stop.abort(new DOMException('The call was not done in time.', 'TimeoutError'));
+  stop.abort(new DOMException('The call did not end within its deadline.', 'TimeoutError'));
 }
 
-/** The result of a tool that goes on after it was told to stop. What it comes to is not known, and is not said later. */
-async function unstopped(
+/** The result of a call whose tool has not stopped in time. What the tool does after that is not reported. */
+async function resultAfterGrace(
   { graceMs, wait }: Serving,
   stop: AbortSignal,
   ended: AbortSignal,
@@ -111,5 +112,36 @@ async function unstopped(
   });
   await wait(graceMs, ended);
   const why = stop.reason instanceof DOMException ? stop.reason.message : '';
-  return resultOfError(`${why} It is not known whether it took effect.`);
+  return resultOfError(`${why} It is unknown whether it took effect.`);
+}
+
+/** Validates the input of a tool and runs it; rejects if the input is invalid. */
+type RunTool = (input: unknown, call: ServedCall) => Promise<unknown>;
+
+/**
+ * A function for each tool that validates its input and runs it. A map, so that a name from a request can't find anything but a tool.
+ * Throws a `TypeError` for a schema that validates nothing.
+ */
+export function toolRunners(
+  tools: Readonly<Record<string, ServedTool<unknown>>>,
+): ReadonlyMap<string, RunTool> {
+  return new Map(Object.entries(tools).map(([name, tool]) => [name, toolRunner(name, tool)]));
+}
+
+function toolRunner(name: string, tool: ServedTool<unknown>): RunTool {
+  const { validate } = asSchema(tool.inputSchema);
+  if (validate === undefined) {
+    throw new TypeError(
+      `The inputSchema of tool '${name}' has no validate function: it would accept any input.`,
+    );
+  }
+  return async function runTool(input, call) {
+    const result = await validate(input);
+    if (result.success) return tool.execute(result.value, call);
+    throw new Error(`Invalid arguments for ${name}: ${faultOf(result.error)}`);
+  };
+}
+
+function faultOf(error: Error): string {
+  return error instanceof z.core.$ZodError ? z.prettifyError(error) : error.message;
 }

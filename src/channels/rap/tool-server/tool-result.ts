@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Address, namesOf } from './messages.ts';
+import { type CallAddress, callIds } from './runtime-messages.ts';
 
 const partSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text'), text: z.string() }),
@@ -8,42 +8,42 @@ const partSchema = z.discriminatedUnion('type', [
 ]);
 const contentSchema = z.strictObject({ content: z.array(partSchema).min(1) });
 
-/** What a `tool_result` says. */
+/** The content of a `tool_result`. */
 export type ToolResult = { text: string } | z.infer<typeof contentSchema>;
 
-/** What a tool returned, as a result. The work is done: what can't be sent is a success that says so, as an error would mislead. */
+/** The result for the output of a tool. An output that can't be sent is still a success, as the tool has run: an error would mislead. */
 export function resultOfOutput(
   output: unknown,
-  { address, maximumBytes }: { address: Address; maximumBytes: number },
+  { address, maximumBytes }: { address: CallAddress; maximumBytes: number },
 ): ToolResult {
   try {
     const result = toResult(output);
     const bytes = new Blob([JSON.stringify(resultMessage(address, result))]).size;
     return bytes <= maximumBytes
       ? result
-      : { text: `It is done. The result has ${bytes} bytes, too many to be sent.` };
+      : { text: `The tool succeeded. Its result has ${bytes} bytes, which is too many to send.` };
   } catch {
-    return { text: 'It is done. The result can not be sent as JSON.' };
+    return { text: 'The tool succeeded. Its result can not be sent as JSON.' };
   }
 }
 
 /** The message that ends a call. */
-export function resultMessage(address: Address, result: ToolResult): object {
-  return { type: 'tool_result', ...namesOf(address), ...result };
+export function resultMessage(address: CallAddress, result: ToolResult): object {
+  return { type: 'tool_result', ...callIds(address), ...result };
 }
 
-/** What a tool threw, or why it did not run, as a result. */
+/** The result for what a tool threw, or for a call that did not run. */
 export function resultOfError(error: unknown): { text: string } {
-  const text = messageOf(error).slice(0, 10_000).toWellFormed();
+  const text = failureText(error).slice(0, 10_000).toWellFormed();
   return { text: text.startsWith('Error: ') ? text : `Error: ${text}` };
 }
 
-function messageOf(error: unknown): string {
+function failureText(error: unknown): string {
   try {
     const message = error instanceof Error ? error.message : error;
     if (typeof message === 'string' && message !== '') return message;
   } catch {
-    /* Even to look at it is an error. */
+    /* A getter of the error threw. */
   }
   return 'The tool failed.';
 }
@@ -51,5 +51,5 @@ function messageOf(error: unknown): string {
 function toResult(output: unknown): ToolResult {
   if (typeof output === 'string') return { text: output };
   const { data } = contentSchema.safeParse(output);
-  return data ?? { text: JSON.stringify(output) ?? 'It is done.' };
+  return data ?? { text: JSON.stringify(output) ?? 'The tool succeeded.' };
 }

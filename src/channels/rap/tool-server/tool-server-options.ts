@@ -2,116 +2,118 @@ import type { FlexibleSchema } from 'ai';
 import type { SigningOptions } from '../webhook-signatures.ts';
 import type { GrantStore, SessionGrants } from './grant-store.ts';
 
-/** What a person is asked to pick from. */
-export interface UserChoice {
-  /** What is asked, for the person. */
+/** A prompt for a person, with choices to pick from. */
+export interface ChoicePrompt {
+  /** The text that the person reads. */
   prompt: string;
   /**
-   * What can be picked, at least one. Each must say what it authorises, and no more than is needed. A label that is empty, or has
-   * control, bidi or invisible characters, and one that is there twice, is a `TypeError`.
+   * The labels of the choices, at least one. Each should say what it authorises, and no more than is needed. A label that is empty, is
+   * repeated, or has control, bidi or invisible characters is a `TypeError`.
    */
   choices: readonly string[];
-  /** The index of what stands when the person picks nothing: the choice that permits least. */
+  /** The index of the choice that counts if the person picks nothing: it should be the one that permits least. */
   default: number;
 }
 
-/** What a person picked. */
+/** The choice that a person picked. */
 export interface Selection {
   /** The index of the choice. */
   selected: number;
-  /** The choice itself. */
+  /** The label of the choice. */
   label: string;
 }
 
-/** What a person is asked to permit. */
+/** A permission to ask a person for. */
 export interface SessionPermission {
-  /** What is asked, for the person: it must say all that `key` covers. */
+  /** The text that the person reads: it must say all that `key` covers. */
   prompt: string;
-  /** What is permitted, as the tool names it: `delete:/tmp`. */
+  /** The tool's name for what is permitted, such as `delete:/tmp`. */
   key: string;
 }
 
-/** What a tool knows of the call it is running. */
+/** The call that a tool is running. */
 export interface ServedCall {
   /** The id of the call. */
   id: string;
-  /** The second id of the call, where the runtime has one. */
+  /** The second id of the call, if the runtime sent one. */
   callId: string | undefined;
-  /** The conversation: what a session is. */
+  /** The id of the conversation. A session is a conversation. */
   groupId: string;
-  /** The conversations above this one, as the runtime says. */
+  /** The ids of the parent conversations, as sent by the runtime. */
   threadAncestors: readonly string[];
-  /** The user, as the runtime says. */
+  /** The id of the user, as sent by the runtime. */
   userId: string | undefined;
-  /** Aborts when the call is cancelled, its conversation is closed, its time is over, or the server closes. */
+  /** Aborts when the call is cancelled or exceeds its deadline, its conversation is closed, or the server closes. */
   signal: AbortSignal;
-  /** What was permitted for the session. */
+  /** What people permitted for the session. */
   grants: SessionGrants;
   /**
-   * Asks the person, and waits. Ask before anything is done. Several questions of a call are asked one after the other.
+   * Asks the person and resolves to the selection. Ask before the tool does anything. Several prompts of a call are asked one after the
+   * other.
    *
-   * Throws a `TypeError` at once for a choice that can't be asked. Rejects when the runtime can't be reached, with what is no
-   * selection, or when time is over (`request-closed`, `invalid-answer`); left uncaught, this is the result that the protocol wants.
+   * Throws a `TypeError` at once for an invalid prompt. Rejects with a `HoldpointError` when the runtime can't be reached or the deadline has passed
+   * (`request-closed`), or when the selection is not valid (`invalid-answer`). If the tool does not catch it, the call ends with the
+   * result that the protocol prescribes.
    */
-  askUser: (choice: UserChoice) => Promise<Selection>;
+  askUser: (choice: ChoicePrompt) => Promise<Selection>;
   /**
-   * Whether the person permits something: asks `Yes for session`, `Yes once`, `No`, where nothing picked is no. After
-   * `Yes for session` it is not asked again in this conversation.
+   * Asks the person for a permission with `Yes for session`, `Yes once` and `No` (the default), and resolves to whether it was given.
+   * After `Yes for session`, the person is not asked again in this conversation.
    */
   askForSession: (permission: SessionPermission) => Promise<boolean>;
 }
 
-/** A tool that runs here, for a runtime far away. */
+/** A tool that this server runs for a runtime in another process. */
 export interface ServedTool<INPUT> {
-  /** What it is for. The server does not use it: it is here so that the runtime can be given the same definition. */
+  /** Describes the tool. The server does not use it, but the runtime can be given the same definition. */
   description?: string;
-  /** Zod, any Standard Schema, or the AI SDK's `jsonSchema` with `validate`. What does not pass never reaches `execute`. */
+  /** Zod, any Standard Schema, or the AI SDK's `jsonSchema` with `validate`. Invalid input never reaches `execute`. */
   inputSchema: FlexibleSchema<INPUT>;
   /**
-   * Does the work. A text is the result as it is, `{ content }` is sent as content parts, anything else as its JSON. What it throws is
-   * sent as `Error: ` and the message.
+   * Runs the tool. A string is sent as it is, `{ content }` as content parts, anything else as its JSON. An error is sent as `Error: ` and
+   * its message.
    */
   execute(input: INPUT, call: ServedCall): unknown;
 }
 
-/** The tools, by name, each with its own input. */
+/** The tools by name, each with its own type of input. */
 type ServedTools<INPUTS> = { [NAME in keyof INPUTS]: ServedTool<INPUTS[NAME]> };
 
-/** What a tool server is made of. */
+/** Options of `createToolServer`. */
 export interface ToolServerOptions<INPUTS = Record<string, unknown>> {
   tools: ServedTools<INPUTS>;
   /**
-   * Where the runtime reaches this handler, for the URLs that selections are posted to. Default: `localhost`, with the port and the
-   * path of the invocation.
+   * The URL at which the runtime reaches this handler; it is part of the URLs that selections are posted to. Default: `localhost`,
+   * with the port and the path of the invocation.
    */
   baseUrl?: string | URL;
-  /** The origins that callbacks may go to, as `https://agent.example.com`. Default: all. */
+  /** The origins that callbacks may be sent to, such as `https://agent.example.com`. Default: all. */
   allowedOrigins?: readonly string[];
   /**
-   * Secrets of Standard Webhooks: base64 of at least 24 bytes, with `whsec_` before it or not. What comes must be signed with one of
-   * them, else it is 401; what goes is signed with the first. Default: nothing is signed.
+   * Secrets of Standard Webhooks: base64 of at least 24 bytes, optionally with the prefix `whsec_`. Requests must be signed with one of
+   * them, else the response is 401; callbacks are signed with the first. Default: no signatures.
    */
   signing?: SigningOptions;
-  /** What was permitted for a session. Default: in memory, the latest 10,000. */
+  /** Stores what people permitted for a session. Default: in memory, at most 10,000 grants. */
   grants?: GrantStore;
-  /** How long a call may take in all, the people's time included, in milliseconds. Default 24 hours. */
+  /** How long a call may take in all, including the time for people's answers, in milliseconds. Default 24 hours. */
   deadlineMs?: number;
   /** How long a tool may take to stop after its signal has aborted, in milliseconds. Default 5,000. */
   graceMs?: number;
-  /** How long a runtime may take to answer a callback, in milliseconds. Default 10,000. */
+  /** How long a runtime may take to acknowledge a callback, in milliseconds. Default 10,000. */
   callbackMs?: number;
-  /** How often a callback is tried again after 5xx, or no answer: after 1 s, 2 s, 4 s … up to a minute. Default 10. */
+  /** How often a callback is retried after 5xx or without a response: after 1 s, 2 s, 4 s … up to a minute. Default 10. */
   retries?: number;
-  /** How many calls run at once; more are 429. Default 1,000. */
+  /** How many calls may run at once; more are refused with 429. Default 1,000. */
   maximumRunning?: number;
-  /** How many calls that have ended are known, the latest: one that comes again does not run again. Default 10,000. */
+  /** How many ended calls are remembered: one that is sent again does not run again. Default 10,000. */
   maximumRemembered?: number;
-  /** How long a body may be, coming or going. Default 1 MiB. */
+  /** The maximum length of a body, received or sent, in bytes. Default 1 MiB. */
   maximumBodyBytes?: number;
-  /** For callbacks. Default: the global `fetch`. */
+  /** Sends the callbacks. Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch;
-  /** Waits; ends early, resolved or rejected, when the signal aborts. Default: a timer. */
+  /** Waits; it resolves or rejects early when the signal aborts. Default: a timer. */
   wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
-  /** Called with a result that could not be delivered, and with an invocation that was refused because it can't be answered. */
+  /** Called with an error for each result that could not be delivered, and for each invocation without a valid or allowed callback URL. */
   onError?: (error: unknown) => void;
 }

@@ -1,0 +1,122 @@
+import { callGuarded } from '../../../content/call-guarded.ts';
+import { errorResponse, refusal } from '../../../http/error-response.ts';
+import { readJsonText } from '../../../http/read-json-body.ts';
+import { readCapability } from '../callback-url.ts';
+import type { CallbackHandlerOptions, DiscardReason } from './callback-handler-options.ts';
+import { parseCallback } from './callback-message.ts';
+import { checkedLimit } from '../../../content/checked-number.ts';
+import { KeyedQueue, type RunInOrder } from './keyed-queue.ts';
+import { serverOf } from '../remote-server.ts';
+import { type Callback, recordCallback, type RecordingOptions } from './record-callback.ts';
+
+/** The options of a handler with their defaults, and its queue: the messages about one call are recorded one by one. */
+interface HandlerState
+  extends RecordingOptions, Pick<CallbackHandlerOptions, 'tools' | 'onDiscarded'> {
+  maximumBodyBytes: number;
+  queue: KeyedQueue;
+}
+
+/**
+ * Creates the route that remote tools call back: a fetch-style handler for Next, Hono, Bun, Deno and Workers. It records results and
+ * questions and does not run the agent: `runWorker` or `agent.run([], thread)` resumes the thread.
+ *
+ * The route accepts `POST` with a `tool_result` or a `user_choice` at the callback URL of a call. A message that is not about this call, or
+ * comes after the call has ended, is discarded: the response is the same empty 200 as for an accepted one, and `onDiscarded` is called.
+ * The response is 404 for a URL that no call has, without reading the body; 400, 401 (signatures), 405, 413 and 415 for a server that does
+ * not follow the protocol; 500 (the store can't be reached) and 503 (32 messages about the call are being handled) when the
+ * message should be sent again.
+ *
+ * Throws a `TypeError` for a limit that is not a valid number.
+ *
+ * @example
+ * export const POST = createCallbackHandler({ agent, tools });
+ */
+export function createCallbackHandler(
+  options: CallbackHandlerOptions,
+): (request: Request) => Promise<Response> {
+  const limits = {
+    maximumBodyBytes: checkedLimit(options.maximumBodyBytes ?? 1_048_576, 'maximumBodyBytes'),
+    maximumQuestions: checkedLimit(options.maximumQuestions ?? 20, 'maximumQuestions'),
+  };
+  const state = { ...options, ...limits, queue: new KeyedQueue() };
+  return async (request) => {
+    try {
+      if (request.method !== 'POST') {
+        return refusal(405, 'method-not-allowed', 'Use POST.', { allow: 'POST' });
+      }
+      return await handle(state, request);
+    } catch (error) {
+      return errorResponse(new Error('The callback could not be recorded.', { cause: error }));
+    }
+  };
+}
+
+async function handle(state: HandlerState, request: Request): Promise<Response> {
+  const { tools, queue, onDiscarded } = state;
+  const capability = readCapability(request.url);
+  const tool = new Map(Object.entries(tools)).get(capability?.claim.toolName ?? '');
+  const server = tool && serverOf(tool);
+  if (capability === undefined || server === undefined || !(await server.keys.verify(capability))) {
+    void callGuarded(onDiscarded, { reason: 'capability' });
+    return refusal(404, 'not-found', 'Not found.');
+  }
+  const { threadId, toolCallId } = capability.claim;
+  const discard = (reason: DiscardReason, detail?: string): void => {
+    const details = detail === undefined ? {} : { detail };
+    void callGuarded(onDiscarded, { reason, threadId, toolCallId, ...details });
+  };
+  const callback = { call: capability.claim, server, discard };
+  const response = await queue.enter(capability.text, async (runInOrder) =>
+    handleCallback(state, callback, { request, runInOrder }),
+  );
+  if (response !== undefined) return response;
+  discard('too-many');
+  return refusal(
+    503,
+    'too-busy',
+    'Too many messages about this call are being handled. Send this one again later.',
+  );
+}
+
+async function handleCallback(
+  state: HandlerState,
+  callback: Callback,
+  { request, runInOrder }: { request: Request; runInOrder: RunInOrder },
+): Promise<Response> {
+  const { server, discard } = callback;
+  const body = await readJsonText(request, state.maximumBodyBytes);
+  if (body instanceof Response) {
+    discard('malformed', `HTTP ${body.status}`);
+    return body;
+  }
+  if (server.signatures?.verify(request.headers, body.text) === false) {
+    discard('signature');
+    return refusal(401, 'not-signed', 'The message has no valid signature of the tool server.');
+  }
+  /* In order, so that two questions at once can't both pass the limit of questions. */
+  return runInOrder(async () => handleMessage(state, callback, body.text));
+}
+
+async function handleMessage(
+  state: HandlerState,
+  callback: Callback,
+  text: string,
+): Promise<Response> {
+  const parsed = parseCallback(parsedJson(text));
+  if (parsed === undefined) callback.discard('unsupported');
+  else if ('message' in parsed) await recordCallback(state, callback, parsed.message);
+  else {
+    callback.discard('malformed', parsed.fault);
+    return refusal(400, 'invalid-input', `Invalid tool message: ${parsed.fault}`);
+  }
+  return new Response();
+}
+
+/* Text that is not JSON has no `type`, which `parseCallback` reports. */
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,125 @@
+import type { Question } from '../../../agent/calls/question-call.ts';
+import type { ToolCallRecord } from '../../../content/tool-call.ts';
+import { HoldpointError } from '../../../errors.ts';
+import type { AgentThread } from '../../../thread/agent-thread.ts';
+import type { CallbackCall } from '../callback-url.ts';
+import type { CallbackHandlerOptions, DiscardReason } from './callback-handler-options.ts';
+import type { ToolResultMessage, UserChoiceMessage } from './callback-message.ts';
+
+import type { RemoteServer } from '../remote-server.ts';
+import { resultOutcome } from './result-outcome.ts';
+import { allowedUrl } from '../url-checks.ts';
+
+/** A callback to a URL that was created here. */
+export interface Callback {
+  /** The call that the URL was created for. */
+  call: CallbackCall;
+  server: RemoteServer;
+  discard: (reason: DiscardReason, detail?: string) => void;
+}
+
+/** The handler's options that recording a callback needs. */
+export type RecordingOptions = Required<Pick<CallbackHandlerOptions, 'agent' | 'maximumQuestions'>>;
+
+interface ThreadCallback extends Callback {
+  thread: AgentThread;
+}
+
+const pending: readonly ToolCallRecord['status'][] = ['started', 'deferred', 'indeterminate'];
+
+/** Records a result or a question in the thread of its call. Discards a message about another call, or about one that has ended. */
+export async function recordCallback(
+  options: RecordingOptions,
+  callback: Callback,
+  message: UserChoiceMessage | ToolResultMessage,
+): Promise<void> {
+  const { call, discard } = callback;
+  if (message.group_id !== call.threadId || message.id !== call.toolCallId) {
+    discard('mismatch');
+    return;
+  }
+  const thread = await options.agent.thread(call.threadId);
+  const record = thread.calls.find(({ toolCallId }) => toolCallId === call.toolCallId);
+  if (record?.toolName !== call.toolName || !pending.includes(record.status)) {
+    discard('ended');
+    return;
+  }
+  if (typeof message.call_id === 'string' && message.call_id !== record.idempotencyKey) {
+    discard('mismatch', 'call_id');
+    return;
+  }
+  const threadCallback = { ...callback, thread };
+  try {
+    if (message.type === 'tool_result') await recordResult(options, threadCallback, message);
+    else await recordQuestion(options, threadCallback, record, message);
+  } catch (error) {
+    if (!isCallEnded(error)) throw error;
+    discard('ended');
+  }
+}
+
+async function recordResult(
+  { agent }: RecordingOptions,
+  { thread, call }: ThreadCallback,
+  message: ToolResultMessage,
+): Promise<void> {
+  await agent.deliver(thread, call.toolCallId, resultOutcome(message), { channel: 'rap' });
+}
+
+async function recordQuestion(
+  { agent, maximumQuestions }: RecordingOptions,
+  { thread, call, server, discard }: ThreadCallback,
+  record: ToolCallRecord,
+  message: UserChoiceMessage,
+): Promise<void> {
+  const responseUrl = allowedUrl(message.response_url, server.origins)?.href;
+  if (responseUrl === undefined) {
+    discard('response-url', message.response_url.slice(0, 500));
+    return;
+  }
+  if (questionCount(thread, record) >= maximumQuestions) {
+    discard('too-many');
+    return;
+  }
+  await agent.requestAnswer(thread, call.toolCallId, choiceQuestion(message, server), {
+    replyTo: { responseUrl },
+  });
+}
+
+/** How many questions a call has asked. */
+function questionCount({ events }: AgentThread, { step, index }: ToolCallRecord): number {
+  return events.filter(
+    (event) =>
+      event.type === 'request-opened' &&
+      event.beside?.step === step &&
+      event.beside.index === index,
+  ).length;
+}
+
+/** Whether an error means that the call has ended in the meantime. */
+export function isCallEnded(error: unknown): boolean {
+  return (
+    HoldpointError.isInstance(error) &&
+    (error.code === 'already-answered' || error.code === 'not-allowed')
+  );
+}
+
+/*
+ * The question of a `user_choice`: pick one of the labels, in their order. Nothing is preselected. The server's default is the
+ * answer of a dismissal if the app allows that; its index is in the metadata in any case.
+ */
+function choiceQuestion(
+  { prompt, choices, default: index }: UserChoiceMessage,
+  { onDismiss }: Pick<RemoteServer, 'onDismiss'>,
+): Question {
+  const key = 'choice';
+  const options = choices.map((label, at) => ({ id: String(at), label }));
+  return {
+    kind: 'choice',
+    text: prompt,
+    fields: [{ key, label: prompt, options, min: 1, max: 1, freeText: 'never' }],
+    allowDismiss: true,
+    metadata: { default: index },
+    ...(onDismiss === 'default' ? { dismissAnswer: [{ key, optionIds: [String(index)] }] } : {}),
+  };
+}

@@ -1,0 +1,88 @@
+/** A URL from the app's options. Throws a `TypeError` if it is not http(s), or has a user name or password. */
+export function serverUrl(url: string | URL, what: string): URL {
+  const parsed = URL.parse(String(url));
+  if (parsed !== null && isPlainHttp(parsed)) return parsed;
+  throw new TypeError(`${what} must be an http(s) URL without a user name and password.`);
+}
+
+/** The URL of a route of a tool server: below its base URL, by default the folder of its endpoint. */
+export function routeUrl(route: string, endpoint: URL, baseUrl: string | URL | undefined): URL {
+  const url = new URL(baseUrl === undefined ? endpoint : serverUrl(baseUrl, 'baseUrl'));
+  const base = baseUrl === undefined ? url.pathname.replace(/[^/]*$/, '') : url.pathname;
+  url.pathname = `${base.replace(/\/+$/, '')}/${route}`;
+  return url;
+}
+
+/**
+ * The origins that answers may be sent to: those that the app lists, by default the endpoint's own. For a loopback endpoint
+ * these are all three spellings of its host.
+ */
+export function allowedOrigins(
+  endpoint: URL,
+  listed: readonly string[] | undefined,
+): ReadonlySet<string> {
+  if (listed === undefined) return new Set(spellingsOf(endpoint));
+  return new Set(listed.map((origin) => serverUrl(origin, 'An allowed origin').origin));
+}
+
+/**
+ * The URL if answers may be sent to it, else `undefined`. Hosts are compared as the URL standard writes them: an address in decimal,
+ * octal, hex or full-width digits is the same address.
+ */
+export function allowedUrl(url: string, origins: ReadonlySet<string>): URL | undefined {
+  const parsed = URL.parse(url);
+  return parsed !== null && isPlainHttp(parsed) && origins.has(parsed.origin) ? parsed : undefined;
+}
+
+/** Whether a URL is http(s) and has no user name and password. */
+export function isPlainHttp({ protocol, username, password }: URL): boolean {
+  return /^https?:$/.test(protocol) && username === '' && password === '';
+}
+
+const loopback = ['localhost', '127.0.0.1', '[::1]'];
+
+function spellingsOf(endpoint: URL): string[] {
+  if (!loopback.includes(endpoint.hostname)) return [endpoint.origin];
+  return loopback.map((hostname) => {
+    const spelling = new URL(endpoint);
+    spelling.hostname = hostname;
+    return spelling.origin;
+  });
+}
+
+/**
+ * The URL at which a runtime reaches this tool server, without a trailing slash. The default is `localhost`: of the host in a request only
+ * the port is used, as the sender could name any host to have the selections sent there.
+ */
+export function ownBaseUrl(baseUrl: string | URL | undefined): (request: Request) => string {
+  if (baseUrl !== undefined) {
+    const own = withoutTrailingSlash(baseUrl);
+    return () => own;
+  }
+  return (request) => {
+    const url = new URL(request.url);
+    url.hostname = 'localhost';
+    return withoutTrailingSlash(url);
+  };
+}
+
+function withoutTrailingSlash(text: string | URL): string {
+  const { origin, pathname } = serverUrl(text, 'baseUrl');
+  return `${origin}${pathname}`.replace(/\/+$/, '');
+}
+
+/** Whether callbacks may be sent to an http(s) URL. Throws a `TypeError` for a listed text that is not an origin. */
+export function callbackOriginCheck(
+  listed: readonly string[] | undefined,
+): (url: string) => boolean {
+  const origins = listed && new Set(listed.map(originOf));
+  return (url) => origins === undefined || origins.has(new URL(url).origin);
+}
+
+function originOf(text: string): string {
+  const url = URL.parse(text);
+  if (url !== null && isPlainHttp(url) && url.href === `${url.origin}/`) return url.origin;
+  throw new TypeError(
+    `${JSON.stringify(text)} in allowedOrigins is not an origin. Use one such as https://agent.example.com.`,
+  );
+}
