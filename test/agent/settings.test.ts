@@ -151,9 +151,9 @@ test.each([
 );
 
 test.each([
-  [0, 'timeout is 0'],
-  [{ stepMs: NaN }, 'timeout.stepMs is NaN'],
-  [{ toolMs: -1 }, 'timeout.toolMs is -1'],
+  [0, 'timeout must be at least 1 and below 2^31; got 0.'],
+  [{ stepMs: NaN }, 'timeout.stepMs must be at least 1 and below 2^31; got NaN.'],
+  [{ toolMs: -1 }, 'timeout.toolMs must be at least 1 and below 2^31; got -1.'],
   [{ tools: { slowerMs: 5 } }, "timeout.tools has 'slowerMs'"],
   [{ tools: { slow: 5 } }, "timeout.tools has 'slow'"],
 ])('a timeout of %o is refused', (timeout, why) => {

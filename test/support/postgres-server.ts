@@ -14,7 +14,7 @@ const language = ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en',
  * written survives such a crash without `fsync`, which only guards against a crash of the machine.
  */
 const settings = [
-  'max_connections=200',
+  'max_connections=500',
   'unix_socket_directories=',
   'wal_writer_delay=10000',
   'fsync=off',
