@@ -37,13 +37,13 @@ export function errorResponse(
   const { code, message } =
     known !== undefined && status !== 500
       ? known
-      : { code: 'internal-error', message: toldOf(error, onError) };
+      : { code: 'internal-error', message: publicErrorText(error, onError) };
   const more = refusedAnswers.length === 0 ? {} : { refusedAnswers };
   return jsonResponse({ error: { code, message }, ...more }, { status });
 }
 
 /** The text for clients about an error that they can't act on: that of `onError`, or a general one if `onError` is missing or throws. */
-export function toldOf(error: unknown, onError?: (error: unknown) => string): string {
+export function publicErrorText(error: unknown, onError?: (error: unknown) => string): string {
   try {
     if (onError !== undefined) return onError(error);
   } catch {

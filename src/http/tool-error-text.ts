@@ -1,4 +1,4 @@
-import { toldOf } from './error-response.ts';
+import { publicErrorText } from './error-response.ts';
 
 /** Which error texts a client gets. */
 export interface ErrorTextOptions {
@@ -19,7 +19,7 @@ export function toolErrorText(
   { redactToolErrors = true, onError }: ErrorTextOptions,
   error: string,
 ): string {
-  return redactToolErrors ? toldOf(new Error(error), onError) : error;
+  return redactToolErrors ? publicErrorText(new Error(error), onError) : error;
 }
 
 /** The same for a call of the tool `toolName`. Errors of `clientTools` happened in the client and are returned unchanged. */

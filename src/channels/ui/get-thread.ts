@@ -1,7 +1,7 @@
 import type { UIMessageChunk } from 'ai';
 import { HoldpointError } from '../../errors.ts';
 import { allowed } from '../../http/authorize.ts';
-import { jsonResponse, toldOf } from '../../http/error-response.ts';
+import { jsonResponse, publicErrorText } from '../../http/error-response.ts';
 import { foreignOrigin } from '../../http/foreign-origin.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { chunkResponse } from './output/chunk-stream.ts';
@@ -44,7 +44,7 @@ function failureOf<RUNTIME_CONTEXT>(
       : {};
   }
   const { failures, retryAt, error } = failure;
-  const text = toldOf(new Error(error), onError);
+  const text = publicErrorText(new Error(error), onError);
   return { failure: { text, failures, ...(retryAt === undefined ? {} : { retryAt }) } };
 }
 

@@ -1,6 +1,6 @@
 import { inertText } from '../../../content/inert-text.ts';
 import { HoldpointError, type HoldpointErrorCode } from '../../../errors.ts';
-import { toldOf } from '../../../http/error-response.ts';
+import { publicErrorText } from '../../../http/error-response.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 
@@ -24,7 +24,7 @@ const disclosed: ReadonlySet<HoldpointErrorCode> = new Set<HoldpointErrorCode>([
 export function runError(error: unknown, onError?: (error: unknown) => string): AgUiEvent {
   const known = HoldpointError.isInstance(error) && disclosed.has(error.code) ? error : undefined;
   if (known === undefined) {
-    return { type: 'RUN_ERROR', message: toldOf(error, onError), code: 'internal-error' };
+    return { type: 'RUN_ERROR', message: publicErrorText(error, onError), code: 'internal-error' };
   }
   const { code, message } = known;
   const name = code === 'requests-open' ? 'NO_RESPONSE_FOR_PENDING' : code;
