@@ -68,6 +68,11 @@ function isAnswerReceiver(value: unknown): value is AnswerReceiver {
   return typeof value === 'object' && value !== null && 'deliver' in value;
 }
 
+/** Whether a tool wants to know when its calls end elsewhere: most agents have none. */
+export function hasReceivers(tools: ToolSet): boolean {
+  return Object.values(tools).some((tool) => answerReceiverOf(tool)?.forget !== undefined);
+}
+
 /** Notifies the tools of calls that continued elsewhere and have ended here without a result: cancelled, expired, given up. */
 export function notifyDropped(
   tools: ToolSet,
