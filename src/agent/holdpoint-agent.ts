@@ -142,8 +142,9 @@ export class HoldpointAgent implements Agent<unknown> {
 
   /** What an outcome from outside is recorded with. */
   async #ending(thread: AgentThread): Promise<EndingInput> {
+    const log = this.#threads.logOf(thread);
     const tools = await this.#context.definedTools();
-    const log = await this.#current(thread);
+    await this.#threads.update(log);
     const { now, generateId } = this.#context;
     return { log, tools, now, generateId };
   }

@@ -56,15 +56,16 @@ export class ModelSteps {
   async take({ decisions, state, signal }: StepInput): Promise<ThreadEvent[]> {
     this.#partial = this.#receiver && new PartialText(this.#receiver);
     const { tools } = decisions;
+    /* Read before the model answers: the calls belong to the step that it was asked for. */
+    const { steps: step } = state.head;
     const modelStep = await untilAborted(this.#generate({ decisions, state, signal }), signal);
-    const { toolCallIds: usedIds, head } = state;
-    const { steps: step } = head;
+    const { usage, finishReason } = modelStep;
+    const metadata = jsonCopy(modelStep.metadata);
+    const { toolCallIds: usedIds } = state;
     const { generateId, now } = this.#context;
     const isKnownTool = (toolName: string): boolean => tools.has(toolName);
     const { message, calls } = recordStep(modelStep, { usedIds, isKnownTool, generateId });
     const verdicts = await untilAborted(decideCalls(decisions, calls, step), signal);
-    const { usage, finishReason } = modelStep;
-    const metadata = jsonCopy(modelStep.metadata);
     this.#count += 1;
     this.#usage = addUsage(this.#usage, usage);
     this.#finishReason = finishReason;
