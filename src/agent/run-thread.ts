@@ -14,7 +14,7 @@ import { nameOf } from './model/traced-model.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { RunOptions } from './run/run-options.ts';
 import { Run, type RunSetting } from './run/run.ts';
-import { refuseNoThread, type ThreadHandles } from './thread-handles.ts';
+import { refuseNonThread, type ThreadHandles } from './thread-handles.ts';
 
 /** What a thread is run with. */
 interface Running {
@@ -32,7 +32,7 @@ export async function runThread(
   thread: AgentThread,
   running: Running,
 ): Promise<AgentResponse> {
-  refuseNoThread(thread);
+  refuseNonThread(thread);
   const { name: agentName, model } = context;
   const facts = { threadId: thread.id, agentName, ...nameOf(model) };
   return traceRun(facts, async (trace) => {

@@ -66,7 +66,7 @@ export class ThreadHandles {
   logOf(thread: AgentThread): ThreadLog {
     const log = this.#logs.get(thread);
     if (log !== undefined) return log;
-    refuseNoThread(thread);
+    refuseNonThread(thread);
     throw new HoldpointError(
       'invalid-input',
       'This thread was opened by another agent; open it here with agent.thread(id).',
@@ -106,7 +106,7 @@ export class ThreadHandles {
 }
 
 /** Throws `invalid-input` for what can't be a thread: JavaScript may pass none, an id, or a promise that it did not await. */
-export function refuseNoThread(thread: unknown): void {
+export function refuseNonThread(thread: unknown): void {
   if (thread instanceof AgentThread) return;
   const given = thread instanceof Promise ? 'a promise' : typeof thread;
   throw new HoldpointError(

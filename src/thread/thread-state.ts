@@ -195,15 +195,6 @@ export function isExpired(
 }
 
 /** All calls of the thread, oldest first. A started call that no run holds is shown as indeterminate. */
-/** The call at a place, with its past. */
-export function callAt(
-  { head, pastCalls }: Readonly<ThreadState>,
-  place: CallPlace,
-): ToolCallRecord | undefined {
-  const isThere = (call: ToolCallRecord): boolean => isSamePlace(place, call);
-  return head.calls.find(isThere) ?? pastCalls.findLast(isThere);
-}
-
 export function callsOf(state: ThreadState, now: number): ToolCallRecord[] {
   const running = isRunning(state.head, now);
   return [

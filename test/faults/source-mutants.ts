@@ -153,7 +153,7 @@ const fleetMutants: readonly SourceMutant[] = [
   {
     promise: 'a run whose thread another has taken over says that it is running',
     file: 'agent/run/lease.ts',
-    from: 'return this.#wasTaken && latestRun(this.#log.state) !== this.#runId;',
+    from: 'return this.#wasAcquired && latestRun(this.#log.state) !== this.#runId;',
     to: 'return false;',
     suite: ['agent/leases', 'a run that lost its lease to another stops'],
     sentence: /AssertionError/,

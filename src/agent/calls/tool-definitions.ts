@@ -40,7 +40,7 @@ export function checkTools(tools: ToolSet): void {
 }
 
 /** The event that starts a call. Without an `execute` the call starts elsewhere, and its outcome is delivered. */
-export function beginningOf(
+export function startEvent(
   { tool }: ToolDefinition,
   { step, index }: CallPlace,
   at: number,

@@ -20,7 +20,7 @@ import {
   cancelOpenEvents,
   expiryEvents,
   interruptEvents,
-  outcomeUnstarted,
+  unstartedOutcome,
   overdueEvents,
 } from '../calls/close-requests.ts';
 import { callAt } from '../../thread/find-call.ts';
@@ -29,7 +29,7 @@ import { type QuestionResult, settled } from '../calls/question-call.ts';
 import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { inputMessageSchemas } from '../model/model-step.ts';
 import { newAnswers } from './check-answers.ts';
-import { type ParsedInput, saysSomething } from './parse-input.ts';
+import { type ParsedInput, hasContent } from './parse-input.ts';
 import type { AnswerOptions } from './run-input.ts';
 
 /** How a thread accepts input. */
@@ -167,7 +167,7 @@ function answerEvents(
   }
   if (response.type !== 'approval-response' || response.approved) return [answered];
   const reason = response.reason?.trim() === '' ? undefined : response.reason;
-  const outcome = outcomeUnstarted(call, reason);
+  const outcome = unstartedOutcome(call, reason);
   return [answered, { type: 'call-ended', at, ...place, outcome }];
 }
 
@@ -207,7 +207,7 @@ const resultSchema = z.discriminatedUnion('status', [
   z.strictObject({
     status: z.literal('succeeded'),
     output: z.custom<JSONValue>((value) => value !== undefined),
-    message: inputMessageSchemas.user.refine(saysSomething, 'must not be empty').optional(),
+    message: inputMessageSchemas.user.refine(hasContent, 'must not be empty').optional(),
   }),
   z.strictObject({
     status: z.literal('failed'),

@@ -139,12 +139,12 @@ async function retryEvents(
 /** Whether the call already has this outcome. Throws `already-answered` if it has another. */
 function isEnded(call: ToolCallRecord, outcome: ToolCallOutcome): boolean {
   if (call.outcome === undefined) return false;
-  if (equalJson(brought(call.outcome), brought(outcome))) return true;
+  if (equalJson(withoutModelOutput(call.outcome), withoutModelOutput(outcome))) return true;
   throw endedOtherwise(call);
 }
 
 /* `toModelOutput` may return something else each time. */
-function brought(outcome: ToolCallOutcome): ToolCallOutcome {
+function withoutModelOutput(outcome: ToolCallOutcome): ToolCallOutcome {
   return outcome.status === 'succeeded' ? { ...outcome, modelOutput: undefined } : outcome;
 }
 

@@ -144,13 +144,13 @@ function namedRequest(item: unknown): string | undefined {
 }
 
 /** Whether a message is more than blank text, which providers reject. */
-export function saysSomething({ content }: Pick<ModelMessage, 'content'>): boolean {
+export function hasContent({ content }: Pick<ModelMessage, 'content'>): boolean {
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   return parts.some((part) => !('text' in part) || part.text.trim() !== '');
 }
 
 function refuseEmpty(message: ModelMessage): void {
-  if (saysSomething(message)) return;
+  if (hasContent(message)) return;
   throw new HoldpointError(
     'invalid-input',
     'The message is empty; providers reject empty messages.',

@@ -21,7 +21,7 @@ export class Lease {
   readonly #log: ThreadLog;
   #runId: string;
   #isHeld = false;
-  #wasTaken = false;
+  #wasAcquired = false;
 
   constructor(context: AgentContext, log: ThreadLog) {
     this.#context = context;
@@ -36,7 +36,7 @@ export class Lease {
 
   /** Whether another run has begun since this one did. */
   get isTakenOver(): boolean {
-    return this.#wasTaken && latestRun(this.#log.state) !== this.#runId;
+    return this.#wasAcquired && latestRun(this.#log.state) !== this.#runId;
   }
 
   /** Whether the lease is over at this moment: nothing may start until a commit has renewed it. */
@@ -51,17 +51,17 @@ export class Lease {
   }
 
   /** Appends what `decide` proposes, and takes the thread if it returns the calls that the run starts with. */
-  async take(
+  async acquire(
     decide: (proposal: Proposal) => readonly ThreadEvent[] | undefined,
   ): Promise<readonly ThreadEvent[]> {
-    const before = this.#wasTaken ? this.#runId : undefined;
+    const before = this.#wasAcquired ? this.#runId : undefined;
     /* To the log, a run that takes its thread again is another run: it may restart the calls that it had started. */
     if (before !== undefined) this.#runId = this.#context.generateId();
     return this.#append((proposal) => {
       const isTakenOver = before !== undefined && latestRun(proposal.state) !== before;
       const begun = isTakenOver ? undefined : decide(proposal);
       this.#isHeld = begun !== undefined;
-      this.#wasTaken = this.#isHeld;
+      this.#wasAcquired = this.#isHeld;
       if (begun === undefined) return;
       proposal.add(this.#event('run-started'), ...begun);
       this.#endWhenDone(proposal);
@@ -98,7 +98,7 @@ export class Lease {
   }
 
   /** Renews the lease until the returned function is called. `onNews` is called when others may have appended. */
-  keep(onNews: () => void): () => void {
+  keepRenewed(onNews: () => void): () => void {
     const { leaseMs, events } = this.#context;
     let renewing: Promise<void> | undefined;
     const renew = async (): Promise<void> => {
@@ -146,11 +146,11 @@ export class Lease {
     if (this.#log.revision > revision) onNews();
   }
 
-  /** Releases the thread after a failure, an abort, or a stop; `said` is the text that the model had streamed. */
-  async letGo(
+  /** Releases the thread after a failure, an abort, or a stop; `partial` is the text that the model had streamed. */
+  async release(
     error: string,
     isAborted: boolean,
-    said: AssistantModelMessage | undefined,
+    partial: AssistantModelMessage | undefined,
   ): Promise<readonly ThreadEvent[]> {
     try {
       return await this.#log.commit((proposal) => {
@@ -158,10 +158,14 @@ export class Lease {
         if (!this.#holds(state)) return;
         const at = this.#context.now();
         const fault = { error, isAborted, at, recoverAt: at + this.#context.leaseMs };
-        if (state.head.run?.isStopping === true && said !== undefined && isModelDue(state.head)) {
+        if (
+          state.head.run?.isStopping === true &&
+          partial !== undefined &&
+          isModelDue(state.head)
+        ) {
           const { steps: step } = state.head;
           const finishReason = 'interrupted';
-          proposal.add({ type: 'step-finished', at, step, message: said, finishReason });
+          proposal.add({ type: 'step-finished', at, step, message: partial, finishReason });
         }
         proposal.add(...faultEvents(this.#context, state, fault));
       });

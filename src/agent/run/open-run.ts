@@ -88,7 +88,7 @@ export class RunOpening {
     if (input.answers.length > 0) this.#accept(expected, input);
     const checking = this.#check(expected.head);
     const checked = (await unlessAborted(checking, signal)) ?? nothingChecked;
-    return lease.take((proposal) => {
+    return lease.acquire((proposal) => {
       if (isTooEarly()) return undefined;
       this.#accept(proposal, input);
       const isCurrent = log.revision === revision;

@@ -6,7 +6,7 @@ import { isSamePlace, type ThreadHead, type ThreadState } from '../../thread/thr
 import { checkApproved } from '../calls/check-approved.ts';
 import { endEvents } from '../calls/close-requests.ts';
 import { applyRules, type DecisionInput } from '../calls/decide-calls.ts';
-import { beginningOf, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import { startEvent, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { type DeliveredOutcome, parseDelivered, recordedOutcome } from '../input/accept-outcome.ts';
 import type { AgentContext } from './agent-context.ts';
 import { retryTime } from './retry-time.ts';
@@ -106,7 +106,7 @@ async function restartOf(
   if (definition === undefined || definition.asking !== undefined) return [];
   const { toolCallId, toolName, input } = call;
   const decision = await applyRules(rules, definition, { toolCallId, toolName, input });
-  return decision.type === 'run' ? [beginningOf(definition, call, now())] : [];
+  return decision.type === 'run' ? [startEvent(definition, call, now())] : [];
 }
 
 /** The events recording that calls which were due to be recovered are still unknown, and when to retry. */

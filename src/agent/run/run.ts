@@ -81,7 +81,9 @@ export class Run {
   /** Works until the run no longer holds the thread, and renews the lease meanwhile. */
   async #work(): Promise<void> {
     this.#signal.beginRun();
-    const stopRenewing = this.#lease.isHeld ? this.#lease.keep(() => this.#notice()) : undefined;
+    const stopRenewing = this.#lease.isHeld
+      ? this.#lease.keepRenewed(() => this.#notice())
+      : undefined;
     try {
       if (!this.#lease.isHeld) this.#signal.signal.throwIfAborted();
       while (this.#lease.isHeld) await this.#continue();
@@ -216,7 +218,7 @@ export class Run {
   async #endEarly(failure: unknown): Promise<RunEnd> {
     const error = errorText(failure).slice(0, 500).toWellFormed();
     const events = this.#lease.isHeld
-      ? await this.#lease.letGo(error, this.#signal.isAbort(failure), this.#steps.partial)
+      ? await this.#lease.release(error, this.#signal.isAbort(failure), this.#steps.partial)
       : [];
     if (!this.#signal.isStop(failure)) throw failure;
     this.#setting.onEvents(events);
