@@ -85,7 +85,7 @@ export interface RecordedReply {
   end: number;
   /** The last step of the reply. */
   step: ThreadEventOf<'step-finished'> | undefined;
-  /** Whether a later message has come, so that no run adds to this reply. */
+  /** Whether a later message has arrived, so that no run adds to this reply. */
   isOver: boolean;
 }
 

@@ -39,7 +39,7 @@ export class HeldStream {
 
   /**
    * Yields the thread after each poll while it waits for calls elsewhere: until one of them ends or asks, the time is over, or the reader
-   * has gone. Yields nothing for a thread that waits for anything else.
+   * has left. Yields nothing for a thread that waits for anything else.
    */
   async *follow(thread: AgentThread): AsyncGenerator<AgentThread, void> {
     const { holdOpenMs = 0, pollMs = 500, wait = timer } = this.#options;

@@ -16,7 +16,7 @@ import type { RunOptions } from './run/run-options.ts';
 import { Run, type RunSetting } from './run/run.ts';
 import { refuseNonThread, type ThreadHandles } from './thread-handles.ts';
 
-/** What a thread is run with. */
+/** The inputs of `runThread`. */
 interface Running {
   input: RunInput;
   /** Checked. */

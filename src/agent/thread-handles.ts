@@ -23,7 +23,7 @@ export class ThreadHandles {
     this.#clock = clock;
   }
 
-  /** A thread from the store, or a new one. Writes nothing but calls that were found to be lost. */
+  /** A thread from the store, or a new one. Writes nothing, except that calls were found to be lost. */
   async open(threadId: string = this.#context.generateId()): Promise<AgentThread> {
     const { thread, log } = await this.#open(threadId);
     const { head } = log.state;
@@ -105,7 +105,7 @@ export class ThreadHandles {
   }
 }
 
-/** Throws `invalid-input` for what can't be a thread: JavaScript may pass none, an id, or a promise that it did not await. */
+/** Throws `invalid-input` for a value that is not a thread: JavaScript may pass none, an id, or a promise that it did not await. */
 export function refuseNonThread(thread: unknown): void {
   if (thread instanceof AgentThread) return;
   const given = thread instanceof Promise ? 'a promise' : typeof thread;

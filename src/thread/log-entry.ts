@@ -117,7 +117,7 @@ export async function verifyEntry(
   entry: LogEntry,
   { revision, hash: previous }: LogEnd,
 ): Promise<EntryContent> {
-  /* The text first: there is no use in parsing a text with a wrong hash. */
+  /* The hash first: a text with a wrong hash is not parsed. */
   if (verified.get(entry) !== previous && !(await isRight(entry.text, previous))) {
     /* If it can't be parsed, that error says more. */
     readEntry(entry);

@@ -155,7 +155,7 @@ export function isUnfinished({ status }: Pick<ToolCallRecord, 'status'>): boolea
   return status === 'started' || status === 'indeterminate';
 }
 
-/** Whether a run has not ended but its lease has expired: its process is gone or has stalled. */
+/** Whether a run has not ended but its lease has expired: its process has died or stalled. */
 export function isAbandoned({ run }: ThreadHead, now: number): boolean {
   return run !== undefined && now >= run.leaseUntil;
 }

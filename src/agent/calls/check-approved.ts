@@ -22,8 +22,8 @@ export interface ApprovedCall {
 }
 
 /**
- * The last check before an approved call starts: the events that start it (or let its provider run it), or that say why it must not. What
- * was shown is recomputed from the stored bytes; if it differs, the call is asked about again.
+ * The last check before an approved call starts: the events that start it (or let its provider run it), or those that record why it must
+ * not. What was shown is recomputed from the stored bytes; if it differs, the call is asked about again.
  */
 export async function checkApproved(
   input: DecisionInput,
@@ -154,7 +154,7 @@ export async function checkApprovedCalls(
   return new Map(checked.filter(([, events]) => events.length > 0));
 }
 
-/** Those calls, with their requests. */
+/** The approved calls in `head` that can start now, with their requests. */
 function approvedCalls(state: ThreadState, head: ThreadHead): ApprovedCall[] {
   const justEnded = new Map(
     head.newlyPast.requests.map((ended) => [ended.request.requestId, ended]),

@@ -50,7 +50,7 @@ export interface PreliminaryResult extends ToolCall {
   preliminary: true;
 }
 
-/** What a call is executed with. */
+/** The inputs of `executeCall`. */
 interface CallOptions {
   threadId: string;
   messages: () => readonly ModelMessage[];
@@ -203,8 +203,8 @@ export interface Later {
 }
 
 /**
- * Like `later`, with a deadline in milliseconds: a call without an outcome by then fails when the thread is next run (a worker does
- * that), and a later outcome is refused. The model is told that it is unknown whether the call took effect.
+ * Like `later`, with a deadline in milliseconds: a call without an outcome by then fails when the thread is next run (a worker does that),
+ * and a later outcome is refused. The error that the model gets says that it is unknown whether the call took effect.
  *
  * Throws a `TypeError` unless `milliseconds` is a number above 0.
  *

@@ -79,7 +79,7 @@ export function acceptInput(
   );
 }
 
-/** The messages that are new: not those that the client has sent before, by its own id for them. */
+/** The new messages: those whose client id is not recorded yet, or that have none. */
 function newMessages(
   { messages, head }: Readonly<ThreadState>,
   { messages: sent, messageId }: ParsedInput,
@@ -125,7 +125,7 @@ function refuseMessage(
   }
 }
 
-/** Throws `not-allowed` unless the last message came from the app, has no reply, and has `messageId` where that is given. */
+/** Throws `not-allowed` unless the last message came from the app, has no reply, and has the `messageId`, if given. */
 export function refuseRetraction(
   { threadId, head, messages }: Readonly<ThreadState>,
   messageId: string | undefined,
@@ -140,7 +140,7 @@ export function refuseRetraction(
   );
 }
 
-/** What answers are recorded with. */
+/** The inputs for recording answers. */
 interface Recording {
   tools: ToolDefinitions;
   head: Readonly<ThreadHead>;

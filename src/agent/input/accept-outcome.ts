@@ -21,7 +21,7 @@ export type DeliveredOutcome =
 /** How an indeterminate call is settled; `retry` is a new approval of the same call. */
 export type SettledOutcome = DeliveredOutcome | { status: 'retry' };
 
-/** What an outcome from outside is recorded with. */
+/** The inputs for recording an outcome from outside. */
 export interface EndingInput {
   log: ThreadLog;
   tools: ToolDefinitions;
@@ -29,7 +29,7 @@ export interface EndingInput {
   generateId: () => string;
 }
 
-/** Which call ended, how, and who says so. */
+/** Which call ended, how, and who reported it. */
 interface Ending<OUTCOME> {
   toolCallId: string;
   outcome: OUTCOME;

@@ -8,9 +8,9 @@ import type { ThreadState } from '../../thread/thread-state.ts';
 /** An event of a thread, as listeners receive it. */
 export interface AgentEvent<TYPE extends ThreadEventType = ThreadEventType> {
   threadId: string;
-  /** The event as it stands in the log, which names a call by its `step` and `index`. */
+  /** The event as stored in the log, which names a call by its `step` and `index`. */
   event: ThreadEventOf<TYPE>;
-  /** The call that the event is about: its id, its tool and its input. `undefined` for an event that is about no call. */
+  /** The call that the event is about: its id, its tool and its input. `undefined` for an event that is not about a call. */
   toolCall: ThreadEventOf<TYPE> extends CallPlace ? ToolCall : ToolCall | undefined;
 }
 

@@ -9,11 +9,11 @@ import { faultEvents, stopEvents } from './lost-calls.ts';
 /* How often a run polls for events of other processes, in milliseconds. */
 const watchMs = 1_000;
 
-/** Another run took over the thread, because our lease was over. */
+/** Another run took over the thread, because our lease had expired. */
 export class LeaseLost extends Error {}
 
 /**
- * One run's lease on a thread: no other run starts until it is over, and it is renewed while the run lives. All of the run's appends go
+ * One run's lease on a thread: no other run starts until it expires, and it is renewed while the run lives. All of the run's appends go
  * through it, so that a run whose thread was taken over appends nothing more.
  */
 export class Lease {
@@ -39,7 +39,7 @@ export class Lease {
     return this.#wasAcquired && latestRun(this.#log.state) !== this.#runId;
   }
 
-  /** Whether the lease is over at this moment: nothing may start until a commit has renewed it. */
+  /** Whether the lease has expired: nothing may start until a commit has renewed it. */
   get isOver(): boolean {
     const { run } = this.#log.state.head;
     return run?.runId !== this.#runId || this.#context.now() >= run.leaseUntil;
@@ -69,9 +69,9 @@ export class Lease {
   }
 
   /**
-   * Appends what `make` returns for the newest state, and the run's end when nothing is left to do. Throws `LeaseLost` when another run
-   * has taken over the thread; then nothing is appended but facts (`evenWhenLost`). Nor is anything but facts once a stop was requested:
-   * check `isStopping` afterwards.
+   * Appends what `make` returns for the newest state, and the run's end when nothing is left to do. Throws `LeaseLost` when another run has
+   * taken over the thread; then only facts are appended (`evenWhenLost`). After a stop request, too, only facts are appended: check
+   * `isStopping` afterwards.
    */
   async commit(
     make: (proposal: Proposal) => readonly ThreadEvent[],
@@ -108,7 +108,7 @@ export class Lease {
         });
         onNews();
       } catch {
-        /* A failed renewal is retried in time: two may fail before the lease is over. */
+        /* A failed renewal is retried in time: two may fail before the lease expires. */
       }
       renewing = undefined;
     };
@@ -170,7 +170,7 @@ export class Lease {
         proposal.add(...faultEvents(this.#context, state, fault));
       });
     } catch {
-      /* The store is unavailable, and the run fails for its own reason; its lease will run out. */
+      /* The store is unavailable, and the run fails for its own reason; its lease will expire. */
       return [];
     }
   }

@@ -18,14 +18,14 @@ export interface Attempt extends CallPlace {
   attempt: number;
 }
 
-/** An attempt that has finished, and what came of it. */
+/** An attempt that has finished, and its result. */
 export interface Finished {
   attempt: Attempt;
   execution: Execution;
 }
 
 /**
- * Records results through `commit`, which holds the lease, and retries where the store fails. Throws `LeaseLost` when another run has the
+ * Records results through `commit`, which holds the lease, and retries if the store fails. Throws `LeaseLost` when another run has the
  * thread; after any other failure the app gets the results in `onUnrecorded`.
  */
 export async function recordResults(
@@ -101,7 +101,7 @@ function lateEvents(
   return [{ type: 'late-result', at, ...place, attempt, outcome }];
 }
 
-/** Passes results that the store does not take to the app. */
+/** Passes results that the store does not accept to the app. */
 function passUnrecorded(
   { onUnrecorded }: AgentContext,
   { state }: ThreadLog,

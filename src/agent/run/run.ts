@@ -21,7 +21,7 @@ import { RunSignal } from './run-signal.ts';
 import { AnswerSending, sentEvents } from './send-answers.ts';
 import { ModelSteps } from './take-step.ts';
 
-/** What a run works with. */
+/** The settings of a run. */
 export interface RunSetting {
   log: ThreadLog;
   tools: ToolDefinitions;
@@ -101,7 +101,7 @@ export class Run {
     this.#executions.wake();
   }
 
-  /** One advance. A run that stalled past its lease takes the thread again where no other run has begun. */
+  /** One advance. A run that stalled past its lease takes the thread again if no other run has begun. */
   async #continue(): Promise<void> {
     if (this.#lease.isStopping) this.#signal.stop();
     try {
@@ -112,7 +112,7 @@ export class Run {
     }
   }
 
-  /** Waits for the calls that still run here but are lost to the log, and takes the thread again. */
+  /** Waits for the calls that still run here but are recorded as lost, and takes the thread again. */
   async #takeAgain(): Promise<void> {
     const { signal } = this.#signal;
     while (!this.#lease.isTakenOver) {
@@ -184,7 +184,7 @@ export class Run {
   }
 
   async #askModel(): Promise<void> {
-    /* Nothing starts when the lease is over: this renews it, or finds that another run has the thread. */
+    /* Nothing starts when the lease has expired: this renews it, or finds that another run has the thread. */
     if (this.#lease.isOver) return this.#commit(() => []);
     const { state } = this.#log;
     this.#signal.beginStep();

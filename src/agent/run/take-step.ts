@@ -14,7 +14,7 @@ import type { DeltaReceiver } from '../model/streaming-model.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunEnd } from './run-end.ts';
 
-/** What a step is taken with. */
+/** The inputs of `ModelSteps.take`. */
 interface StepInput {
   decisions: DecisionInput;
   state: Readonly<ThreadState>;

@@ -110,7 +110,7 @@ export function applyAnswerDelivered(
   head.unsentAnswers = others;
 }
 
-/** Drops the unsent answer of a call whose attempt is over. Throws `log-tampered` where its question is still open. */
+/** Drops the unsent answer of a call whose attempt is over. Throws `log-tampered` if its question is still open. */
 export function endAsking(draft: HeadDraft, event: ThreadEvent, place: CallPlace): void {
   refuseOpenDuring(draft, event, place);
   dropUnsent(draft, place);

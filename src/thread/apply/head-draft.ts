@@ -39,7 +39,7 @@ export function headOf({ head, requests }: HeadDraft): ThreadHead {
   return { ...head, openRequests: [...requests.values()] };
 }
 
-/** The open call at a place. Throws `log-tampered` where there is none, or where it has another status. */
+/** The open call at a place. Throws `log-tampered` if there is none, or if it has another status. */
 export function openCallAt(
   { head: { calls } }: HeadDraft,
   event: ThreadEvent,

@@ -119,7 +119,7 @@ interface DeliveredMessage extends RequestFacts, Enterable {
   follows: string | undefined;
 }
 
-/** A call was started, its run is gone, and its outcome is unknown. */
+/** A call was started, its run has ended or died, and its outcome is unknown. */
 interface IndeterminateMessage extends CallFacts {
   type: 'indeterminate';
   /** The `traceparent` that is stored with the approval. */
