@@ -117,9 +117,8 @@ export async function verifyEntry(
   entry: LogEntry,
   { revision, hash: previous }: LogEnd,
 ): Promise<EntryContent> {
-  /* The hash first: a text with a wrong hash is not parsed. */
   if (verified.get(entry) !== previous && !(await isRight(entry.text, previous))) {
-    /* If it can't be parsed, that error says more. */
+    /* A text that can't be parsed has a more precise error. */
     readEntry(entry);
     throw changed(revision + 1);
   }

@@ -20,8 +20,8 @@ export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   extends HoldOptions, OriginOptions, ThreadViewOptions {
   agent: Pick<Agent<RUNTIME_CONTEXT>, 'thread' | 'stream' | 'respond' | 'deliver'>;
   /**
-   * Called before anything of the thread is read. `undefined`, or no principal, is 403; a `Response` is sent unchanged; an error that it
-   * throws is 500.
+   * Called before anything of the thread is read. A result without a principal, or `undefined`, is refused with 403; a `Response` is sent
+   * unchanged; an error that it throws becomes a 500.
    */
   authorize: Authorize<RUNTIME_CONTEXT>;
   /**

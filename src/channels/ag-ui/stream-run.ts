@@ -100,7 +100,7 @@ async function follow<RUNTIME_CONTEXT>(
   return held.hasResult(run.thread);
 }
 
-/* Reads without waiting for the client: a run goes at the pace of its reader, and no client may hold it. */
+/* Reads without waiting for the client: a run advances at the pace of its reader, and a slow client must not delay it. */
 async function readStream<RUNTIME_CONTEXT>(
   { thread, backlog }: RequestedRun<RUNTIME_CONTEXT>,
   events: RunEvents,

@@ -106,7 +106,7 @@ function pickList(asked: AskedField): PickList {
   };
 }
 
-/* A question of `user_choice` looks as `getUserChoice` does: without numbers. */
+/* A question of `user_choice` is shown as by `getUserChoice`: without numbers. */
 function isUserChoice({ field, request: { kind } }: AskedField): boolean {
   return kind === 'choice' && field.freeText === 'optional' && field.max === 1;
 }

@@ -80,7 +80,7 @@ async function askAll(
 
 interface AskResult {
   answer: UserInputResponseContent | undefined;
-  /** Whether nothing else can be asked: the person or the terminal is gone. */
+  /** Whether nothing else can be asked: the person has left, or the terminal is lost. */
   isLast: boolean;
 }
 

@@ -48,7 +48,7 @@ export class Page {
     this.add(this.paint.faint(position));
   }
 
-  /** Adds who asked; nothing where the app has named nobody. */
+  /** Adds who asked; nothing if the app named no one. */
   requester(requestedBy: unknown): void {
     const requester = requesterText(requestedBy);
     if (requester === undefined) return;

@@ -29,7 +29,7 @@ export async function postChat<RUNTIME_CONTEXT>(
   return runChat(options, request, posted);
 }
 
-/** Ends the run that is in progress on the thread, and responds when it has ended. */
+/** Stops the thread's current run, and responds when it has ended. */
 async function stopRun<RUNTIME_CONTEXT>(
   { agent }: UiHandlerOptions<RUNTIME_CONTEXT>,
   { asked, runOptions: { principal, channel } }: Posted<ChatRequest, RUNTIME_CONTEXT>,

@@ -4,7 +4,7 @@ import { HoldpointError } from '../../../errors.ts';
 import type { RefusedAnswer } from '../../../http/error-response.ts';
 import { withFirst } from '../output/chunk-stream.ts';
 
-/** What came of an input: a run without the answers that were refused, or the error that refuses the whole input. */
+/** The result of an input: a run without the answers that were refused, or the error that refuses the whole input. */
 export type StartedInput =
   | { type: 'started'; events: AsyncIterable<AgentStreamEvent>; refused: RefusedAnswer[] }
   | { type: 'refused'; error: unknown; refused: RefusedAnswer[] };

@@ -18,12 +18,12 @@ export function chunkStream(
   );
 }
 
-/** Reads chunks that have no reader any more to their end: a run that nobody reads would stay unfinished and hold its thread. */
+/** Reads the remaining chunks after their reader has left: an unread run would never finish, and would hold its thread. */
 export async function drain(chunks: AsyncGenerator<UIMessageChunk, void>): Promise<void> {
   try {
     while ((await chunks.next()).done !== true);
   } catch {
-    /* The run has recorded how it ended, and nobody reads the error. */
+    /* The run has recorded how it ended, and there is no reader for the error. */
   }
 }
 

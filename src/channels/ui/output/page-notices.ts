@@ -11,7 +11,7 @@ export interface NoticeContext {
   position: PagePosition;
   /** The thread's revision before it recorded what the page sent. */
   before: number;
-  /** The revision that the page says it shows. */
+  /** The revision that the page shows, according to its request. */
   seen: number | undefined;
   refused: readonly RefusedAnswer[];
   /** Whether the page sent answers and a message, which begins another turn than theirs. */
