@@ -126,7 +126,7 @@ function refuseThreadId(threadId: unknown): void {
   if (valid) return;
   throw new HoldpointError(
     'invalid-input',
-    'A thread id must be 1 to 256 characters of well-formed text.',
+    'A thread id must be a well-formed string of 1 to 256 characters.',
   );
 }
 
@@ -138,7 +138,7 @@ function refuseOtherAgent(
   if (!created || agent === name) return;
   throw new HoldpointError(
     'wrong-agent',
-    `Thread ${threadId} belongs to ${called(agent)}, and this is ${called(name)}. ` +
+    `Thread ${threadId} belongs to ${called(agent)}, not to ${called(name)}. ` +
       `Use an agent created with ${nameOption(agent)}; or take the thread over with agent.adopt(thread).`,
   );
 }
@@ -156,7 +156,7 @@ export function checkedName(name: unknown): string | undefined {
   const isName =
     typeof name === 'string' && name.length > 0 && name.length <= 100 && name.isWellFormed();
   if (name === undefined || (isName && !name.includes('\0'))) return name;
-  throw new TypeError('name must be a text of 1 to 100 characters.');
+  throw new TypeError('name must be a string of 1 to 100 characters.');
 }
 
 /** Throws `thread-busy` while a run holds the thread. */

@@ -166,7 +166,7 @@ function hashOf(body: string, previous: string): string | Promise<string> {
 function changed(revision: number): HoldpointError {
   return new HoldpointError(
     'log-tampered',
-    `The log was changed: what is stored from revision ${revision} on is not what was recorded, or an earlier entry is not. Restore the thread from a backup.`,
+    `The log was changed at revision ${revision} or earlier: it differs from what was recorded. Restore the thread from a backup.`,
   );
 }
 
@@ -193,7 +193,7 @@ function upgraded(json: unknown): unknown {
   if (version > entryVersion) {
     throw new HoldpointError(
       'unsupported-version',
-      `The log has an entry of version ${version}, and this holdpoint reads versions up to ${entryVersion}. Upgrade holdpoint to open the thread.`,
+      `The log has an entry of version ${version}, but this holdpoint reads versions up to ${entryVersion}. Upgrade holdpoint to open the thread.`,
     );
   }
   return upgrades.slice(version - 1).reduce((entry, upgrade) => upgrade(entry), json);

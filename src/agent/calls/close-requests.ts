@@ -31,7 +31,7 @@ export function overdueEvents(head: ThreadHead, now: number): ThreadEvent[] {
   return head.calls
     .filter((call) => call.status === 'deferred' && isExpired(call, now))
     .flatMap((call) =>
-      endEvents(head, { ...endOfDeferred(call, 'The result did not come in time.'), at: now }),
+      endEvents(head, { ...endOfDeferred(call, 'The result did not arrive in time.'), at: now }),
     );
 }
 

@@ -161,7 +161,7 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
 function recordable(output: unknown): JSONValue {
   try {
     if (typeof output === 'function' || typeof output === 'symbol') {
-      throw new TypeError(`JSON has no ${typeof output}.`);
+      throw new TypeError(`JSON can't express a ${typeof output}.`);
     }
     toJson(output);
     const text = JSON.stringify(output);

@@ -136,7 +136,7 @@ export function refuseRetraction(
   const which = messageId === undefined ? 'The last message' : `Message ${messageId}`;
   throw new HoldpointError(
     'not-allowed',
-    `${which} of thread ${threadId} can't be withdrawn: only the last message can be, while it has no reply. Send a new message instead.`,
+    `${which} of thread ${threadId} can't be retracted: only the last message can be, while it has no reply. Send a new message instead.`,
   );
 }
 

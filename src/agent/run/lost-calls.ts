@@ -90,6 +90,6 @@ export function abandonedEvents(
 ): ThreadEvent[] {
   const at = context.now();
   if (!isAbandoned(state.head, at)) return [];
-  const error = 'The process of the run died or stalled: its lease is over.';
+  const error = 'The process of the run died or stalled: its lease has expired.';
   return faultEvents(context, state, { error, isAborted: false, at, recoverAt: at });
 }

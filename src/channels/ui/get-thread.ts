@@ -58,7 +58,7 @@ function requested({ url }: Request): { threadId: string; isStream: boolean } {
   if (threadId !== undefined) return { threadId, isStream: true };
   throw new HoldpointError(
     'invalid-input',
-    `The URL path ${JSON.stringify(pathname)} names no thread; request ?id=<id>, or a path that ends with /<id>/stream.`,
+    `The URL path ${JSON.stringify(pathname)} does not name a thread; request ?id=<id>, or a path that ends with /<id>/stream.`,
   );
 }
 

@@ -58,6 +58,6 @@ export function openCallAt(
 export function tampered(event: ThreadEvent, why: string): HoldpointError {
   return new HoldpointError(
     'log-tampered',
-    `The log is damaged: '${event.type}' can't come here, as ${why}.`,
+    `The log is damaged: event '${event.type}' can't occur here, because ${why}.`,
   );
 }
