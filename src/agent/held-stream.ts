@@ -25,16 +25,20 @@ export function checkHold({ holdOpenMs = 0 }: HoldOptions): void {
 export class HeldStream {
   readonly #agent: Pick<Agent, 'thread' | 'respond'>;
   readonly #options: HoldOptions;
-  readonly #gone: AbortSignal;
+  readonly #disconnected: AbortSignal;
   readonly #ended = new AbortController();
   #until: AbortSignal | undefined;
   /** The number of awaited calls when the thread was last followed. */
   #before = 0;
 
-  constructor(agent: Pick<Agent, 'thread' | 'respond'>, options: HoldOptions, gone: AbortSignal) {
+  constructor(
+    agent: Pick<Agent, 'thread' | 'respond'>,
+    options: HoldOptions,
+    disconnected: AbortSignal,
+  ) {
     this.#agent = agent;
     this.#options = options;
-    this.#gone = gone;
+    this.#disconnected = disconnected;
   }
 
   /**
@@ -71,7 +75,7 @@ export class HeldStream {
     const stop = (): void => over.abort();
     /* A wait that rejects when its signal aborts has ended, too. */
     void wait(holdOpenMs, this.#ended.signal).then(stop, stop);
-    return AbortSignal.any([over.signal, this.#gone]);
+    return AbortSignal.any([over.signal, this.#disconnected]);
   }
 
   #awaited({ activeRequests, calls }: AgentThread): number {

@@ -3,7 +3,7 @@ import { parseInput } from '../../agent/input/parse-input.ts';
 import type { RunOptions } from '../../agent/run/run-options.ts';
 import { HoldpointError } from '../../errors.ts';
 import { errorResponse, jsonResponse } from '../../http/error-response.ts';
-import { type Posted, takePost } from '../../http/take-post.ts';
+import { type Posted, receivePost } from '../../http/receive-post.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { acceptAnswers } from './input/accept-answers.ts';
 import { type ChatRequest, parseChatRequest } from './input/chat-request.ts';
@@ -19,7 +19,7 @@ export async function postChat<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
 ): Promise<Response> {
-  const posted = await takePost(options, request, {
+  const posted = await receivePost(options, request, {
     parse: parseChatRequest,
     maximumBodyBytes: 1_048_576,
     channel: 'ui',
@@ -43,7 +43,7 @@ async function stopRun<RUNTIME_CONTEXT>(
 async function runChat<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
-  { asked, runOptions: by, gone }: Posted<ChatRequest, RUNTIME_CONTEXT>,
+  { asked, runOptions: by, disconnected }: Posted<ChatRequest, RUNTIME_CONTEXT>,
 ): Promise<Response> {
   const { agent, convertDataPart, clientTools = [], headers, onError } = options;
   const { threadId, outputs = [], whilePending, revision: seen } = asked;
@@ -66,11 +66,19 @@ async function runChat<RUNTIME_CONTEXT>(
     return errorResponse(started.error, onError, refused);
   }
   const { events } = started;
-  const run = { options, runOptions, thread, events, position, before, gone: gone.signal };
+  const run = {
+    options,
+    runOptions,
+    thread,
+    events,
+    position,
+    before,
+    disconnected: disconnected.signal,
+  };
   const isSplit = position.type !== 'message' && items.length > refused.length + 1;
   const context = { thread, position, before, seen, refused, isSplit };
   const chunks = withNotices(chatChunks(run), context);
-  return chunkResponse({ request, chunks, gone, headers });
+  return chunkResponse({ request, chunks, disconnected, headers });
 }
 
 /** Throws `invalid-input` or `requests-open` for an edit that the agent would refuse, before the message that it replaces is retracted. */

@@ -39,7 +39,7 @@ interface Streamed {
   request: Request;
   chunks: AsyncGenerator<UIMessageChunk, void>;
   /** Aborted here when the page disconnects. */
-  gone: AbortController;
+  disconnected: AbortController;
   headers: Record<string, string> | undefined;
 }
 
@@ -47,9 +47,9 @@ interface Streamed {
  * The response that streams chunks. A server reports that a page has disconnected in one of two ways: it cancels the body, or aborts the
  * request.
  */
-export function chunkResponse({ request, chunks, gone, headers }: Streamed): Response {
+export function chunkResponse({ request, chunks, disconnected, headers }: Streamed): Response {
   const leave = (): void => {
-    gone.abort(new DOMException('The page has disconnected.', 'AbortError'));
+    disconnected.abort(new DOMException('The page has disconnected.', 'AbortError'));
     void drain(chunks);
   };
   if (request.signal.aborted) leave();

@@ -21,11 +21,11 @@ export interface Posted<PARSED, RUNTIME_CONTEXT> {
   /** The options of the run. */
   runOptions: Authorized<RUNTIME_CONTEXT> & { channel: string; signal?: AbortSignal };
   /** The response aborts it when the client disconnects. */
-  gone: AbortController;
+  disconnected: AbortController;
 }
 
 /** Parses and authorizes a POST request; returns the response that refuses it if it fails. Does not read the thread. */
-export async function takePost<PARSED extends { threadId: string }, RUNTIME_CONTEXT>(
+export async function receivePost<PARSED extends { threadId: string }, RUNTIME_CONTEXT>(
   options: PostOptions<RUNTIME_CONTEXT>,
   request: Request,
   format: PostFormat<PARSED>,
@@ -39,12 +39,12 @@ export async function takePost<PARSED extends { threadId: string }, RUNTIME_CONT
   const caller = await allowed(options, request, asked.threadId);
   if (caller instanceof Response) return caller;
   const { principal, channel = format.channel, runtimeContext } = caller;
-  const gone = new AbortController();
+  const disconnected = new AbortController();
   const runOptions = {
     principal,
     channel,
     ...(runtimeContext === undefined ? {} : { runtimeContext }),
-    ...(abortOnDisconnect ? { signal: gone.signal } : {}),
+    ...(abortOnDisconnect ? { signal: disconnected.signal } : {}),
   };
-  return { asked, runOptions, gone };
+  return { asked, runOptions, disconnected };
 }
