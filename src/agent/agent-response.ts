@@ -89,7 +89,7 @@ export interface RecordedReply {
   isOver: boolean;
 }
 
-/** The reply to the message with this id; `undefined` where the thread does not have that message. */
+/** The reply to the message with this id; `undefined` if the thread does not have that message. */
 export function recordedReply(
   { events, messages, head }: Readonly<ThreadState>,
   messageId: string,

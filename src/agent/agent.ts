@@ -67,8 +67,8 @@ export interface Agent<
     options?: AnswerOptions,
   ): Promise<void>;
   /**
-   * Asks for approval of something that is not a tool call, such as a stage of the app's own workflow. The answer comes through `run` or
-   * `respond` like any other, and is recorded as `request-answered`. Rejects with `invalid-input` for an `expiresAfterMs` that is not a
+   * Asks a person to approve something that is not a tool call, such as a stage of the app's own workflow. The answer comes through `run`
+   * or `respond` like any other, and is recorded as `request-answered`. Rejects with `invalid-input` for an `expiresAfterMs` that is not a
    * number of milliseconds.
    */
   requestApproval(
@@ -113,8 +113,8 @@ export interface Agent<
     options?: AnswerOptions,
   ): Promise<void>;
   /**
-   * Withdraws the app's last message while it has no reply: one that the provider rejects, or a typing error. The message leaves the
-   * history; the log keeps it and records the withdrawal, and the thread is as it was before the message. With `messageId`, only the
+   * Retracts the app's last message while it has no reply: one that the provider rejects, or a typing error. The message leaves the
+   * history; the log keeps it and records the retraction, and the thread is as it was before the message. With `messageId`, only the
    * message with that id.
    *
    * Rejects with `not-allowed` if the last message is another one or has a reply, and with `thread-busy` while the thread is being run.
@@ -132,7 +132,10 @@ export interface Agent<
    * lease has expired.
    */
   stop(thread: AgentThread, options?: AnswerOptions): Promise<void>;
-  /** Cancels open requests, deferred calls, and approved calls that have not started. The model learns of it in the next run. */
+  /**
+   * Cancels open requests, deferred calls, and approved calls that have not started. In the next run the model receives that they were
+   * cancelled.
+   */
   cancel(thread: AgentThread, reason?: string): Promise<AgentResponse<CALL>>;
   /**
    * Restores a thread from its JSON form (text or object) and returns its handle. Written if the store does not have the thread, opened

@@ -7,7 +7,7 @@ import type {
 
 /**
  * Why a response does not fit a question, in words for its sender; `undefined` if it fits. A response must answer every field once, with as
- * many of the field's options as it allows, and with text only where the field takes text.
+ * many of the field's options as it allows, and with text only if the field takes text.
  */
 export function whyNotAnswer(
   { fields, allowDismiss }: QuestionRequestContent,

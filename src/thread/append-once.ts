@@ -1,7 +1,7 @@
 import { HoldpointError } from '../errors.ts';
 import type { LogEnd, LogEntry, ThreadStore, ThreadSummary } from './thread-store.ts';
 
-/** An entry, where it goes, and the summary that comes with it. */
+/** An entry, the log end that it follows, and the summary to store with it. */
 interface Append {
   end: LogEnd;
   entry: LogEntry;

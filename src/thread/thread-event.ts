@@ -79,7 +79,7 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     place: z.strictObject(place).optional(),
     ...by,
   }),
-  /** The last message from the app was withdrawn before the model had replied to it, and left the history. */
+  /** The last message from the app was retracted before the model had replied to it, and left the history. */
   z.strictObject({ type: z.literal('message-retracted'), ...always, ...by }),
   /** A run holds the thread until `leaseUntil`, in milliseconds since 1970. */
   z.strictObject({

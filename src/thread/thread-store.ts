@@ -11,7 +11,7 @@ export interface LogEntry {
   readonly text: string;
 }
 
-/** Where a log ends, and so where the next entry must follow. */
+/** The end of a log, which the next entry must follow. */
 export interface LogEnd {
   /** How many events the log has; 0 for a thread that was never written. */
   readonly revision: number;

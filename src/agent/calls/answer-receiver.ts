@@ -26,7 +26,7 @@ export interface CallFailure {
 
 /** Options for sending an answer. */
 export interface SendOptions {
-  /** Aborts when the answer must no longer be sent, or not by this run. */
+  /** Aborts when this run must not send the answer any more. */
   signal: AbortSignal;
   /**
    * Reads the log, and aborts `signal` if the tool no longer needs the answer because it has asked something else or its call has ended.

@@ -80,7 +80,7 @@ async function decideCall(
   if (decision.type === 'deny') {
     return { type: 'end', outcome: { status: 'denied', reason: decision.reason } };
   }
-  /* A call that asks a question does nothing else, so it needs no approval as well. */
+  /* A call that asks a question does nothing else, so it does not need an approval too. */
   if (definition.asking !== undefined) return askPerson(input, definition.asking, toolCall);
   switch (decision.type) {
     case 'run':

@@ -197,7 +197,7 @@ async function modelOutputOf(
  */
 export const later: unique symbol = Symbol.for('holdpoint.later');
 
-/** A result that comes later, within a time. */
+/** A result that comes later, before a deadline. */
 export interface Later {
   readonly [later]: { expiresAfterMs?: number };
 }

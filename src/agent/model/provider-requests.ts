@@ -55,9 +55,9 @@ function unanswerable(toolCallId: string, fault: string): HoldpointError {
  * Whether a request with these messages is the first that lets the provider run a call. If its response is lost, the call may have run.
  */
 export function carriesApproval(messages: readonly ModelMessage[]): boolean {
-  const said = messages.findLastIndex(({ role }) => role === 'assistant');
+  const lastReply = messages.findLastIndex(({ role }) => role === 'assistant');
   return messages
-    .slice(said + 1)
+    .slice(lastReply + 1)
     .flatMap((message) => (message.role === 'tool' ? message.content : []))
     .some((part) => part.type === 'tool-approval-response' && part.approved);
 }

@@ -106,7 +106,7 @@ function recordedRequest(
   return { type, approvalId, toolCallId: call?.toolCallId ?? toolCallId };
 }
 
-/* Providers reject blank text, except where it carries their own metadata. */
+/* Providers reject blank text, unless it carries their own metadata. */
 function isBlank(part: AssistantPart): boolean {
   return part.type === 'text' && part.text.trim() === '' && part.providerOptions === undefined;
 }

@@ -138,7 +138,7 @@ export class Executions {
     if (milliseconds === undefined) return this.#execute(started, signal, messages);
     const onIgnored = (): void => this.#giveUp(attempt);
     const limit = startLimit(milliseconds, `Tool '${toolName}'`, { graceMs, onIgnored });
-    /* After the run's end its own grace time applies; and a process must not wait for a limit that no longer matters. */
+    /* After an abort only the run's own grace time applies, and this timer must not keep the process alive. */
     signal.addEventListener('abort', limit.end, { once: true });
     try {
       return await this.#execute(started, AbortSignal.any([signal, limit.signal]), messages);

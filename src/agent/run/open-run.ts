@@ -131,8 +131,8 @@ export class RunOpening {
 }
 
 /**
- * The calls that a run begins with; `undefined` where it must not take the thread: another run holds it, the outcome of a lost call is
- * still unknown, or there is nothing to do.
+ * The calls that a run begins with; `undefined` if it must not take the thread: another run holds it, the outcome of a lost call is still
+ * unknown, or there is nothing to do.
  */
 function openingEvents(
   head: ThreadHead,

@@ -61,7 +61,7 @@ export async function recordLate(
   }
 }
 
-/** The events that record results. A result of a call that has ended otherwise, or was started again, is kept as a late one. */
+/** The events that record results. A result of a call that has ended in another way, or was started again, is kept as a late one. */
 function resultEvents(
   context: AgentContext,
   proposal: Proposal,
@@ -86,7 +86,7 @@ function resultEvents(
   });
 }
 
-/* An outcome that was delivered and then returned as well is recorded already. */
+/* An outcome that was delivered and is then returned too has already been recorded. */
 function lateEvents(
   { state, head }: Proposal,
   { attempt: { attempt, ...place }, execution }: Finished,

@@ -28,7 +28,7 @@ export async function reconcileCalls(
     lost.map(async (call) => reconcileCall(context, tools, { call, head })),
   );
   return log.commit((proposal) => {
-    /* Another attempt may have started meanwhile, which the tool was not asked about. */
+    /* The tool was not asked about an attempt that may have started meanwhile. */
     if (log.revision === revision) proposal.add(...known.flat());
   });
 }

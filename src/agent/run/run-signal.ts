@@ -109,7 +109,7 @@ export interface RunningLimit {
   end: () => void;
 }
 
-/** Starts a time limit. `onIgnored` is called `graceMs` after it was reached, unless it was ended by then. */
+/** Starts a time limit. `onIgnored` is called `graceMs` after it was reached, unless it has been ended before. */
 export function startLimit(
   milliseconds: number,
   what: string,

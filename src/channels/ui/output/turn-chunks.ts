@@ -76,7 +76,7 @@ export class TurnChunks {
     return this.#steps.reset();
   }
 
-  /** Shows calls that were answered and have not ended as under way: otherwise the page would send the answer again and again. */
+  /** Shows calls that were answered and have not ended as in progress: otherwise the page would send the answer again and again. */
   showStatus(calls: readonly ToolCallRecord[]): UIMessageChunk[] {
     return calls.flatMap((call) => this.#calls.get(call.toolCallId)?.showStatus(call) ?? []);
   }
