@@ -50,7 +50,7 @@ export async function runThread(
     const setting = { log, tools, options, receiver: buffer, ...eventReceivers(trace, buffer) };
     const run = new Run(context, setting);
     const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
-    const end = isRepeated ? nothingRun('completed', reply.step) : await run.play(allowed);
+    const end = isRepeated ? nothingRun('completed', reply.step) : await run.perform(allowed);
     const { messages } = log.state;
     const scope = reply?.isOver === true ? messages.slice(0, reply.end) : messages;
     return makeResponse(thread, { messages: scope, messagesBefore, isPast: isRepeated }, end);

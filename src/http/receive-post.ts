@@ -17,7 +17,7 @@ interface PostFormat<PARSED> {
 
 /** An authorized POST request. */
 export interface Posted<PARSED, RUNTIME_CONTEXT> {
-  asked: PARSED;
+  parsed: PARSED;
   /** The options of the run. */
   runOptions: Authorized<RUNTIME_CONTEXT> & { channel: string; signal?: AbortSignal };
   /** The response aborts it when the client disconnects. */
@@ -35,8 +35,8 @@ export async function receivePost<PARSED extends { threadId: string }, RUNTIME_C
   const { maximumBodyBytes = format.maximumBodyBytes, abortOnDisconnect = false } = options;
   const body = await readJsonBody(request, maximumBodyBytes);
   if (body instanceof Response) return body;
-  const asked = format.parse(body.json);
-  const caller = await allowed(options, request, asked.threadId);
+  const parsed = format.parse(body.json);
+  const caller = await allowed(options, request, parsed.threadId);
   if (caller instanceof Response) return caller;
   const { principal, channel = format.channel, runtimeContext } = caller;
   const disconnected = new AbortController();
@@ -46,5 +46,5 @@ export async function receivePost<PARSED extends { threadId: string }, RUNTIME_C
     ...(runtimeContext === undefined ? {} : { runtimeContext }),
     ...(abortOnDisconnect ? { signal: disconnected.signal } : {}),
   };
-  return { asked, runOptions, disconnected };
+  return { parsed, runOptions, disconnected };
 }

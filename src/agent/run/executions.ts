@@ -67,7 +67,7 @@ export class Executions {
     const started = startedBy(events, log.state.head.calls, tools);
     if (started.length === 0) return;
     /* The fence: the append may have taken so long that other processes have recorded the calls as lost, and settled or restarted them. */
-    const isTooLate = lease.isOver;
+    const isTooLate = lease.hasExpired;
     if (isTooLate) await log.pull();
     const messages = firstMessages(log.state, log.state.messages.length - 1);
     for (const each of started) {

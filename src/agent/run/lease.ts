@@ -40,7 +40,7 @@ export class Lease {
   }
 
   /** Whether the lease has expired: nothing may start until a commit has renewed it. */
-  get isOver(): boolean {
+  get hasExpired(): boolean {
     const { run } = this.#log.state.head;
     return run?.runId !== this.#runId || this.#context.now() >= run.leaseUntil;
   }
@@ -82,7 +82,7 @@ export class Lease {
       lost = !this.#holds(proposal.state);
       const mayDecide = !lost && proposal.state.head.run?.isStopping !== true;
       if (!mayDecide && !evenWhenLost) return;
-      if (!lost && this.isOver) proposal.add(this.#event('run-renewed'));
+      if (!lost && this.hasExpired) proposal.add(this.#event('run-renewed'));
       proposal.add(...make(proposal));
       if (!lost) this.#endWhenDone(proposal);
     };

@@ -64,8 +64,8 @@ export class Run {
     this.#executions = new Executions(context, { ...working, onPreliminary });
   }
 
-  /** Runs to the end. */
-  async play(input: ParsedInput): Promise<RunEnd> {
+  /** Performs the run to its end. */
+  async perform(input: ParsedInput): Promise<RunEnd> {
     this.#signal.signal.throwIfAborted();
     const events = await this.#opening.open(input);
     if (events === undefined) return this.#end();
@@ -82,7 +82,7 @@ export class Run {
   async #work(): Promise<void> {
     this.#signal.beginRun();
     const stopRenewing = this.#lease.isHeld
-      ? this.#lease.keepRenewed(() => this.#notice())
+      ? this.#lease.keepRenewed(() => this.#onNews())
       : undefined;
     try {
       if (!this.#lease.isHeld) this.#signal.signal.throwIfAborted();
@@ -95,8 +95,8 @@ export class Run {
     }
   }
 
-  /** Others have appended. */
-  #notice(): void {
+  /** Called when others may have appended. */
+  #onNews(): void {
     if (this.#lease.isStopping) this.#signal.stop();
     this.#executions.wake();
   }
@@ -185,7 +185,7 @@ export class Run {
 
   async #askModel(): Promise<void> {
     /* Nothing starts when the lease has expired: this renews it, or finds that another run has the thread. */
-    if (this.#lease.isOver) return this.#commit(() => []);
+    if (this.#lease.hasExpired) return this.#commit(() => []);
     const { state } = this.#log;
     this.#signal.beginStep();
     const decisions = this.#decisions(state.messages.length);

@@ -69,7 +69,7 @@ async function postRun<RUNTIME_CONTEXT>(
     channel: 'ag-ui',
   });
   if (posted instanceof Response) return posted;
-  const { asked: input, runOptions, disconnected } = posted;
+  const { parsed: input, runOptions, disconnected } = posted;
   const thread = await options.agent.thread(input.threadId);
   const backlog = new EventBacklog(maximumBacklog);
   const run = { options, runOptions, input, thread, backlog, disconnected: disconnected.signal };
