@@ -39,10 +39,10 @@ export interface UnsentAnswer {
   replyTo?: unknown;
 }
 
-/** What a thread was like before a message without a reply, to be restored if the message is retracted. */
+/** The fields of a head to restore if a message without a reply is retracted. */
 type BeforeMessage = Pick<ThreadHead, 'modelIsNext' | 'isStopped' | 'requestedBy'>;
 
-/** What became past, and can't change any more, by the events of one append. */
+/** The messages, calls and requests that one append made past, and that can't change any more. */
 export interface NewlyPast {
   messages: ModelMessage[];
   /** How many of the thread's earlier messages were retracted. */

@@ -48,7 +48,7 @@ function isAsking(value: unknown): value is Asking {
   return typeof value === 'object' && value !== null && 'toQuestion' in value;
 }
 
-/* What a tool may set of a question; the rest is ours, above all the id. */
+/* The fields of a question that a tool may set; the agent sets the others, above all the id. */
 const askedSchema = questionRequestSchema.pick({
   kind: true,
   text: true,

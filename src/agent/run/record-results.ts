@@ -13,7 +13,7 @@ import type { AgentContext } from './agent-context.ts';
 import { LeaseLost } from './lease.ts';
 import { lostEvent } from './lost-calls.ts';
 
-/** Which call, and which of its attempts, was executed here. */
+/** An attempt of a call that was executed here. */
 export interface Attempt extends CallPlace {
   attempt: number;
 }

@@ -4,7 +4,7 @@ import type { Authorize } from '../../http/authorize.ts';
 import type { OriginOptions } from '../../http/foreign-origin.ts';
 import type { ErrorTextOptions } from '../../http/tool-error-text.ts';
 
-/** What a client shows of a thread. */
+/** Options for what a client shows of a thread. */
 export interface ThreadViewOptions extends ErrorTextOptions {
   /**
    * The tools whose calls the client runs: those of the agent without `execute`. Their results are read from the client's tool messages.

@@ -148,7 +148,7 @@ export interface ModelAnswer {
   usage: TokenUsage;
 }
 
-/** What every trace message about a request has. */
+/** The fields of every trace message about a request. */
 export interface RequestFacts extends Conversation {
   threadId: string;
   requestId: string;
@@ -161,7 +161,7 @@ export interface RequestFacts extends Conversation {
   error?: unknown;
 }
 
-/** What every trace message about a call has. */
+/** The fields of every trace message about a call. */
 export interface CallFacts extends Conversation {
   threadId: string;
   toolCallId: string;

@@ -9,7 +9,7 @@ import type { OpenPrompts } from './open-prompts.ts';
 import { resultMessage, resultOfError, resultOfOutput, type ToolResult } from './tool-result.ts';
 import type { ServedCall, ServedTool, ToolServerOptions } from './tool-server-options.ts';
 
-/** What is the same for all calls of a server. */
+/** The settings that all calls of a server share. */
 export interface Serving extends Required<
   Pick<ToolServerOptions, 'deadlineMs' | 'graceMs' | 'maximumBodyBytes' | 'wait'>
 > {

@@ -5,7 +5,7 @@ import { approvalRequestChunk } from './call-chunks.ts';
 import type { PagePosition } from './thread-chunks.ts';
 import { turnAt } from './turns.ts';
 
-/** What decides which notices a page gets. */
+/** The values that decide which notices a page gets. */
 export interface NoticeContext {
   thread: AgentThread;
   position: PagePosition;
