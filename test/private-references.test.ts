@@ -16,8 +16,8 @@ const privateReferences = [
 ];
 
 const published = [
-  'README.md',
-  ...globSync('{src,docs,examples}/**/*.{ts,tsx,md,css,html}', { cwd: root }),
+  ...globSync('*.md', { cwd: root }),
+  ...globSync('{src,docs,examples,adr,.github}/**/*.{ts,tsx,md,css,html,txt,yml}', { cwd: root }),
 ];
 
 test('what people get refers to nothing that they do not have', () => {

@@ -4,13 +4,13 @@ import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
+import { modelNameOf } from '../thread/tracing/trace-message.ts';
 import { traceRun } from '../thread/tracing/trace-operations.ts';
 import { type AgentResponse, makeResponse, nothingRun, recordedReply } from './agent-response.ts';
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
 import { withAllowedAnswers } from './input/check-answers.ts';
 import { type ParsedInput, parseInput } from './input/parse-input.ts';
 import type { RunInput } from './input/run-input.ts';
-import { nameOf } from './model/traced-model.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { RunOptions } from './run/run-options.ts';
 import { Run, type RunSetting } from './run/run.ts';
@@ -34,7 +34,7 @@ export async function runThread(
 ): Promise<AgentResponse> {
   refuseNonThread(thread);
   const { name: agentName, model } = context;
-  const facts = { threadId: thread.id, agentName, ...nameOf(model) };
+  const facts = { threadId: thread.id, agentName, ...modelNameOf(model) };
   return traceRun(facts, async (trace) => {
     const { options, buffer } = running;
     const log = threads.logOf(thread);

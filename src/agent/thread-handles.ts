@@ -3,10 +3,10 @@ import { AgentThread } from '../thread/agent-thread.ts';
 import { verifyEntries } from '../thread/log-entry.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import { parseThreadJson } from '../thread/thread-json.ts';
-import { ThreadLog } from '../thread/thread-log.ts';
+import { ThreadLog, type ThreadLogOptions } from '../thread/thread-log.ts';
 import { isRunning, type ThreadState } from '../thread/thread-state.ts';
 import type { LogEntry, ThreadStore } from '../thread/thread-store.ts';
-import { notifyDropped } from './calls/answer-receiver.ts';
+import { hasReceivers, notifyDropped } from './calls/answer-receiver.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { recordAbandoned } from './run/lost-calls.ts';
 
@@ -15,12 +15,17 @@ export class ThreadHandles {
   readonly #context: AgentContext;
   readonly #store: ThreadStore;
   readonly #clock: StoreClock;
+  readonly #onCommitted: ThreadLogOptions['onCommitted'];
   readonly #logs = new WeakMap<AgentThread, ThreadLog>();
 
   constructor(context: AgentContext, { store, clock }: { store: ThreadStore; clock: StoreClock }) {
     this.#context = context;
     this.#store = store;
     this.#clock = clock;
+    const { tools } = context;
+    if (hasReceivers(tools)) {
+      this.#onCommitted = (state, committed) => notifyDropped(tools, state, committed);
+    }
   }
 
   /** A thread from the store, or a new one. Writes nothing, except that calls were found to be lost. */
@@ -75,14 +80,14 @@ export class ThreadHandles {
 
   async #open(threadId: string): Promise<{ thread: AgentThread; log: ThreadLog }> {
     refuseThreadId(threadId);
-    const { now, events, name, tools } = this.#context;
+    const { now, events, name } = this.#context;
     const log = new ThreadLog(threadId, {
       store: this.#store,
       now,
       agent: name,
       refuse: (state) => refuseOtherAgent(state, name),
       onAppended: (_id, appended) => events.emit(log.state, appended),
-      onCommitted: (state, committed) => notifyDropped(tools, state, committed),
+      onCommitted: this.#onCommitted,
     });
     await this.#clock.sync();
     await log.open();

@@ -71,7 +71,7 @@ export function guardTools<TOOLS extends ToolSet>(
 }
 
 function guard(guardedTool: GuardedTool, settings: Guard, calls: StepCalls): Tool {
-  const callOf = (input: unknown, options: ToolExecutionOptions<unknown>): GuardedCall => {
+  const guardedCall = (input: unknown, options: ToolExecutionOptions<unknown>): GuardedCall => {
     refuseWithoutId(guardedTool, options);
     calls.refuseRepeated(options.messages, options.toolCallId);
     return new GuardedCall(guardedTool, settings, { input, options });
@@ -79,9 +79,9 @@ function guard(guardedTool: GuardedTool, settings: Guard, calls: StepCalls): Too
   /* The AI SDK checks the return value for an async iterator synchronously, so a promise can't resolve to one. */
   const execute: Execute = isGenerator(guardedTool.tool.execute)
     ? async function* outputs(input, options) {
-        yield* callOf(input, options).outputs();
+        yield* guardedCall(input, options).outputs();
       }
-    : async (input, options) => callOf(input, options).result();
+    : async (input, options) => guardedCall(input, options).result();
   return Object.assign({}, guardedTool.tool, { execute });
 }
 

@@ -69,6 +69,11 @@ function isAnswerReceiver(value: unknown): value is AnswerReceiver {
   return typeof value === 'object' && value !== null && 'deliver' in value;
 }
 
+/** Whether any tool is notified of its dropped calls; most agents have no such tool. */
+export function hasReceivers(tools: ToolSet): boolean {
+  return Object.values(tools).some((tool) => answerReceiverOf(tool)?.forget !== undefined);
+}
+
 /** Notifies the tools of calls that continued elsewhere and have ended here without a result: cancelled, expired, given up. */
 export function notifyDropped(
   tools: ToolSet,

@@ -1,5 +1,5 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
-import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
+import { plainCall, type ToolCallOutcome, type ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { requestDigest } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
@@ -59,7 +59,7 @@ async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<T
   }
   const changed = await eventsOfChanged(input, approved, ownRunner(definition));
   if (changed !== undefined) return changed;
-  const decision = await applyRules(input.rules, definition, callOf(call));
+  const decision = await applyRules(input.rules, definition, plainCall(call));
   if (decision.type !== 'deny') return [startEvent(definition, call, at)];
   const outcome = unstartedOutcome(call, decision.reason);
   return [{ type: 'call-ended', at, step, index, outcome }];
@@ -90,13 +90,9 @@ async function eventsOfChanged(
     return notRun(approved, `Not run: the stored input is damaged: ${fault}.`, input.now());
   }
   const { digest, ...shown } = request;
-  const asShown = { ...shown, toolCall: callOf(call) };
+  const asShown = { ...shown, toolCall: plainCall(call) };
   if (digest === (await requestDigest(asShown, call, runner.digest))) return undefined;
   return askAgain(input, approved, runner);
-}
-
-function callOf({ toolCallId, toolName, input }: ToolCallRecord): ToolCall {
-  return { toolCallId, toolName, input };
 }
 
 function notRun({ call, request }: ApprovedCall, error: string, at: number): ThreadEvent[] {
@@ -119,7 +115,7 @@ async function askAgain(
   const { requestId, text, expiresAt, createdAt } = request;
   const reason = 'What was approved is not what would run: the call or the tool has changed since.';
   const expiresAfterMs = expiresAt === undefined ? undefined : expiresAt - createdAt;
-  const about = { toolCall: callOf(call), place: { step, index }, runner };
+  const about = { toolCall: plainCall(call), place: { step, index }, runner };
   const again = await askAbout(input, { text, reason, expiresAfterMs }, about);
   return [
     { type: 'request-closed', at: input.now(), requestId, cause: 'invalidated', reason },

@@ -1,15 +1,20 @@
 import { z } from 'zod';
-import type { ToolCallOutcome, ToolCallRecord, ToolCallStatus } from '../../content/tool-call.ts';
+import {
+  plainCall,
+  type ToolCallOutcome,
+  type ToolCallRecord,
+  type ToolCallStatus,
+} from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
+import { callOfId, refuseUnless } from '../../thread/find-call.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { openedEvent } from '../calls/check-approved.ts';
 import { closeRequestsOf, endEvents } from '../calls/close-requests.ts';
 import { successOf } from '../calls/execute-call.ts';
-import { callOfId, refuseUnless } from '../../thread/find-call.ts';
 import { askAbout } from '../calls/make-request.ts';
-import { type ToolDefinition, type ToolDefinitions, ownRunner } from '../calls/tool-definitions.ts';
+import { ownRunner, type ToolDefinition, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { parseAnswerer } from './parse-input.ts';
 import type { AnswerOptions } from './run-input.ts';
 
@@ -117,12 +122,12 @@ async function retryEvents(
   about: { call: ToolCallRecord; definition: ToolDefinition; by: AnswerOptions },
 ): Promise<ThreadEvent[]> {
   const { call, definition, by } = about;
-  const { step, index, toolCallId, toolName, input } = call;
+  const { step, index } = call;
   const request = await askAbout(
     { ...making, threadId: log.state.threadId, requestedBy: log.state.head.requestedBy },
     { reason: 'The outcome of its last attempt is unknown.' },
     {
-      toolCall: { toolCallId, toolName, input },
+      toolCall: plainCall(call),
       place: { step, index },
       runner: ownRunner(definition),
     },

@@ -1,5 +1,5 @@
 import { type LanguageModel, wrapLanguageModel } from 'ai';
-import type { ModelAnswer, ModelName } from '../../thread/tracing/trace-message.ts';
+import { type ModelAnswer, modelNameOf } from '../../thread/tracing/trace-message.ts';
 import { traceModel, tracesModel } from '../../thread/tracing/trace-operations.ts';
 import type { ProviderResponse } from './collected-response.ts';
 import { modelOf } from './streaming-model.ts';
@@ -18,16 +18,9 @@ export function tracedModel(model: LanguageModel, place: ModelPlace): LanguageMo
     middleware: {
       specificationVersion: 'v4',
       wrapGenerate: async ({ doGenerate, model: asked }) =>
-        traceModel({ ...place, ...nameOf(asked) }, doGenerate, answerOf),
+        traceModel({ ...place, ...modelNameOf(asked) }, doGenerate, answerOf),
     },
   });
-}
-
-/** The name of a model as the app configured it. */
-export function nameOf(model: LanguageModel): ModelName {
-  if (typeof model === 'string') return { provider: undefined, modelId: model };
-  const { provider, modelId } = model;
-  return { provider, modelId };
 }
 
 function answerOf({ response, finishReason, usage }: ProviderResponse): ModelAnswer {

@@ -1,5 +1,5 @@
 import { plainCopy } from '../../content/plain-copy.ts';
-import type { ToolCallRecord } from '../../content/tool-call.ts';
+import { plainCall, type ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isSamePlace, type ThreadHead, type ThreadState } from '../../thread/thread-state.ts';
@@ -104,8 +104,7 @@ async function restartOf(
 ): Promise<ThreadEvent[]> {
   const definition = tools.get(call.toolName);
   if (definition === undefined || definition.asking !== undefined) return [];
-  const { toolCallId, toolName, input } = call;
-  const decision = await applyRules(rules, definition, { toolCallId, toolName, input });
+  const decision = await applyRules(rules, definition, plainCall(call));
   return decision.type === 'run' ? [startEvent(definition, call, now())] : [];
 }
 

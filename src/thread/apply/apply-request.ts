@@ -1,4 +1,4 @@
-import type { CallPlace } from '../../content/tool-call.ts';
+import { type CallPlace, plainCall } from '../../content/tool-call.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import { isSamePlace, type OpenRequest } from '../thread-state.ts';
@@ -20,8 +20,7 @@ export function applyRequestOpened(draft: HeadDraft, event: ThreadEventOf<'reque
   const call = openCallAt(draft, event, place, ['proposed']);
   call.status = 'waiting';
   call.requestId = request.requestId;
-  const { toolCallId, toolName, input } = call;
-  const shown = { ...request, toolCall: { toolCallId, toolName, input } };
+  const shown = { ...request, toolCall: plainCall(call) };
   draft.requests.set(request.requestId, { request: shown, place });
 }
 
@@ -45,17 +44,13 @@ function openDuringCall(
   beside: CallPlace,
 ): void {
   const { request, place, replyTo } = event;
-  const { toolCallId, toolName, input } = openCallAt(draft, event, beside, [
-    'started',
-    'deferred',
-    'indeterminate',
-  ]);
+  const call = openCallAt(draft, event, beside, ['started', 'deferred', 'indeterminate']);
   if (request.type !== 'question-request' || place !== undefined) {
     throw tampered(event, 'only a question can be asked during a call');
   }
   refuseOpenDuring(draft, event, beside);
   dropUnsent(draft, beside);
-  const shown = { ...request, toolCall: { toolCallId, toolName, input } };
+  const shown = { ...request, toolCall: plainCall(call) };
   draft.requests.set(request.requestId, { request: shown, beside, replyTo });
 }
 

@@ -1,3 +1,4 @@
+import type { LanguageModel } from 'ai';
 import type { ToolCallOutcome } from '../../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import type { ThreadEventOf } from '../thread-event.ts';
@@ -131,6 +132,13 @@ export interface ModelName {
   /** `undefined` for a run whose model was passed as an id. */
   provider: string | undefined;
   modelId: string;
+}
+
+/** The name of a model as the app configured it. */
+export function modelNameOf(model: LanguageModel): ModelName {
+  if (typeof model === 'string') return { provider: undefined, modelId: model };
+  const { provider, modelId } = model;
+  return { provider, modelId };
 }
 
 /** The tokens that were used. */

@@ -1,6 +1,11 @@
 import type { UIMessageChunk } from 'ai';
 import type { PreliminaryResult } from '../../../agent/calls/execute-call.ts';
-import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../../content/tool-call.ts';
+import {
+  plainCall,
+  type ToolCall,
+  type ToolCallOutcome,
+  type ToolCallRecord,
+} from '../../../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../../content/user-input.ts';
 import { callErrorText } from '../../../http/tool-error-text.ts';
 import type { ThreadViewOptions } from './thread-view-options.ts';
@@ -125,12 +130,10 @@ export class CallChunks {
 }
 
 /** The request about a call. The page gets all of it, with the call as it is stored. */
-export function approvalRequestChunk(
-  request: UserInputRequest,
-  { toolCallId, toolName, input }: ToolCall,
-): UIMessageChunk {
+export function approvalRequestChunk(request: UserInputRequest, call: ToolCall): UIMessageChunk {
+  const { toolCallId } = call;
   const { requestId: approvalId } = request;
-  const approvalDescriptor = { ...request, toolCall: { toolCallId, toolName, input } };
+  const approvalDescriptor = { ...request, toolCall: plainCall(call) };
   const why = 'reason' in request && request.reason !== undefined ? { reason: request.reason } : {};
   return { type: 'tool-approval-request', approvalId, toolCallId, approvalDescriptor, ...why };
 }

@@ -1,5 +1,5 @@
 import type { UIMessageChunk } from 'ai';
-import type { ToolCall } from '../../../content/tool-call.ts';
+import { plainCall, type ToolCall } from '../../../content/tool-call.ts';
 import type { UserInputRequest } from '../../../content/user-input.ts';
 import type { ThreadEventOf } from '../../../thread/thread-event.ts';
 
@@ -13,7 +13,7 @@ export class RequestChunks {
 
   /** `call` is the call that the request was made during, if any. */
   constructor(request: UserInputRequest, call: ToolCall | undefined) {
-    this.#request = call === undefined ? request : { ...request, toolCall: shown(call) };
+    this.#request = call === undefined ? request : { ...request, toolCall: plainCall(call) };
   }
 
   get isOpen(): boolean {
@@ -35,8 +35,4 @@ export class RequestChunks {
     const { requestId: id, type } = this.#request;
     return [{ type: `data-${type}`, id, data: { ...this.#request, ...end } }];
   }
-}
-
-function shown({ toolCallId, toolName, input }: ToolCall): ToolCall {
-  return { toolCallId, toolName, input };
 }
