@@ -114,7 +114,7 @@ describe('S0-47 every call ends in exactly one result', () => {
     [
       'no tool',
       { operation: 7 },
-      'Error: Invalid invocation: ✖ Invalid input: expected string, received number\n  → at operation',
+      'Error: Not a valid invocation: ✖ Invalid input: expected string, received number\n  → at operation',
     ],
     [
       'arguments that are wrong',

@@ -97,6 +97,6 @@ export function makeQuestion(
     ...(expiresAfterMs === undefined ? {} : { expiresAt: createdAt + expiresAfterMs }),
   });
   const fault = whyNotQuestion(request);
-  if (fault !== undefined) throw new TypeError(`Invalid question: ${fault}.`);
+  if (fault !== undefined) throw new TypeError(`Not a valid question: ${fault}.`);
   return request;
 }

@@ -60,7 +60,8 @@ async function run(
   try {
     stop.throwIfAborted();
     const parsed = invocationSchema.safeParse(invocation.json);
-    if (!parsed.success) throw new Error(`Invalid invocation: ${z.prettifyError(parsed.error)}`);
+    if (!parsed.success)
+      throw new Error(`Not a valid invocation: ${z.prettifyError(parsed.error)}`);
     const { operation, arguments: input, thread_ancestors, user_id } = parsed.data;
     const runTool = serving.tools.get(operation);
     if (runTool === undefined) throw new Error(`There is no tool ${JSON.stringify(operation)}.`);
