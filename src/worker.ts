@@ -88,7 +88,7 @@ type SlotOptions = WorkerOptions & {
 /* How long a free slot waits for others to become free, in milliseconds. */
 const refillMs = 5;
 
-/** The threads that a worker runs concurrently, and its knowledge of other due threads. */
+/** The threads that a worker runs concurrently, and what it knows of other due threads. */
 class WorkerSlots {
   readonly #options: SlotOptions;
   readonly #running = new Set<Promise<void>>();

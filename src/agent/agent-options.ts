@@ -27,7 +27,7 @@ export interface AgentOptions<
    * here; a call that the provider runs and asks about always needs a person.
    */
   toolApproval?: ToolApproval<TOOLS, RUNTIME_CONTEXT>;
-  /** How to recover calls whose process died, for tools that can tell what happened or can safely run twice. */
+  /** How to recover calls whose process died, for tools that can report what happened or can safely run twice. */
   toolRecovery?: { readonly [NAME in keyof TOOLS]?: ToolRecovery };
   /**
    * Called with an outcome that could not be recorded after several retries because the store is unavailable. The call will be
@@ -54,7 +54,7 @@ export interface AgentOptions<
   /** How many model steps one run may take. Default 20. */
   maxSteps?: number;
   /**
-   * The length of a run's lease on its thread, in milliseconds. A live run renews it; after a crash the thread is free when it is over.
+   * The length of a run's lease on its thread, in milliseconds. A live run renews it; after a crash the thread is free when it has expired.
    * Default 60,000.
    */
   leaseMs?: number;

@@ -85,11 +85,11 @@ export interface RecordedReply {
   end: number;
   /** The last step of the reply. */
   step: ThreadEventOf<'step-finished'> | undefined;
-  /** Whether a later message has come, so that no run adds to this reply. */
+  /** Whether a later message has arrived, so that no run adds to this reply. */
   isOver: boolean;
 }
 
-/** The reply to the message with this id; `undefined` where the thread does not have that message. */
+/** The reply to the message with this id; `undefined` if the thread does not have that message. */
 export function recordedReply(
   { events, messages, head }: Readonly<ThreadState>,
   messageId: string,

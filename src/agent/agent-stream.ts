@@ -18,7 +18,7 @@ export type AgentStreamEvent<CALL extends ToolCall = ToolCall> =
   | { type: 'error'; error: unknown };
 
 /**
- * A streamed run. It starts when the first event or `response` is requested, and is no faster than its reader. Leaving the loop with
+ * A streamed run. It starts when the first event or `response` is requested, and advances only as fast as it is read. Leaving the loop with
  * `break` aborts the run and waits for its end.
  */
 export interface AgentStream<CALL extends ToolCall = ToolCall> extends AsyncIterable<

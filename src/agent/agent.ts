@@ -67,8 +67,8 @@ export interface Agent<
     options?: AnswerOptions,
   ): Promise<void>;
   /**
-   * Asks for approval of something that is not a tool call, such as a stage of the app's own workflow. The answer comes through `run` or
-   * `respond` like any other, and is recorded as `request-answered`. Rejects with `invalid-input` for an `expiresAfterMs` that is not a
+   * Asks a person to approve something that is not a tool call, such as a stage of the app's own workflow. The answer comes through `run`
+   * or `respond` like any other, and is recorded as `request-answered`. Rejects with `invalid-input` for an `expiresAfterMs` that is not a
    * number of milliseconds.
    */
   requestApproval(
@@ -76,12 +76,12 @@ export interface Agent<
     request: { text: string; reason?: string; expiresAfterMs?: number },
   ): Promise<ApprovalRequestContent<CALL>>;
   /**
-   * Asks a person a question on behalf of a call that continues elsewhere: one that is deferred, or about to be. The call's status does
-   * not change. The answer comes through `run` or `respond` like any other, and the next run sends it to the tool; `replyTo`, any JSON,
-   * tells the tool where to send it, and people never see it.
+   * Asks a person a question on behalf of a call that continues elsewhere: one that is deferred, or about to be. The call's status does not
+   * change. The answer comes through `run` or `respond` like any other, and the next run sends it to the tool. `replyTo`, any JSON, is
+   * passed to the tool's receiver with the answer, and people never see it.
    *
-   * A call has one open question at a time: the same question again changes nothing, another one closes the first. A question that
-   * expires is closed without a message to the tool; it expires with its call at the latest, and closes when the call ends. Rejects with
+   * A call has one open question at a time: the same question again changes nothing, another one closes the first. A question that expires
+   * is closed without a message to the tool; it expires with its call at the latest, and closes when the call ends. Rejects with
    * `not-allowed` for a call in another state or past its deadline, with `unknown-call`, or with `invalid-input`.
    */
   requestAnswer(
@@ -113,8 +113,8 @@ export interface Agent<
     options?: AnswerOptions,
   ): Promise<void>;
   /**
-   * Withdraws the app's last message while it has no reply: one that the provider rejects, or a typing error. The message leaves the
-   * history; the log keeps it and records the withdrawal, and the thread stands as it did before the message. With `messageId`, only the
+   * Retracts the app's last message while it has no reply: one that the provider rejects, or a typing error. The message leaves the
+   * history; the log keeps it and records the retraction, and the thread is as it was before the message. With `messageId`, only the
    * message with that id.
    *
    * Rejects with `not-allowed` if the last message is another one or has a reply, and with `thread-busy` while the thread is being run.
@@ -129,10 +129,13 @@ export interface Agent<
    *
    * Resolves when the run has ended; another process notices within a second. It waits `abortGraceMs` for tools that ignore their signal,
    * and five more seconds for a process that does not react. After that `thread.status` is still `running`, and the turn ends once the
-   * lease is over.
+   * lease has expired.
    */
   stop(thread: AgentThread, options?: AnswerOptions): Promise<void>;
-  /** Cancels open requests, deferred calls, and approved calls that have not started. The model learns of it in the next run. */
+  /**
+   * Cancels open requests, deferred calls, and approved calls that have not started. In the next run the model receives that they were
+   * cancelled.
+   */
   cancel(thread: AgentThread, reason?: string): Promise<AgentResponse<CALL>>;
   /**
    * Restores a thread from its JSON form (text or object) and returns its handle. Written if the store does not have the thread, opened

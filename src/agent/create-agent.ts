@@ -39,7 +39,7 @@ export function createAgent<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
 >(options: AgentOptions<TOOLS, RUNTIME_CONTEXT>): Agent<RUNTIME_CONTEXT, ToolCall<TOOLS>>;
-/* The log holds JSON. That it fits the types of the tools is assumed here, as the documentation of `ToolCall` says. */
+/* The log holds JSON. This assumes that it fits the types of the tools, as the documentation of `ToolCall` says. */
 export function createAgent(options: AgentOptions): Agent<unknown> {
   refuseOldRuntime();
   refuseUnknownAgentSettings(options);

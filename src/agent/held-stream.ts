@@ -25,21 +25,25 @@ export function checkHold({ holdOpenMs = 0 }: HoldOptions): void {
 export class HeldStream {
   readonly #agent: Pick<Agent, 'thread' | 'respond'>;
   readonly #options: HoldOptions;
-  readonly #gone: AbortSignal;
+  readonly #disconnected: AbortSignal;
   readonly #ended = new AbortController();
   #until: AbortSignal | undefined;
   /** The number of awaited calls when the thread was last followed. */
   #before = 0;
 
-  constructor(agent: Pick<Agent, 'thread' | 'respond'>, options: HoldOptions, gone: AbortSignal) {
+  constructor(
+    agent: Pick<Agent, 'thread' | 'respond'>,
+    options: HoldOptions,
+    disconnected: AbortSignal,
+  ) {
     this.#agent = agent;
     this.#options = options;
-    this.#gone = gone;
+    this.#disconnected = disconnected;
   }
 
   /**
    * Yields the thread after each poll while it waits for calls elsewhere: until one of them ends or asks, the time is over, or the reader
-   * has gone. Yields nothing for a thread that waits for anything else.
+   * has left. Yields nothing for a thread that waits for anything else.
    */
   async *follow(thread: AgentThread): AsyncGenerator<AgentThread, void> {
     const { holdOpenMs = 0, pollMs = 500, wait = timer } = this.#options;
@@ -71,7 +75,7 @@ export class HeldStream {
     const stop = (): void => over.abort();
     /* A wait that rejects when its signal aborts has ended, too. */
     void wait(holdOpenMs, this.#ended.signal).then(stop, stop);
-    return AbortSignal.any([over.signal, this.#gone]);
+    return AbortSignal.any([over.signal, this.#disconnected]);
   }
 
   #awaited({ activeRequests, calls }: AgentThread): number {

@@ -140,10 +140,11 @@ export class HoldpointAgent implements Agent<unknown> {
     await deliverOutcome(await this.#ending(thread), { toolCallId, outcome, by: options });
   }
 
-  /** What an outcome from outside is recorded with. */
+  /** The inputs for recording an outcome from outside. */
   async #ending(thread: AgentThread): Promise<EndingInput> {
+    const log = this.#threads.logOf(thread);
     const tools = await this.#context.definedTools();
-    const log = await this.#current(thread);
+    await this.#threads.update(log);
     const { now, generateId } = this.#context;
     return { log, tools, now, generateId };
   }

@@ -156,7 +156,7 @@ function advice(name: string, { known, elsewhere = {}, names = new Map() }: Sett
   if (Object.hasOwn(known, meant)) return `; it is called '${meant}' here.`;
   if (Object.hasOwn(elsewhere, meant)) {
     const place = Object.hasOwn(agentSettings, meant) ? 'createAgent' : 'agent.run or agent.stream';
-    return meant === name ? `; give it to ${place}.` : `; give '${meant}' to ${place}.`;
+    return meant === name ? `; pass it to ${place}.` : `; pass '${meant}' to ${place}.`;
   }
   const nearest = nearestOf(name, Object.keys(known));
   return nearest === undefined ? '.' : `; did you mean '${nearest}'?`;

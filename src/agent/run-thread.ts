@@ -14,9 +14,9 @@ import type { RunInput } from './input/run-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { RunOptions } from './run/run-options.ts';
 import { Run, type RunSetting } from './run/run.ts';
-import { refuseNoThread, type ThreadHandles } from './thread-handles.ts';
+import { refuseNonThread, type ThreadHandles } from './thread-handles.ts';
 
-/** What a thread is run with. */
+/** The inputs of `runThread`. */
 interface Running {
   input: RunInput;
   /** Checked. */
@@ -32,7 +32,7 @@ export async function runThread(
   thread: AgentThread,
   running: Running,
 ): Promise<AgentResponse> {
-  refuseNoThread(thread);
+  refuseNonThread(thread);
   const { name: agentName, model } = context;
   const facts = { threadId: thread.id, agentName, ...modelNameOf(model) };
   return traceRun(facts, async (trace) => {
@@ -50,7 +50,7 @@ export async function runThread(
     const setting = { log, tools, options, receiver: buffer, ...eventReceivers(trace, buffer) };
     const run = new Run(context, setting);
     const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
-    const end = isRepeated ? nothingRun('completed', reply.step) : await run.play(allowed);
+    const end = isRepeated ? nothingRun('completed', reply.step) : await run.perform(allowed);
     const { messages } = log.state;
     const scope = reply?.isOver === true ? messages.slice(0, reply.end) : messages;
     return makeResponse(thread, { messages: scope, messagesBefore, isPast: isRepeated }, end);

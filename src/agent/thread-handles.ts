@@ -28,7 +28,7 @@ export class ThreadHandles {
     }
   }
 
-  /** A thread from the store, or a new one. Writes nothing but calls that were found to be lost. */
+  /** A thread from the store, or a new one. Writes nothing, except that calls were found to be lost. */
   async open(threadId: string = this.#context.generateId()): Promise<AgentThread> {
     const { thread, log } = await this.#open(threadId);
     const { head } = log.state;
@@ -71,7 +71,7 @@ export class ThreadHandles {
   logOf(thread: AgentThread): ThreadLog {
     const log = this.#logs.get(thread);
     if (log !== undefined) return log;
-    refuseNoThread(thread);
+    refuseNonThread(thread);
     throw new HoldpointError(
       'invalid-input',
       'This thread was opened by another agent; open it here with agent.thread(id).',
@@ -110,8 +110,8 @@ export class ThreadHandles {
   }
 }
 
-/** Throws `invalid-input` for what can't be a thread: JavaScript may pass none, an id, or a promise that it did not await. */
-export function refuseNoThread(thread: unknown): void {
+/** Throws `invalid-input` for a value that is not a thread: JavaScript may pass none, an id, or a promise that it did not await. */
+export function refuseNonThread(thread: unknown): void {
   if (thread instanceof AgentThread) return;
   const given = thread instanceof Promise ? 'a promise' : typeof thread;
   throw new HoldpointError(
@@ -131,7 +131,7 @@ function refuseThreadId(threadId: unknown): void {
   if (valid) return;
   throw new HoldpointError(
     'invalid-input',
-    'A thread id must be 1 to 256 characters of well-formed text.',
+    'A thread id must be a well-formed string of 1 to 256 characters.',
   );
 }
 
@@ -143,7 +143,7 @@ function refuseOtherAgent(
   if (!created || agent === name) return;
   throw new HoldpointError(
     'wrong-agent',
-    `Thread ${threadId} belongs to ${called(agent)}, and this is ${called(name)}. ` +
+    `Thread ${threadId} belongs to ${called(agent)}, not to ${called(name)}. ` +
       `Use an agent created with ${nameOption(agent)}; or take the thread over with agent.adopt(thread).`,
   );
 }
@@ -161,7 +161,7 @@ export function checkedName(name: unknown): string | undefined {
   const isName =
     typeof name === 'string' && name.length > 0 && name.length <= 100 && name.isWellFormed();
   if (name === undefined || (isName && !name.includes('\0'))) return name;
-  throw new TypeError('name must be a text of 1 to 100 characters.');
+  throw new TypeError('name must be a string of 1 to 100 characters.');
 }
 
 /** Throws `thread-busy` while a run holds the thread. */

@@ -52,7 +52,7 @@ export interface ApprovalRequestContent<CALL extends ToolCall = ToolCall> extend
   ApprovalRequest,
   'toolCall'
 > {
-  /** The call that will run, exactly so. Absent when no call is asked about. */
+  /** The call that will run, with exactly this input. Absent if the request is not about a call. */
   toolCall?: CALL | undefined;
   /** Makes the answer that approves, for `agent.run` or `agent.respond`. */
   approve(options?: { reason?: string }): ApprovalResponseContent;

@@ -7,7 +7,7 @@ import type {
 
 /**
  * Why a response does not fit a question, in words for its sender; `undefined` if it fits. A response must answer every field once, with as
- * many of the field's options as it allows, and with text only where the field takes text.
+ * many of the field's options as it allows, and with text only if the field takes text.
  */
 export function whyNotAnswer(
   { fields, allowDismiss }: QuestionRequestContent,
@@ -34,13 +34,13 @@ function whyNotAnswered(
   if (answer === undefined) return 'is not answered';
   const { optionIds, text } = answer;
   const picked = new Set(optionIds);
-  if (picked.size < optionIds.length) return 'has an option twice';
+  if (picked.size < optionIds.length) return 'selects an option twice';
   const unknown = optionIds.find((id) => !options.some((option) => option.id === id));
   if (unknown !== undefined) return `has no option ${JSON.stringify(unknown)}`;
-  if (text !== undefined && freeText === 'never') return 'takes no text';
+  if (text !== undefined && freeText === 'never') return 'does not accept text';
   if (text !== undefined && !text.isWellFormed()) return 'has text that is not well-formed';
-  if (freeText === 'only' && picked.size > 0) return 'takes text alone';
-  if (picked.size > max) return `takes at most ${max} option(s)`;
+  if (freeText === 'only' && picked.size > 0) return 'accepts only text';
+  if (picked.size > max) return `accepts at most ${max} option(s)`;
   if (text !== undefined) return undefined;
   if (freeText === 'only') return 'needs text';
   if (picked.size >= min) return undefined;

@@ -51,7 +51,7 @@ export class EventBuffer<EVENT> {
     this.#end();
   }
 
-  /** Ends the buffer at once and discards its events, because the reader has gone. */
+  /** Ends the buffer at once and discards its events, because the reader has left. */
   drop(): void {
     this.#kept.length = 0;
     this.#end();

@@ -29,7 +29,7 @@ export interface GuardOptions<TOOLS extends ToolSet = ToolSet>
  * result in the messages, so that it also works with providers that restart their ids in every response. Of two calls with the same id
  * in one response, the second is rejected, because they can't be distinguished.
  *
- * The outputs of an `async *execute` are yielded as they come while the call runs in this process; only the last one is recorded.
+ * The outputs of an `async *execute` are yielded as they arrive while the call runs in this process; only the last one is recorded.
  *
  * `execute` gets the AI SDK's options and the call's `idempotencyKey` (`ToolRunOptions`). A guarded call throws what the tool throws, and a
  * `HoldpointError`: `thread-indeterminate` if the outcome of the call is unknown, `requests-open` if it continues outside this process,

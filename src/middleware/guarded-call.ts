@@ -217,7 +217,7 @@ function endingOf(outcome: ToolCallOutcome): Ending {
     case 'denied':
       return { type: 'threw', error: new Error(outcome.reason ?? 'The call was cancelled.') };
     case 'forwarded':
-      throw new TypeError('A guarded call cannot be forwarded to a provider.');
+      throw new TypeError("A guarded call can't be forwarded to a provider.");
   }
 }
 

@@ -41,7 +41,7 @@ const initialRetryDelayMs = 10_000;
  * cancelled. Without a signal, a stream that nobody reads ends after `unreadTimeoutMs`.
  *
  * Throws a `TypeError` like `createAgent`, and for an invalid `unreadTimeoutMs`. A call fails like `agent.run`, and with a
- * `HoldpointError`: `invalid-input` if it names no thread; `not-allowed` if its tools are not in `tools` or were not made by
+ * `HoldpointError`: `invalid-input` if it does not name a thread; `not-allowed` if its tools are not in `tools` or were not made by
  * `inertTools`, because the AI SDK would run those if a history says that they were approved.
  *
  * @example

@@ -69,6 +69,6 @@ function refuse(tools: readonly ModelTool[], why: string): void {
   const names = tools.map(({ name }) => name).join(', ');
   throw new HoldpointError(
     'not-allowed',
-    `The model call can't use tools ${names}: ${why}. To a call of a model with holdPoint, pass inertTools(tools) or no tools.`,
+    `The model call can't use tools ${names}: ${why}. In a call of a model with holdPoint, pass inertTools(tools) or no tools.`,
   );
 }

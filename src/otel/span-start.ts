@@ -8,7 +8,7 @@ export interface Recording {
   recordPrincipals: boolean;
 }
 
-/** What a span is started with. */
+/** The values that a span starts with. */
 export interface SpanStart {
   name: string;
   kind: SpanKind;

@@ -55,7 +55,7 @@ function hasEqualForms(one: unknown, other: unknown): boolean {
   try {
     return canonicalize(one) === canonicalize(other);
   } catch {
-    /* There is no canonical text for half of a surrogate pair. */
+    /* Half of a surrogate pair has no canonical text. */
     return false;
   }
 }

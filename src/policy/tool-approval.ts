@@ -70,7 +70,7 @@ export type Decision =
   | { type: 'deny'; reason?: string | undefined }
   | ({ type: 'ask' } & Omit<z.output<typeof userApprovalSchema>, 'type'>);
 
-/** What decides about a call: the app's rule, and the tool's `needsApproval`. */
+/** What a decision is based on: the app's rule, and the tool's `needsApproval`. */
 export interface Findings {
   rule: () => unknown;
   mark: () => unknown;

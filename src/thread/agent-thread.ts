@@ -89,7 +89,7 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
   }
 }
 
-/* The log holds names and JSON. That they are of the tools which the app has now is what the types of `ToolCall` assume. */
+/* The log holds names and JSON. The types of `ToolCall` assume that they fit the tools which the app has now. */
 function typed<CALL extends ToolCall>(
   calls: readonly ToolCallRecord[],
 ): readonly ToolCallRecord<CALL>[];

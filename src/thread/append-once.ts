@@ -1,7 +1,7 @@
 import { HoldpointError } from '../errors.ts';
 import type { LogEnd, LogEntry, ThreadStore, ThreadSummary } from './thread-store.ts';
 
-/** An entry, where it goes, and the summary that comes with it. */
+/** An entry, the log end that it follows, and the summary to store with it. */
 interface Append {
   end: LogEnd;
   entry: LogEntry;
@@ -9,8 +9,8 @@ interface Append {
 }
 
 /**
- * Appends an entry, also where the store's reply is lost. Returns false where somebody else appended first; nothing was written then.
- * Throws the store's error where nothing was written, or where that can't be found out.
+ * Appends an entry, even if the store's reply is lost. Returns false if somebody else appended first, in which case nothing was written.
+ * Throws the store's error if nothing was written, or if that can't be determined.
  */
 export async function appendOnce(
   store: ThreadStore,
@@ -29,8 +29,8 @@ export async function appendOnce(
 }
 
 /**
- * Whether the entry of a write that failed is stored. The entry is written again, which waits for the first write where that is still
- * under way: one of the two then fails with a conflict, and the entry that is stored shows which write succeeded.
+ * Whether the entry of a write that failed is stored. The entry is written again, which waits for the first write if that is still in
+ * progress: one of the two then fails with a conflict, and the entry that is stored shows which write succeeded.
  */
 async function isStored(
   write: () => Promise<void>,
@@ -49,7 +49,7 @@ async function isStored(
   return stored?.text === entry.text;
 }
 
-/** Whether an error says that the log does not end where a store was to append or delete. */
+/** Whether an error means that the log does not end where a store was asked to append or delete. */
 export function isConflict(error: unknown): boolean {
   return HoldpointError.isInstance(error) && error.code === 'revision-conflict';
 }

@@ -16,6 +16,14 @@ export function callAt(
   return place && calls.find((call) => isSamePlace(call, place));
 }
 
+/** The call at a place, in the open step or a past one. */
+export function anyCallAt(
+  { head, pastCalls }: Readonly<ThreadState>,
+  place: CallPlace,
+): ToolCallRecord | undefined {
+  return callAt(head, place) ?? pastCalls.findLast((call) => isSamePlace(place, call));
+}
+
 /** The call of an attempt, while the result of that attempt is still awaited. */
 export function awaitedCall(
   head: ThreadHead,
@@ -40,7 +48,7 @@ export function callOfId(
   );
 }
 
-/** Throws `not-allowed` for a call whose status is none of `statuses`; `action` is what only those allow. */
+/** Throws `not-allowed` unless the call has one of `statuses`; `action` describes what they allow. */
 export function refuseUnless(
   { toolCallId, status }: ToolCallRecord,
   statuses: readonly ToolCallStatus[],

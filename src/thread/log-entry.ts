@@ -117,9 +117,8 @@ export async function verifyEntry(
   entry: LogEntry,
   { revision, hash: previous }: LogEnd,
 ): Promise<EntryContent> {
-  /* The text first: there is no use in parsing a text with a wrong hash. */
   if (verified.get(entry) !== previous && !(await isRight(entry.text, previous))) {
-    /* If it can't be parsed, that error says more. */
+    /* A text that can't be parsed has a more precise error. */
     readEntry(entry);
     throw changed(revision + 1);
   }
@@ -167,7 +166,7 @@ function hashOf(body: string, previous: string): string | Promise<string> {
 function changed(revision: number): HoldpointError {
   return new HoldpointError(
     'log-tampered',
-    `The log was changed: what is stored from revision ${revision} on is not what was recorded, or an earlier entry is not. Restore the thread from a backup.`,
+    `The log was changed at revision ${revision} or earlier: it differs from what was recorded. Restore the thread from a backup.`,
   );
 }
 
@@ -194,7 +193,7 @@ function upgraded(json: unknown): unknown {
   if (version > entryVersion) {
     throw new HoldpointError(
       'unsupported-version',
-      `The log has an entry of version ${version}, and this holdpoint reads versions up to ${entryVersion}. Upgrade holdpoint to open the thread.`,
+      `The log has an entry of version ${version}, but this holdpoint reads versions up to ${entryVersion}. Upgrade holdpoint to open the thread.`,
     );
   }
   return upgrades.slice(version - 1).reduce((entry, upgrade) => upgrade(entry), json);

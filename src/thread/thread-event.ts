@@ -79,7 +79,7 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     place: z.strictObject(place).optional(),
     ...by,
   }),
-  /** The last message from the app was withdrawn before the model had replied to it, and left the history. */
+  /** The last message from the app was retracted before the model had replied to it, and left the history. */
   z.strictObject({ type: z.literal('message-retracted'), ...always, ...by }),
   /** A run holds the thread until `leaseUntil`, in milliseconds since 1970. */
   z.strictObject({
@@ -126,8 +126,9 @@ export const threadEventSchema = z.discriminatedUnion('type', [
   }),
   /**
    * A person is asked something: about the call at `place`, which waits for the answer; by the tool of the call at `beside`, during that
-   * call; or about no call. `request` does not repeat the call. `replyTo` is the address at which the tool receives the answer, and is
-   * shown to nobody. `traceparent` is the span of the request, if it was traced; spans that follow, even days later, link to it.
+   * call; or about something that is not a call. `request` does not repeat the call. `replyTo` is the address at which the tool receives
+   * the answer, and is never shown to people. `traceparent` is the span of the request, if it was traced; spans that follow, even days
+   * later, link to it.
    */
   z.strictObject({
     type: z.literal('request-opened'),
@@ -171,8 +172,8 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     expiresAt: z.number().optional(),
   }),
   /**
-   * The run that started the call is gone and its outcome is unknown: the call is indeterminate. At `recoverAt`, in milliseconds since
-   * 1970, the tool's `reconcile` is called, or an idempotent tool is started again; without that time, the call waits for a person.
+   * The run that started the call has ended or died, and the outcome is unknown: the call is indeterminate. At `recoverAt`, in milliseconds
+   * since 1970, the tool's `reconcile` is called, or an idempotent tool is started again; without that time, the call waits for a person.
    */
   z.strictObject({
     type: z.literal('call-lost'),

@@ -52,7 +52,7 @@ export function parseThreadJson(json: unknown): { threadId: string; entries: Log
   if (version > entryVersion) {
     throw new HoldpointError(
       'unsupported-version',
-      `Thread ${threadId} has version ${version}, and this holdpoint reads versions up to ${entryVersion}. Upgrade holdpoint to restore it.`,
+      `Thread ${threadId} has version ${version}, but this holdpoint reads versions up to ${entryVersion}. Upgrade holdpoint to restore it.`,
     );
   }
   let events = 0;
@@ -63,7 +63,7 @@ export function parseThreadJson(json: unknown): { threadId: string; entries: Log
   if (events !== revision) {
     throw new HoldpointError(
       'log-tampered',
-      `Thread ${threadId} is at revision ${revision}, and its JSON form has ${events} events: some are missing or were added.`,
+      `Thread ${threadId} is at revision ${revision}, but its JSON form has ${events} events: some are missing or were added.`,
     );
   }
   for (const entry of entries) refuseDeep(entry);
@@ -76,7 +76,7 @@ function textOf(json: unknown): string {
   } catch (cause) {
     throw new HoldpointError(
       'invalid-input',
-      'The JSON form of a thread must be a text or a JSON value.',
+      'The JSON form of a thread must be a string or a JSON value.',
       { cause },
     );
   }

@@ -41,7 +41,7 @@ export class ThreadLog {
     return this.state.events.length;
   }
 
-  /** Reads the thread for the first time. Throws `log-tampered` where its end is missing. */
+  /** Reads the thread for the first time. Throws `log-tampered` if its end is missing. */
   async open(): Promise<void> {
     await this.#inTurn(async () => {
       await this.#readNew();
@@ -84,7 +84,7 @@ export class ThreadLog {
     });
   }
 
-  /** Writes a whole thread that the store does not have. Where this fails, this log must not be used any more. */
+  /** Writes a whole thread that the store does not have. If this fails, this log must not be used any more. */
   async write(entries: readonly LogEntry[]): Promise<void> {
     await this.#inTurn(async () => {
       /* Applied first: a log whose events are inconsistent must not reach the store. */
@@ -169,8 +169,8 @@ export class ThreadLog {
   }
 
   /*
-   * Throws `log-tampered` where the end of the log is missing, after an edit or where part of a backup was restored. The chain of hashes
-   * does not show that; the store's summary does.
+   * Throws `log-tampered` if the end of the log is missing, after an edit or because only part of a backup was restored. The chain of
+   * hashes does not show that; the store's summary does.
    */
   async #checkEnd(): Promise<void> {
     const { threadId } = this.state;

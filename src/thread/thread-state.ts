@@ -39,10 +39,10 @@ export interface UnsentAnswer {
   replyTo?: unknown;
 }
 
-/** What a thread was like before a message without a reply, to be restored if the message is retracted. */
+/** The fields of a head to restore if a message without a reply is retracted. */
 type BeforeMessage = Pick<ThreadHead, 'modelIsNext' | 'isStopped' | 'requestedBy'>;
 
-/** What became past, and can't change any more, by the events of one append. */
+/** The messages, calls and requests that one append made past, and that can't change any more. */
 export interface NewlyPast {
   messages: ModelMessage[];
   /** How many of the thread's earlier messages were retracted. */
@@ -155,7 +155,7 @@ export function isUnfinished({ status }: Pick<ToolCallRecord, 'status'>): boolea
   return status === 'started' || status === 'indeterminate';
 }
 
-/** Whether a run has not ended but its lease has expired: its process is gone or has stalled. */
+/** Whether a run has not ended but its lease has expired: its process has died or stalled. */
 export function isAbandoned({ run }: ThreadHead, now: number): boolean {
   return run !== undefined && now >= run.leaseUntil;
 }
@@ -195,15 +195,6 @@ export function isExpired(
 }
 
 /** All calls of the thread, oldest first. A started call that no run holds is shown as indeterminate. */
-/** The call at a place, with its past. */
-export function callAt(
-  { head, pastCalls }: Readonly<ThreadState>,
-  place: CallPlace,
-): ToolCallRecord | undefined {
-  const isThere = (call: ToolCallRecord): boolean => isSamePlace(place, call);
-  return head.calls.find(isThere) ?? pastCalls.findLast(isThere);
-}
-
 export function callsOf(state: ThreadState, now: number): ToolCallRecord[] {
   const running = isRunning(state.head, now);
   return [

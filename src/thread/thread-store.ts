@@ -11,7 +11,7 @@ export interface LogEntry {
   readonly text: string;
 }
 
-/** Where a log ends, and so where the next entry must follow. */
+/** The end of a log, which the next entry must follow. */
 export interface LogEnd {
   /** How many events the log has; 0 for a thread that was never written. */
   readonly revision: number;
@@ -119,9 +119,9 @@ export interface ThreadStore {
    */
   claim(claim: ThreadClaim): Promise<ThreadSummary[]>;
   /**
-   * Calls `listener` after every append, by any process, to a thread that has a `nextDeadline` and is not `running`. It is called
-   * without a notice when any thread may have changed. Returns a function that ends the subscription. Where the store
-   * can't listen, it throws, or the returned function rejects at its first call. Without this method, workers poll.
+   * Calls `listener` after every append, by any process, to a thread that has a `nextDeadline` and is not `running`. It is called without a
+   * notice when any thread may have changed. Returns a function that ends the subscription. If the store can't listen, it throws, or the
+   * returned function rejects at its first call. Without this method, workers poll.
    */
   subscribe?(listener: (notice?: ThreadNotice) => void): () => Promise<void>;
   /**

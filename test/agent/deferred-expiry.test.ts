@@ -31,7 +31,7 @@ async function deferredWorld() {
 function overdue(thread: AgentThread): void {
   expect(thread.calls[1]).toMatchObject({
     status: 'failed',
-    outcome: { error: expect.stringMatching(/did not come in time.*not known/) },
+    outcome: { error: expect.stringMatching(/did not arrive in time.*not known/) },
   });
 }
 

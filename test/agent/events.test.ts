@@ -74,6 +74,41 @@ test('a listener that was taken off hears nothing', async () => {
   expect(heard).toEqual([]);
 });
 
+test('the same listener added twice is called twice, and each is taken off by itself', async () => {
+  const agent = memoryWorld([{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }]).agent();
+  const thread = await agent.thread('t');
+  let calls = 0;
+  const listener = () => (calls += 1);
+  const first = agent.on('run-ended', listener);
+  const second = agent.on('run-ended', listener);
+  await agent.run('Hello', thread);
+  expect(calls).toBe(2);
+  first();
+  first();
+  await agent.run('Hello', thread);
+  expect(calls).toBe(3);
+  second();
+  await agent.run('Hello', thread);
+  expect(calls).toBe(3);
+});
+
+test('a listener that adds or takes off others changes who gets the next event, not this one', async () => {
+  const agent = memoryWorld([{ text: 'One.' }, { text: 'Two.' }]).agent();
+  const thread = await agent.thread('t');
+  const heard: string[] = [];
+  const ends: (() => void)[] = [];
+  agent.on('run-ended', () => {
+    heard.push('first');
+    for (const end of ends.splice(0)) end();
+    if (heard.length === 1) agent.on('run-ended', () => heard.push('added'));
+  });
+  ends.push(agent.on('run-ended', () => heard.push('taken off')));
+  await agent.run('Hello', thread);
+  expect(heard).toEqual(['first', 'taken off']);
+  await agent.run('Hello', thread);
+  expect(heard.slice(2)).toEqual(['first', 'added']);
+});
+
 test('thread.events is the audit trail: who was asked what, who answered, what ran and what came out', async () => {
   const world = memoryWorld(script);
   const agent = world.agent();

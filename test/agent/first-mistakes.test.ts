@@ -1,3 +1,4 @@
+import { jsonSchema, tool } from 'ai';
 import { createAgent } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { scriptedModel } from 'holdpoint/testing';
@@ -34,6 +35,20 @@ test.each(calls.flatMap(([method, call]) => mistakes.map((each) => ({ method, ca
       code: 'invalid-input',
       message: `Pass a thread, from \`await agent.thread(id)\`; got ${got}.`,
     });
+  },
+);
+
+test.each(['settle', 'deliver'] as const)(
+  'agent.%s refuses the thread of another agent before it prepares any tool',
+  async (method) => {
+    const inputSchema = jsonSchema(() => {
+      throw new Error('The tool server is down.');
+    });
+    const tools = { look: tool({ inputSchema }) };
+    const other = createAgent({ model: scriptedModel([]).model, tools });
+    const thread = await agent.thread('elsewhere');
+    const ending = other[method](thread, 'c1', { status: 'failed', error: 'x' });
+    await expect(ending).rejects.toMatchObject({ code: 'invalid-input' });
   },
 );
 

@@ -238,7 +238,7 @@ test.each([
     },
     'gone',
   ],
-  ['has no way to take it', { hook: null }, "The tool 'book' takes no answers."],
+  ['has no way to take it', { hook: null }, "The tool 'book' can't receive answers."],
 ])(
   'where the tool %s, that is recorded, once, and the call stays deferred',
   async (_what, made, error) => {

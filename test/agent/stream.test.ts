@@ -393,7 +393,9 @@ describe('a provider that fails', () => {
     const { model } = streamedModel([...textParts('0', 'Hel'), ...end]);
     const agent = createAgent({ model });
     const thread = await agent.thread('t');
-    await expect(agent.stream('Hi', thread).response).rejects.toThrow('ended before the model did');
+    await expect(agent.stream('Hi', thread).response).rejects.toThrow(
+      'ended without a finish part',
+    );
     expect(thread.messages).toHaveLength(1);
   });
 

@@ -57,7 +57,7 @@ const fleetMutants: readonly SourceMutant[] = [
   {
     promise: 'nothing starts behind its lease (the fence)',
     file: 'agent/run/executions.ts',
-    from: 'const isTooLate = lease.isOver;',
+    from: 'const isTooLate = lease.hasExpired;',
     to: 'const isTooLate = false;',
     suite: schedules,
     sentence: /began when its lease was over|to deeply equal \[\]/,
@@ -66,7 +66,7 @@ const fleetMutants: readonly SourceMutant[] = [
     promise: 'a start that was too late says nothing of a later attempt',
     file: 'agent/run/executions.ts',
     from: 'const started = startedBy(',
-    to: 'if (lease.isOver) await log.pull();\n  const started = startedBy(',
+    to: 'if (lease.hasExpired) await log.pull();\n  const started = startedBy(',
     suite: ['faults/late-starts', 'too late'],
     sentence: /AssertionError/,
   },
@@ -153,7 +153,7 @@ const fleetMutants: readonly SourceMutant[] = [
   {
     promise: 'a run whose thread another has taken over says that it is running',
     file: 'agent/run/lease.ts',
-    from: 'return this.#wasTaken && latestRun(this.#log.state) !== this.#runId;',
+    from: 'return this.#wasAcquired && latestRun(this.#log.state) !== this.#runId;',
     to: 'return false;',
     suite: ['agent/leases', 'a run that lost its lease to another stops'],
     sentence: /AssertionError/,

@@ -23,7 +23,7 @@ const breaks: { how: string; cut: (stream: ServedStream) => Promise<void>; expec
   {
     how: 'that just ends',
     cut: (stream) => stream.end(),
-    expected: /ended before the model did|ended without a finish reason/,
+    expected: /ended without a finish part|ended without a finish reason/,
   },
   {
     how: 'that says it fails',

@@ -43,12 +43,12 @@ describe('S0-47 every call ends in exactly one result', () => {
     [
       'what JSON has not',
       () => 10n,
-      { text: 'The tool succeeded. Its result can not be sent as JSON.' },
+      { text: "The tool succeeded. Its result can't be sent as JSON." },
     ],
     [
       'a text that is too long for JSON',
       () => '"'.repeat(2 ** 28),
-      { text: 'The tool succeeded. Its result can not be sent as JSON.' },
+      { text: "The tool succeeded. Its result can't be sent as JSON." },
     ],
     [
       'what can not be looked at',
@@ -57,7 +57,7 @@ describe('S0-47 every call ends in exactly one result', () => {
           throw new Error('No such column.');
         },
       }),
-      { text: 'The tool succeeded. Its result can not be sent as JSON.' },
+      { text: "The tool succeeded. Its result can't be sent as JSON." },
     ],
     [
       'too much',
@@ -114,7 +114,7 @@ describe('S0-47 every call ends in exactly one result', () => {
     [
       'no tool',
       { operation: 7 },
-      'Error: Invalid invocation: ✖ Invalid input: expected string, received number\n  → at operation',
+      'Error: Not a valid invocation: ✖ Invalid input: expected string, received number\n  → at operation',
     ],
     [
       'arguments that are wrong',

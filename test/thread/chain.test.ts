@@ -143,7 +143,7 @@ describe('JSON is refused, with the revision that is not as recorded,', () => {
       events.map((event, at) => (at === 4 ? Object.assign({}, event, { at: 7 }) : event)),
     );
     await expect(memoryWorld(script).agent().restore(changed)).rejects.toThrow(
-      'from revision 4 on is not what was recorded',
+      'changed at revision 4 or earlier: it differs from what was recorded',
     );
   });
 
@@ -153,7 +153,7 @@ describe('JSON is refused, with the revision that is not as recorded,', () => {
     const last = entries.at(-1)?.events.length ?? 0;
     const cut = { ...json, entries: entries.slice(0, -1) };
     await expect(memoryWorld(script).agent().restore(cut)).rejects.toThrow(
-      `at revision ${thread.revision}, and its JSON form has ${thread.revision - last} events`,
+      `at revision ${thread.revision}, but its JSON form has ${thread.revision - last} events`,
     );
   });
 
@@ -164,7 +164,7 @@ describe('JSON is refused, with the revision that is not as recorded,', () => {
       events.toSpliced(-1, 1, Object.assign({}, events.at(-1), { error: 'x' })),
     );
     await expect(memoryWorld(script).agent().restore(changed)).rejects.toThrow(
-      `revision ${thread.revision - last + 1} on is not`,
+      `changed at revision ${thread.revision - last + 1} or earlier`,
     );
   });
 });
@@ -186,7 +186,7 @@ describe('a database that somebody edited is refused when the thread is opened:'
     [
       'a row of another thread put in',
       `insert into holdpoint_entries values ('t', 99, '{"v":1,"events":[{"type":"run-ended","at":1}],"hash":"x"}')`,
-      /revision \d+ on is not/,
+      /changed at revision \d+ or earlier/,
     ],
   ])('%s', async (_what, sql, message) => {
     const folder = mkdtempSync(join(tmpdir(), 'holdpoint-chain-'));

@@ -4,7 +4,8 @@ import { plainCopy } from '../../content/plain-copy.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
 import type { ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { callAt, isSamePlace, type ThreadState } from '../../thread/thread-state.ts';
+import { anyCallAt } from '../../thread/find-call.ts';
+import { isSamePlace, type ThreadState } from '../../thread/thread-state.ts';
 
 /** A person's answer, for the tool that asked during its call. */
 export interface AnswerToTool {
@@ -25,7 +26,7 @@ export interface CallFailure {
 
 /** Options for sending an answer. */
 export interface SendOptions {
-  /** Aborts when the answer must no longer be sent, or not by this run. */
+  /** Aborts when this run must not send the answer any more. */
   signal: AbortSignal;
   /**
    * Reads the log, and aborts `signal` if the tool no longer needs the answer because it has asked something else or its call has ended.
@@ -68,7 +69,7 @@ function isAnswerReceiver(value: unknown): value is AnswerReceiver {
   return typeof value === 'object' && value !== null && 'deliver' in value;
 }
 
-/** Whether a tool wants to know when its calls end elsewhere: most agents have none. */
+/** Whether any tool is notified of its dropped calls; most agents have no such tool. */
 export function hasReceivers(tools: ToolSet): boolean {
   return Object.values(tools).some((tool) => answerReceiverOf(tool)?.forget !== undefined);
 }
@@ -81,9 +82,9 @@ export function notifyDropped(
 ): void {
   for (const event of committed) {
     if (event.type !== 'call-ended' || event.source !== undefined) continue;
-    const call = callAt(state, event);
+    const call = anyCallAt(state, event);
     const forget = call && forgetOf(tools, call.toolName);
-    if (call === undefined || forget === undefined || !wentOn(state, call)) continue;
+    if (call === undefined || forget === undefined || !continuedElsewhere(state, call)) continue;
     const { toolCallId, toolName, input, idempotencyKey } = call;
     const forgotten = { threadId: state.threadId, toolCallId, toolName, idempotencyKey };
     void callGuarded(forget, { ...forgotten, input: plainCopy(input) });
@@ -96,6 +97,6 @@ function forgetOf(tools: ToolSet, toolName: string) {
 }
 
 /* Other calls were ended by their own tools. */
-function wentOn({ events }: Readonly<ThreadState>, call: ToolCallRecord): boolean {
+function continuedElsewhere({ events }: Readonly<ThreadState>, call: ToolCallRecord): boolean {
   return events.some((event) => event.type === 'call-deferred' && isSamePlace(event, call));
 }

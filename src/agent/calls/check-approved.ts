@@ -10,10 +10,10 @@ import {
   type ThreadHead,
   type ThreadState,
 } from '../../thread/thread-state.ts';
-import { closeEvents, outcomeUnstarted } from './close-requests.ts';
+import { closeEvents, unstartedOutcome } from './close-requests.ts';
 import { applyRules, type DecisionInput } from './decide-calls.ts';
 import { askAbout, providerRunner, type Runner } from './make-request.ts';
-import { beginningOf, ownRunner } from './tool-definitions.ts';
+import { startEvent, ownRunner } from './tool-definitions.ts';
 
 /** An approved call, and the request that was shown for it. */
 export interface ApprovedCall {
@@ -22,15 +22,15 @@ export interface ApprovedCall {
 }
 
 /**
- * The last check before an approved call starts: the events that start it (or let its provider run it), or that say why it must not. What
- * was shown is recomputed from the stored bytes; if it differs, the call is asked about again.
+ * The last check before an approved call starts: the events that start it (or let its provider run it), or those that record why it must
+ * not. What was shown is recomputed from the stored bytes; if it differs, the call is asked about again.
  */
 export async function checkApproved(
   input: DecisionInput,
   approved: ApprovedCall,
 ): Promise<ThreadEvent[]> {
   if (!isExpired(approved.request, input.now())) {
-    const events = await eventsOfLook(input, approved);
+    const events = await eventsOfCheck(input, approved);
     /* Rules may have taken long. */
     if (!isExpired(approved.request, input.now())) return events;
   }
@@ -39,7 +39,7 @@ export async function checkApproved(
   return closeEvents(request.requestId, call, { cause: 'expired', reason, at: input.now() });
 }
 
-async function eventsOfLook(input: DecisionInput, approved: ApprovedCall): Promise<ThreadEvent[]> {
+async function eventsOfCheck(input: DecisionInput, approved: ApprovedCall): Promise<ThreadEvent[]> {
   const { providerApprovalId } = approved.call;
   return providerApprovalId === undefined
     ? checkOwn(input, approved)
@@ -60,8 +60,8 @@ async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<T
   const changed = await eventsOfChanged(input, approved, ownRunner(definition));
   if (changed !== undefined) return changed;
   const decision = await applyRules(input.rules, definition, plainCall(call));
-  if (decision.type !== 'deny') return [beginningOf(definition, call, at)];
-  const outcome = outcomeUnstarted(call, decision.reason);
+  if (decision.type !== 'deny') return [startEvent(definition, call, at)];
+  const outcome = unstartedOutcome(call, decision.reason);
   return [{ type: 'call-ended', at, step, index, outcome }];
 }
 
@@ -99,7 +99,7 @@ function notRun({ call, request }: ApprovedCall, error: string, at: number): Thr
   const { step, index } = call;
   const { requestId } = request;
   const outcome: ToolCallOutcome =
-    call.attempts === 0 ? { status: 'failed', error } : outcomeUnstarted(call, error);
+    call.attempts === 0 ? { status: 'failed', error } : unstartedOutcome(call, error);
   return [
     { type: 'request-closed', at, requestId, cause: 'invalidated', reason: error },
     { type: 'call-ended', at, step, index, outcome },
@@ -150,7 +150,7 @@ export async function checkApprovedCalls(
   return new Map(checked.filter(([, events]) => events.length > 0));
 }
 
-/** Those calls, with their requests. */
+/** The approved calls in `head` that can start now, with their requests. */
 function approvedCalls(state: ThreadState, head: ThreadHead): ApprovedCall[] {
   const justEnded = new Map(
     head.newlyPast.requests.map((ended) => [ended.request.requestId, ended]),

@@ -31,7 +31,7 @@ export function overdueEvents(head: ThreadHead, now: number): ThreadEvent[] {
   return head.calls
     .filter((call) => call.status === 'deferred' && isExpired(call, now))
     .flatMap((call) =>
-      endEvents(head, { ...endOfDeferred(call, 'The result did not come in time.'), at: now }),
+      endEvents(head, { ...endOfDeferred(call, 'The result did not arrive in time.'), at: now }),
     );
 }
 
@@ -85,14 +85,14 @@ export function closeEvents(
     events.push({ type: 'request-closed', at, requestId, cause, reason });
   if (call !== undefined) {
     const { step, index } = call;
-    const outcome = outcomeUnstarted(call, reason);
+    const outcome = unstartedOutcome(call, reason);
     events.push({ type: 'call-ended', at, step, index, outcome });
   }
   return events;
 }
 
 /** The outcome of a call that will not be started: denied, unless an earlier attempt may have taken effect. */
-export function outcomeUnstarted(
+export function unstartedOutcome(
   { attempts }: ToolCallRecord,
   reason: string | undefined,
 ): ToolCallOutcome {

@@ -26,7 +26,7 @@ export type CallVerdict =
   | { type: 'ask'; request: UserInputRequest }
   | { type: 'end'; outcome: ToolCallOutcome };
 
-/** What decisions are made with. */
+/** The inputs of a decision. */
 export interface DecisionInput extends RequestMaking {
   tools: ToolDefinitions;
   rules: RuleInput;
@@ -80,7 +80,7 @@ async function decideCall(
   if (decision.type === 'deny') {
     return { type: 'end', outcome: { status: 'denied', reason: decision.reason } };
   }
-  /* A call that asks a question does nothing else, so it needs no approval as well. */
+  /* A call that asks a question does nothing else, so it does not need an approval too. */
   if (definition.asking !== undefined) return askPerson(input, definition.asking, toolCall);
   switch (decision.type) {
     case 'run':
@@ -131,7 +131,7 @@ export function firstMessages(state: ThreadState, count: number): () => readonly
   return () => (messages ??= deepFreeze(state.messages.slice(0, count)));
 }
 
-/** What rules are called with. */
+/** The inputs of the rules. */
 export interface RuleInput {
   /** The agent's options of these names, as the app passed them. */
   toolApproval: unknown;

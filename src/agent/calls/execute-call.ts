@@ -50,7 +50,7 @@ export interface PreliminaryResult extends ToolCall {
   preliminary: true;
 }
 
-/** What a call is executed with. */
+/** The inputs of `executeCall`. */
 interface CallOptions {
   threadId: string;
   messages: () => readonly ModelMessage[];
@@ -161,7 +161,7 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
 function recordable(output: unknown): JSONValue {
   try {
     if (typeof output === 'function' || typeof output === 'symbol') {
-      throw new TypeError(`JSON has no ${typeof output}.`);
+      throw new TypeError(`JSON can't express a ${typeof output}.`);
     }
     toJson(output);
     const text = JSON.stringify(output);
@@ -197,14 +197,14 @@ async function modelOutputOf(
  */
 export const later: unique symbol = Symbol.for('holdpoint.later');
 
-/** A result that comes later, within a time. */
+/** A result that comes later, before a deadline. */
 export interface Later {
   readonly [later]: { expiresAfterMs?: number };
 }
 
 /**
- * Like `later`, with a deadline in milliseconds: a call without an outcome by then fails when the thread is next run (a worker does
- * that), and a later outcome is refused. The model is told that it is unknown whether the call took effect.
+ * Like `later`, with a deadline in milliseconds: a call without an outcome by then fails when the thread is next run (a worker does that),
+ * and a later outcome is refused. The error that the model gets says that it is unknown whether the call took effect.
  *
  * Throws a `TypeError` unless `milliseconds` is a number above 0.
  *

@@ -3,7 +3,7 @@ import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import { providerApprovalDigest, requestDigest } from '../../policy/digest.ts';
 
-/** What requests are made with. */
+/** The inputs of every new request. */
 export interface RequestMaking {
   threadId: string;
   /** Who sent the message that led to the request, as authenticated by the app. */

@@ -48,7 +48,7 @@ function isAsking(value: unknown): value is Asking {
   return typeof value === 'object' && value !== null && 'toQuestion' in value;
 }
 
-/* What a tool may set of a question; the rest is ours, above all the id. */
+/* The fields of a question that a tool may set; the agent sets the others, above all the id. */
 const askedSchema = questionRequestSchema.pick({
   kind: true,
   text: true,
@@ -97,6 +97,6 @@ export function makeQuestion(
     ...(expiresAfterMs === undefined ? {} : { expiresAt: createdAt + expiresAfterMs }),
   });
   const fault = whyNotQuestion(request);
-  if (fault !== undefined) throw new TypeError(`Invalid question: ${fault}.`);
+  if (fault !== undefined) throw new TypeError(`Not a valid question: ${fault}.`);
   return request;
 }

@@ -40,7 +40,7 @@ export function checkTools(tools: ToolSet): void {
 }
 
 /** The event that starts a call. Without an `execute` the call starts elsewhere, and its outcome is delivered. */
-export function beginningOf(
+export function startEvent(
   { tool }: ToolDefinition,
   { step, index }: CallPlace,
   at: number,
@@ -142,9 +142,12 @@ async function validContext(name: string, tool: Tool, context: unknown): Promise
   const result = await asSchema(tool.contextSchema).validate?.(context);
   if (result === undefined) return context;
   if (result.success) return result.value;
-  throw new TypeError(`toolsContext has no valid context for tool '${name}'.`, {
-    cause: result.error,
-  });
+  throw new TypeError(
+    `toolsContext.${name} is missing or does not match the contextSchema of tool '${name}'.`,
+    {
+      cause: result.error,
+    },
+  );
 }
 
 /** A tool of the agent. */

@@ -20,7 +20,7 @@ import {
   cancelOpenEvents,
   expiryEvents,
   interruptEvents,
-  outcomeUnstarted,
+  unstartedOutcome,
   overdueEvents,
 } from '../calls/close-requests.ts';
 import { callAt } from '../../thread/find-call.ts';
@@ -29,7 +29,7 @@ import { type QuestionResult, settled } from '../calls/question-call.ts';
 import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { inputMessageSchemas } from '../model/model-step.ts';
 import { newAnswers } from './check-answers.ts';
-import { type ParsedInput, saysSomething } from './parse-input.ts';
+import { type ParsedInput, hasContent } from './parse-input.ts';
 import type { AnswerOptions } from './run-input.ts';
 
 /** How a thread accepts input. */
@@ -79,7 +79,7 @@ export function acceptInput(
   );
 }
 
-/** The messages that are new: not those that the client has sent before, by its own id for them. */
+/** The new messages: those whose client id is not recorded yet, or that have none. */
 function newMessages(
   { messages, head }: Readonly<ThreadState>,
   { messages: sent, messageId }: ParsedInput,
@@ -125,7 +125,7 @@ function refuseMessage(
   }
 }
 
-/** Throws `not-allowed` unless the last message came from the app, has no reply, and has `messageId` where that is given. */
+/** Throws `not-allowed` unless the last message came from the app, has no reply, and has the `messageId`, if given. */
 export function refuseRetraction(
   { threadId, head, messages }: Readonly<ThreadState>,
   messageId: string | undefined,
@@ -136,11 +136,11 @@ export function refuseRetraction(
   const which = messageId === undefined ? 'The last message' : `Message ${messageId}`;
   throw new HoldpointError(
     'not-allowed',
-    `${which} of thread ${threadId} can't be withdrawn: only the last message can be, while it has no reply. Send a new message instead.`,
+    `${which} of thread ${threadId} can't be retracted: only the last message can be, while it has no reply. Send a new message instead.`,
   );
 }
 
-/** What answers are recorded with. */
+/** The inputs for recording answers. */
 interface Recording {
   tools: ToolDefinitions;
   head: Readonly<ThreadHead>;
@@ -167,7 +167,7 @@ function answerEvents(
   }
   if (response.type !== 'approval-response' || response.approved) return [answered];
   const reason = response.reason?.trim() === '' ? undefined : response.reason;
-  const outcome = outcomeUnstarted(call, reason);
+  const outcome = unstartedOutcome(call, reason);
   return [answered, { type: 'call-ended', at, ...place, outcome }];
 }
 
@@ -207,7 +207,7 @@ const resultSchema = z.discriminatedUnion('status', [
   z.strictObject({
     status: z.literal('succeeded'),
     output: z.custom<JSONValue>((value) => value !== undefined),
-    message: inputMessageSchemas.user.refine(saysSomething, 'must not be empty').optional(),
+    message: inputMessageSchemas.user.refine(hasContent, 'must not be empty').optional(),
   }),
   z.strictObject({
     status: z.literal('failed'),

@@ -26,7 +26,7 @@ export type DeliveredOutcome =
 /** How an indeterminate call is settled; `retry` is a new approval of the same call. */
 export type SettledOutcome = DeliveredOutcome | { status: 'retry' };
 
-/** What an outcome from outside is recorded with. */
+/** The inputs for recording an outcome from outside. */
 export interface EndingInput {
   log: ThreadLog;
   tools: ToolDefinitions;
@@ -34,7 +34,7 @@ export interface EndingInput {
   generateId: () => string;
 }
 
-/** Which call ended, how, and who says so. */
+/** Which call ended, how, and who reported it. */
 interface Ending<OUTCOME> {
   toolCallId: string;
   outcome: OUTCOME;
@@ -144,12 +144,12 @@ async function retryEvents(
 /** Whether the call already has this outcome. Throws `already-answered` if it has another. */
 function isEnded(call: ToolCallRecord, outcome: ToolCallOutcome): boolean {
   if (call.outcome === undefined) return false;
-  if (equalJson(brought(call.outcome), brought(outcome))) return true;
+  if (equalJson(withoutModelOutput(call.outcome), withoutModelOutput(outcome))) return true;
   throw endedOtherwise(call);
 }
 
 /* `toModelOutput` may return something else each time. */
-function brought(outcome: ToolCallOutcome): ToolCallOutcome {
+function withoutModelOutput(outcome: ToolCallOutcome): ToolCallOutcome {
   return outcome.status === 'succeeded' ? { ...outcome, modelOutput: undefined } : outcome;
 }
 

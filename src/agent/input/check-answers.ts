@@ -96,7 +96,7 @@ function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseConten
   if (sameDigest && sameCall) return;
   throw new HoldpointError(
     'answer-mismatch',
-    `The answer to request ${requestId} repeats another ${sameDigest ? 'call' : 'digest'} than the stored request. ` +
+    `The answer to request ${requestId} repeats a ${sameDigest ? 'call' : 'digest'} that differs from the stored request. ` +
       "Show the stored request again; an answer can't change a call.",
     { requestId },
   );
@@ -139,7 +139,7 @@ function refuseNoAnswer(request: QuestionRequestContent, answer: QuestionRespons
   if (fault === undefined) return;
   throw new HoldpointError(
     'invalid-answer',
-    `Invalid answer to question ${request.requestId}: ${fault}. The question stays open.`,
+    `Not a valid answer to question ${request.requestId}: ${fault}. The question stays open.`,
     { requestId: request.requestId },
   );
 }

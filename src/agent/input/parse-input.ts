@@ -52,7 +52,7 @@ export function parseInput(
 /** The messages, with the caller's id on the last. */
 function withId(messages: readonly ModelMessage[], messageId: string): ModelMessage[] {
   if (!messageIdSchema.safeParse(messageId).success) {
-    throw new HoldpointError('invalid-input', 'messageId must be a text of 1 to 256 characters.');
+    throw new HoldpointError('invalid-input', 'messageId must be a string of 1 to 256 characters.');
   }
   const last = messages.at(-1);
   if (last === undefined) {
@@ -107,7 +107,7 @@ function parseMessage(
   if (parsed.success) return parsed.data;
   throw new HoldpointError(
     'invalid-input',
-    `Invalid ${role} message: it does not match the AI SDK's schema.`,
+    `Not a valid ${role} message: it does not match the AI SDK's schema.`,
     {
       cause: parsed.error,
     },
@@ -120,7 +120,7 @@ function parseAnswer(item: unknown): UserInputResponseContent {
   if (!parsed.success) {
     throw new HoldpointError(
       'invalid-answer',
-      `Invalid answer to a request: ${z.prettifyError(parsed.error)}`,
+      `Not a valid answer to a request: ${z.prettifyError(parsed.error)}`,
       { requestId: namedRequest(item) },
     );
   }
@@ -144,13 +144,13 @@ function namedRequest(item: unknown): string | undefined {
 }
 
 /** Whether a message is more than blank text, which providers reject. */
-export function saysSomething({ content }: Pick<ModelMessage, 'content'>): boolean {
+export function hasContent({ content }: Pick<ModelMessage, 'content'>): boolean {
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   return parts.some((part) => !('text' in part) || part.text.trim() !== '');
 }
 
 function refuseEmpty(message: ModelMessage): void {
-  if (saysSomething(message)) return;
+  if (hasContent(message)) return;
   throw new HoldpointError(
     'invalid-input',
     'The message is empty; providers reject empty messages.',
@@ -180,7 +180,7 @@ export function parseAnswerer({ principal, channel }: AnswerOptions): AnswerOpti
     throw new HoldpointError('invalid-input', `principal must be JSON: ${fault}.`);
   }
   if (channel !== undefined && !channelSchema.safeParse(channel).success) {
-    throw new HoldpointError('invalid-input', 'channel must be a text of 1 to 100 characters.');
+    throw new HoldpointError('invalid-input', 'channel must be a string of 1 to 100 characters.');
   }
   return {
     ...(principal === undefined ? {} : { principal: plainCopy(principal) }),

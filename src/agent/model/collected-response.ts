@@ -68,7 +68,7 @@ export class CollectedResponse {
   whole({ request, response }: ProviderStream): ProviderResponse {
     const finish = this.#finish;
     if (finish === undefined || finish.finishReason.unified === 'interrupted') {
-      throw new Error("The model's stream ended before the model did.");
+      throw new Error("The model's stream ended without a finish part.");
     }
     const { id, timestamp, modelId } = this.#response ?? {};
     return {

@@ -174,7 +174,7 @@ function proposedCall(
   };
 }
 
-/* The provider runs what it wrote, so nobody may be shown a repaired form. */
+/* The provider runs what it wrote, so a person must not be shown a repaired form. */
 function repairOwn(repair: ModelSettings['repairToolCall']): ModelSettings['repairToolCall'] {
   if (repair === undefined) return undefined;
   return async (options) => (options.toolCall.providerExecuted === true ? null : repair(options));

@@ -38,7 +38,7 @@ function whyNotAnswerable(parts: readonly AssistantPart[], toolCallId: string): 
   const about = parts.filter((part) => 'toolCallId' in part && part.toolCallId === toolCallId);
   if (requestsIn(about).length > 1) return 'there are two about the call';
   const [call, ...others] = about.filter((part) => part.type === 'tool-call');
-  if (call === undefined || others.length > 0) return 'there is not one call of this id';
+  if (call === undefined || others.length > 0) return 'there is not exactly one call with this id';
   if (call.providerExecuted !== true) return 'the provider does not run the call';
   return about.some(({ type }) => type === 'tool-result') ? 'the call has a result' : undefined;
 }
@@ -47,7 +47,7 @@ function unanswerable(toolCallId: string, fault: string): HoldpointError {
   return new HoldpointError(
     'not-allowed',
     `The provider's request for the approval of call ${toolCallId} can't be answered: ${fault}. ` +
-      'Nothing of the step was recorded; run([], thread) asks the model again.',
+      'The step was not recorded; run([], thread) asks the model again.',
   );
 }
 
@@ -55,9 +55,9 @@ function unanswerable(toolCallId: string, fault: string): HoldpointError {
  * Whether a request with these messages is the first that lets the provider run a call. If its response is lost, the call may have run.
  */
 export function carriesApproval(messages: readonly ModelMessage[]): boolean {
-  const said = messages.findLastIndex(({ role }) => role === 'assistant');
+  const lastReply = messages.findLastIndex(({ role }) => role === 'assistant');
   return messages
-    .slice(said + 1)
+    .slice(lastReply + 1)
     .flatMap((message) => (message.role === 'tool' ? message.content : []))
     .some((part) => part.type === 'tool-approval-response' && part.approved);
 }

@@ -59,7 +59,7 @@ function sendableName(name: string): string {
 /* A step that was cut off may lack a call that belongs to the others; two calls with one id can't be told apart. */
 function whyStepIsRefused({ finishReason, calls }: ModelStep): string | undefined {
   if (finishReason !== 'stop' && finishReason !== 'tool-calls') {
-    return `Not run: the answer was cut off (${finishReason}). Make the call again if it is still needed.`;
+    return `Not run: the response was cut off (${finishReason}). Make the call again if it is still needed.`;
   }
   if (new Set(calls.map(({ toolCallId }) => toolCallId)).size < calls.length) {
     return 'Not run: two calls of this step had the same id. Make them again, one at a time.';
@@ -106,7 +106,7 @@ function recordedRequest(
   return { type, approvalId, toolCallId: call?.toolCallId ?? toolCallId };
 }
 
-/* Providers reject blank text, except where it carries their own metadata. */
+/* Providers reject blank text, unless it carries their own metadata. */
 function isBlank(part: AssistantPart): boolean {
   return part.type === 'text' && part.text.trim() === '' && part.providerOptions === undefined;
 }

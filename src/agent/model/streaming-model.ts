@@ -73,7 +73,7 @@ export function originalError(error: unknown): unknown {
 /* Never retried, whatever the cause says: the receiver already has the beginning of the response. */
 class BrokenOff extends Error {
   constructor(cause: unknown) {
-    super('The answer broke off.', { cause });
+    super('The response broke off.', { cause });
     /* Telemetry, the AI SDK's included, classifies errors by name. */
     if (cause instanceof Error) this.name = cause.name;
   }

@@ -2,14 +2,15 @@ import { callGuarded } from '../../content/call-guarded.ts';
 import { type CallPlace, plainCall, type ToolCall } from '../../content/tool-call.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
 import type { ThreadEvent, ThreadEventOf, ThreadEventType } from '../../thread/thread-event.ts';
-import { callAt, type ThreadState } from '../../thread/thread-state.ts';
+import { anyCallAt } from '../../thread/find-call.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
 
 /** An event of a thread, as listeners receive it. */
 export interface AgentEvent<TYPE extends ThreadEventType = ThreadEventType> {
   threadId: string;
-  /** The event as it stands in the log, which names a call by its `step` and `index`. */
+  /** The event as stored in the log, which names a call by its `step` and `index`. */
   event: ThreadEventOf<TYPE>;
-  /** The call that the event is about: its id, its tool and its input. `undefined` for an event that is about no call. */
+  /** The call that the event is about: its id, its tool and its input. `undefined` for an event that is not about a call. */
   toolCall: ThreadEventOf<TYPE> extends CallPlace ? ToolCall : ToolCall | undefined;
 }
 
@@ -51,7 +52,7 @@ export class AgentEvents {
       const listeners = [...(this.#listeners.get(event.type) ?? [])];
       if (listeners.length === 0) continue;
       const place = placeOf(event);
-      const call = place && callAt(state, place);
+      const call = place && anyCallAt(state, place);
       const emitted: AgentEvent = {
         threadId: state.threadId,
         event: deepFreeze(event),

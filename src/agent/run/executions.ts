@@ -17,7 +17,7 @@ import type { Lease } from './lease.ts';
 import { type Attempt, type Finished, recordLate } from './record-results.ts';
 import { startLimit } from './run-signal.ts';
 
-/** What calls are executed with. */
+/** The settings of `Executions`. */
 interface ExecutionSetting {
   log: ThreadLog;
   tools: ToolDefinitions;
@@ -51,7 +51,7 @@ export class Executions {
     this.#setting = setting;
   }
 
-  /** Whether a call is running, or has a result that was not taken yet. */
+  /** Whether a call is running, or has a result that `take` has not returned yet. */
   get pending(): boolean {
     return this.#running.size > 0 || this.#finished.length > 0;
   }
@@ -61,13 +61,13 @@ export class Executions {
     return this.#running.size === 0 || this.#graceIsOver;
   }
 
-  /** Right after an append: starts the calls that it records as started, unless the lease is over. */
+  /** Right after an append: starts the calls that it records as started, unless the lease has expired. */
   async start(events: readonly ThreadEvent[]): Promise<void> {
     const { log, tools, lease } = this.#setting;
     const started = startedBy(events, log.state.head.calls, tools);
     if (started.length === 0) return;
     /* The fence: the append may have taken so long that other processes have recorded the calls as lost, and settled or restarted them. */
-    const isTooLate = lease.isOver;
+    const isTooLate = lease.hasExpired;
     if (isTooLate) await log.pull();
     const messages = firstMessages(log.state, log.state.messages.length - 1);
     for (const each of started) {
@@ -79,7 +79,7 @@ export class Executions {
     }
   }
 
-  /** The results since the last taking. A call that has ended otherwise is no longer waited for: its tool may never return. */
+  /** The results since the last `take`. A call that has already ended in another way is no longer waited for: its tool may never return. */
   take(): Finished[] {
     const { head } = this.#setting.log.state;
     for (const attempt of this.#running) {
@@ -104,7 +104,7 @@ export class Executions {
     this.#wakeUp.wake();
   }
 
-  /** The run is over: results that come later, or were not taken, are recorded as late ones. */
+  /** The run is over: results that come later, or that `take` has not returned, are recorded as late ones. */
   leave(): void {
     this.#isLeft = true;
     clearTimeout(this.#graceTimer);
@@ -138,7 +138,7 @@ export class Executions {
     if (milliseconds === undefined) return this.#execute(started, signal, messages);
     const onIgnored = (): void => this.#giveUp(attempt);
     const limit = startLimit(milliseconds, `Tool '${toolName}'`, { graceMs, onIgnored });
-    /* After the run's end its own grace time applies; and a process must not wait for a limit that no longer matters. */
+    /* After an abort only the run's own grace time applies, and this timer must not keep the process alive. */
     signal.addEventListener('abort', limit.end, { once: true });
     try {
       return await this.#execute(started, AbortSignal.any([signal, limit.signal]), messages);
@@ -161,7 +161,7 @@ export class Executions {
     return executeCall(definition, call, { threadId, messages, signal, onPreliminary, around });
   }
 
-  /** Stops waiting for a call that ignores its time limit: what it still returns is late. */
+  /** Stops waiting for a call that ignores its time limit: what it returns afterwards is late. */
   #giveUp(attempt: Attempt): void {
     if (!this.#running.delete(attempt)) return;
     this.#finished.push({ attempt, execution: { type: 'lost' } });
@@ -180,7 +180,7 @@ export class Executions {
     clearTimeout(timer);
   }
 
-  /** Starts once: waking up on the way, for a renewal say, does not start it anew. */
+  /** Starts once: a wake-up in between, such as after a renewal, does not restart it. */
   #startGrace(signal: AbortSignal): () => void {
     const start = (): void => {
       this.#graceTimer ??= setTimeout(() => {
@@ -194,7 +194,7 @@ export class Executions {
   }
 }
 
-/* As the calls stand right after the append: one that has ended since, because its outcome was delivered, does not start. */
+/* The calls as they are right after the append: one that has ended since, because its outcome was delivered, does not start. */
 function startedBy(
   events: readonly ThreadEvent[],
   calls: readonly ToolCallRecord[],

@@ -9,11 +9,11 @@ import { faultEvents, stopEvents } from './lost-calls.ts';
 /* How often a run polls for events of other processes, in milliseconds. */
 const watchMs = 1_000;
 
-/** Another run took over the thread, because our lease was over. */
+/** Another run took over the thread, because our lease had expired. */
 export class LeaseLost extends Error {}
 
 /**
- * One run's lease on a thread: no other run starts until it is over, and it is renewed while the run lives. All of the run's appends go
+ * One run's lease on a thread: no other run starts until it expires, and it is renewed while the run lives. All of the run's appends go
  * through it, so that a run whose thread was taken over appends nothing more.
  */
 export class Lease {
@@ -21,7 +21,7 @@ export class Lease {
   readonly #log: ThreadLog;
   #runId: string;
   #isHeld = false;
-  #wasTaken = false;
+  #wasAcquired = false;
 
   constructor(context: AgentContext, log: ThreadLog) {
     this.#context = context;
@@ -36,11 +36,11 @@ export class Lease {
 
   /** Whether another run has begun since this one did. */
   get isTakenOver(): boolean {
-    return this.#wasTaken && latestRun(this.#log.state) !== this.#runId;
+    return this.#wasAcquired && latestRun(this.#log.state) !== this.#runId;
   }
 
-  /** Whether the lease is over at this moment: nothing may start until a commit has renewed it. */
-  get isOver(): boolean {
+  /** Whether the lease has expired: nothing may start until a commit has renewed it. */
+  get hasExpired(): boolean {
     const { run } = this.#log.state.head;
     return run?.runId !== this.#runId || this.#context.now() >= run.leaseUntil;
   }
@@ -51,17 +51,17 @@ export class Lease {
   }
 
   /** Appends what `decide` proposes, and takes the thread if it returns the calls that the run starts with. */
-  async take(
+  async acquire(
     decide: (proposal: Proposal) => readonly ThreadEvent[] | undefined,
   ): Promise<readonly ThreadEvent[]> {
-    const before = this.#wasTaken ? this.#runId : undefined;
+    const before = this.#wasAcquired ? this.#runId : undefined;
     /* To the log, a run that takes its thread again is another run: it may restart the calls that it had started. */
     if (before !== undefined) this.#runId = this.#context.generateId();
     return this.#append((proposal) => {
       const isTakenOver = before !== undefined && latestRun(proposal.state) !== before;
       const begun = isTakenOver ? undefined : decide(proposal);
       this.#isHeld = begun !== undefined;
-      this.#wasTaken = this.#isHeld;
+      this.#wasAcquired = this.#isHeld;
       if (begun === undefined) return;
       proposal.add(this.#event('run-started'), ...begun);
       this.#endWhenDone(proposal);
@@ -69,9 +69,9 @@ export class Lease {
   }
 
   /**
-   * Appends what `make` returns for the newest state, and the run's end when nothing is left to do. Throws `LeaseLost` when another run
-   * has taken over the thread; then nothing is appended but facts (`evenWhenLost`). Nor is anything but facts once a stop was requested:
-   * check `isStopping` afterwards.
+   * Appends what `make` returns for the newest state, and the run's end when nothing is left to do. Throws `LeaseLost` when another run has
+   * taken over the thread; then only facts are appended (`evenWhenLost`). After a stop request, too, only facts are appended: check
+   * `isStopping` afterwards.
    */
   async commit(
     make: (proposal: Proposal) => readonly ThreadEvent[],
@@ -82,7 +82,7 @@ export class Lease {
       lost = !this.#holds(proposal.state);
       const mayDecide = !lost && proposal.state.head.run?.isStopping !== true;
       if (!mayDecide && !evenWhenLost) return;
-      if (!lost && this.isOver) proposal.add(this.#event('run-renewed'));
+      if (!lost && this.hasExpired) proposal.add(this.#event('run-renewed'));
       proposal.add(...make(proposal));
       if (!lost) this.#endWhenDone(proposal);
     };
@@ -98,7 +98,7 @@ export class Lease {
   }
 
   /** Renews the lease until the returned function is called. `onNews` is called when others may have appended. */
-  keep(onNews: () => void): () => void {
+  keepRenewed(onNews: () => void): () => void {
     const { leaseMs, events } = this.#context;
     let renewing: Promise<void> | undefined;
     const renew = async (): Promise<void> => {
@@ -108,7 +108,7 @@ export class Lease {
         });
         onNews();
       } catch {
-        /* A failed renewal is retried in time: two may fail before the lease is over. */
+        /* A failed renewal is retried in time: two may fail before the lease expires. */
       }
       renewing = undefined;
     };
@@ -146,11 +146,11 @@ export class Lease {
     if (this.#log.revision > revision) onNews();
   }
 
-  /** Releases the thread after a failure, an abort, or a stop; `said` is the text that the model had streamed. */
-  async letGo(
+  /** Releases the thread after a failure, an abort, or a stop; `partial` is the text that the model had streamed. */
+  async release(
     error: string,
     isAborted: boolean,
-    said: AssistantModelMessage | undefined,
+    partial: AssistantModelMessage | undefined,
   ): Promise<readonly ThreadEvent[]> {
     try {
       return await this.#log.commit((proposal) => {
@@ -158,15 +158,19 @@ export class Lease {
         if (!this.#holds(state)) return;
         const at = this.#context.now();
         const fault = { error, isAborted, at, recoverAt: at + this.#context.leaseMs };
-        if (state.head.run?.isStopping === true && said !== undefined && isModelDue(state.head)) {
+        if (
+          state.head.run?.isStopping === true &&
+          partial !== undefined &&
+          isModelDue(state.head)
+        ) {
           const { steps: step } = state.head;
           const finishReason = 'interrupted';
-          proposal.add({ type: 'step-finished', at, step, message: said, finishReason });
+          proposal.add({ type: 'step-finished', at, step, message: partial, finishReason });
         }
         proposal.add(...faultEvents(this.#context, state, fault));
       });
     } catch {
-      /* The store is unavailable, and the run fails for its own reason; its lease will run out. */
+      /* The store is unavailable, and the run fails for its own reason; its lease will expire. */
       return [];
     }
   }

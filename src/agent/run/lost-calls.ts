@@ -68,7 +68,7 @@ export function stopEvents(head: ThreadHead, at: number): ThreadEvent[] {
   ];
 }
 
-/** Records the end of a run whose lease is over, and that the outcome of its started calls is unknown. */
+/** Records the end of a run whose lease has expired, and that the outcome of its started calls is unknown. */
 export async function recordAbandoned(
   context: AgentContext,
   log: ThreadLog,
@@ -83,13 +83,13 @@ export async function recordAbandoned(
   return [];
 }
 
-/** The same for the thread's present state; nothing unless a run was abandoned. */
+/** The events that `recordAbandoned` records for the thread's current state; none unless a run was abandoned. */
 export function abandonedEvents(
   context: AgentContext,
   state: Readonly<ThreadState>,
 ): ThreadEvent[] {
   const at = context.now();
   if (!isAbandoned(state.head, at)) return [];
-  const error = 'The process of the run died or stalled: its lease is over.';
+  const error = 'The process of the run died or stalled: its lease has expired.';
   return faultEvents(context, state, { error, isAborted: false, at, recoverAt: at });
 }

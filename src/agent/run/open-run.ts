@@ -26,7 +26,7 @@ import { recordAbandoned } from './lost-calls.ts';
 import { failedRecoveries, reconcileCalls, restartsOf } from './recover-calls.ts';
 import type { RunOptions } from './run-options.ts';
 
-/** What a run is opened with. */
+/** The settings of `RunOpening`. */
 interface OpeningSetting {
   log: ThreadLog;
   tools: ToolDefinitions;
@@ -37,7 +37,7 @@ interface OpeningSetting {
   onEvents: (events: readonly ThreadEvent[]) => void;
 }
 
-/** What was checked before a run takes the thread: the app's rules may take time, so nothing is appended meanwhile. */
+/** The results of the checks before a run takes the thread. They are made before the append, because the app's rules may take long. */
 interface Checked {
   /** The starts of the lost calls that may be restarted. */
   restarts: readonly ThreadEvent[];
@@ -48,7 +48,7 @@ interface Checked {
 const nothing: ParsedInput = { messages: [], answers: [], by: {} };
 const nothingChecked: Checked = { restarts: [], starts: new Map() };
 
-/** How a run begins: it records what its predecessor left, then its input, and takes the thread if there is work to do. */
+/** How a run begins: it records how an abandoned run ended, then its input, and takes the thread if there is work to do. */
 export class RunOpening {
   readonly #context: AgentContext;
   readonly #setting: OpeningSetting;
@@ -88,7 +88,7 @@ export class RunOpening {
     if (input.answers.length > 0) this.#accept(expected, input);
     const checking = this.#check(expected.head);
     const checked = (await unlessAborted(checking, signal)) ?? nothingChecked;
-    return lease.take((proposal) => {
+    return lease.acquire((proposal) => {
       if (isTooEarly()) return undefined;
       this.#accept(proposal, input);
       const isCurrent = log.revision === revision;
@@ -131,8 +131,8 @@ export class RunOpening {
 }
 
 /**
- * The calls that a run begins with; `undefined` where it must not take the thread: another run holds it, the outcome of a lost call is
- * still unknown, or there is nothing to do.
+ * The calls that a run begins with; `undefined` if it must not take the thread: another run holds it, the outcome of a lost call is still
+ * unknown, or there is nothing to do.
  */
 function openingEvents(
   head: ThreadHead,

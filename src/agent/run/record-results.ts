@@ -13,19 +13,19 @@ import type { AgentContext } from './agent-context.ts';
 import { LeaseLost } from './lease.ts';
 import { lostEvent } from './lost-calls.ts';
 
-/** Which call, and which of its attempts, was executed here. */
+/** An attempt of a call that was executed here. */
 export interface Attempt extends CallPlace {
   attempt: number;
 }
 
-/** An attempt that has finished, and what came of it. */
+/** An attempt that has finished, and its result. */
 export interface Finished {
   attempt: Attempt;
   execution: Execution;
 }
 
 /**
- * Records results through `commit`, which holds the lease, and retries where the store fails. Throws `LeaseLost` when another run has the
+ * Records results through `commit`, which holds the lease, and retries if the store fails. Throws `LeaseLost` when another run has the
  * thread; after any other failure the app gets the results in `onUnrecorded`.
  */
 export async function recordResults(
@@ -61,7 +61,7 @@ export async function recordLate(
   }
 }
 
-/** The events that record results. A result of a call that has ended otherwise, or was started again, is kept as a late one. */
+/** The events that record results. A result of a call that has ended in another way, or was started again, is kept as a late one. */
 function resultEvents(
   context: AgentContext,
   proposal: Proposal,
@@ -86,7 +86,7 @@ function resultEvents(
   });
 }
 
-/* An outcome that was delivered and then returned as well is recorded already. */
+/* An outcome that was delivered and is then returned too has already been recorded. */
 function lateEvents(
   { state, head }: Proposal,
   { attempt: { attempt, ...place }, execution }: Finished,
@@ -101,7 +101,7 @@ function lateEvents(
   return [{ type: 'late-result', at, ...place, attempt, outcome }];
 }
 
-/** Passes results that the store does not take to the app. */
+/** Passes results that the store does not accept to the app. */
 function passUnrecorded(
   { onUnrecorded }: AgentContext,
   { state }: ThreadLog,

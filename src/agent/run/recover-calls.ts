@@ -6,7 +6,7 @@ import { isSamePlace, type ThreadHead, type ThreadState } from '../../thread/thr
 import { checkApproved } from '../calls/check-approved.ts';
 import { endEvents } from '../calls/close-requests.ts';
 import { applyRules, type DecisionInput } from '../calls/decide-calls.ts';
-import { beginningOf, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import { startEvent, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { type DeliveredOutcome, parseDelivered, recordedOutcome } from '../input/accept-outcome.ts';
 import type { AgentContext } from './agent-context.ts';
 import { retryTime } from './retry-time.ts';
@@ -28,7 +28,7 @@ export async function reconcileCalls(
     lost.map(async (call) => reconcileCall(context, tools, { call, head })),
   );
   return log.commit((proposal) => {
-    /* Another attempt may have started meanwhile, which the tool was not asked about. */
+    /* The tool was not asked about an attempt that may have started meanwhile. */
     if (log.revision === revision) proposal.add(...known.flat());
   });
 }
@@ -105,7 +105,7 @@ async function restartOf(
   const definition = tools.get(call.toolName);
   if (definition === undefined || definition.asking !== undefined) return [];
   const decision = await applyRules(rules, definition, plainCall(call));
-  return decision.type === 'run' ? [beginningOf(definition, call, now())] : [];
+  return decision.type === 'run' ? [startEvent(definition, call, now())] : [];
 }
 
 /** The events recording that calls which were due to be recovered are still unknown, and when to retry. */

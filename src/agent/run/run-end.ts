@@ -26,7 +26,7 @@ export function endStatusOf(state: Readonly<ThreadState>, now: number): RunEnd['
   const status = statusOf(head, now);
   if (status !== 'idle') return status;
   if (head.failure !== undefined) return 'failing';
-  /* The lease was over before the model was asked; the next run asks it. */
+  /* The lease expired before the model was asked; the next run asks it. */
   if (isModelDue(head)) return head.isOutOfSteps ? 'max-steps' : 'running';
   if (head.isStopped) return 'cancelled';
   /* A person ended the turn: the model gets these results with the next message. */

@@ -8,12 +8,12 @@ export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>> extends A
   signal?: AbortSignal;
   /** Passed to the rules of `toolApproval`; and to the AI SDK's telemetry, as far as `telemetry.includeRuntimeContext` names it. */
   runtimeContext?: RUNTIME_CONTEXT;
-  /** What happens to open requests when a message comes: the message is refused (default), or it cancels them. */
+  /** What happens to open requests when a message arrives: the message is refused (default), or it cancels them. */
   whilePending?: 'refuse' | 'cancel';
   /**
-   * Your id for the message of this input, 1 to 256 characters. The same id again records nothing: the turn continues where it stands,
-   * and once there is a reply, the recorded reply is returned, even if the conversation has continued since. For callers that retry:
-   * queues, workflow engines, browsers.
+   * Your id for the message of this input, 1 to 256 characters. The same id again records nothing: the turn resumes, and once there is a
+   * reply, the recorded reply is returned, even if the conversation has continued since. For callers that retry: queues, workflow engines,
+   * browsers.
    */
   messageId?: string;
   /** The run does nothing before `thread.resumeAt`: for schedulers that may wake too early or too often. Only with the input `[]`. */

@@ -1,7 +1,7 @@
 import type { TimeoutConfiguration, ToolSet } from 'ai';
 import { checkedMs } from '../../content/checked-number.ts';
 
-/** What ends a run early: the app's own signal, a person's stop, or a time limit. */
+/** The signal that ends a run early: for the app's own signal, a person's stop, or a time limit. */
 export class RunSignal {
   /** Aborts when any of them does, with its reason. */
   readonly signal: AbortSignal;
@@ -109,7 +109,7 @@ export interface RunningLimit {
   end: () => void;
 }
 
-/** Starts a time limit. `onIgnored` is called `graceMs` after it was reached, unless it was ended by then. */
+/** Starts a time limit. `onIgnored` is called `graceMs` after it was reached, unless it has been ended before. */
 export function startLimit(
   milliseconds: number,
   what: string,

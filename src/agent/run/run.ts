@@ -21,7 +21,7 @@ import { RunSignal } from './run-signal.ts';
 import { AnswerSending, sentEvents } from './send-answers.ts';
 import { ModelSteps } from './take-step.ts';
 
-/** What a run works with. */
+/** The settings of a run. */
 export interface RunSetting {
   log: ThreadLog;
   tools: ToolDefinitions;
@@ -64,8 +64,8 @@ export class Run {
     this.#executions = new Executions(context, { ...working, onPreliminary });
   }
 
-  /** Runs to the end. */
-  async play(input: ParsedInput): Promise<RunEnd> {
+  /** Performs the run to its end. */
+  async perform(input: ParsedInput): Promise<RunEnd> {
     this.#signal.signal.throwIfAborted();
     const events = await this.#opening.open(input);
     if (events === undefined) return this.#end();
@@ -81,7 +81,9 @@ export class Run {
   /** Works until the run no longer holds the thread, and renews the lease meanwhile. */
   async #work(): Promise<void> {
     this.#signal.beginRun();
-    const stopRenewing = this.#lease.isHeld ? this.#lease.keep(() => this.#notice()) : undefined;
+    const stopRenewing = this.#lease.isHeld
+      ? this.#lease.keepRenewed(() => this.#onNews())
+      : undefined;
     try {
       if (!this.#lease.isHeld) this.#signal.signal.throwIfAborted();
       while (this.#lease.isHeld) await this.#continue();
@@ -93,13 +95,13 @@ export class Run {
     }
   }
 
-  /** Others have appended. */
-  #notice(): void {
+  /** Called when others may have appended. */
+  #onNews(): void {
     if (this.#lease.isStopping) this.#signal.stop();
     this.#executions.wake();
   }
 
-  /** One advance. A run that stalled past its lease takes the thread again where no other run has begun. */
+  /** One advance. A run that stalled past its lease takes the thread again if no other run has begun. */
   async #continue(): Promise<void> {
     if (this.#lease.isStopping) this.#signal.stop();
     try {
@@ -110,7 +112,7 @@ export class Run {
     }
   }
 
-  /** Waits for the calls that still run here but are lost to the log, and takes the thread again. */
+  /** Waits for the calls that still run here but are recorded as lost, and takes the thread again. */
   async #takeAgain(): Promise<void> {
     const { signal } = this.#signal;
     while (!this.#lease.isTakenOver) {
@@ -182,8 +184,8 @@ export class Run {
   }
 
   async #askModel(): Promise<void> {
-    /* Nothing starts when the lease is over: this renews it, or finds that another run has the thread. */
-    if (this.#lease.isOver) return this.#commit(() => []);
+    /* Nothing starts when the lease has expired: this renews it, or finds that another run has the thread. */
+    if (this.#lease.hasExpired) return this.#commit(() => []);
     const { state } = this.#log;
     this.#signal.beginStep();
     const decisions = this.#decisions(state.messages.length);
@@ -216,7 +218,7 @@ export class Run {
   async #endEarly(failure: unknown): Promise<RunEnd> {
     const error = errorText(failure).slice(0, 500).toWellFormed();
     const events = this.#lease.isHeld
-      ? await this.#lease.letGo(error, this.#signal.isAbort(failure), this.#steps.partial)
+      ? await this.#lease.release(error, this.#signal.isAbort(failure), this.#steps.partial)
       : [];
     if (!this.#signal.isStop(failure)) throw failure;
     this.#setting.onEvents(events);

@@ -10,7 +10,7 @@ import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 
 /** The result of sending an answer to its tool. */
 export interface SentAnswer {
-  owed: UnsentAnswer;
+  answer: UnsentAnswer;
   /** The outcome with which the tool ended the call instead. */
   outcome?: CallFailure | undefined;
   /** Why the answer can't be sent. */
@@ -21,7 +21,7 @@ const maximumErrorLength = 500;
 /* Checked before it is written: an invalid outcome would make the log unreadable. */
 const givenUpSchema = z.strictObject({ status: z.literal('failed'), error: z.string() }).optional();
 
-/** What answers are sent with. */
+/** The settings of `AnswerSending`. */
 interface SendingSetting {
   tools: ToolDefinitions;
   /** Aborts when the run ends early. */
@@ -36,35 +36,33 @@ interface SendingSetting {
 export class AnswerSending {
   readonly #setting: SendingSetting;
   readonly #underway = new Map<string, AbortController>();
-  #brought: SentAnswer[] = [];
+  #sent: SentAnswer[] = [];
 
   constructor(setting: SendingSetting) {
     this.#setting = setting;
   }
 
-  /** Whether an answer is being sent, or was sent and not taken. */
+  /** Whether an answer is being sent, or was sent and not yet recorded. */
   get pending(): boolean {
-    return this.#underway.size > 0 || this.#brought.length > 0;
+    return this.#underway.size > 0 || this.#sent.length > 0;
   }
 
   /** Starts sending new answers, and stops sending those that are no longer needed. */
   update(state: Readonly<ThreadState>): void {
-    this.#stopUnowed(state);
+    this.#stopUnneeded(state);
     for (const answer of state.head.unsentAnswers) {
       /* An agent that has the tool will send it. */
       if (!this.#setting.tools.has(answer.request.toolCall?.toolName ?? '')) continue;
       const { requestId } = answer.request;
-      const isTaken = this.#brought.some(
-        ({ owed: { request } }) => request.requestId === requestId,
-      );
-      if (!isTaken && !this.#underway.has(requestId)) void this.#bring(state, answer);
+      const isSent = this.#sent.some(({ answer: { request } }) => request.requestId === requestId);
+      if (!isSent && !this.#underway.has(requestId)) void this.#send(state, answer);
     }
   }
 
   /** The answers sent since the last call. */
   take(): SentAnswer[] {
-    const taken = this.#brought;
-    this.#brought = [];
+    const taken = this.#sent;
+    this.#sent = [];
     return taken;
   }
 
@@ -73,19 +71,19 @@ export class AnswerSending {
     for (const underway of this.#underway.values()) underway.abort();
   }
 
-  #stopUnowed({ head }: Readonly<ThreadState>): void {
-    const owed = new Set(head.unsentAnswers.map(({ request }) => request.requestId));
+  #stopUnneeded({ head }: Readonly<ThreadState>): void {
+    const unsent = new Set(head.unsentAnswers.map(({ request }) => request.requestId));
     for (const [requestId, underway] of this.#underway) {
-      if (owed.has(requestId)) continue;
+      if (unsent.has(requestId)) continue;
       underway.abort();
       /* A receiver that ignores the abort is not awaited. */
       this.#underway.delete(requestId);
     }
   }
 
-  async #bring(state: Readonly<ThreadState>, owed: UnsentAnswer): Promise<void> {
+  async #send(state: Readonly<ThreadState>, answer: UnsentAnswer): Promise<void> {
     const { tools, pull, wake } = this.#setting;
-    const { requestId } = owed.request;
+    const { requestId } = answer.request;
     const underway = new AbortController();
     this.#underway.set(requestId, underway);
     const signals = [underway.signal, this.#setting.signal].filter(
@@ -94,25 +92,25 @@ export class AnswerSending {
     const signal = AbortSignal.any(signals);
     const refresh = async (): Promise<void> => {
       await pull();
-      this.#stopUnowed(state);
+      this.#stopUnneeded(state);
     };
-    const deliver = async () => sendAnswer(tools, owed, { signal, refresh });
-    const brought = await resultOf(owed, traceAnswerDelivery(state, owed, deliver));
+    const deliver = async () => sendAnswer(tools, answer, { signal, refresh });
+    const sent = await resultOf(answer, traceAnswerDelivery(state, answer, deliver));
     if (this.#underway.get(requestId) === underway) this.#underway.delete(requestId);
-    const isCutOff = signal.aborted && brought.error !== undefined;
-    if (!isCutOff) this.#brought.push(brought);
+    const isCutOff = signal.aborted && sent.error !== undefined;
+    if (!isCutOff) this.#sent.push(sent);
     wake();
   }
 }
 
 async function resultOf(
-  owed: UnsentAnswer,
+  answer: UnsentAnswer,
   delivery: Promise<CallFailure | undefined>,
 ): Promise<SentAnswer> {
   try {
-    return { owed, outcome: givenUpSchema.parse(await delivery) };
+    return { answer, outcome: givenUpSchema.parse(await delivery) };
   } catch (error) {
-    return { owed, error: errorText(error).slice(0, maximumErrorLength) };
+    return { answer, error: errorText(error).slice(0, maximumErrorLength) };
   }
 }
 
@@ -125,7 +123,7 @@ async function sendAnswer(
   const { toolCall } = request;
   const answering = tools.get(toolCall?.toolName ?? '')?.answering;
   if (answering === undefined || toolCall === undefined) {
-    throw new Error(`The tool '${toolCall?.toolName}' takes no answers.`);
+    throw new Error(`The tool '${toolCall?.toolName}' can't receive answers.`);
   }
   const call = { ...toolCall, input: plainCopy(toolCall.input) };
   const copies = structuredClone({ request, response, replyTo });
@@ -135,13 +133,13 @@ async function sendAnswer(
 /** The events that record sent answers, except those that are no longer pending. */
 export function sentEvents(
   head: ThreadHead,
-  brought: readonly SentAnswer[],
+  sent: readonly SentAnswer[],
   at: number,
 ): ThreadEvent[] {
-  return brought.flatMap(({ owed: { request, beside }, outcome, error }): ThreadEvent[] => {
+  return sent.flatMap(({ answer: { request, beside }, outcome, error }): ThreadEvent[] => {
     const { requestId } = request;
-    const isOwed = head.unsentAnswers.some((other) => other.request.requestId === requestId);
-    if (!isOwed) return [];
+    const isPending = head.unsentAnswers.some((other) => other.request.requestId === requestId);
+    if (!isPending) return [];
     if (outcome !== undefined) {
       return endEvents(head, { type: 'call-ended', at, ...beside, outcome });
     }

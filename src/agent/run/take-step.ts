@@ -6,7 +6,7 @@ import type { StepMetadata, ThreadEvent, ThreadEventOf } from '../../thread/thre
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { openedEvent } from '../calls/check-approved.ts';
 import { type CallVerdict, decideCalls, type DecisionInput } from '../calls/decide-calls.ts';
-import { beginningOf, modelTools } from '../calls/tool-definitions.ts';
+import { startEvent, modelTools } from '../calls/tool-definitions.ts';
 import { addUsage, generateStep, type ModelStep } from '../model/model-step.ts';
 import { PartialText } from '../model/partial-text.ts';
 import { recordStep } from '../model/record-step.ts';
@@ -14,7 +14,7 @@ import type { DeltaReceiver } from '../model/streaming-model.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunEnd } from './run-end.ts';
 
-/** What a step is taken with. */
+/** The inputs of `ModelSteps.take`. */
 interface StepInput {
   decisions: DecisionInput;
   state: Readonly<ThreadState>;
@@ -56,15 +56,16 @@ export class ModelSteps {
   async take({ decisions, state, signal }: StepInput): Promise<ThreadEvent[]> {
     this.#partial = this.#receiver && new PartialText(this.#receiver);
     const { tools } = decisions;
+    /* Read before the model answers: the calls belong to the step that it was asked for. */
+    const { steps: step } = state.head;
     const modelStep = await untilAborted(this.#generate({ decisions, state, signal }), signal);
-    const { toolCallIds: usedIds, head } = state;
-    const { steps: step } = head;
+    const { usage, finishReason } = modelStep;
+    const metadata = jsonCopy(modelStep.metadata);
+    const { toolCallIds: usedIds } = state;
     const { generateId, now } = this.#context;
     const isKnownTool = (toolName: string): boolean => tools.has(toolName);
     const { message, calls } = recordStep(modelStep, { usedIds, isKnownTool, generateId });
     const verdicts = await untilAborted(decideCalls(decisions, calls, step), signal);
-    const { usage, finishReason } = modelStep;
-    const metadata = jsonCopy(modelStep.metadata);
     this.#count += 1;
     this.#usage = addUsage(this.#usage, usage);
     this.#finishReason = finishReason;
@@ -107,7 +108,7 @@ export class ModelSteps {
 function verdictEvent(verdict: CallVerdict, place: CallPlace, at: number): ThreadEvent {
   switch (verdict.type) {
     case 'start':
-      return beginningOf(verdict.definition, place, at);
+      return startEvent(verdict.definition, place, at);
     case 'ask':
       return openedEvent(place, verdict.request);
     case 'end':

@@ -4,7 +4,7 @@ import type { Authorize } from '../../http/authorize.ts';
 import type { OriginOptions } from '../../http/foreign-origin.ts';
 import type { ErrorTextOptions } from '../../http/tool-error-text.ts';
 
-/** What a client shows of a thread. */
+/** Options for what a client shows of a thread. */
 export interface ThreadViewOptions extends ErrorTextOptions {
   /**
    * The tools whose calls the client runs: those of the agent without `execute`. Their results are read from the client's tool messages.
@@ -20,8 +20,8 @@ export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   extends HoldOptions, OriginOptions, ThreadViewOptions {
   agent: Pick<Agent<RUNTIME_CONTEXT>, 'thread' | 'stream' | 'respond' | 'deliver'>;
   /**
-   * Called before anything of the thread is read. `undefined`, or no principal, is 403; a `Response` is sent unchanged; an error that it
-   * throws is 500.
+   * Called before anything of the thread is read. A result without a principal, or `undefined`, is refused with 403; a `Response` is sent
+   * unchanged; an error that it throws becomes a 500.
    */
   authorize: Authorize<RUNTIME_CONTEXT>;
   /**

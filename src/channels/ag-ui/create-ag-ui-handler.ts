@@ -4,7 +4,7 @@ import { checkedMs } from '../../content/checked-number.ts';
 import { timer } from '../../content/timer.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';
 import { checkOrigins } from '../../http/foreign-origin.ts';
-import { takePost } from '../../http/take-post.ts';
+import { receivePost } from '../../http/receive-post.ts';
 import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
 import { eventStreamResponse, type KeepAlive } from './event-stream-response.ts';
 import { EventBacklog } from './event-backlog.ts';
@@ -63,19 +63,25 @@ async function postRun<RUNTIME_CONTEXT>(
   request: Request,
   keepAlive: KeepAlive,
 ): Promise<Response> {
-  const posted = await takePost(options, request, {
+  const posted = await receivePost(options, request, {
     parse: parseRunAgentInput,
     maximumBodyBytes: 4_194_304,
     channel: 'ag-ui',
   });
   if (posted instanceof Response) return posted;
-  const { asked: input, runOptions, gone } = posted;
+  const { parsed: input, runOptions, disconnected } = posted;
   const thread = await options.agent.thread(input.threadId);
   const backlog = new EventBacklog(maximumBacklog);
-  const run = { options, runOptions, input, thread, backlog, gone: gone.signal };
+  const run = { options, runOptions, input, thread, backlog, disconnected: disconnected.signal };
   /* If reporting a failure fails too, the stream ends without a last event. */
   streamRun(run).catch(() => backlog.leave());
-  return eventStreamResponse({ request, backlog, gone, headers: options.headers, keepAlive });
+  return eventStreamResponse({
+    request,
+    backlog,
+    disconnected,
+    headers: options.headers,
+    keepAlive,
+  });
 }
 
 function keepAliveOf({ keepAliveMs = 15_000, wait = timer }: Partial<KeepAlive>): KeepAlive {

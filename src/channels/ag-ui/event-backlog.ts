@@ -1,7 +1,7 @@
 import type { AgUiEvent } from './output/ag-ui-event.ts';
 
 /**
- * The events of a run that its client has not read yet, so that run and client each go at their own pace. Consecutive deltas of a text are
+ * The events of a run that its client has not read yet, so that the run does not wait for the client. Consecutive deltas of a text are
  * joined. A client that is more than `limit` characters behind gets nothing more until the end, which then brings it up to date.
  */
 export class EventBacklog {

@@ -14,7 +14,7 @@ interface Streamed {
   request: Request;
   backlog: EventBacklog;
   /** Aborted here when the client disconnects. */
-  gone: AbortController;
+  disconnected: AbortController;
   headers: Record<string, string> | undefined;
   keepAlive: KeepAlive;
 }
@@ -24,10 +24,10 @@ interface Streamed {
  * the request.
  */
 export function eventStreamResponse(streamed: Streamed): Response {
-  const { request, backlog, gone, headers, keepAlive } = streamed;
+  const { request, backlog, disconnected, headers, keepAlive } = streamed;
   const leave = (): void => {
     backlog.leave();
-    gone.abort(new DOMException('The client has disconnected.', 'AbortError'));
+    disconnected.abort(new DOMException('The client has disconnected.', 'AbortError'));
   };
   if (request.signal.aborted) leave();
   else request.signal.addEventListener('abort', leave, { once: true });

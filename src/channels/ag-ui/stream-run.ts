@@ -22,7 +22,7 @@ export interface RequestedRun<RUNTIME_CONTEXT> {
   thread: AgentThread;
   backlog: EventBacklog;
   /** Aborted when the client has disconnected. */
-  gone: AbortSignal;
+  disconnected: AbortSignal;
 }
 
 /** Runs the thread at its own pace and puts the events into the backlog. A refusal is emitted as an error of the run. */
@@ -67,11 +67,11 @@ async function readToEnd<RUNTIME_CONTEXT>(
   events: RunEvents,
   first: AgentStream,
 ): Promise<AgentResponse['status'] | undefined> {
-  const { options, runOptions, gone } = run;
-  const held = new HeldStream(options.agent, options, gone);
+  const { options, runOptions, disconnected } = run;
+  const held = new HeldStream(options.agent, options, disconnected);
   try {
     let status = await readStream(run, events, first);
-    while ((await follow(run, events, { status, held })) && !gone.aborted) {
+    while ((await follow(run, events, { status, held })) && !disconnected.aborted) {
       status = await readStream(run, events, options.agent.stream([], run.thread, runOptions));
     }
     return status;
@@ -86,11 +86,11 @@ async function follow<RUNTIME_CONTEXT>(
   events: RunEvents,
   { status, held }: { status: AgentResponse['status'] | undefined; held: HeldStream },
 ): Promise<boolean> {
-  const { options, backlog, gone } = run;
+  const { options, backlog, disconnected } = run;
   if (status === 'running') {
     for await (run.thread of followThread(options.agent, run.thread.id, {
       ...options,
-      signal: gone,
+      signal: disconnected,
     })) {
       backlog.push(events.update(run.thread));
     }
@@ -100,7 +100,7 @@ async function follow<RUNTIME_CONTEXT>(
   return held.hasResult(run.thread);
 }
 
-/* Reads without waiting for the client: a run goes at the pace of its reader, and no client may hold it. */
+/* Reads without waiting for the client: a run advances at the pace of its reader, and a slow client must not delay it. */
 async function readStream<RUNTIME_CONTEXT>(
   { thread, backlog }: RequestedRun<RUNTIME_CONTEXT>,
   events: RunEvents,

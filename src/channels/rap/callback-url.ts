@@ -11,7 +11,7 @@ export interface CallbackCall {
   toolCallId: string;
 }
 
-/** A capability from a request, not verified: `claim` is what the sender says. */
+/** A capability from a request; its `claim` is not verified yet. */
 export interface ClaimedCapability {
   claim: CallbackCall;
   text: string;

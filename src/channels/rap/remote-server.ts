@@ -5,12 +5,12 @@ import type { Poster } from './post-json.ts';
 /** The tool server of a remote tool, as the agent's side knows it. */
 export interface RemoteServer extends Poster {
   endpoint: URL;
-  /** Where cancellations are posted. */
+  /** The URL that cancellations are posted to. */
   cancelUrl: URL;
-  /** Where it is asked whether it still has a call. */
+  /** The URL for asking whether the server still has a call. */
   statusUrl: URL;
   keys: CallbackKeys;
-  /** The origins to which it may have answers sent. */
+  /** The origins that answers may be sent to. */
   origins: ReadonlySet<string>;
   onDismiss: 'cancel' | 'default';
   /** Waits before an answer is sent again. */

@@ -33,8 +33,8 @@ export interface RemoteToolOptions<INPUT> {
    */
   secret: CallbackSecret | readonly CallbackSecret[];
   /**
-   * The origins to which the server may have a person's answer sent. Default: the endpoint's own. Host names are resolved for each
-   * request: to pin addresses, pass a `fetch` that does so.
+   * The origins that a person's answer may be sent to. Default: the endpoint's own. Host names are resolved for each request: to pin
+   * addresses, pass a `fetch` that does so.
    */
   allowedOrigins?: readonly string[];
   /**

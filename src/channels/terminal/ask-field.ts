@@ -73,12 +73,12 @@ async function askSeveral(asked: AskedField, dialog: Dialog): Promise<boolean> {
   const { field, draft } = asked;
   const { options, min, max } = field;
   const checked = placesOf(field, draft.ticked ?? field.preselected ?? []);
-  const said = await dialog.pickSeveral({ ...pickList(asked), start: 0, checked, min, max });
-  const optionIds = said.indexes.flatMap((index) => options[index]?.id ?? []);
+  const picked = await dialog.pickSeveral({ ...pickList(asked), start: 0, checked, min, max });
+  const optionIds = picked.indexes.flatMap((index) => options[index]?.id ?? []);
   draft.ticked = optionIds;
-  if (said.type === 'exit') return false;
-  draft.text = said.text;
-  draft.answer = said.text === undefined ? { optionIds } : { optionIds, text: said.text };
+  if (picked.type === 'exit') return false;
+  draft.text = picked.text;
+  draft.answer = picked.text === undefined ? { optionIds } : { optionIds, text: picked.text };
   return true;
 }
 
@@ -106,7 +106,7 @@ function pickList(asked: AskedField): PickList {
   };
 }
 
-/* A question of `user_choice` looks as `getUserChoice` does: without numbers. */
+/* A question of `user_choice` is shown as by `getUserChoice`: without numbers. */
 function isUserChoice({ field, request: { kind } }: AskedField): boolean {
   return kind === 'choice' && field.freeText === 'optional' && field.max === 1;
 }

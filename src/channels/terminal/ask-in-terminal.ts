@@ -37,8 +37,8 @@ export interface AskOptions extends TerminalOptions {
  * asked. A request that is left open has no answer in the result and can be asked again. Calls that use the same input wait
  * for each other.
  *
- * When `signal` aborts, the promise rejects with its reason and the answers given so far are lost: ask one request at a
- * time if they can be answered elsewhere as well. Throws `invalid-input` for a request that is not valid.
+ * When `signal` aborts, the promise rejects with its reason and the answers given so far are lost: ask one request at a time if they can be
+ * answered elsewhere as well. Throws `invalid-input` for an invalid request.
  *
  * @example
  * while (response.userInputRequests.length > 0) {
@@ -80,7 +80,7 @@ async function askAll(
 
 interface AskResult {
   answer: UserInputResponseContent | undefined;
-  /** Whether nothing else can be asked: the person or the terminal is gone. */
+  /** Whether nothing else can be asked: the person has left, or the terminal is lost. */
   isLast: boolean;
 }
 

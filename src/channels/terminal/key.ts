@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 
 /** Input from the keyboard: characters, a paste, or a key by its name (`up`, `return`, `ctrl+c`, `shift+tab`). */
 export type Key = ({ type: 'text' | 'paste'; text: string } | { type: 'stroke'; name: string }) & {
-  /** Whether it arrived in one chunk with the keys before it, so that nobody can have seen their effect. */
+  /** Whether it arrived in one chunk with the keys before it, so that the person can't have seen their effect. */
   isTogether?: boolean;
 };
 

@@ -13,8 +13,8 @@ export function isExit(stroke: string, exit: PickList['exit']): boolean {
 }
 
 /**
- * Whether a digit picks its entry at once. Never where one of the entries is a yes, nor where numbers may have two digits: the
- * first digit would pick.
+ * Whether a digit picks its entry at once. Never if one of the entries is a yes, or if numbers may have two digits: the first digit would
+ * pick.
  */
 export function picksByDigit({ entries, decides }: PickList): boolean {
   return !decides && entries.length <= 9;

@@ -35,7 +35,7 @@ export class NumberedDialog implements Dialog {
     const entries = list.exit === 'leave' ? [...list.entries, laterEntry] : list.entries;
     await this.#printEntries(entries, takesText);
     for (;;) {
-      const line = await this.#line(`Enter your choice (${whatIsTaken(list)}): `);
+      const line = await this.#line(`Enter your choice (${acceptedInput(list)}): `);
       const places = indexesOf(line, entries, takesText);
       const [index] = places;
       if (places.length > 1) await this.#user.print(whichOf(line, places));
@@ -105,7 +105,7 @@ export class NumberedDialog implements Dialog {
   }
 }
 
-function whatIsTaken({ takesText, entries }: PickList): string {
+function acceptedInput({ takesText, entries }: PickList): string {
   if (takesText) return 'number or text';
   return entries.some(({ words }) => words?.includes('n')) ? 'number, y or n' : 'number or label';
 }

@@ -48,7 +48,7 @@ export class Page {
     this.add(this.paint.faint(position));
   }
 
-  /** Adds who asked; nothing where the app has named nobody. */
+  /** Adds who asked; nothing if the app named no one. */
   requester(requestedBy: unknown): void {
     const requester = requesterText(requestedBy);
     if (requester === undefined) return;
@@ -62,7 +62,7 @@ export class Page {
   }
 }
 
-/* Short where there is little room: the key must not be cut off. */
+/* Short if there is little room: the key must not be cut off. */
 function foldText(count: number, columns: number, key: string | undefined): string {
   const more = `… ${count.toLocaleString('en')} more`;
   const inFull = `${more} lines${key === undefined ? '' : `, ${key} shows them`}`;

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { TerminalOutput } from './terminal-options.ts';
 
-/** Styles each kind of text; plain where the terminal has no colours or `NO_COLOR` is set. */
+/** Styles each kind of text; plain if the terminal has no colours or `NO_COLOR` is set. */
 export interface Paint {
   question: (text: string) => string;
   hint: (text: string) => string;

@@ -30,7 +30,7 @@ export function enterRawMode(
 ): RawTerminal {
   const wasRaw = input.isRaw === true;
   const wasFlowing = input.readableFlowing === true;
-  /* The app's own handlers decide whether the process ends; a `once` handler is gone from the list when ours runs. */
+  /* The app's own handlers decide whether the process ends; a `once` handler is no longer listed when ours runs. */
   const handled = fatalSignals.filter((signal) => process.listenerCount(signal) > 0);
   const resume = (): void => {
     /* After a stop and continue, the shell's mode is set while Node still believes in raw mode: so off first. */

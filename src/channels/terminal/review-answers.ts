@@ -37,6 +37,6 @@ export async function reviewAnswers(
 function answerText({ options }: QuestionField, draft: Draft | undefined): string {
   const { optionIds = [], text } = draft?.answer ?? {};
   const labels = options.filter(({ id }) => optionIds.includes(id)).map(({ label }) => label);
-  const said = text === undefined ? labels : [...labels, text];
-  return said.length === 0 ? 'none' : said.join(', ');
+  const entered = text === undefined ? labels : [...labels, text];
+  return entered.length === 0 ? 'none' : entered.join(', ');
 }

@@ -133,8 +133,8 @@ const moves = new Set(['up', 'down', 'home', 'end', 'pageup', 'pagedown', 'escap
 
 /**
  * Detects text that was meant for something else, in a list where a yes can be picked: a line that was being typed when the question
- * appeared, or a paste without paste marks. From the first key that the list does not know, letters have no effect, and neither has
- * the Enter that ends the text. An Enter in one chunk with other keys has no effect either: nobody saw what it would pick.
+ * appeared, or a paste without paste marks. From the first key that is not a command of the list, letters have no effect, and neither has
+ * the Enter that ends the text. An Enter in one chunk with other keys has no effect either: the person can't have seen what it would pick.
  */
 class TypeAhead {
   #isTyping = false;

@@ -19,7 +19,7 @@ export interface Widget<ANSWER extends object> {
   closingLines(answer: ANSWER | undefined, canvas: Canvas): string[] | undefined;
   /** All lines, for a screen that can't show them at once. */
   fullLines?(canvas: Canvas): string[];
-  /** Whether some of its own text was cut when it was last drawn. */
+  /** Whether some of the widget's own text was cut when it was last drawn. */
   isCut?: boolean;
   /** Whether letters are text now rather than commands. */
   isTyping?: boolean;

@@ -16,7 +16,7 @@ import {
 
 const closed = '  ✗ Closed: this is no longer asked here';
 
-/** Asks with frames where the terminal supports them, else with numbered lists, and restores the terminal at the end. */
+/** Asks with frames if the terminal supports them, else with numbered lists, and restores the terminal at the end. */
 export async function withDialog<RESULT>(
   options: TerminalOptions,
   ask: (dialog: Dialog) => Promise<RESULT>,

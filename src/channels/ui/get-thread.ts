@@ -58,7 +58,7 @@ function requested({ url }: Request): { threadId: string; isStream: boolean } {
   if (threadId !== undefined) return { threadId, isStream: true };
   throw new HoldpointError(
     'invalid-input',
-    `The URL path ${JSON.stringify(pathname)} names no thread; request ?id=<id>, or a path that ends with /<id>/stream.`,
+    `The URL path ${JSON.stringify(pathname)} does not name a thread; request ?id=<id>, or a path that ends with /<id>/stream.`,
   );
 }
 
@@ -80,22 +80,22 @@ function lastTurn<RUNTIME_CONTEXT>(
     .slice(turnAt(events, revision))
     .some(({ type }) => type === 'step-finished' || type === 'request-opened');
   if (!hasReply && status !== 'running') return new Response(null, { status: 204 });
-  const gone = new AbortController();
-  const chunks = lastTurnChunks(options, thread, gone.signal);
-  return chunkResponse({ request, chunks, gone, headers: options.headers });
+  const disconnected = new AbortController();
+  const chunks = lastTurnChunks(options, thread, disconnected.signal);
+  return chunkResponse({ request, chunks, disconnected, headers: options.headers });
 }
 
 async function* lastTurnChunks<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   opened: AgentThread,
-  gone: AbortSignal,
+  disconnected: AbortSignal,
 ): AsyncGenerator<UIMessageChunk, void> {
   const chunks = new ThreadChunks(options);
   let thread = opened;
   try {
     yield* chunks.begin(thread, { type: 'nothing' }, 0);
     if (thread.status === 'running') {
-      thread = yield* followRun(options, chunks, { thread, gone });
+      thread = yield* followRun(options, chunks, { thread, disconnected });
       throwRunError(thread);
     }
     yield* chunks.end(thread);

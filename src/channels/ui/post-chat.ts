@@ -3,9 +3,9 @@ import { parseInput } from '../../agent/input/parse-input.ts';
 import type { RunOptions } from '../../agent/run/run-options.ts';
 import { HoldpointError } from '../../errors.ts';
 import { errorResponse, jsonResponse } from '../../http/error-response.ts';
-import { type Posted, takePost } from '../../http/take-post.ts';
+import { type Posted, receivePost } from '../../http/receive-post.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { acceptAnswers } from './input/accept-answers.ts';
+import { startRun } from './start-run.ts';
 import { type ChatRequest, parseChatRequest } from './input/chat-request.ts';
 import { deliverOutputs } from './input/client-outputs.ts';
 import { pageInput } from './input/page-input.ts';
@@ -19,22 +19,22 @@ export async function postChat<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
 ): Promise<Response> {
-  const posted = await takePost(options, request, {
+  const posted = await receivePost(options, request, {
     parse: parseChatRequest,
     maximumBodyBytes: 1_048_576,
     channel: 'ui',
   });
   if (posted instanceof Response) return posted;
-  if (posted.asked.stop === true) return stopRun(options, posted);
+  if (posted.parsed.stop === true) return stopRun(options, posted);
   return runChat(options, request, posted);
 }
 
-/** Ends the run that is in progress on the thread, and responds when it has ended. */
+/** Stops the thread's current run, and responds when it has ended. */
 async function stopRun<RUNTIME_CONTEXT>(
   { agent }: UiHandlerOptions<RUNTIME_CONTEXT>,
-  { asked, runOptions: { principal, channel } }: Posted<ChatRequest, RUNTIME_CONTEXT>,
+  { parsed, runOptions: { principal, channel } }: Posted<ChatRequest, RUNTIME_CONTEXT>,
 ): Promise<Response> {
-  const thread = await agent.thread(asked.threadId);
+  const thread = await agent.thread(parsed.threadId);
   await agent.stop(thread, { principal, channel });
   return jsonResponse({ revision: thread.revision, status: thread.status });
 }
@@ -43,18 +43,18 @@ async function stopRun<RUNTIME_CONTEXT>(
 async function runChat<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
-  { asked, runOptions: by, gone }: Posted<ChatRequest, RUNTIME_CONTEXT>,
+  { parsed, runOptions: by, disconnected }: Posted<ChatRequest, RUNTIME_CONTEXT>,
 ): Promise<Response> {
   const { agent, convertDataPart, clientTools = [], headers, onError } = options;
-  const { threadId, outputs = [], whilePending, revision: seen } = asked;
+  const { threadId, outputs = [], whilePending, revision: seen } = parsed;
   const thread = await agent.thread(threadId);
   const before = thread.revision;
   const runOptions = { ...by, ...(whilePending === undefined ? {} : { whilePending }) };
-  const { items, position, replaces = [] } = await pageInput(asked, thread, convertDataPart);
+  const { items, position, replaces = [] } = await pageInput(parsed, thread, convertDataPart);
   if (replaces.length > 0) checkEdit(thread, items, runOptions);
   await deliverOutputs({ agent, thread, clientTools, by }, outputs);
   for (const { messageId } of replaces) await agent.retract(thread, messageId, by);
-  const started = await acceptAnswers(
+  const started = await startRun(
     items,
     (accepted) => agent.stream(accepted, thread, runOptions),
     outputs.length > 0,
@@ -66,11 +66,19 @@ async function runChat<RUNTIME_CONTEXT>(
     return errorResponse(started.error, onError, refused);
   }
   const { events } = started;
-  const run = { options, runOptions, thread, events, position, before, gone: gone.signal };
+  const run = {
+    options,
+    runOptions,
+    thread,
+    events,
+    position,
+    before,
+    disconnected: disconnected.signal,
+  };
   const isSplit = position.type !== 'message' && items.length > refused.length + 1;
   const context = { thread, position, before, seen, refused, isSplit };
   const chunks = withNotices(chatChunks(run), context);
-  return chunkResponse({ request, chunks, gone, headers });
+  return chunkResponse({ request, chunks, disconnected, headers });
 }
 
 /** Throws `invalid-input` or `requests-open` for an edit that the agent would refuse, before the message that it replaces is retracted. */

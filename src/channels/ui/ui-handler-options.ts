@@ -13,8 +13,8 @@ export interface UiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
     'now' | 'thread' | 'stream' | 'respond' | 'deliver' | 'stop' | 'retract'
   >;
   /**
-   * Called before anything of the thread is read. `undefined`, or no principal, is 403; a `Response` is sent unchanged; an error that it
-   * throws is 500.
+   * Called before anything of the thread is read. A result without a principal, or `undefined`, is refused with 403; a `Response` is sent
+   * unchanged; an error that it throws becomes a 500.
    */
   authorize: Authorize<RUNTIME_CONTEXT>;
   /** Converts a user's data parts into text or files for the model, as in the AI SDK. Default: they are left out. */

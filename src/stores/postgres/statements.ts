@@ -69,8 +69,8 @@ function numbered({ text, values }: SqlPart): PostgresQuery {
 /*
  * The thread's row is written first: a concurrent append waits for it, finds another revision, and writes nothing. It is one statement, so
  * that no lock is held between round trips, and a dropped connection leaves either all of it or nothing. If the server is configured not to
- * wait for the disk, this commit waits all the same. Commits that notify wait for each other in the whole server, so there are only notices
- * that somebody can act on.
+ * wait for the disk, this commit still waits. Commits that notify wait for each other in the whole server, so notices that no subscriber
+ * can act on are not sent.
  */
 const appendAfter = (takeThread: string): string => `
   with thread as (

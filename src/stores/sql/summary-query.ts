@@ -64,7 +64,7 @@ export function agentColumn(agent: string | null | undefined): string {
   return agent ?? '';
 }
 
-/** The notice for subscribers about an append; `undefined` if nobody but its run can act on it. */
+/** The notice for subscribers about an append; `undefined` if only the thread's own run can act on it. */
 export function noticeOf({
   threadId,
   agent,

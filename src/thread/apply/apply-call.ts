@@ -5,7 +5,7 @@ import { endAsking } from './apply-request.ts';
 import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
 import { toolParts } from './tool-result.ts';
 
-/* What events of calls do to a head. */
+/* Applies events of calls to a head. */
 
 export function applyCallStarted(draft: HeadDraft, event: ThreadEventOf<'call-started'>): void {
   const { run } = draft.head;

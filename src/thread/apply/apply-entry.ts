@@ -5,7 +5,7 @@ import { nothingPast, type ThreadHead, type ThreadState } from '../thread-state.
 import { applyEvents } from './apply-event.ts';
 import { draftOf, headOf } from './head-draft.ts';
 
-/** Applies an entry of the log to `state`. Throws `log-tampered`, and changes nothing, where it can't follow. */
+/** Applies an entry of the log to `state`. Throws `log-tampered`, and changes nothing, if it can't follow. */
 export function applyEntry(state: ThreadState, content: EntryContent): void {
   const { threadId } = state;
   const { events } = content;

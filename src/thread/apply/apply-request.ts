@@ -4,7 +4,7 @@ import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import { isSamePlace, type OpenRequest } from '../thread-state.ts';
 import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
 
-/* What events of requests, and of answers that tools wait for, do to a head. */
+/* Applies events of requests, and of answers that tools wait for, to a head. */
 
 export function applyRequestOpened(draft: HeadDraft, event: ThreadEventOf<'request-opened'>): void {
   const { request, place, beside } = event;
@@ -105,7 +105,7 @@ export function applyAnswerDelivered(
   head.unsentAnswers = others;
 }
 
-/** Drops the unsent answer of a call whose attempt is over. Throws `log-tampered` where its question is still open. */
+/** Drops the unsent answer of a call whose attempt is over. Throws `log-tampered` if its question is still open. */
 export function endAsking(draft: HeadDraft, event: ThreadEvent, place: CallPlace): void {
   refuseOpenDuring(draft, event, place);
   dropUnsent(draft, place);

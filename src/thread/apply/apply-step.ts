@@ -3,7 +3,7 @@ import type { ThreadEventOf } from '../thread-event.ts';
 import { isModelDue, type ThreadHead } from '../thread-state.ts';
 import { type HeadDraft, tampered } from './head-draft.ts';
 
-/* What events of messages, runs and steps do to a head. */
+/* Applies events of messages, runs and steps to a head. */
 
 export function applyMessageAdded(
   { head }: HeadDraft,

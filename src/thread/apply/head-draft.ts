@@ -39,7 +39,7 @@ export function headOf({ head, requests }: HeadDraft): ThreadHead {
   return { ...head, openRequests: [...requests.values()] };
 }
 
-/** The open call at a place. Throws `log-tampered` where there is none, or where it has another status. */
+/** The open call at a place. Throws `log-tampered` if there is none, or if it has another status. */
 export function openCallAt(
   { head: { calls } }: HeadDraft,
   event: ThreadEvent,
@@ -58,6 +58,6 @@ export function openCallAt(
 export function tampered(event: ThreadEvent, why: string): HoldpointError {
   return new HoldpointError(
     'log-tampered',
-    `The log is damaged: '${event.type}' can't come here, as ${why}.`,
+    `The log is damaged: event '${event.type}' can't occur here, because ${why}.`,
   );
 }

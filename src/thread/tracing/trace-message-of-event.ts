@@ -96,7 +96,7 @@ function finishedMessage(
   };
 }
 
-/** What every trace message about a call has. */
+/** The fields of every trace message about a call. */
 export function callFacts(
   threadId: string,
   { toolCallId, toolName, requestId, attempts: attempt, input }: ToolCallRecord,
@@ -149,7 +149,7 @@ function isAnswered({ newlyPast }: ThreadHead, requestId: string): boolean {
   return closed?.response !== undefined;
 }
 
-/** What every trace message about a request has. */
+/** The fields of every trace message about a request. */
 export function factsOf(found: UserInputRequest): RequestFacts {
   const request = deepFreeze(found);
   const { threadId, requestId, type: requestType, toolCall } = request;

@@ -120,7 +120,7 @@ interface DeliveredMessage extends RequestFacts, Enterable {
   follows: string | undefined;
 }
 
-/** A call was started, its run is gone, and its outcome is unknown. */
+/** A call was started, its run has ended or died, and its outcome is unknown. */
 interface IndeterminateMessage extends CallFacts {
   type: 'indeterminate';
   /** The `traceparent` that is stored with the approval. */
@@ -156,7 +156,7 @@ export interface ModelAnswer {
   usage: TokenUsage;
 }
 
-/** What every trace message about a request has. */
+/** The fields of every trace message about a request. */
 export interface RequestFacts extends Conversation {
   threadId: string;
   requestId: string;
@@ -169,7 +169,7 @@ export interface RequestFacts extends Conversation {
   error?: unknown;
 }
 
-/** What every trace message about a call has. */
+/** The fields of every trace message about a call. */
 export interface CallFacts extends Conversation {
   threadId: string;
   toolCallId: string;

@@ -124,7 +124,7 @@ function traceWork<RESULT>(message: TraceMessage, work: () => Promise<RESULT>): 
   return tracingChannel === undefined ? work() : tracingChannel.tracePromise(enter, message);
 }
 
-/* A tool must run exactly once, even where the subscriber throws, or calls `begin` twice or never. */
+/* A tool must run exactly once, even if the subscriber throws, or calls `begin` twice or never. */
 function beginWithin<RESULT>(
   within: (begin: () => void) => void,
   work: () => Promise<RESULT>,

@@ -142,7 +142,7 @@ function parsed<VALUE>(schema: z.ZodType<VALUE>, value: unknown, requestId: stri
 function invalidAnswer(requestId: string, why: string): HoldpointError {
   return new HoldpointError(
     'invalid-answer',
-    `The answer to question ${requestId} is not valid: ${why}`,
+    `Not a valid answer to question ${requestId}: ${why}`,
   );
 }
 

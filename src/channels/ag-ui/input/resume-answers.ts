@@ -67,7 +67,7 @@ function answerOf(request: UserInputRequest, payload: unknown): UserInputRespons
   if (parsed.success) return { type: 'approval-response', requestId, ...parsed.data };
   throw new HoldpointError(
     'invalid-answer',
-    `The answer to approval ${requestId} is not valid: ${z.prettifyError(parsed.error)}`,
+    `Not a valid answer to approval ${requestId}: ${z.prettifyError(parsed.error)}`,
   );
 }
 

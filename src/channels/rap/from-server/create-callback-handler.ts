@@ -107,7 +107,7 @@ async function handleMessage(
   else if ('message' in parsed) await recordCallback(state, callback, parsed.message);
   else {
     callback.discard('malformed', parsed.fault);
-    return refusal(400, 'invalid-input', `Invalid tool message: ${parsed.fault}`);
+    return refusal(400, 'invalid-input', `Not a valid tool message: ${parsed.fault}`);
   }
   return new Response();
 }

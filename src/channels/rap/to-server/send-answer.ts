@@ -32,13 +32,15 @@ export async function sendAnswer(
   const [picked] = answers[0]?.optionIds ?? [];
   const selected = field?.options.findIndex(({ id }) => id === picked) ?? -1;
   if (selected === -1) {
-    throw new Error(`The answer to ${request.requestId} does not pick one of the choices.`);
+    throw new Error(
+      `The answer to question ${request.requestId} does not pick one of the choices.`,
+    );
   }
   const { responseUrl } = replyToSchema.parse(replyTo);
   const url = allowedUrl(responseUrl, server.origins);
   if (url === undefined) {
     throw new Error(
-      `The answer to ${request.requestId} can't be sent: add the origin of its response_url to allowedOrigins.`,
+      `The answer to question ${request.requestId} can't be sent: add the origin of its response_url to allowedOrigins.`,
     );
   }
   const body = { id: call.toolCallId, selected };

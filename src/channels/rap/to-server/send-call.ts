@@ -4,7 +4,7 @@ import { postJson } from '../post-json.ts';
 import type { RemoteServer } from '../remote-server.ts';
 import { sendCancellation } from './send-cancellation.ts';
 
-/** A call, and where its result is to be sent. */
+/** A call, and the URL for its result. */
 interface RemoteCall {
   input: unknown;
   operation: string | undefined;

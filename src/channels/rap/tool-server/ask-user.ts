@@ -13,7 +13,7 @@ import type {
   SessionPermission,
 } from './tool-server-options.ts';
 
-/** What `askUser` of one call needs. */
+/** The inputs of `userAsker`. */
 interface AskContext {
   address: CallAddress;
   /** The URL at which the runtime reaches this server. */

@@ -15,10 +15,10 @@ import type { ToolServerOptions } from './tool-server-options.ts';
 export interface ToolServer {
   /**
    * Handles the requests of a runtime: invocations at any path, selections, and `…/cancel_tool_call`, `…/close_thread` and
-   * `…/tool_call_status` below that path. What is accepted is answered with 200 at once. A refused invocation does not run; the reason is in
-   * the body, as `{ error: { code, message } }`: 400 (invalid invocation), 401 (signatures), 403 (callback origin not allowed, or a request
-   * of a web page), 404 (no prompt waits for the selection), 413, 415, and 429 (too many calls are running, or the server is closing).
-   * Cancellations and closed conversations are answered with 200 even if the call or conversation is unknown.
+   * `…/tool_call_status` below that path. An accepted request is answered with 200 at once. A refused invocation does not run; the reason
+   * is in the body, as `{ error: { code, message } }`: 400 (invalid invocation), 401 (signatures), 403 (callback origin not allowed, or a
+   * request of a web page), 404 (no prompt waits for the selection), 413, 415, and 429 (too many calls are running, or the server is
+   * closing). Cancellations and closed conversations are answered with 200 even if the call or conversation is unknown.
    */
   handler: (request: Request) => Promise<Response>;
   /** Stops all running calls and accepts no more; resolves when each result was delivered or its retries are exhausted. */

@@ -7,7 +7,7 @@ import { callAddressSchema, closeSchema, callNameSchema } from './runtime-messag
 import type { RunningCalls } from './running-calls.ts';
 import { serveCall, type Serving } from './serve-call.ts';
 
-/** What the handler needs. */
+/** The settings and state of the handler. */
 interface HandlerContext {
   calls: RunningCalls;
   signatures: WebhookSignatures | undefined;

@@ -9,7 +9,7 @@ import type { OpenPrompts } from './open-prompts.ts';
 import { resultMessage, resultOfError, resultOfOutput, type ToolResult } from './tool-result.ts';
 import type { ServedCall, ServedTool, ToolServerOptions } from './tool-server-options.ts';
 
-/** What is the same for all calls of a server. */
+/** The settings that all calls of a server share. */
 export interface Serving extends Required<
   Pick<ToolServerOptions, 'deadlineMs' | 'graceMs' | 'maximumBodyBytes' | 'wait'>
 > {
@@ -60,7 +60,8 @@ async function run(
   try {
     stop.throwIfAborted();
     const parsed = invocationSchema.safeParse(invocation.json);
-    if (!parsed.success) throw new Error(`Invalid invocation: ${z.prettifyError(parsed.error)}`);
+    if (!parsed.success)
+      throw new Error(`Not a valid invocation: ${z.prettifyError(parsed.error)}`);
     const { operation, arguments: input, thread_ancestors, user_id } = parsed.data;
     const runTool = serving.tools.get(operation);
     if (runTool === undefined) throw new Error(`There is no tool ${JSON.stringify(operation)}.`);

@@ -23,7 +23,7 @@ export function resultOfOutput(
       ? result
       : { text: `The tool succeeded. Its result has ${bytes} bytes, which is too many to send.` };
   } catch {
-    return { text: 'The tool succeeded. Its result can not be sent as JSON.' };
+    return { text: "The tool succeeded. Its result can't be sent as JSON." };
   }
 }
 

@@ -38,8 +38,8 @@ export function fetchWithRetries({ fetch, wait, onReachable, signal }: RetryOpti
   };
 }
 
-/* What proxies respond for a server that is down. An error of our own route has a JSON body. */
-function isAway({ status, headers }: Response): boolean {
+/* Whether a proxy responded for a server that is down. An error of our own route has a JSON body. */
+function isServerDown({ status, headers }: Response): boolean {
   if (status === 500) return headers.get('content-type')?.startsWith('application/json') !== true;
   return status === 502 || status === 503 || status === 504;
 }
@@ -59,7 +59,7 @@ function foreignResponse(): Response {
 async function responseIfReached(send: () => Promise<Response>): Promise<Response | undefined> {
   try {
     const response = await send();
-    if (!isAway(response)) return response;
+    if (!isServerDown(response)) return response;
     await response.body?.cancel();
     return undefined;
   } catch (error) {

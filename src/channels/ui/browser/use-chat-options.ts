@@ -63,7 +63,7 @@ function clientOutputs(message: UIMessage | undefined): unknown[] {
   });
 }
 
-/* A page that shows nothing of the assistant has seen nothing. */
+/* Without an assistant message, the page has seen no revision. */
 function revisionSeen(message: UIMessage | undefined, isUser: boolean): { revision?: number } {
   const { revision } = metadataSchema.safeParse(message?.metadata).data ?? {};
   if (revision !== undefined) return { revision };

@@ -77,7 +77,7 @@ export function parseAnswers(answers: readonly unknown[]): UserInputResponseCont
     if (parsed.success) return parsed.data;
     throw new HoldpointError(
       'invalid-answer',
-      `An answer is not valid: ${z.prettifyError(parsed.error)}`,
+      `Not a valid answer to a request: ${z.prettifyError(parsed.error)}`,
     );
   });
 }

@@ -6,7 +6,7 @@ import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { ClientOutput } from './chat-request.ts';
 
-/** What `deliverOutputs` needs. */
+/** The thread and the settings for `deliverOutputs`. */
 interface Delivery {
   agent: Pick<Agent, 'deliver'>;
   thread: AgentThread;

@@ -5,7 +5,7 @@ import { isAppMessage, messageIdOf, retractedMessages } from '../../../thread/ap
 import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
 import { userUIMessage } from '../output/user-ui-message.ts';
 
-/** What a user's message is to a thread that may have recorded it, found by the id that the page has for it. */
+/** How a user's message relates to the thread, which may have recorded it. It is found by the id that the page has for it. */
 export type MessageState =
   | { type: 'new' }
   /** The thread recorded it at this revision; with `stopped`, its reply was stopped before the first word. */
@@ -18,7 +18,7 @@ export interface RetractableMessage {
   messageId: string | undefined;
 }
 
-/** What a user's message is to the thread. Throws `invalid-input` for an edit of a message that has a reply. */
+/** How a user's message relates to the thread. Throws `invalid-input` for an edit of a message that has a reply. */
 export function messageState(
   { id: threadId, events }: AgentThread,
   id: string,
@@ -73,7 +73,7 @@ function retractable({ message }: ThreadEventOf<'message-added'>): RetractableMe
   return { messageId: messageIdOf(message) };
 }
 
-/* Its content as a page has it, which the ids and the provider's options are no part of. */
+/* Its content as a page has it: without ids and provider options. */
 function textOf(message: ModelMessage): string {
   return JSON.stringify(userUIMessage(message, ''));
 }

@@ -96,7 +96,7 @@ export class CallChunks {
     return [result];
   }
 
-  /** The status of an unended call at the end of the stream: removes a preliminary result, and shows an approved call as under way. */
+  /** The status of an unended call at the end of the stream: removes a preliminary result, and shows an approved call as in progress. */
   showStatus({ toolCallId, status }: ToolCallRecord): UIMessageChunk[] {
     if (this.#isEnded) return [];
     if (this.#approved === undefined) return this.#hasPreview ? [this.#available] : [];

@@ -17,7 +17,7 @@ export interface StartedRun<RUNTIME_CONTEXT> {
   position: PagePosition;
   /** The thread's revision before it recorded what the page sent. */
   before: number;
-  gone: AbortSignal;
+  disconnected: AbortSignal;
 }
 
 /** The stream of a page's run. A run of another worker on the thread is followed; if that worker is lost, its run is resumed here. */
@@ -26,19 +26,20 @@ export async function* chatChunks<RUNTIME_CONTEXT>({
   runOptions,
   position,
   before,
-  gone,
+  disconnected,
   ...started
 }: StartedRun<RUNTIME_CONTEXT>): AsyncGenerator<UIMessageChunk, void> {
   const chunks = new ThreadChunks(options);
-  const held = new HeldStream(options.agent, options, gone);
+  const held = new HeldStream(options.agent, options, disconnected);
   let { thread, events } = started;
   try {
     yield* chunks.begin(thread, position, before);
     for (;;) {
       const status = yield* runChunks(broadcast(options.agent, thread, events), thread, chunks);
-      if (status === 'running') thread = yield* followRun(options, chunks, { thread, gone });
+      if (status === 'running')
+        thread = yield* followRun(options, chunks, { thread, disconnected });
       else for await (thread of held.follow(thread)) yield* chunks.update(thread);
-      if (gone.aborted || (status !== 'running' && !held.hasResult(thread))) break;
+      if (disconnected.aborted || (status !== 'running' && !held.hasResult(thread))) break;
       events = options.agent.stream([], thread, runOptions);
     }
     const isRegenerate = position.type === 'nothing' && position.isRegenerate === true;

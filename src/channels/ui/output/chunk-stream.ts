@@ -18,12 +18,12 @@ export function chunkStream(
   );
 }
 
-/** Reads chunks that have no reader any more to their end: a run that nobody reads would stay unfinished and hold its thread. */
+/** Reads the remaining chunks after their reader has left: an unread run would never finish, and would hold its thread. */
 export async function drain(chunks: AsyncGenerator<UIMessageChunk, void>): Promise<void> {
   try {
     while ((await chunks.next()).done !== true);
   } catch {
-    /* The run has recorded how it ended, and nobody reads the error. */
+    /* The run has recorded how it ended, and there is no reader for the error. */
   }
 }
 
@@ -39,7 +39,7 @@ interface Streamed {
   request: Request;
   chunks: AsyncGenerator<UIMessageChunk, void>;
   /** Aborted here when the page disconnects. */
-  gone: AbortController;
+  disconnected: AbortController;
   headers: Record<string, string> | undefined;
 }
 
@@ -47,9 +47,9 @@ interface Streamed {
  * The response that streams chunks. A server reports that a page has disconnected in one of two ways: it cancels the body, or aborts the
  * request.
  */
-export function chunkResponse({ request, chunks, gone, headers }: Streamed): Response {
+export function chunkResponse({ request, chunks, disconnected, headers }: Streamed): Response {
   const leave = (): void => {
-    gone.abort(new DOMException('The page has disconnected.', 'AbortError'));
+    disconnected.abort(new DOMException('The page has disconnected.', 'AbortError'));
     void drain(chunks);
   };
   if (request.signal.aborted) leave();

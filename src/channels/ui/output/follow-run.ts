@@ -16,15 +16,15 @@ type Signal = LiveEvent | { type: 'poll' } | { type: 'failed'; error: unknown };
 export async function* followRun<RUNTIME_CONTEXT>(
   { agent, pollMs = 500, wait = timer }: UiHandlerOptions<RUNTIME_CONTEXT>,
   chunks: ThreadChunks,
-  { thread: opened, gone }: { thread: AgentThread; gone: AbortSignal },
+  { thread: opened, disconnected }: { thread: AgentThread; disconnected: AbortSignal },
 ): AsyncGenerator<UIMessageChunk, AgentThread> {
   const signals = new EventBuffer<Signal>();
   signals.open();
   const drop = (): void => signals.drop();
-  if (gone.aborted) drop();
-  gone.addEventListener('abort', drop);
+  if (disconnected.aborted) drop();
+  disconnected.addEventListener('abort', drop);
   const unsubscribe = subscribe(agent, opened.id, (event) => signals.push(event));
-  const poll = (): void => void pushAfter(wait(pollMs, gone), signals);
+  const poll = (): void => void pushAfter(wait(pollMs, disconnected), signals);
   let thread = opened;
   let step = nextStepOf(thread);
   try {
@@ -47,7 +47,7 @@ export async function* followRun<RUNTIME_CONTEXT>(
     }
   } finally {
     unsubscribe();
-    gone.removeEventListener('abort', drop);
+    disconnected.removeEventListener('abort', drop);
   }
 }
 

@@ -74,7 +74,7 @@ export function subscribe(agent: ThreadOpener, threadId: string, listener: Liste
   };
 }
 
-/* A preliminary result replaces the one before of the same call. */
+/* A preliminary result replaces the previous one of the same call. */
 function keep(live: LiveThread, added: LiveThread['provisional'][number]): void {
   const { event } = added;
   if (event.type === 'tool-result') {

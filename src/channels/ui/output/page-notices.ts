@@ -5,13 +5,13 @@ import { approvalRequestChunk } from './call-chunks.ts';
 import type { PagePosition } from './thread-chunks.ts';
 import { turnAt } from './turns.ts';
 
-/** What decides which notices a page gets. */
+/** The values that decide which notices a page gets. */
 export interface NoticeContext {
   thread: AgentThread;
   position: PagePosition;
   /** The thread's revision before it recorded what the page sent. */
   before: number;
-  /** The revision that the page says it shows. */
+  /** The revision that the page shows, according to its request. */
   seen: number | undefined;
   refused: readonly RefusedAnswer[];
   /** Whether the page sent answers and a message, which begins another turn than theirs. */

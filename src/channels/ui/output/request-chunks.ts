@@ -4,8 +4,8 @@ import type { UserInputRequest } from '../../../content/user-input.ts';
 import type { ThreadEventOf } from '../../../thread/thread-event.ts';
 
 /**
- * The chunks for a request that is about no call, or that a tool made during its call: a data part with the request's id, replaced
- * when the request is answered or closed. The part of the call does not change.
+ * The chunks for a request that is not about a call, or that a tool made during its call: a data part with the request's id, replaced when
+ * the request is answered or closed. The part of the call does not change.
  */
 export class RequestChunks {
   readonly #request: UserInputRequest;

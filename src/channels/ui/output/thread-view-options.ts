@@ -1,7 +1,7 @@
 import type { ToolSet } from 'ai';
 import type { ErrorTextOptions } from '../../../http/tool-error-text.ts';
 
-/** What a page shows of a thread. Options that the AI SDK has too mean the same here. */
+/** Options for what a page shows of a thread. Those that the AI SDK has too mean the same here. */
 export interface ThreadViewOptions extends ErrorTextOptions {
   /** The agent's tools, which say which calls are dynamic and give them their titles. */
   tools?: ToolSet;

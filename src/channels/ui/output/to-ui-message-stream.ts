@@ -9,9 +9,9 @@ import { turnAt } from './turns.ts';
 
 /** A run to stream, and what its reader already shows. */
 export interface UIMessageStreamOptions extends ThreadViewOptions {
-  /** From `agent.stream`, not begun. */
+  /** From `agent.stream`, not yet read. */
   stream: AgentStream;
-  /** The handle that the stream was made with. */
+  /** The handle that was passed to `agent.stream`. */
   thread: AgentThread;
   /** The revision in the metadata of the reader's last message: later events are streamed first. Default: the current one. */
   revision?: number;

@@ -48,7 +48,7 @@ async function* pastChunks(
     const end = turn.revision - 1 + turn.events.length;
     const isLast = end === events.length;
     const chunks = turn.events.slice(1).flatMap((event) => turnChunks.ofEvent(event));
-    /* A request that is about no call may be answered in a later turn, and shows the answer where it was asked. */
+    /* A request that is not about a call may be answered in a later turn, and shows the answer where it was asked. */
     const later = turnChunks.isAsking ? events.slice(end).filter(isEndOfRequest) : [];
     chunks.push(...later.flatMap((event) => turnChunks.ofEvent(event)));
     if (isLast) chunks.push(...turnChunks.showStatus(calls));

@@ -31,7 +31,7 @@ export class TurnChunks {
     this.#steps = new StepChunks(options);
   }
 
-  /** Whether a request that is about no call, or made during a call, is open: it may be answered in a later turn. */
+  /** Whether a request is open that is not about a call, or was made during one: it may be answered in a later turn. */
   get isAsking(): boolean {
     return [...this.#requests.values()].some(({ isOpen }) => isOpen);
   }
@@ -76,7 +76,7 @@ export class TurnChunks {
     return this.#steps.reset();
   }
 
-  /** Shows calls that were answered and have not ended as under way: otherwise the page would send the answer again and again. */
+  /** Shows calls that were answered and have not ended as in progress: otherwise the page would send the answer again and again. */
   showStatus(calls: readonly ToolCallRecord[]): UIMessageChunk[] {
     return calls.flatMap((call) => this.#calls.get(call.toolCallId)?.showStatus(call) ?? []);
   }

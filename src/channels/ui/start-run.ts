@@ -1,10 +1,10 @@
-import type { AgentStream, AgentStreamEvent } from '../../../agent/agent-stream.ts';
-import type { InputItem } from '../../../agent/input/run-input.ts';
-import { HoldpointError } from '../../../errors.ts';
-import type { RefusedAnswer } from '../../../http/error-response.ts';
-import { withFirst } from '../output/chunk-stream.ts';
+import type { AgentStream, AgentStreamEvent } from '../../agent/agent-stream.ts';
+import type { InputItem } from '../../agent/input/run-input.ts';
+import { HoldpointError } from '../../errors.ts';
+import type { RefusedAnswer } from '../../http/error-response.ts';
+import { withFirst } from './output/chunk-stream.ts';
 
-/** What came of an input: a run without the answers that were refused, or the error that refuses the whole input. */
+/** The result of an input: a run without the answers that were refused, or the error that refuses the whole input. */
 export type StartedInput =
   | { type: 'started'; events: AsyncIterable<AgentStreamEvent>; refused: RefusedAnswer[] }
   | { type: 'refused'; error: unknown; refused: RefusedAnswer[] };
@@ -13,7 +13,7 @@ export type StartedInput =
  * Starts a run with the answers that the agent accepts, and records them with one append: each answer that it refuses is left out, and the
  * others are tried again. `mayRunEmpty`: whether to run if no item is left.
  */
-export async function acceptAnswers(
+export async function startRun(
   items: readonly InputItem[],
   start: (items: readonly InputItem[]) => AgentStream,
   mayRunEmpty: boolean,

@@ -17,15 +17,15 @@ interface PostFormat<PARSED> {
 
 /** An authorized POST request. */
 export interface Posted<PARSED, RUNTIME_CONTEXT> {
-  asked: PARSED;
+  parsed: PARSED;
   /** The options of the run. */
   runOptions: Authorized<RUNTIME_CONTEXT> & { channel: string; signal?: AbortSignal };
   /** The response aborts it when the client disconnects. */
-  gone: AbortController;
+  disconnected: AbortController;
 }
 
 /** Parses and authorizes a POST request; returns the response that refuses it if it fails. Does not read the thread. */
-export async function takePost<PARSED extends { threadId: string }, RUNTIME_CONTEXT>(
+export async function receivePost<PARSED extends { threadId: string }, RUNTIME_CONTEXT>(
   options: PostOptions<RUNTIME_CONTEXT>,
   request: Request,
   format: PostFormat<PARSED>,
@@ -35,16 +35,16 @@ export async function takePost<PARSED extends { threadId: string }, RUNTIME_CONT
   const { maximumBodyBytes = format.maximumBodyBytes, abortOnDisconnect = false } = options;
   const body = await readJsonBody(request, maximumBodyBytes);
   if (body instanceof Response) return body;
-  const asked = format.parse(body.json);
-  const caller = await allowed(options, request, asked.threadId);
+  const parsed = format.parse(body.json);
+  const caller = await allowed(options, request, parsed.threadId);
   if (caller instanceof Response) return caller;
   const { principal, channel = format.channel, runtimeContext } = caller;
-  const gone = new AbortController();
+  const disconnected = new AbortController();
   const runOptions = {
     principal,
     channel,
     ...(runtimeContext === undefined ? {} : { runtimeContext }),
-    ...(abortOnDisconnect ? { signal: gone.signal } : {}),
+    ...(abortOnDisconnect ? { signal: disconnected.signal } : {}),
   };
-  return { asked, runOptions, gone };
+  return { parsed, runOptions, disconnected };
 }
