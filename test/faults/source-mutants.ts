@@ -11,7 +11,7 @@ export interface SourceMutant {
 }
 
 const schedules = ['faults/interleavings.deep', 'no promise is broken'] as const;
-const crashes = ['faults/crash-points.deep', 'with others beside'] as const;
+const crashes = ['faults/crash-points-with-others.deep', 'with others beside'] as const;
 /* Which promise goes first depends on the schedule. */
 const anyFault = /AssertionError: expected \[.*\] to deeply equal \[\]/;
 const copies = ['faults/two-copies', 'goes on twice'] as const;
