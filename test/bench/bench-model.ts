@@ -13,7 +13,7 @@ const usage = {
 export const finalText = 'The transfers are made.';
 
 /**
- * A model that costs next to nothing, whatever the history: it looks at the last message alone. To a user it
+ * A model that costs next to nothing, whatever the history: it reads only the last message. To a user it
  * proposes `batch` transfers, to tool results it says its final text.
  */
 export function benchModel(batch: number): BenchModel {

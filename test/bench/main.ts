@@ -1,5 +1,5 @@
 /*
- * `npm run bench` measures and tells, and never fails for a number. With `-- --quick` it looks less closely, with
+ * `npm run bench` measures and reports, and never fails because of a number. With `-- --quick` it measures fewer rounds, with
  * `-- --durable` at the durable cycles alone, with `-- --fleet` at worker processes alone.
  */
 import { cpus } from 'node:os';
@@ -15,7 +15,7 @@ const flag = { type: 'boolean', default: false } as const;
 const { values } = parseArgs({ options: { quick: flag, durable: flag, fleet: flag } });
 
 console.log(`
-holdpoint bench: the approval cycle, ${values.quick ? 'quick look' : 'full run'}
+holdpoint bench: the approval cycle, ${values.quick ? 'quick run' : 'full run'}
 node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown processor'}, gc ${globalThis.gc === undefined ? 'not exposed' : 'exposed'}`);
 
 const isWhole = !values.durable && !values.fleet;

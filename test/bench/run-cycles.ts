@@ -7,7 +7,7 @@ import { workloads } from './workload.ts';
 const heading = `
 A cycle: the user's message, the model asks for gated calls, the thread is put down; a new agent with new tools takes
 it up, all calls are approved and run, the model says its final text.
-- Everybody has the same stateless model, which looks at the last message alone, the same zod tool, the same history
+- Everybody has the same stateless model, which reads only the last message, the same zod tool, the same history
   (strings from the user, one text part from the assistant, 200 characters each), and telemetry switched off.
 - Agent and tools are made new in both halves. Each cycle has its own fresh copy of the conversation, made untimed.
 - "opening" is what comes before the message: making the first half's tools and agent, loading the history (ai and the

@@ -5,7 +5,7 @@ export interface Target {
   found: string;
 }
 
-/** Targets as text. One that is missed is told, and nothing more. */
+/** Targets as text. One that is missed is reported, nothing more. */
 export function targetLines(targets: readonly Target[]): string {
   return targets
     .map(

@@ -33,7 +33,7 @@ const asked: ModelMessage[] = [
   },
 ];
 
-/** The model step that ends a cycle, by the AI SDK alone and with nothing to load: it looks through the whole history. */
+/** The model step that ends a cycle, by the AI SDK alone and with nothing to load: it reads the whole history. */
 export async function aiStep(past: readonly ModelMessage[]): Promise<string> {
   const messages = [...past, ...asked];
   const { text } = await generateText({ model, tools, telemetry: { isEnabled: false }, messages });

@@ -38,7 +38,7 @@ function eightTarget(result: DurableResult): Target {
   const found = result.rates
     .filter(({ team, task }) => team !== 'one' && task === 'cycle')
     .map(({ team }) => ({ team, gain: timesOne(result, team, 'cycle') }));
-  const told = found.map(({ team, gain }) => {
+  const reported = found.map(({ team, gain }) => {
     const raw = times(timesOne(result, team, 'raw'));
     const cores = busyCores(result, team).toFixed(1);
     return `${times(gain)} as ${teamNames[team]} (raw inserts ${raw}, ${cores} cores busy)`;
@@ -46,7 +46,7 @@ function eightTarget(result: DurableResult): Target {
   return {
     name: `eight workers at least 3 x one, ${databaseName(result.database)}`,
     reached: found.some(({ gain }) => gain >= 3),
-    found: told.join('; '),
+    found: reported.join('; '),
   };
 }
 

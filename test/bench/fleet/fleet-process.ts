@@ -1,6 +1,6 @@
 /*
  * A process of its own with one worker. It says when it is ready. At each order it makes an agent of the name in the order and runs
- * its threads, telling every 25 milliseconds how many have ended, until it is told to stop.
+ * its threads, reporting every 25 milliseconds how many have ended, until it has to stop.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { tool } from 'ai';
