@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { crashEverywhere } from './crash-everywhere.ts';
-import { fleetScenarios } from './fleet-scenarios.ts';
 import { providerScenarios } from './provider-scenarios.ts';
 import { recoveryScenarios } from './recovery-scenarios.ts';
 import { scenarios } from './scenario.ts';
 
-const all = [...scenarios, ...recoveryScenarios, ...providerScenarios, ...fleetScenarios];
+const all = [...scenarios, ...recoveryScenarios, ...providerScenarios];
 
 describe('a crash at any one point breaks nothing:', () => {
   test.each(all)('$name', async (scenario) => {

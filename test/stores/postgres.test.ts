@@ -42,18 +42,13 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   await vi.waitUntil(isSo, { timeout: 20_000, interval: 5 });
 }
 
-describe.each([{ prepare: false }, { prepare: true }])(
-  'postgresStore, prepare: $prepare',
-  (options) => {
-    test.each(storeConformance)('$name', async ({ check }) => {
-      const database = await server.createDatabase();
-      const open = () => postgresStore(server.pool(database, { max: 4 }), options);
-      await check(open(), open);
-    });
-  },
-);
-
 describe('postgresStore', () => {
+  test.each(storeConformance)('$name', async ({ check }) => {
+    const database = await server.createDatabase();
+    const open = () => postgresStore(server.pool(database, { max: 4 }));
+    await check(open(), open);
+  });
+
   test.each(stories)('the story: $name', async ({ script, play }) => {
     const database = await server.createDatabase();
     await using played = await inMemoryKit.play(script);
