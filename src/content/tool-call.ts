@@ -67,23 +67,22 @@ export interface CallPlace {
   index: number;
 }
 
+/** The statuses of a call that has no outcome yet. */
+export const openCallStatuses = [
+  'proposed',
+  'waiting',
+  'approved',
+  'started',
+  'deferred',
+  'indeterminate',
+] as const;
+
 /** A call of a thread and its status. `thread.calls` has one for every call that a model proposed. */
 export const toolCallRecordSchema = toolCallSchema.extend({
   step: z.int(),
   index: z.int(),
   /** `waiting`: for an answer. `deferred`: for a result from outside. `indeterminate`: it was started and its outcome is unknown. */
-  status: z.enum([
-    'proposed',
-    'waiting',
-    'approved',
-    'started',
-    'deferred',
-    'indeterminate',
-    'succeeded',
-    'failed',
-    'denied',
-    'forwarded',
-  ]),
+  status: z.enum([...openCallStatuses, 'succeeded', 'failed', 'denied', 'forwarded']),
   /** For a call that the provider runs, the provider's id of its request for approval. Such a call never runs here. */
   providerApprovalId: z.string().optional(),
   /** The id of its latest approval request, if it had one. */

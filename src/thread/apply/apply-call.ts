@@ -1,4 +1,4 @@
-import type { ToolCallRecord } from '../../content/tool-call.ts';
+import { openCallStatuses, type ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEventOf } from '../thread-event.ts';
 import { endsTurn } from '../thread-state.ts';
 import { endAsking } from './apply-request.ts';
@@ -47,17 +47,8 @@ export function applyRecoveryFailed(
   call.recoverAt = event.recoverAt;
 }
 
-const unended = [
-  'proposed',
-  'waiting',
-  'approved',
-  'started',
-  'deferred',
-  'indeterminate',
-] as const;
-
 export function applyCallEnded(draft: HeadDraft, event: ThreadEventOf<'call-ended'>): void {
-  const call = openCallAt(draft, event, event, unended);
+  const call = openCallAt(draft, event, event, openCallStatuses);
   refuseForeignEnd(event, call);
   /* Somebody has found out what happened: earlier failures of the run no longer count. */
   if (event.source !== undefined) draft.head.failure = undefined;
