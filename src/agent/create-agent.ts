@@ -4,13 +4,14 @@ import type { ToolCall } from '../content/tool-call.ts';
 import { randomId } from '../content/random-id.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { clockOf } from '../thread/store-clock.ts';
+import { modelNameOf } from '../thread/tracing/trace-message.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { Agent } from './agent.ts';
 import { checkRules } from './calls/decide-calls.ts';
 import { checkTools, definedOnce } from './calls/tool-definitions.ts';
 import { HoldpointAgent } from './holdpoint-agent.ts';
 import { refuseUnknownAgentSettings } from './known-settings.ts';
-import { settingsOf } from './model/model-step.ts';
+import { modelSteps, settingsOf } from './model/model-step.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { AgentEvents } from './run/agent-events.ts';
 import { checkedRetry } from './run/retry-time.ts';
@@ -54,9 +55,9 @@ export function createAgent(options: AgentOptions): Agent<unknown> {
   const clock = clockOf(store);
   const context: AgentContext = {
     name: checkedName(options.name),
-    model,
-    instructions,
-    settings: settingsOf(options),
+    modelName: modelNameOf(model),
+    makeStep: modelSteps({ model, instructions, settings: settingsOf(options) }),
+    allowSystemInMessages: options.allowSystemInMessages,
     tools,
     toolsContext,
     definedTools: definedOnce(tools, toolsContext),

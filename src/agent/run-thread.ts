@@ -4,7 +4,6 @@ import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
-import { modelNameOf } from '../thread/tracing/trace-message.ts';
 import { traceRun } from '../thread/tracing/trace-operations.ts';
 import { type AgentResponse, makeResponse, nothingRun, recordedReply } from './agent-response.ts';
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
@@ -33,8 +32,8 @@ export async function runThread(
   running: Running,
 ): Promise<AgentResponse> {
   refuseNonThread(thread);
-  const { name: agentName, model } = context;
-  const facts = { threadId: thread.id, agentName, ...modelNameOf(model) };
+  const { name: agentName, modelName } = context;
+  const facts = { threadId: thread.id, agentName, ...modelName };
   return traceRun(facts, async (trace) => {
     const { options, buffer } = running;
     const log = threads.logOf(thread);
@@ -71,9 +70,9 @@ function eventReceivers(
   };
 }
 
-function parseRunInput({ settings }: AgentContext, { input, options }: Running): ParsedInput {
+function parseRunInput(context: AgentContext, { input, options }: Running): ParsedInput {
   const { principal, channel, messageId, onlyWhenDue } = options;
-  const { allowSystemInMessages } = settings;
+  const { allowSystemInMessages } = context;
   const parsed = parseInput(input, { principal, channel, messageId, allowSystemInMessages });
   const isEmpty = parsed.messages.length + parsed.answers.length === 0;
   if (onlyWhenDue !== true || isEmpty) return parsed;

@@ -12,6 +12,7 @@ import {
 import { errorText } from '../../content/error-text.ts';
 import { endsHere, partsOf, type ProviderRequest } from '../../thread/proposed-calls.ts';
 import type { StepMetadata } from '../../thread/thread-event.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
 import { answerableRequests, carriesApproval } from './provider-requests.ts';
 import { type DeltaReceiver, originalError, streamingModel } from './streaming-model.ts';
 import { type ModelPlace, tracedModel } from './traced-model.ts';
@@ -54,7 +55,7 @@ export function settingsOf(options: ModelSettings): ModelSettings {
 }
 
 /** The input of a model step. */
-export interface ModelStepInput {
+interface ModelStepInput {
   model: LanguageModel;
   /** For tracing. */
   place: ModelPlace;
@@ -92,8 +93,35 @@ export interface ModelStep {
   metadata: StepMetadata;
 }
 
+/** The inputs of a step, whatever makes it. */
+export interface StepRequest {
+  state: Readonly<ThreadState>;
+  /** The tools, as the model may see them. */
+  tools: ToolSet;
+  runtimeContext: unknown;
+  signal: AbortSignal;
+  /** Receives the step's deltas in a streamed run. */
+  receiver: DeltaReceiver | undefined;
+}
+
+/** Makes the steps of an agent. */
+export type StepSource = (request: StepRequest) => Promise<ModelStep>;
+
+/** The steps that a language model makes. */
+export function modelSteps(
+  fixed: Pick<ModelStepInput, 'model' | 'instructions' | 'settings'>,
+): StepSource {
+  return async ({ state, ...request }) =>
+    generateStep({
+      ...fixed,
+      ...request,
+      place: { threadId: state.threadId, step: state.head.steps },
+      messages: state.messages.slice(),
+    });
+}
+
 /** Performs one model step: one call of the AI SDK, with tools that have no `execute`. */
-export async function generateStep(stepInput: ModelStepInput): Promise<ModelStep> {
+async function generateStep(stepInput: ModelStepInput): Promise<ModelStep> {
   const result = await generate(stepInput);
   const message = result.responseMessages.find(({ role }) => role === 'assistant');
   const requests = answerableRequests(partsOf(message), stepInput.messages);

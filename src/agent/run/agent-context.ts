@@ -1,8 +1,9 @@
-import type { Instructions, LanguageModel, ToolSet } from 'ai';
+import type { ToolSet } from 'ai';
 import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
+import type { ModelName } from '../../thread/tracing/trace-message.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { MayAnswer } from '../input/run-input.ts';
-import type { ModelSettings } from '../model/model-step.ts';
+import type { StepSource } from '../model/model-step.ts';
 import type { AgentEvents } from './agent-events.ts';
 import type { RetryOptions } from './retry-time.ts';
 import type { TimeLimits } from './run-signal.ts';
@@ -21,9 +22,10 @@ export interface UnrecordedOutcome {
 export interface AgentContext {
   /** The agent's name, which its threads are kept under. */
   name: string | undefined;
-  model: LanguageModel;
-  instructions: Instructions | undefined;
-  settings: ModelSettings;
+  /** The model that makes its steps, for tracing. */
+  modelName: ModelName;
+  makeStep: StepSource;
+  allowSystemInMessages: boolean | undefined;
   tools: ToolSet;
   toolsContext: Readonly<Record<string, unknown>>;
   /** Prepares the tools: once, and again after a failure. */

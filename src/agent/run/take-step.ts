@@ -7,7 +7,7 @@ import type { ThreadState } from '../../thread/thread-state.ts';
 import { openedEvent } from '../calls/check-approved.ts';
 import { type CallVerdict, decideCalls, type DecisionInput } from '../calls/decide-calls.ts';
 import { startEvent, modelTools } from '../calls/tool-definitions.ts';
-import { addUsage, generateStep, type ModelStep } from '../model/model-step.ts';
+import { addUsage, type ModelStep } from '../model/model-step.ts';
 import { PartialText } from '../model/partial-text.ts';
 import { recordStep } from '../model/record-step.ts';
 import type { DeltaReceiver } from '../model/streaming-model.ts';
@@ -58,7 +58,7 @@ export class ModelSteps {
     const { tools } = decisions;
     /* Read before the model answers: the calls belong to the step that it was asked for. */
     const { steps: step } = state.head;
-    const modelStep = await untilAborted(this.#generate({ decisions, state, signal }), signal);
+    const modelStep = await untilAborted(this.#make({ decisions, state, signal }), signal);
     const { usage, finishReason } = modelStep;
     const metadata = jsonCopy(modelStep.metadata);
     const { toolCallIds: usedIds } = state;
@@ -88,16 +88,11 @@ export class ModelSteps {
     this.#finishReason = finishReason;
   }
 
-  async #generate({ decisions, state, signal }: StepInput): Promise<ModelStep> {
-    const { model, instructions, settings } = this.#context;
+  async #make({ decisions, state, signal }: StepInput): Promise<ModelStep> {
     const { tools, rules } = decisions;
-    return generateStep({
-      model,
-      place: { threadId: state.threadId, step: state.head.steps },
-      instructions,
-      settings,
+    return this.#context.makeStep({
+      state,
       tools: modelTools(tools),
-      messages: state.messages.slice(),
       runtimeContext: rules.runtimeContext,
       signal,
       receiver: this.#partial,
