@@ -40,6 +40,7 @@ const rooms: Record<string, readonly string[]> = {
   stores: ['thread', 'content', 'errors.ts'],
   testing: ['thread', 'content', 'errors.ts'],
   agent: [...below, 'stores/memory.ts'],
+  'agent/custom': ['agent', ...below],
   'agent/run': ['agent/input', 'agent/calls', 'agent/model', ...below],
   'agent/input': ['agent/calls', 'agent/model', ...below],
   'agent/calls': ['agent/model', ...below],
@@ -50,6 +51,7 @@ const rooms: Record<string, readonly string[]> = {
   channels: ['agent', 'thread', 'content', 'errors.ts', 'http', 'tools/interaction.ts'],
   otel: ['thread', 'content', 'errors.ts'],
   'otel.ts': ['otel', 'thread', 'content', 'errors.ts'],
+  'custom-agent.ts': ['agent/custom'],
   'worker.ts': ['agent', 'thread', 'content', 'errors.ts'],
   'schemas.ts': ['thread', 'content'],
   'index.ts': ['agent', ...below, 'stores/memory.ts', 'http/authorize.ts'],
@@ -92,6 +94,7 @@ const packages: Record<string, readonly string[]> = {
   ai: [
     'agent/model',
     'agent/calls/tool-definitions.ts',
+    'agent/custom',
     'middleware',
     'tools',
     'channels/ui',

@@ -11,15 +11,23 @@ import type { ToolRecovery } from './run/tool-recovery.ts';
 export interface AgentOptions<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
-> extends ModelSettings {
+>
+  extends SharedAgentOptions<TOOLS, RUNTIME_CONTEXT>, ModelSettings {
+  /** Any AI SDK language model, or the id of one at the AI Gateway. */
+  model: LanguageModel;
+  instructions?: Instructions;
+}
+
+/** The options of every agent, whatever makes its steps. */
+export interface SharedAgentOptions<
+  TOOLS extends ToolSet = ToolSet,
+  RUNTIME_CONTEXT = Record<string, unknown>,
+> {
   /**
    * The owner of the threads. An agent with another name can't run them, so give one to each agent of a shared store. Agents without a
    * name share the threads without one. 1 to 100 characters.
    */
   name?: string;
-  /** Any AI SDK language model, or the id of one at the AI Gateway. */
-  model: LanguageModel;
-  instructions?: Instructions;
   /** AI SDK tools: static, dynamic (MCP), or run by the provider. */
   tools?: TOOLS;
   /**

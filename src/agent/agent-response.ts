@@ -1,11 +1,13 @@
 import type { LanguageModelUsage, ModelMessage, ProviderMetadata } from 'ai';
 import type { ApprovalRequestContent } from '../content/approval.ts';
+import type { RequestDecision } from '../content/request-decision.ts';
 import type { ToolCall } from '../content/tool-call.ts';
 import type { UserInputRequestContent } from '../content/user-input.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { turnOfMessage } from '../thread/app-messages.ts';
+import { isAppMessage, turnOfMessage } from '../thread/app-messages.ts';
+import { decisionsIn } from '../thread/decisions.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
-import type { Source, StepMetadata, ThreadEventOf } from '../thread/thread-event.ts';
+import type { Source, StepMetadata, ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { RunEnd } from './run/run-end.ts';
 
@@ -24,6 +26,8 @@ export interface AgentResponse<CALL extends ToolCall = ToolCall> {
   approvalRequests: readonly ApprovalRequestContent<CALL>[];
   /** All requests that the thread is waiting for: approvals and questions. */
   userInputRequests: readonly UserInputRequestContent<CALL>[];
+  /** How the requests of this turn were decided: those that ended since the app's latest message. */
+  readonly decisions: readonly RequestDecision[];
   /** The messages that this run added to the thread. */
   messages: readonly ModelMessage[];
   /** Token usage, summed over the run's steps; `undefined` without a step. */
@@ -48,12 +52,13 @@ interface ResponseScope {
   messagesBefore: number;
   /** Whether the reply belongs to an earlier turn: open requests belong to a later one. */
   isPast?: boolean;
+  decisions: () => readonly RequestDecision[];
 }
 
 /** The response of a run, or the recorded response to a repeated message. */
 export function makeResponse(
   thread: AgentThread,
-  { messages, messagesBefore, isPast = false }: ResponseScope,
+  { messages, messagesBefore, isPast = false, decisions }: ResponseScope,
   { metadata, ...end }: RunEnd,
 ): AgentResponse {
   const requests = isPast ? [] : thread.activeRequests;
@@ -61,6 +66,9 @@ export function makeResponse(
   const { sources = [], providerMetadata, response } = deepFreeze(metadata) ?? {};
   return {
     ...end,
+    get decisions() {
+      return decisions();
+    },
     sources,
     providerMetadata,
     response,
@@ -83,6 +91,7 @@ function lastText(messages: readonly ModelMessage[]): string {
 export interface RecordedReply {
   begin: number;
   end: number;
+  events: readonly ThreadEvent[];
   /** The last step of the reply. */
   step: ThreadEventOf<'step-finished'> | undefined;
   /** Whether a later message has arrived, so that no run adds to this reply. */
@@ -101,6 +110,7 @@ export function recordedReply(
   return {
     begin: messages.indexOf(message) + 1,
     end: isOver ? messages.indexOf(next) : messages.length,
+    events: turn.events,
     step: turn.events.findLast((event) => event.type === 'step-finished'),
     isOver,
   };
@@ -110,4 +120,12 @@ export function recordedReply(
 export function nothingRun(status: RunEnd['status'], step?: RecordedReply['step']): RunEnd {
   const { finishReason, metadata } = step ?? {};
   return { status, usage: undefined, finishReason, metadata };
+}
+
+/** How the requests that ended in a thread's latest turn, up to now, were decided. */
+export function latestDecisions(state: Readonly<ThreadState>): () => readonly RequestDecision[] {
+  const { events } = state;
+  const end = events.length;
+  return () =>
+    decisionsIn(state, events.slice(events.slice(0, end).findLastIndex(isAppMessage) + 1, end));
 }

@@ -1,4 +1,8 @@
-import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
+import {
+  type ApprovalRequest,
+  type ApprovalRequestContent,
+  withAnswers,
+} from '../content/approval.ts';
 import type { EventBuffer } from '../content/event-buffer.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
@@ -7,12 +11,12 @@ import type { StoreClock } from '../thread/store-clock.ts';
 import type { ThreadEventType } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
-import { type AgentResponse, makeResponse, nothingRun } from './agent-response.ts';
+import { type AgentResponse, latestDecisions, makeResponse, nothingRun } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
 import type { Agent } from './agent.ts';
 import { askDuringCall } from './calls/ask-during-call.ts';
 import { cancelEvents } from './calls/close-requests.ts';
-import { type Asked, makeRequest } from './calls/make-request.ts';
+import { approvalWithKey, type Asked, makeRequest } from './calls/make-request.ts';
 import type { Question } from './calls/question-call.ts';
 import { acceptInput, refuseRetraction } from './input/accept-input.ts';
 import {
@@ -106,10 +110,14 @@ export class HoldpointAgent implements Agent<unknown> {
     const { requestedBy } = log.state.head;
     const making = { ...this.#context, threadId: thread.id, requestedBy };
     const request = await makeRequest(making, asked);
-    await log.commit((proposal) =>
-      proposal.add({ type: 'request-opened', at: request.createdAt, request }),
-    );
-    return withAnswers(request);
+    let standing: ApprovalRequest = request;
+    await log.commit((proposal) => {
+      const first = approvalWithKey(proposal.state, asked.key);
+      standing = first ?? request;
+      if (first === undefined)
+        proposal.add({ type: 'request-opened', at: request.createdAt, request });
+    });
+    return withAnswers(standing);
   }
 
   async requestAnswer(
@@ -177,11 +185,13 @@ export class HoldpointAgent implements Agent<unknown> {
     await log.commit((proposal) => {
       proposal.add(...cancelEvents(proposal.head, reason, this.#context.now()));
     });
-    return makeResponse(
-      thread,
-      { messages: log.state.messages, messagesBefore: log.state.messages.length },
-      nothingRun('cancelled'),
-    );
+    const { messages } = log.state;
+    const covered = {
+      messages,
+      messagesBefore: messages.length,
+      decisions: latestDecisions(log.state),
+    };
+    return makeResponse(thread, covered, nothingRun('cancelled'));
   }
 
   async adopt(thread: AgentThread): Promise<void> {

@@ -1,12 +1,11 @@
-import type { AgentOptions } from './agent-options.ts';
+import type { AgentOptions, SharedAgentOptions } from './agent-options.ts';
 import type { RetryOptions } from './run/retry-time.ts';
 import type { RunOptions } from './run/run-options.ts';
 import type { ToolRecovery } from './run/tool-recovery.ts';
 
-const agentSettings = {
+/** The settings of every agent. */
+export const sharedSettings = {
   name: true,
-  model: true,
-  instructions: true,
   tools: true,
   toolApproval: true,
   toolRecovery: true,
@@ -21,6 +20,12 @@ const agentSettings = {
   now: true,
   generateId: true,
   timeout: true,
+} satisfies Record<keyof SharedAgentOptions, true>;
+
+const agentSettings = {
+  ...sharedSettings,
+  model: true,
+  instructions: true,
   maxOutputTokens: true,
   temperature: true,
   topP: true,
@@ -89,11 +94,16 @@ const otherNames = new Map([
 ]);
 
 /** Throws a `TypeError` for a setting that `createAgent` does not have: ignoring it would silently drop what the app relies on. */
-export function refuseUnknownAgentSettings(
-  options: Pick<AgentOptions, 'timeout' | 'retry' | 'toolRecovery'>,
-): void {
+export function refuseUnknownAgentSettings(options: NestedSettings): void {
+  refuseUnknownSettings('createAgent', options, agentSettings);
+}
+
+type NestedSettings = Pick<SharedAgentOptions, 'timeout' | 'retry' | 'toolRecovery'>;
+
+/** The same for the settings of `where`. */
+export function refuseUnknownSettings(where: string, options: NestedSettings, known: object): void {
   const names = new Map([...otherNames, ['id', 'name']]);
-  refuseUnknown('createAgent', options, { known: agentSettings, elsewhere: runSettings, names });
+  refuseUnknown(where, options, { known, elsewhere: runSettings, names });
   const { timeout, retry = {}, toolRecovery = {} } = options;
   if (typeof timeout === 'object') {
     refuseUnknown('timeout', timeout, { known: timeoutSettings });

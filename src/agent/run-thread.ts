@@ -2,10 +2,17 @@ import type { EventBuffer } from '../content/event-buffer.ts';
 import { untilAborted } from '../content/until-aborted.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
+import { decisionsIn } from '../thread/decisions.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { traceRun } from '../thread/tracing/trace-operations.ts';
-import { type AgentResponse, makeResponse, nothingRun, recordedReply } from './agent-response.ts';
+import {
+  type AgentResponse,
+  latestDecisions,
+  makeResponse,
+  nothingRun,
+  recordedReply,
+} from './agent-response.ts';
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
 import { withAllowedAnswers } from './input/check-answers.ts';
 import { type ParsedInput, parseInput } from './input/parse-input.ts';
@@ -52,7 +59,11 @@ export async function runThread(
     const end = isRepeated ? nothingRun('completed', reply.step) : await run.perform(allowed);
     const { messages } = log.state;
     const scope = reply?.isOver === true ? messages.slice(0, reply.end) : messages;
-    return makeResponse(thread, { messages: scope, messagesBefore, isPast: isRepeated }, end);
+    const decisions = isRepeated
+      ? () => decisionsIn(log.state, reply.events)
+      : latestDecisions(log.state);
+    const covered = { messages: scope, messagesBefore, isPast: isRepeated, decisions };
+    return makeResponse(thread, covered, end);
   });
 }
 

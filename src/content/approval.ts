@@ -8,6 +8,8 @@ export const approvalRequestSchema = z.strictObject({
   /** Made by holdpoint from at least 128 random bits; never the model's tool call id. */
   requestId: z.string().min(1),
   threadId: z.string().min(1),
+  /** The app's key of the request, if it gave one. */
+  key: z.string().optional(),
   /** The question, for people. */
   text: z.string(),
   /** Why approval is needed: the `reason` of the rule. */

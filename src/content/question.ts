@@ -37,6 +37,8 @@ export const questionRequestSchema = z.strictObject({
   kind: z.enum(['confirmation', 'question', 'choice', 'form']),
   requestId: z.string().min(1),
   threadId: z.string().min(1),
+  /** The app's key of the request, if it gave one. */
+  key: z.string().optional(),
   /** The question, for people. */
   text: z.string(),
   fields: z.array(questionFieldSchema).min(1),

@@ -32,7 +32,10 @@ export function requestDigest(
   const values = [...bound, ...called].map((value) => JSON.stringify(value ?? null));
   const input = toolCall === undefined ? 'null' : canonicalize(toolCall.input);
   const requester = requestedBy === undefined ? 'null' : canonicalize(requestedBy);
-  return sha256(`holdpoint/approval-request/v1\0[${values.join(',')},${input},${requester}]`);
+  const keyed = request.key === undefined ? '' : `,${JSON.stringify(request.key)}`;
+  return sha256(
+    `holdpoint/approval-request/v1\0[${values.join(',')},${input},${requester}${keyed}]`,
+  );
 }
 
 /** The digest of a tool's definition: SHA-256, as base64url. */

@@ -113,7 +113,8 @@ export const threadEventSchema = z.discriminatedUnion('type', [
   /**
    * The model replied. The calls of the step are, in order, the tool-call parts of `message` that the provider doesn't run, and those
    * that a `tool-approval-request` part refers to. Their inputs are recorded only there. If a person stopped the step (`finishReason` is
-   * `interrupted`), the message is the text that had been streamed.
+   * `interrupted`), the message is the text that had been streamed. In a thread of a custom agent, `progress` is what its function
+   * returned to be kept, and with `continues` the function is called again at once.
    */
   z.strictObject({
     type: z.literal('step-finished'),
@@ -123,10 +124,12 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     finishReason: z.string(),
     usage: usageSchema.optional(),
     metadata: stepMetadataSchema.optional(),
+    progress: z.unknown().optional(),
+    continues: z.literal(true).optional(),
   }),
   /**
    * A person is asked something: about the call at `place`, which waits for the answer; by the tool of the call at `beside`, during that
-   * call; or about something that is not a call. `request` does not repeat the call. `replyTo` is the address at which the tool receives
+   * call; by the `step` of a custom agent, whose next step waits for the answer; or about something that is none of these. `request` does not repeat the call. `replyTo` is the address at which the tool receives
    * the answer, and is never shown to people. `traceparent` is the span of the request, if it was traced; spans that follow, even days
    * later, link to it.
    */
@@ -135,6 +138,7 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     ...always,
     place: z.strictObject(place).optional(),
     beside: z.strictObject(place).optional(),
+    step: z.int().optional(),
     replyTo: z.unknown().optional(),
     request: userInputRequestSchema,
     traceparent: traceparentSchema.optional(),

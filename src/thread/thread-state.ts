@@ -21,6 +21,8 @@ export interface OpenRequest {
   place?: CallPlace | undefined;
   /** The call whose tool asks while it runs. */
   beside?: CallPlace | undefined;
+  /** The step of a custom agent that asks. */
+  step?: number | undefined;
   /** The address at which that tool receives the answer. */
   replyTo?: unknown;
 }
@@ -28,6 +30,9 @@ export interface OpenRequest {
 /** A request that was answered or closed. */
 export interface EndedRequest extends OpenRequest {
   response?: UserInputResponseContent;
+  /** Who answered, as authenticated by the app, and through which channel. */
+  principal?: unknown;
+  channel?: string | undefined;
   cause?: 'expired' | 'cancelled' | 'invalidated';
 }
 
@@ -61,6 +66,8 @@ export interface ThreadHead {
   requestedBy: unknown;
   /** How many steps have finished. */
   steps: number;
+  /** What a custom agent's latest step returned to be kept. */
+  progress: unknown;
   /** The run that holds the thread. With `isStopping`, somebody asked it to stop. */
   run: { runId: string; leaseUntil: number; isStopping?: true } | undefined;
   /** Set if the latest run failed, until an input arrives or a run succeeds. */
@@ -114,6 +121,7 @@ export function emptyThread(threadId: string): ThreadState {
       agent: undefined,
       requestedBy: undefined,
       steps: 0,
+      progress: undefined,
       run: undefined,
       failure: undefined,
       calls: [],
@@ -160,9 +168,9 @@ export function isAbandoned({ run }: ThreadHead, now: number): boolean {
   return run !== undefined && now >= run.leaseUntil;
 }
 
-/** Whether the model can be called now: it is next, and no call is open. */
-export function isModelDue(head: ThreadHead): boolean {
-  return head.modelIsNext && head.calls.length === 0;
+/** Whether the model can be called now: it is next, no call is open, and no request of the latest step. */
+export function isModelDue({ modelIsNext, calls, openRequests }: ThreadHead): boolean {
+  return modelIsNext && calls.length === 0 && openRequests.every(({ step }) => step === undefined);
 }
 
 /**

@@ -1,5 +1,7 @@
 import type { ToolSet } from 'ai';
 import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ModelName } from '../../thread/tracing/trace-message.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { MayAnswer } from '../input/run-input.ts';
@@ -18,14 +20,22 @@ export interface UnrecordedOutcome {
   error: unknown;
 }
 
-/** An agent's options, checked, with their defaults. */
-export interface AgentContext {
-  /** The agent's name, which its threads are kept under. */
-  name: string | undefined;
-  /** The model that makes its steps, for tracing. */
+/** How an agent's steps are made: by a language model, or by a function of the app. */
+export interface StepMaking {
+  /** The model, for tracing. */
   modelName: ModelName;
   makeStep: StepSource;
+  /** The events to record before a step is made. */
+  beforeStep?: (state: Readonly<ThreadState>, at: number) => ThreadEvent[];
+  /** Whether the text that was streamed is recorded as the reply when a person stops the step. */
+  keepsPartialText: boolean;
   allowSystemInMessages: boolean | undefined;
+}
+
+/** An agent's options, checked, with their defaults. */
+export interface AgentContext extends StepMaking {
+  /** The agent's name, which its threads are kept under. */
+  name: string | undefined;
   tools: ToolSet;
   toolsContext: Readonly<Record<string, unknown>>;
   /** Prepares the tools: once, and again after a failure. */

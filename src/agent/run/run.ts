@@ -187,6 +187,8 @@ export class Run {
     /* Nothing starts when the lease has expired: this renews it, or finds that another run has the thread. */
     if (this.#lease.hasExpired) return this.#commit(() => []);
     const { state } = this.#log;
+    const before = this.#context.beforeStep?.(state, this.#context.now()) ?? [];
+    if (before.length > 0) return this.#commit(() => before);
     this.#signal.beginStep();
     const decisions = this.#decisions(state.messages.length);
     const { signal } = this.#signal;

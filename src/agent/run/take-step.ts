@@ -54,7 +54,8 @@ export class ModelSteps {
 
   /** Asks the model. Returns the step's event, and for each of its calls the start, the request, or the end. */
   async take({ decisions, state, signal }: StepInput): Promise<ThreadEvent[]> {
-    this.#partial = this.#receiver && new PartialText(this.#receiver);
+    if (this.#receiver !== undefined && this.#context.keepsPartialText)
+      this.#partial = new PartialText(this.#receiver);
     const { tools } = decisions;
     /* Read before the model answers: the calls belong to the step that it was asked for. */
     const { steps: step } = state.head;
@@ -72,9 +73,11 @@ export class ModelSteps {
     this.#metadata = metadata;
     const at = now();
     const tokens = tokensOf(usage);
+    const { requests = [], ...saved } = modelStep.custom ?? {};
     return [
-      { type: 'step-finished', at, step, message, finishReason, usage: tokens, metadata },
+      { type: 'step-finished', at, step, message, finishReason, usage: tokens, metadata, ...saved },
       ...verdicts.map((verdict, index) => verdictEvent(verdict, { step, index }, at)),
+      ...requests.map((request) => ({ type: 'request-opened' as const, at, step, request })),
     ];
   }
 
@@ -95,7 +98,7 @@ export class ModelSteps {
       tools: modelTools(tools),
       runtimeContext: rules.runtimeContext,
       signal,
-      receiver: this.#partial,
+      receiver: this.#partial ?? this.#receiver,
     });
   }
 }

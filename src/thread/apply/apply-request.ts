@@ -7,8 +7,12 @@ import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
 /* Applies events of requests, and of answers that tools wait for, to a head. */
 
 export function applyRequestOpened(draft: HeadDraft, event: ThreadEventOf<'request-opened'>): void {
-  const { request, place, beside } = event;
+  const { request, place, beside, step } = event;
   refuseKnown(draft, event, request.requestId);
+  if (step !== undefined) {
+    openByStep(draft, event, step);
+    return;
+  }
   if (beside !== undefined) {
     openDuringCall(draft, event, beside);
     return;
@@ -22,6 +26,18 @@ export function applyRequestOpened(draft: HeadDraft, event: ThreadEventOf<'reque
   call.requestId = request.requestId;
   const shown = { ...request, toolCall: plainCall(call) };
   draft.requests.set(request.requestId, { request: shown, place });
+}
+
+/** The next step of a custom agent waits for the requests of the latest one. */
+function openByStep(
+  { head, requests }: HeadDraft,
+  event: ThreadEventOf<'request-opened'>,
+  step: number,
+): void {
+  const { request, place, beside } = event;
+  const isOther = place !== undefined || beside !== undefined;
+  if (isOther || step !== head.steps - 1) throw tampered(event, `step ${step} can't ask this`);
+  requests.set(request.requestId, { request, step });
 }
 
 /** A request id is never used again: an answer to one request must not answer another. */
@@ -58,16 +74,22 @@ export function applyRequestAnswered(
   draft: HeadDraft,
   event: ThreadEventOf<'request-answered'>,
 ): void {
-  const { response } = event;
+  const { response, principal, channel } = event;
   const open = takeRequest(draft, event, response.requestId);
   const { place } = open;
   draft.head.failure = undefined;
   draft.head.isStopped = false;
-  draft.head.newlyPast.requests.push({ ...open, response });
+  draft.head.newlyPast.requests.push({ ...open, response, principal, channel });
+  resumeStep(draft, open);
   queueAnswer(draft, open, response);
   const approved = response.type === 'approval-response' && response.approved;
   if (place !== undefined && approved)
     openCallAt(draft, event, place, ['waiting']).status = 'approved';
+}
+
+/** A custom agent takes its next step once the requests of the latest one have ended. */
+function resumeStep({ head }: HeadDraft, { step }: OpenRequest): void {
+  if (step !== undefined) head.modelIsNext = !head.isStopped;
 }
 
 function queueAnswer(
@@ -87,6 +109,7 @@ export function applyRequestClosed(draft: HeadDraft, event: ThreadEventOf<'reque
     draft.endedRequests.get(requestId);
   const open = answered ?? takeRequest(draft, event, requestId);
   draft.head.newlyPast.requests.push({ ...open, cause });
+  resumeStep(draft, open);
   const { place } = open;
   if (place === undefined) return;
   openCallAt(draft, event, place, ['waiting', 'approved']).status = 'proposed';
