@@ -30,6 +30,7 @@ export function nextDeadlineOf(head: ThreadHead): number | undefined {
   const deferred = head.calls.filter(({ status }) => status === 'deferred');
   const expiring = [...head.openRequests.map(({ request }) => request), ...deferred];
   const deadlines = expiring.flatMap(({ expiresAt }) => expiresAt ?? []);
+  deadlines.push(...deferred.flatMap(({ resumeAt }) => resumeAt ?? []));
   const lost = head.calls.filter(isUnfinished);
   if (head.run !== undefined) deadlines.push(head.run.leaseUntil);
   else if (lost.length > 0) deadlines.push(...lost.flatMap(({ recoverAt }) => recoverAt ?? []));
