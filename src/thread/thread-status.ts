@@ -30,11 +30,15 @@ export function nextDeadlineOf(head: ThreadHead): number | undefined {
   const deferred = head.calls.filter(({ status }) => status === 'deferred');
   const expiring = [...head.openRequests.map(({ request }) => request), ...deferred];
   const deadlines = expiring.flatMap(({ expiresAt }) => expiresAt ?? []);
-  deadlines.push(...deferred.flatMap(({ resumeAt }) => resumeAt ?? []));
   const lost = head.calls.filter(isUnfinished);
   if (head.run !== undefined) deadlines.push(head.run.leaseUntil);
   else if (lost.length > 0) deadlines.push(...lost.flatMap(({ recoverAt }) => recoverAt ?? []));
-  else if (needsRun(head) && !head.isOutOfSteps) deadlines.push(...runDue(head.failure));
+  else {
+    const [runAt] = runDue(head.failure);
+    const resumed = deferred.flatMap(({ resumeAt }) => resumeAt ?? []);
+    if (needsRun(head) && !head.isOutOfSteps) resumed.push(0);
+    if (runAt !== undefined) deadlines.push(...resumed.map((at) => Math.max(at, runAt)));
+  }
   return deadlines.length === 0 ? undefined : Math.min(...deadlines);
 }
 
