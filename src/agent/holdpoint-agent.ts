@@ -11,6 +11,7 @@ import type { StoreClock } from '../thread/store-clock.ts';
 import type { Proposal } from '../thread/proposal.ts';
 import type { ParentCall, ThreadEventType } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
+import type { ThreadState } from '../thread/thread-state.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import { type AgentResponse, latestDecisions, makeResponse, nothingRun } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
@@ -19,7 +20,7 @@ import { type ChildThread, childThread, openChild } from './child-thread.ts';
 import { refuseChildInput, refuseOtherParent } from './refuse-child.ts';
 import { recordAnswers } from './record-answers.ts';
 import { askDuringCall } from './calls/ask-during-call.ts';
-import { cancelDelegated } from './calls/cancel-delegated.ts';
+import { type Decide, withCancelled } from './calls/cancel-delegated.ts';
 import { cancelEvents } from './calls/close-requests.ts';
 import { approvalWithKey, type Asked, makeRequest } from './calls/make-request.ts';
 import type { Question } from './calls/question-call.ts';
@@ -165,8 +166,8 @@ export class HoldpointAgent implements Agent<unknown> {
     const log = this.#threads.logOf(thread);
     const tools = await this.#context.definedTools();
     await this.#threads.update(log);
-    const { now, generateId } = this.#context;
-    return { log, tools, now, generateId };
+    const { now, generateId, tools: given } = this.#context;
+    return { log, tools, given, now, generateId };
   }
 
   async retract(
@@ -194,10 +195,7 @@ export class HoldpointAgent implements Agent<unknown> {
 
   async cancel(thread: AgentThread, reason = 'The request was cancelled.'): Promise<AgentResponse> {
     const log = await this.#current(thread);
-    const cancel = (proposal: Proposal): void =>
-      proposal.add(...cancelEvents(proposal.head, reason, this.#context.now()));
-    await cancelDelegated(log, this.#context.tools, cancel);
-    await log.commit(cancel);
+    await this.#cancel(log, reason, async (decide) => log.commit(decide));
     const { messages } = log.state;
     const covered = {
       messages,
@@ -225,11 +223,24 @@ export class HoldpointAgent implements Agent<unknown> {
 
   async delete(thread: AgentThread): Promise<void> {
     const log = await this.#current(thread);
-    await log.delete((state) => refuseRunning(state, this.#context.now()));
+    const check = (state: Readonly<ThreadState>): void => refuseRunning(state, this.now());
+    check(log.state);
+    await this.#cancel(log, 'The thread is deleted.', async () => log.delete(check));
   }
 
   on<TYPE extends ThreadEventType>(type: TYPE, listener: AgentListener<TYPE>): () => void {
     return this.#context.events.on(type, listener);
+  }
+
+  /** Cancels what is open, and stops the agents that work for the thread first. */
+  async #cancel(
+    log: ThreadLog,
+    reason: string,
+    commit: (decide: Decide) => Promise<unknown>,
+  ): Promise<void> {
+    const { tools, now } = this.#context;
+    const cancel = ({ head }: Proposal) => cancelEvents(head, reason, now());
+    await withCancelled(log, tools, (proposal) => proposal.add(...cancel(proposal)), commit);
   }
 
   /** The log of a thread, read to its end. */

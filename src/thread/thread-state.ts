@@ -188,21 +188,21 @@ export function dueCalls({ calls }: ThreadHead): ToolCallRecord[] {
   return own.length === 0 && open.length === approved.length ? approved : own;
 }
 
-/** Whether a call that an agent works on can be resumed. Without a time, only one that is to be resumed immediately. */
-export function isResumable({ status, resumeAt = Infinity }: ToolCallRecord, now = 0): boolean {
+/** Whether a call that an agent works on is to be resumed by `now`. */
+export function isResumable({ status, resumeAt = Infinity }: ToolCallRecord, now: number): boolean {
   return status === 'deferred' && resumeAt <= now;
 }
 
 /**
- * Whether a run would have work now: an approved call that can proceed, a call to resume, an answer to send to its tool, or the model to
- * call.
+ * Whether a run would have work: an approved call that can proceed, a call to resume by `now` (by default, only one to be resumed
+ * immediately), an answer to send to its tool, or the model to call.
  */
-export function needsRun(head: ThreadHead): boolean {
+export function needsRun(head: ThreadHead, now = 0): boolean {
   return (
     isModelDue(head) ||
     dueCalls(head).length > 0 ||
     head.unsentAnswers.length > 0 ||
-    head.calls.some((call) => isResumable(call))
+    head.calls.some((call) => isResumable(call, now))
   );
 }
 

@@ -1,6 +1,5 @@
-import type { ModelMessage, Tool } from 'ai';
+import type { Tool } from 'ai';
 import type { Agent } from '../agent/agent.ts';
-import type { AgentResponse } from '../agent/agent-response.ts';
 import type { CallFailure } from '../agent/calls/answer-receiver.ts';
 import {
   type DelegatedCall,
@@ -11,30 +10,15 @@ import {
 } from '../agent/calls/delegation.ts';
 import type { Execution } from '../agent/calls/execute-call.ts';
 import { type ChildThread, openChild, type ParentableAgent } from '../agent/child-thread.ts';
-import { errorText } from '../content/error-text.ts';
 import { timer } from '../content/timer.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { AskedAnswer, UserInputResponseContent } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
-import { type DelegatedResult, executionOf, isPassedOn } from './delegate-call.ts';
-
-/** How the calls of an agent tool are made. */
-interface DelegationOptions {
-  /** The agent's name. */
-  agent: string;
-  /** Makes the message that the agent gets. */
-  prompt: (input: unknown) => string | ModelMessage;
-  /** Makes the call's output. */
-  output: (response: AgentResponse) => unknown;
-  expiresAfterMs: number | undefined;
-}
+import { AgentWork, type DelegationOptions } from './agent-work.ts';
+import { busyMs, type DelegatedResult, executionOf, isPassedOn } from './delegate-call.ts';
 
 /* How many agents may work above each other. */
 const maximumDepth = 8;
-/* How often an agent is checked that waits for something else than people, in milliseconds. */
-const checkMs = 60_000;
-/* The same for an agent whose thread another process runs. */
-const busyMs = 5_000;
 /* How long to wait before an answer is sent again, in milliseconds. */
 const pauses = [100, 500, 2_000];
 
@@ -55,7 +39,7 @@ export class AgentDelegation implements Delegation {
   async work(tool: Tool, call: ToolCallRecord, work: DelegatedWork): Promise<Execution> {
     const delegated = delegatedCall(work.threadId, call);
     try {
-      const result = await this.#result(delegated, work);
+      const result = await this.#result(delegated, call, work);
       return await executionOf(this.#options, { call, delegated, tool }, result);
     } catch {
       /* Where the work has got to is unknown. It is resumed, like that of a process that died. */
@@ -63,22 +47,15 @@ export class AgentDelegation implements Delegation {
     }
   }
 
-  async #result(call: DelegatedCall, work: DelegatedWork): Promise<DelegatedResult> {
+  async #result(
+    call: DelegatedCall,
+    record: ToolCallRecord,
+    work: DelegatedWork,
+  ): Promise<DelegatedResult> {
     const fault = this.#whyNot(work.agents);
     if (fault !== undefined) return { status: 'failed', error: fault };
     const child = await this.#open(call, work.agents);
-    const { principal, runtimeContext, signal: abortSignal } = work;
-    try {
-      abortSignal.throwIfAborted();
-      const message = this.#options.prompt(call.input);
-      const options = { messageId: 'call', principal, runtimeContext, abortSignal };
-      return this.#resultOf(child, await child.run(message, options));
-    } catch (error) {
-      if (!abortSignal.aborted) return this.#afterFailure(child, error);
-      if (work.isResumedLater()) return this.#waiting(child, 0);
-      await this.#giveUp(child, errorText(error));
-      return { status: 'failed', error: `Agent '${this.agent}' was stopped: ${errorText(error)}` };
-    }
+    return this.#workIn(child).result(call, record, work);
   }
 
   async check(call: DelegatedCall, { response, ...asked }: AskedAnswer): Promise<void> {
@@ -95,14 +72,22 @@ export class AgentDelegation implements Delegation {
       try {
         return await this.#sendOnce(call, answer);
       } catch (error) {
-        if (signal.aborted || HoldpointError.isInstance(error)) throw error;
+        if (signal.aborted) throw error;
+        if (HoldpointError.isInstance(error)) {
+          if (isTooLate(error)) throw error;
+          /* Its thread can't be opened: an answer that is not passed on must not count as sent. */
+          return {
+            status: 'failed',
+            error: `Agent '${this.agent}' can't get the answer: ${error.message}`,
+          };
+        }
         await timer(pauses[attempt] ?? busyMs, signal);
       }
     }
   }
 
   async cancel(call: DelegatedCall, reason: string): Promise<void> {
-    await this.#giveUp(await this.#open(call), reason);
+    await this.#workIn(await this.#open(call)).giveUp(reason);
   }
 
   /** Runs the agent for a loop that can't wait for people. */
@@ -115,6 +100,10 @@ export class AgentDelegation implements Delegation {
       `Agent '${this.agent}' has not finished: it is ${response.status}, in thread ${thread.id}. ` +
         'Give the tool to an agent made with createAgent or createCustomAgent, which passes its requests on and waits.',
     );
+  }
+
+  #workIn(child: ChildThread): AgentWork {
+    return new AgentWork(this.#child, child, this.#options);
   }
 
   async #open(call: DelegatedCall, agents: DelegatedWork['agents'] = []): Promise<ChildThread> {
@@ -133,54 +122,6 @@ export class AgentDelegation implements Delegation {
     }
     if (agents.length < maximumDepth) return undefined;
     return `Not run: ${maximumDepth} agents are already at work above (${path.join(' > ')}).`;
-  }
-
-  #resultOf(child: ChildThread, response: AgentResponse): DelegatedResult {
-    const { agent } = this;
-    switch (response.status) {
-      case 'completed':
-        return { status: 'succeeded', output: this.#options.output(response) };
-      case 'cancelled':
-        return { status: 'failed', error: `Agent '${agent}' was stopped before it had finished.` };
-      case 'max-steps':
-        return { status: 'failed', error: `Agent '${agent}' has used up its steps: maxSteps.` };
-      case 'stuck':
-        return this.#stuck(child);
-      case 'running':
-        return this.#waiting(child, this.#child.now() + busyMs);
-      case 'waiting':
-      case 'failing':
-      case 'indeterminate':
-        return this.#waiting(child);
-    }
-  }
-
-  /** The agent's run failed. Its thread says when it is retried; without that, nobody knows where the work has got to. */
-  #afterFailure(child: ChildThread, error: unknown): DelegatedResult {
-    const { failure } = child.thread;
-    if (failure === undefined) throw error;
-    return failure.retryAt === undefined ? this.#stuck(child) : this.#waiting(child);
-  }
-
-  #stuck({ thread }: ChildThread): DelegatedResult {
-    const { error = 'unknown' } = thread.failure ?? {};
-    return { status: 'failed', error: `Agent '${this.agent}' failed: ${error}` };
-  }
-
-  #waiting({ thread }: ChildThread, until = Infinity): DelegatedResult {
-    /* People settle such calls, or deliver their outcomes, in the agent's own thread. */
-    const isElsewhere = thread.calls.some(
-      ({ status, agent }) =>
-        status === 'indeterminate' || (status === 'deferred' && agent === undefined),
-    );
-    const checkAt = isElsewhere ? this.#child.now() + checkMs : Infinity;
-    const resumeAt = Math.min(thread.resumeAt ?? Infinity, checkAt, until);
-    return {
-      status: 'waiting',
-      threadId: thread.id,
-      requests: thread.activeRequests.map((request) => ({ ...request })),
-      resumeAt: Number.isFinite(resumeAt) ? resumeAt : undefined,
-    };
   }
 
   async #sendOnce(
@@ -204,14 +145,8 @@ export class AgentDelegation implements Delegation {
   }
 
   async #refuse(child: ChildThread, why: string): Promise<CallFailure> {
-    await this.#giveUp(child, 'The answer could not be passed on.');
+    await this.#workIn(child).giveUp('The answer could not be passed on.');
     return { status: 'failed', error: `Agent '${this.agent}' can't get the answer: ${why}` };
-  }
-
-  async #giveUp({ thread }: ChildThread, reason: string): Promise<void> {
-    if (thread.revision === 0) return;
-    await this.#child.cancel(thread, reason);
-    await this.#child.stop(thread);
   }
 }
 

@@ -6,6 +6,7 @@ import { childAgentOf } from '../agent/child-thread.ts';
 import { delegating } from '../agent/calls/delegation.ts';
 import { checkedMs } from '../content/checked-number.ts';
 import { AgentDelegation } from './agent-delegation.ts';
+import type { AgentCall } from './agent-work.ts';
 
 /** Options of `agentTool`. */
 export interface AgentToolOptions<INPUT> {
@@ -17,6 +18,12 @@ export interface AgentToolOptions<INPUT> {
   inputSchema?: FlexibleSchema<INPUT>;
   /** Makes the message that the agent gets from the input. Default: the input's `prompt`. */
   prompt?: (input: INPUT) => string | ModelMessage;
+  /**
+   * Makes the `runtimeContext` that the agent's rules and tools receive. Default: that of the run that made the call. Approving the call
+   * approves nothing that the agent does, unless a rule of the agent says so: `approvedBy` is set if a person approved this call, and is
+   * read from the log, so that it is the same after a crash and in a worker.
+   */
+  runtimeContext?: (call: AgentCall<INPUT>) => unknown;
   /** Makes the call's output, which must be JSON, from the agent's last response. Default: its `text`. */
   output?: (response: AgentResponse) => unknown;
   /** How long the agent may take, with the time that people take to answer, in milliseconds. Then it is cancelled, and the call fails. */
@@ -55,6 +62,7 @@ export function agentTool(agent: Agent<never>, options: AgentToolOptions<unknown
     agent: name,
     prompt: options.prompt ?? promptOf,
     output: options.output ?? (({ text }) => text),
+    runtimeContext: options.runtimeContext ?? ((call) => call.runtimeContext),
     expiresAfterMs: expiresAfterMs && checkedMs(expiresAfterMs, 'expiresAfterMs'),
   });
   const made = tool({

@@ -2,12 +2,15 @@ import type { Tool } from 'ai';
 import { closeEvents } from '../agent/calls/close-requests.ts';
 import type { DelegatedCall, Delegation } from '../agent/calls/delegation.ts';
 import { type Execution, failed, successOf } from '../agent/calls/execute-call.ts';
-import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import { equalJson, requestDigest } from '../policy/digest.ts';
 import type { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
-import { isSamePlace, type ThreadHead } from '../thread/thread-state.ts';
+import { isSamePlace, type ThreadHead, type ThreadState } from '../thread/thread-state.ts';
+
+/* How often an agent is checked whose thread another process runs, or that still asks what has ended here, in milliseconds. */
+export const busyMs = 5_000;
 
 /** The execution of a call that an agent works on: how it ended, or what it waits for. */
 export async function executionOf(
@@ -25,7 +28,7 @@ export async function executionOf(
     requests: await Promise.all(
       result.requests.map(async (request) => passedOn(request, delegated, name)),
     ),
-    resumeAt: result.resumeAt,
+    resumeAfterMs: result.resumeAfterMs,
     expiresAt: Number.isFinite(expiresAt) ? expiresAt : undefined,
   };
   return { type: 'delegated', events: (proposal, at) => waitEvents(proposal, call, wait, at) };
@@ -35,12 +38,12 @@ export async function executionOf(
 export type DelegatedResult =
   | { status: 'succeeded'; output: unknown }
   | { status: 'failed'; error: string }
-  /** The agent waits in its thread, for people or until `resumeAt`, in milliseconds since 1970. */
+  /** The agent waits in its thread, for people or for `resumeAfterMs`, 0 to be resumed immediately: its clock may be another. */
   | {
       status: 'waiting';
       threadId: string;
       requests: readonly UserInputRequest[];
-      resumeAt: number | undefined;
+      resumeAfterMs: number | undefined;
     };
 
 /** What a delegated call waits for. */
@@ -48,7 +51,7 @@ interface DelegatedWait {
   agent: { name: string; threadId: string };
   /** The requests of the agent's thread, as the thread of the call passes them on. */
   requests: readonly UserInputRequest[];
-  resumeAt: number | undefined;
+  resumeAfterMs: number | undefined;
   expiresAt: number | undefined;
 }
 
@@ -81,7 +84,7 @@ export async function isPassedOn(
 function waitEvents(
   { head, state }: Proposal,
   { step, index }: ToolCallRecord,
-  { agent, requests, resumeAt, expiresAt }: DelegatedWait,
+  { agent, requests, resumeAfterMs, expiresAt }: DelegatedWait,
   at: number,
 ): ThreadEvent[] {
   const place = { step, index };
@@ -93,9 +96,12 @@ function waitEvents(
     state.endedRequests.has(requestId) ||
     head.newlyPast.requests.some(({ request }) => request.requestId === requestId);
   const reason = 'The agent no longer asks this.';
-  /* The answer to a request reached the agent after it had stopped to wait. */
-  const isAnswered = requests.some((request) => isEnded(request) && !isUnsent(head, request));
-  const resumed = isAnswered ? 0 : resumeAt;
+  /* The request ended while the agent stopped to wait: its answer was sent, or it was cancelled. */
+  const isNews = requests.some(
+    (request) => isEnded(request) && !isUnsent(head, request) && endedSince(state, place, request),
+  );
+  const isStale = requests.length > 0 && requests.every(isEnded) && !isNews;
+  const after = isNews ? 0 : Math.min(resumeAfterMs ?? Infinity, isStale ? busyMs : Infinity);
   return [
     ...open
       .filter(({ request }) => !asked.has(request.requestId))
@@ -116,10 +122,27 @@ function waitEvents(
       at,
       ...place,
       agent,
-      ...(resumed === undefined ? {} : { resumeAt: resumed }),
+      ...(after === Infinity ? {} : { resumeAt: after === 0 ? 0 : at + after }),
       ...(expiresAt === undefined ? {} : { expiresAt }),
     },
   ];
+}
+
+/** Whether a request ended, for the agent that asked it, after the call was last started. */
+function endedSince(
+  { events }: Readonly<ThreadState>,
+  place: CallPlace,
+  { requestId }: UserInputRequest,
+): boolean {
+  const started = events.findLastIndex(
+    (event) => event.type === 'call-started' && isSamePlace(event, place),
+  );
+  const ended = events.findLastIndex(
+    (event) =>
+      (event.type === 'answer-delivered' || event.type === 'request-closed') &&
+      event.requestId === requestId,
+  );
+  return ended > started;
 }
 
 function isUnsent({ unsentAnswers }: ThreadHead, { requestId }: UserInputRequest): boolean {

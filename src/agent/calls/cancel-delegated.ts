@@ -1,31 +1,52 @@
 import type { ToolSet } from 'ai';
+import type { ToolCallRecord } from '../../content/tool-call.ts';
+import { callAt } from '../../thread/find-call.ts';
 import { Proposal } from '../../thread/proposal.ts';
 import { isSamePlace } from '../../thread/thread-state.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { delegatedCall, delegationFor } from './delegation.ts';
 
+/** Proposes events, or throws. */
+export type Decide = (proposal: Proposal) => void;
+
+/** A concurrent append made the input end a delegated call whose agent is still at work. */
+class NotCancelled extends Error {}
+
 /**
- * Cancels the work of other agents on the calls that `decide` is about to end without their result. It comes before the append, so that
- * whenever the log says that a call was cancelled or has expired, its agent has stopped. Throws what `decide` throws.
+ * Commits what `decide` proposes. First it cancels the work of other agents on the calls that this ends, so that whenever the log says
+ * that a call was cancelled or has expired, its agent has stopped. Throws what `decide` and `commit` throw.
  */
-export async function cancelDelegated(
-  { state }: ThreadLog,
+export async function withCancelled<RESULT>(
+  log: ThreadLog,
   tools: ToolSet,
-  decide: (proposal: Proposal) => void,
-): Promise<void> {
-  const delegated = state.head.calls.filter(
-    ({ status, agent }) => status === 'deferred' && agent !== undefined,
-  );
-  if (delegated.length === 0) return;
-  const proposal = new Proposal(state);
-  decide(proposal);
-  for (const event of proposal.events) {
-    if (event.type !== 'call-ended' || event.outcome.status !== 'failed') continue;
-    const call = delegated.find((each) => isSamePlace(event, each));
-    if (call === undefined) continue;
-    await delegationFor(tools, call)?.cancel(
-      delegatedCall(state.threadId, call),
-      event.outcome.error,
-    );
+  decide: Decide,
+  commit: (decide: Decide) => Promise<RESULT>,
+): Promise<RESULT> {
+  for (;;) {
+    const expected = new Proposal(log.state);
+    if (log.state.head.calls.length > 0) decide(expected);
+    const cancelled = endedBy(expected, tools);
+    for (const call of cancelled) {
+      const delegated = delegatedCall(log.state.threadId, call);
+      await delegationFor(tools, call)?.cancel(delegated, 'The call has ended.');
+    }
+    try {
+      return await commit((proposal) => {
+        decide(proposal);
+        for (const call of endedBy(proposal, tools)) {
+          if (!cancelled.some((each) => isSamePlace(each, call))) throw new NotCancelled();
+        }
+      });
+    } catch (error) {
+      if (!(error instanceof NotCancelled)) throw error;
+    }
   }
+}
+
+/** The delegated calls that a proposal ends. One that was never started has no agent at work. */
+function endedBy({ state: { head }, events }: Proposal, tools: ToolSet): ToolCallRecord[] {
+  return events.flatMap((event) => {
+    const call = event.type === 'call-ended' ? callAt(head, event) : undefined;
+    return call && call.attempts > 0 && delegationFor(tools, call) ? call : [];
+  });
 }

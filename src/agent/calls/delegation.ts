@@ -5,6 +5,7 @@ import type {
   UserInputRequest,
   UserInputResponseContent,
 } from '../../content/user-input.ts';
+import type { EndedRequest } from '../../thread/thread-state.ts';
 import type { CallFailure } from './answer-receiver.ts';
 import type { Execution } from './execute-call.ts';
 
@@ -25,6 +26,12 @@ export interface DelegatedWork {
   /** Who the agents work for. */
   principal: unknown;
   runtimeContext: unknown;
+  /** How the request for approval of the call was decided, if it had one. */
+  approval: EndedRequest | undefined;
+  /** Whether a request that was passed on was cancelled in the thread of the call. */
+  isCancelled: (requestId: string) => boolean;
+  /** Whether a person stopped the turn: the work is given up. */
+  isStopped: boolean;
   /** Aborts when the work must end. */
   signal: AbortSignal;
   /** Once the signal has aborted: whether the work is resumed later; otherwise it is given up. */

@@ -188,6 +188,7 @@ export function ownRunner({ name, tool, digest }: ToolDefinition): Runner {
 export function refuseMissingTools(
   { threadId, head }: Readonly<ThreadState>,
   tools: ToolDefinitions,
+  now: number,
 ): void {
   const call = dueCalls(head).find(
     ({ toolName, providerApprovalId }) => providerApprovalId === undefined && !tools.has(toolName),
@@ -200,7 +201,7 @@ export function refuseMissingTools(
     if (!tools.has(toolName)) throw missingTool(request, toolName);
   }
   const resumed = head.calls.find(
-    (each) => isResumable(each) && tools.get(each.toolName)?.delegation === undefined,
+    (each) => isResumable(each, now) && tools.get(each.toolName)?.delegation === undefined,
   );
   if (resumed !== undefined) {
     throw missing(threadId, resumed.toolName, `Call ${resumed.toolCallId} can't be resumed`);

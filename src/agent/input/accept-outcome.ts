@@ -1,3 +1,4 @@
+import type { ToolSet } from 'ai';
 import { z } from 'zod';
 import {
   plainCall,
@@ -8,9 +9,11 @@ import {
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
 import { callOfId, refuseUnless } from '../../thread/find-call.ts';
+import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { openedEvent } from '../calls/check-approved.ts';
+import { withCancelled } from '../calls/cancel-delegated.ts';
 import { closeRequestsOf, endEvents } from '../calls/close-requests.ts';
 import { successOf } from '../calls/execute-call.ts';
 import { askAbout } from '../calls/make-request.ts';
@@ -30,6 +33,8 @@ export type SettledOutcome = DeliveredOutcome | { status: 'retry' };
 export interface EndingInput {
   log: ThreadLog;
   tools: ToolDefinitions;
+  /** The tools as the app has made them. */
+  given: ToolSet;
   now: () => number;
   generateId: () => string;
 }
@@ -67,14 +72,14 @@ export async function deliverOutcome(
 }
 
 async function endCall(
-  { log, tools, now }: EndingInput,
+  { log, tools, given, now }: EndingInput,
   { toolCallId, outcome, by }: Ending<DeliveredOutcome>,
   source: NonNullable<ThreadEventOf<'call-ended'>['source']>,
   statuses: readonly ToolCallStatus[],
 ): Promise<void> {
   const named = callOfId(log.state, toolCallId, now());
   const recorded = await recordedOutcome(tools.get(named.toolName), named, outcome);
-  await log.commit((proposal) => {
+  const end = (proposal: Proposal): void => {
     const at = now();
     const call = callOfId(proposal.state, toolCallId, at);
     if (isEnded(call, recorded)) return;
@@ -90,7 +95,8 @@ async function endCall(
       ...by,
     } as const;
     proposal.add(...endEvents(proposal.head, ended));
-  });
+  };
+  await withCancelled(log, given, end, async (decide) => log.commit(decide));
 }
 
 /**
@@ -118,7 +124,7 @@ async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>
 }
 
 async function retryEvents(
-  { log, tools: _tools, ...making }: EndingInput,
+  { log, tools: _tools, given: _given, ...making }: EndingInput,
   about: { call: ToolCallRecord; definition: ToolDefinition; by: AnswerOptions },
 ): Promise<ThreadEvent[]> {
   const { call, definition, by } = about;

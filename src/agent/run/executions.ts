@@ -166,19 +166,30 @@ export class Executions {
       traceCall(log.state, traced, work);
     const { delegation } = definition;
     if (delegation !== undefined) {
-      const work = this.#delegatedWork(threadId, signal);
+      const work = this.#delegatedWork(call, signal);
       return around(async () => delegation.work(definition.tool, call, work));
     }
     return executeCall(definition, call, { threadId, messages, signal, onPreliminary, around });
   }
 
-  #delegatedWork(threadId: string, signal: AbortSignal): DelegatedWork {
+  #delegatedWork({ requestId = '' }: ToolCallRecord, signal: AbortSignal): DelegatedWork {
     const { log, runtimeContext, isStopped, signal: ofRun } = this.#setting;
-    const { parent, requestedBy: principal } = log.state.head;
+    const { threadId, endedRequests, head } = log.state;
+    const { parent, requestedBy: principal } = head;
     const agents = [...(parent?.agents ?? []), this.#context.name ?? null];
     /* A call over its own time limit fails, and so does one that a person stopped. */
     const isResumedLater = (): boolean => ofRun.aborted && !isStopped();
-    return { threadId, agents, principal, runtimeContext, signal, isResumedLater };
+    return {
+      threadId,
+      agents,
+      principal,
+      runtimeContext,
+      approval: endedRequests.get(requestId),
+      isCancelled: (id) => endedRequests.get(id)?.cause === 'cancelled',
+      isStopped: head.isStopped,
+      signal,
+      isResumedLater,
+    };
   }
 
   /** Stops waiting for a call that ignores its time limit: what it returns afterwards is late. */

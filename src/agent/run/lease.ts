@@ -188,7 +188,7 @@ export class Lease {
   #endWhenDone(proposal: Proposal): void {
     const { head } = proposal;
     const busy = head.calls.some(({ status }) => status === 'started');
-    if (head.run === undefined || busy || needsRun(head)) return;
+    if (head.run === undefined || busy || needsRun(head, this.#context.now())) return;
     const isStopping = head.run.isStopping === true;
     proposal.add(...(isStopping ? stopEvents(head, this.#context.now()) : [this.ended()]));
   }

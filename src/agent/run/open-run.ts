@@ -17,7 +17,7 @@ import {
   eventsOfApproved,
 } from '../calls/check-approved.ts';
 import { decisionInput } from '../calls/decide-calls.ts';
-import { cancelDelegated } from '../calls/cancel-delegated.ts';
+import { withCancelled } from '../calls/cancel-delegated.ts';
 import { resumeEvents, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { acceptInput } from '../input/accept-input.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
@@ -83,8 +83,20 @@ export class RunOpening {
 
   /** Records the input, and takes the thread if there is work that no other run does. */
   async #take(input: ParsedInput, isTooEarly: () => boolean): Promise<readonly ThreadEvent[]> {
+    return withCancelled(
+      this.#setting.log,
+      this.#context.tools,
+      (proposal) => this.#accept(proposal, input),
+      async (accept) => this.#acquire(input, accept, isTooEarly),
+    );
+  }
+
+  async #acquire(
+    input: ParsedInput,
+    accept: (proposal: Proposal) => void,
+    isTooEarly: () => boolean,
+  ): Promise<readonly ThreadEvent[]> {
     const { log, tools, lease, signal } = this.#setting;
-    await cancelDelegated(log, this.#context.tools, (proposal) => this.#accept(proposal, input));
     const { revision } = log;
     const expected = new Proposal(log.state);
     if (input.answers.length > 0) this.#accept(expected, input);
@@ -92,7 +104,7 @@ export class RunOpening {
     const checked = (await unlessAborted(checking, signal)) ?? nothingChecked;
     return lease.acquire((proposal) => {
       if (isTooEarly()) return undefined;
-      this.#accept(proposal, input);
+      accept(proposal);
       const isCurrent = log.revision === revision;
       const now = this.#context.now();
       const found = isCurrent ? checked : { ...checked, restarts: [] };
@@ -153,7 +165,7 @@ function openingEvents(
   now: number,
 ): readonly ThreadEvent[] | undefined {
   const lost = head.calls.filter(isUnfinished);
-  const isWanted = restarts.length + resumes.length > 0 || needsRun(head);
+  const isWanted = restarts.length + resumes.length > 0 || needsRun(head, now);
   if (isRunning(head, now) || restarts.length !== lost.length || !isWanted) return undefined;
   return [...restarts, ...resumes, ...eventsOfApproved(head, starts)];
 }

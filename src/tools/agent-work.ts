@@ -1,0 +1,192 @@
+import type { ModelMessage } from 'ai';
+import type { Agent } from '../agent/agent.ts';
+import type { AgentResponse } from '../agent/agent-response.ts';
+import type { DelegatedCall, DelegatedWork } from '../agent/calls/delegation.ts';
+import type { ChildThread } from '../agent/child-thread.ts';
+import type { AnswerOptions } from '../agent/input/run-input.ts';
+import { errorText } from '../content/error-text.ts';
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import { HoldpointError } from '../errors.ts';
+import type { EndedRequest } from '../thread/thread-state.ts';
+import { busyMs, type DelegatedResult } from './delegate-call.ts';
+
+/** How the calls of an agent tool are made. */
+export interface DelegationOptions {
+  /** The agent's name. */
+  agent: string;
+  /** Makes the message that the agent gets. */
+  prompt: (input: unknown) => string | ModelMessage;
+  /** Makes the call's output. */
+  output: (response: AgentResponse) => unknown;
+  /** Makes the runtime context of the agent's runs. */
+  runtimeContext: (call: AgentCall<unknown>) => unknown;
+  expiresAfterMs: number | undefined;
+}
+
+/** A call of an agent tool. */
+export interface AgentCall<INPUT> {
+  input: INPUT;
+  /** The `runtimeContext` of the run in which the agent works; a worker has none. */
+  runtimeContext: unknown;
+  /** Who approved this call, and through which channel, if a person did. */
+  approvedBy: AnswerOptions | undefined;
+}
+
+/* How often an agent is checked that waits for something else than people, in milliseconds. */
+const checkMs = 60_000;
+/** Without another version of the app the work can't go further. */
+class Unusable extends Error {}
+
+/** The work of an agent on one call, in the call's thread of the agent. */
+export class AgentWork {
+  readonly #agent: Agent<never>;
+  readonly #child: ChildThread;
+  readonly #options: DelegationOptions;
+
+  constructor(agent: Agent<never>, child: ChildThread, options: DelegationOptions) {
+    this.#agent = agent;
+    this.#child = child;
+    this.#options = options;
+  }
+
+  /** Runs the agent until it has finished or waits. */
+  async result(
+    call: DelegatedCall,
+    record: ToolCallRecord,
+    work: DelegatedWork,
+  ): Promise<DelegatedResult> {
+    const { thread } = this.#child;
+    const { id, revision } = thread;
+    if (record.agent !== undefined && revision === 0) {
+      const error = `Thread ${id}, in which agent '${this.#options.agent}' worked, was deleted.`;
+      return { status: 'failed', error };
+    }
+    if (work.isStopped) return this.#fail('was stopped: the run was stopped.');
+    const signal = AbortSignal.any([work.signal, ...this.#timeLimit(record)]);
+    try {
+      signal.throwIfAborted();
+      if (thread.activeRequests.some(({ requestId }) => work.isCancelled(requestId))) {
+        await this.#agent.cancel(thread, 'The request was cancelled where it was to be answered.');
+      }
+      return await this.#resultOf(await this.#run(call, work, signal), revision);
+    } catch (error) {
+      if (!signal.aborted) return this.#afterFailure(error);
+      if (work.isResumedLater()) return this.#waiting(0);
+      return this.#fail(`was stopped: ${errorText(error)}`);
+    }
+  }
+
+  async #run(
+    { input }: DelegatedCall,
+    { principal, approval, runtimeContext: given }: DelegatedWork,
+    abortSignal: AbortSignal,
+  ): Promise<AgentResponse> {
+    const { prompt, runtimeContext: contextOf } = this.#options;
+    const message = made('prompt', () => prompt(input));
+    const seen = { input, runtimeContext: given, approvedBy: approverOf(approval) };
+    const runtimeContext = made('runtimeContext', () => contextOf(seen));
+    return this.#child.run(message, { messageId: 'call', principal, runtimeContext, abortSignal });
+  }
+
+  /** Aborts when the agent's time is over. Timers can't be longer; the expiry in the log covers the rest. */
+  #timeLimit({ expiresAt, startedAt = 0 }: ToolCallRecord): AbortSignal[] {
+    const { expiresAfterMs = Infinity } = this.#options;
+    const left = Math.max(0, (expiresAt ?? startedAt + expiresAfterMs) - startedAt);
+    return left < 2 ** 31 ? [AbortSignal.timeout(Math.ceil(left))] : [];
+  }
+
+  async #resultOf(response: AgentResponse, revision: number): Promise<DelegatedResult> {
+    switch (response.status) {
+      case 'completed':
+        return {
+          status: 'succeeded',
+          output: made('output', () => this.#options.output(response)),
+        };
+      case 'cancelled':
+        return this.#fail('was stopped before it had finished.');
+      case 'max-steps':
+        return this.#fail('has used up its steps: maxSteps.');
+      case 'stuck':
+        return this.#stuck();
+      case 'running':
+        return this.#waiting(busyMs);
+      case 'waiting':
+      case 'failing':
+      case 'indeterminate':
+        /* An agent that is due and did nothing would be resumed again and again. */
+        return this.#waiting(undefined, this.#child.thread.revision === revision ? busyMs : 0);
+    }
+  }
+
+  /** The agent's run failed. Its thread says when it is retried; without that, nobody knows where the work has got to. */
+  async #afterFailure(error: unknown): Promise<DelegatedResult> {
+    const { failure, revision } = this.#child.thread;
+    const isRefused = HoldpointError.isInstance(error) && revision === 0;
+    if (error instanceof Unusable || isRefused) return this.#fail(errorText(error));
+    if (failure === undefined) throw error;
+    return failure.retryAt === undefined ? this.#stuck() : this.#waiting();
+  }
+
+  async #stuck(): Promise<DelegatedResult> {
+    const { error = 'unknown' } = this.#child.thread.failure ?? {};
+    return this.#fail(`failed: ${error}`);
+  }
+
+  /** Ends the work: nothing that the agent has asked or planned happens afterwards. */
+  async #fail(why: string): Promise<DelegatedResult> {
+    await this.giveUp('The call on which the agent worked has failed.');
+    const { id, calls } = this.#child.thread;
+    const lost = calls
+      .filter(({ status }) => status === 'indeterminate')
+      .map(({ toolName, toolCallId }) => `${toolName} (${toolCallId})`);
+    const note =
+      lost.length === 0
+        ? ''
+        : ` It is unknown whether these calls in thread ${id} took effect: ${lost.join(', ')}.`;
+    return { status: 'failed', error: `Agent '${this.#options.agent}' ${why}${note}` };
+  }
+
+  #waiting(within = Infinity, atLeast = 0): DelegatedResult {
+    const { thread } = this.#child;
+    /* People settle such calls, or deliver their outcomes, in the agent's own thread. */
+    const isElsewhere = thread.calls.some(
+      ({ status, agent }) =>
+        status === 'indeterminate' || (status === 'deferred' && agent === undefined),
+    );
+    const dueMs = (thread.resumeAt ?? Infinity) - this.#agent.now();
+    const resumeAfterMs = Math.max(
+      Math.min(dueMs, isElsewhere ? checkMs : Infinity, within),
+      atLeast,
+    );
+    return {
+      status: 'waiting',
+      threadId: thread.id,
+      requests: thread.activeRequests.map((request) => ({ ...request })),
+      resumeAfterMs: Number.isFinite(resumeAfterMs) ? resumeAfterMs : undefined,
+    };
+  }
+
+  /** Cancels what the agent asks and plans, and stops its run. */
+  async giveUp(reason: string): Promise<void> {
+    const { thread } = this.#child;
+    if (thread.revision === 0) return;
+    await this.#agent.cancel(thread, reason);
+    await this.#agent.stop(thread);
+  }
+}
+
+/** What a function of the app makes. */
+function made<MADE>(what: string, make: () => MADE): MADE {
+  try {
+    return make();
+  } catch (error) {
+    throw new Unusable(`could not be used: \`${what}\` threw: ${errorText(error)}`);
+  }
+}
+
+/** Who approved a call. */
+function approverOf(approval: EndedRequest | undefined): AnswerOptions | undefined {
+  const { response, principal, channel } = approval ?? {};
+  const isApproved = response?.type === 'approval-response' && response.approved;
+  return isApproved ? { principal, ...(channel === undefined ? {} : { channel }) } : undefined;
+}
