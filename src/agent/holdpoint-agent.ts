@@ -8,7 +8,6 @@ import type { QuestionRequestContent } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
-import type { Proposal } from '../thread/proposal.ts';
 import type { ParentCall, ThreadEventType } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
@@ -20,7 +19,7 @@ import { type ChildThread, childThread, openChild } from './child-thread.ts';
 import { refuseChildInput, refuseOtherParent } from './refuse-child.ts';
 import { recordAnswers } from './record-answers.ts';
 import { askDuringCall } from './calls/ask-during-call.ts';
-import { type Decide, withCancelled } from './calls/cancel-delegated.ts';
+import type { Decide } from './calls/delegation.ts';
 import { cancelEvents } from './calls/close-requests.ts';
 import { approvalWithKey, type Asked, makeRequest } from './calls/make-request.ts';
 import type { Question } from './calls/question-call.ts';
@@ -166,8 +165,8 @@ export class HoldpointAgent implements Agent<unknown> {
     const log = this.#threads.logOf(thread);
     const tools = await this.#context.definedTools();
     await this.#threads.update(log);
-    const { now, generateId, tools: given } = this.#context;
-    return { log, tools, given, now, generateId };
+    const { now, generateId, commitCancelled } = this.#context;
+    return { log, tools, commitCancelled, now, generateId };
   }
 
   async retract(
@@ -195,7 +194,7 @@ export class HoldpointAgent implements Agent<unknown> {
 
   async cancel(thread: AgentThread, reason = 'The request was cancelled.'): Promise<AgentResponse> {
     const log = await this.#current(thread);
-    await this.#cancel(log, reason, async (decide) => log.commit(decide));
+    await this.#context.commitCancelled(log, this.#cancelling(reason));
     const { messages } = log.state;
     const covered = {
       messages,
@@ -225,22 +224,19 @@ export class HoldpointAgent implements Agent<unknown> {
     const log = await this.#current(thread);
     const check = (state: Readonly<ThreadState>): void => refuseRunning(state, this.now());
     check(log.state);
-    await this.#cancel(log, 'The thread is deleted.', async () => log.delete(check));
+    await this.#context.commitCancelled(log, this.#cancelling(''), async () => {
+      await log.delete(check);
+      return [];
+    });
   }
 
   on<TYPE extends ThreadEventType>(type: TYPE, listener: AgentListener<TYPE>): () => void {
     return this.#context.events.on(type, listener);
   }
 
-  /** Cancels what is open, and stops the agents that work for the thread first. */
-  async #cancel(
-    log: ThreadLog,
-    reason: string,
-    commit: (decide: Decide) => Promise<unknown>,
-  ): Promise<void> {
-    const { tools, now } = this.#context;
-    const cancel = ({ head }: Proposal) => cancelEvents(head, reason, now());
-    await withCancelled(log, tools, (proposal) => proposal.add(...cancel(proposal)), commit);
+  /** Proposes to cancel what is open. */
+  #cancelling(reason: string): Decide {
+    return (proposal) => proposal.add(...cancelEvents(proposal.head, reason, this.#context.now()));
   }
 
   /** The log of a thread, read to its end. */

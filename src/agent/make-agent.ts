@@ -1,3 +1,4 @@
+import { commitsCancelled } from './calls/delegation.ts';
 import { checkedMs } from '../content/checked-number.ts';
 import { randomId } from '../content/random-id.ts';
 import { memoryStore } from '../stores/memory.ts';
@@ -35,6 +36,7 @@ export function makeAgent(
     ...stepMaking(made),
     name: checkedName(options.name),
     tools,
+    commitCancelled: commitsCancelled(tools),
     toolsContext,
     definedTools: definedOnce(tools, toolsContext),
     toolApproval,

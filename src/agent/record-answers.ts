@@ -1,6 +1,5 @@
 import type { Proposal } from '../thread/proposal.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
-import { withCancelled } from './calls/cancel-delegated.ts';
 import { acceptInput } from './input/accept-input.ts';
 import type { ParsedInput } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
@@ -14,5 +13,5 @@ export async function recordAnswers(
   const tools = await context.definedTools();
   const accept = (proposal: Proposal): void =>
     acceptInput(proposal, input, { tools, now: context.now(), whilePending: 'refuse' });
-  await withCancelled(log, context.tools, accept, async (decide) => log.commit(decide));
+  await context.commitCancelled(log, accept);
 }

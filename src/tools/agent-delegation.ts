@@ -14,6 +14,7 @@ import { timer } from '../content/timer.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { AskedAnswer, UserInputResponseContent } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
+import { commitCancelled } from './cancel-delegated.ts';
 import { AgentWork, type DelegationOptions } from './agent-work.ts';
 import { busyMs, type DelegatedResult, executionOf, isPassedOn } from './delegate-call.ts';
 
@@ -57,6 +58,8 @@ export class AgentDelegation implements Delegation {
     const child = await this.#open(call, work.agents);
     return this.#workIn(child).result(call, record, work);
   }
+
+  readonly commitCancelled = commitCancelled;
 
   async check(call: DelegatedCall, { response, ...asked }: AskedAnswer): Promise<void> {
     const child = await this.#open(call);

@@ -5,6 +5,9 @@ import type {
   UserInputRequest,
   UserInputResponseContent,
 } from '../../content/user-input.ts';
+import type { Proposal } from '../../thread/proposal.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { EndedRequest } from '../../thread/thread-state.ts';
 import type { CallFailure } from './answer-receiver.ts';
 import type { Execution } from './execute-call.ts';
@@ -47,6 +50,16 @@ export interface PassedAnswer {
   channel?: string | undefined;
 }
 
+/** Proposes events, or throws. */
+export type Decide = (proposal: Proposal) => void;
+
+/** Commits what `decide` proposes, by default to the log. */
+export type Commit = (
+  log: ThreadLog,
+  decide: Decide,
+  commit?: (decide: Decide) => Promise<readonly ThreadEvent[]>,
+) => Promise<readonly ThreadEvent[]>;
+
 /** How a tool's calls are delegated to another agent. */
 export interface Delegation {
   /** The name of the other agent. */
@@ -67,6 +80,11 @@ export interface Delegation {
   ): Promise<CallFailure | undefined>;
   /** Gives up the work on a call, before that is recorded in the call's own thread. May be called again. */
   cancel(call: DelegatedCall, reason: string): Promise<void>;
+  /**
+   * Commits what `decide` proposes. First it cancels the work of other agents on the calls that this ends, so that whenever the log says
+   * that a call was cancelled or has expired, its agent has stopped. Throws what `decide` and `commit` throw.
+   */
+  commitCancelled(tools: ToolSet, ...input: Parameters<Commit>): ReturnType<Commit>;
   /** Rejects, as `agent.respond` does, unless the other agent accepts the answer to its request. Records nothing. */
   check(call: DelegatedCall, asked: AskedAnswer): Promise<void>;
 }
@@ -91,6 +109,14 @@ export function delegationFor(
 ): Delegation | undefined {
   const tool = new Map(Object.entries(tools)).get(toolName);
   return tool && delegationOf(tool);
+}
+
+/** What commits input that may end delegated calls; see `Delegation`. */
+export function commitsCancelled(tools: ToolSet): Commit {
+  const delegations = Object.values(tools).map(delegationOf);
+  const found = delegations.find((delegation) => delegation !== undefined);
+  if (found !== undefined) return async (...input) => found.commitCancelled(tools, ...input);
+  return async (log, decide, commit = async (each) => log.commit(each)) => commit(decide);
 }
 
 /** A call, as it is passed to its delegation. */

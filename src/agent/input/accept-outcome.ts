@@ -1,4 +1,3 @@
-import type { ToolSet } from 'ai';
 import { z } from 'zod';
 import {
   plainCall,
@@ -13,8 +12,8 @@ import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { openedEvent } from '../calls/check-approved.ts';
-import { withCancelled } from '../calls/cancel-delegated.ts';
 import { closeRequestsOf, endEvents } from '../calls/close-requests.ts';
+import type { Commit } from '../calls/delegation.ts';
 import { successOf } from '../calls/execute-call.ts';
 import { askAbout } from '../calls/make-request.ts';
 import { ownRunner, type ToolDefinition, type ToolDefinitions } from '../calls/tool-definitions.ts';
@@ -33,8 +32,8 @@ export type SettledOutcome = DeliveredOutcome | { status: 'retry' };
 export interface EndingInput {
   log: ThreadLog;
   tools: ToolDefinitions;
-  /** The tools as the app has made them. */
-  given: ToolSet;
+  /** Appends what ends a call. */
+  commitCancelled: Commit;
   now: () => number;
   generateId: () => string;
 }
@@ -72,7 +71,7 @@ export async function deliverOutcome(
 }
 
 async function endCall(
-  { log, tools, given, now }: EndingInput,
+  { log, tools, commitCancelled, now }: EndingInput,
   { toolCallId, outcome, by }: Ending<DeliveredOutcome>,
   source: NonNullable<ThreadEventOf<'call-ended'>['source']>,
   statuses: readonly ToolCallStatus[],
@@ -96,7 +95,7 @@ async function endCall(
     } as const;
     proposal.add(...endEvents(proposal.head, ended));
   };
-  await withCancelled(log, given, end, async (decide) => log.commit(decide));
+  await commitCancelled(log, end);
 }
 
 /**
@@ -124,7 +123,7 @@ async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>
 }
 
 async function retryEvents(
-  { log, tools: _tools, given: _given, ...making }: EndingInput,
+  { log, tools: _tools, commitCancelled: _commit, ...making }: EndingInput,
   about: { call: ToolCallRecord; definition: ToolDefinition; by: AnswerOptions },
 ): Promise<ThreadEvent[]> {
   const { call, definition, by } = about;

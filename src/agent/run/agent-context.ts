@@ -1,3 +1,4 @@
+import type { Commit } from '../calls/delegation.ts';
 import type { ToolSet } from 'ai';
 import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
@@ -37,6 +38,8 @@ export interface AgentContext extends StepMaking {
   /** The agent's name, which its threads are kept under. */
   name: string | undefined;
   tools: ToolSet;
+  /** Commits input, and first cancels the agents that work on calls which it ends. */
+  commitCancelled: Commit;
   toolsContext: Readonly<Record<string, unknown>>;
   /** Prepares the tools: once, and again after a failure. */
   definedTools: () => Promise<ToolDefinitions>;

@@ -17,7 +17,6 @@ import {
   eventsOfApproved,
 } from '../calls/check-approved.ts';
 import { decisionInput } from '../calls/decide-calls.ts';
-import { withCancelled } from '../calls/cancel-delegated.ts';
 import { resumeEvents, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { acceptInput } from '../input/accept-input.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
@@ -83,9 +82,8 @@ export class RunOpening {
 
   /** Records the input, and takes the thread if there is work that no other run does. */
   async #take(input: ParsedInput, isTooEarly: () => boolean): Promise<readonly ThreadEvent[]> {
-    return withCancelled(
+    return this.#context.commitCancelled(
       this.#setting.log,
-      this.#context.tools,
       (proposal) => this.#accept(proposal, input),
       async (accept) => this.#acquire(input, accept, isTooEarly),
     );

@@ -142,7 +142,8 @@ export class Run {
       await this.#executions.wait();
       return;
     }
-    refuseMissingTools(this.#log.state, this.#setting.tools, this.#context.now());
+    const { tools } = this.#setting;
+    refuseMissingTools(this.#log.state, tools, this.#context.now());
     if (isModelDue(this.#log.state.head) && this.#steps.mayTake) await this.#askModel();
     else await this.#commit(() => [this.#lease.ended()]);
   }

@@ -1,27 +1,18 @@
 import type { ToolSet } from 'ai';
-import type { ToolCallRecord } from '../../content/tool-call.ts';
-import { callAt } from '../../thread/find-call.ts';
-import { Proposal } from '../../thread/proposal.ts';
-import { isSamePlace } from '../../thread/thread-state.ts';
-import type { ThreadLog } from '../../thread/thread-log.ts';
-import { delegatedCall, delegationFor } from './delegation.ts';
-
-/** Proposes events, or throws. */
-export type Decide = (proposal: Proposal) => void;
+import { type Commit, delegatedCall, delegationFor } from '../agent/calls/delegation.ts';
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import { callAt } from '../thread/find-call.ts';
+import { Proposal } from '../thread/proposal.ts';
+import { isSamePlace } from '../thread/thread-state.ts';
 
 /** A concurrent append made the input end a delegated call whose agent is still at work. */
 class NotCancelled extends Error {}
 
-/**
- * Commits what `decide` proposes. First it cancels the work of other agents on the calls that this ends, so that whenever the log says
- * that a call was cancelled or has expired, its agent has stopped. Throws what `decide` and `commit` throw.
- */
-export async function withCancelled<RESULT>(
-  log: ThreadLog,
+/** See `Delegation.commitCancelled`. */
+export async function commitCancelled(
   tools: ToolSet,
-  decide: Decide,
-  commit: (decide: Decide) => Promise<RESULT>,
-): Promise<RESULT> {
+  ...[log, decide, commit = async (each) => log.commit(each)]: Parameters<Commit>
+): ReturnType<Commit> {
   for (;;) {
     const expected = new Proposal(log.state);
     if (log.state.head.calls.length > 0) decide(expected);
