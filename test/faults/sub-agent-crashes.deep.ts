@@ -1,0 +1,9 @@
+import { describe, expect, test } from 'vitest';
+import { crashSubAgentsEverywhere, subAgentScenarios } from './sub-agent-scenarios.ts';
+
+describe('a crash at any two points breaks nothing between agents:', () => {
+  test.each(subAgentScenarios)('$name', { timeout: 600_000 }, async (scenario) => {
+    const { broken } = await crashSubAgentsEverywhere(scenario, { each: 3, inPairs: true });
+    expect(broken).toEqual([]);
+  });
+});

@@ -1,0 +1,66 @@
+import { subAgentFaults } from './audit-sub-agents.ts';
+import { FaultPlan } from './mortal-process.ts';
+import { converse, type SubAgentScenario, SubAgentWorld } from './sub-agent-world.ts';
+
+/** The conversations of agents that work for each other, crashed at every point. */
+export const subAgentScenarios: readonly SubAgentScenario[] = [
+  {
+    name: 'an agent that makes two payments for another, one of them rejected',
+    agents: {
+      manager: [['buyer', 'both']],
+      buyer: [
+        ['pay', 'Paris'],
+        ['pay', 'Rome'],
+      ],
+    },
+    approves: (city) => city === 'Paris',
+  },
+  {
+    name: 'two siblings that wait at the same time',
+    agents: {
+      manager: [
+        ['one', 'x'],
+        ['two', 'y'],
+      ],
+      one: [['pay', 'Paris']],
+      two: [['pay', 'Rome']],
+    },
+    approves: () => true,
+  },
+  {
+    name: 'three levels',
+    agents: { manager: [['buyer', 'x']], buyer: [['payer', 'y']], payer: [['pay', 'Paris']] },
+    approves: () => true,
+  },
+];
+
+/** One conversation, whose process dies at each of the `deadly` points; audited. */
+export async function crashSubAgents(scenario: SubAgentScenario, deadly: readonly number[]) {
+  const world = new SubAgentWorld(scenario, new FaultPlan(deadly));
+  const end = await converse(world);
+  const faults = await subAgentFaults(world);
+  if (end !== 'completed') faults.push(`It ${end}.`);
+  return { points: world.plan.points, faults };
+}
+
+/** Crashes a scenario at every `each`th point, or pair of points, and returns what was broken. */
+export async function crashSubAgentsEverywhere(
+  scenario: SubAgentScenario,
+  { each = 1, inPairs = false }: { each?: number; inPairs?: boolean } = {},
+) {
+  const broken: { deadly: number[]; faults: string[] }[] = [];
+  const crash = async (deadly: number[]): Promise<number> => {
+    const { points, faults } = await crashSubAgents(scenario, deadly);
+    if (faults.length > 0) broken.push({ deadly, faults });
+    return points;
+  };
+  const points = await crash([]);
+  for (let first = 1; first <= points; first += 1) {
+    const passed = await crash([first]);
+    if (!inPairs) continue;
+    for (let second = first + 1 + (first % each); second <= passed; second += each) {
+      await crash([first, second]);
+    }
+  }
+  return { points, broken };
+}
