@@ -11,7 +11,8 @@ import { checkRules } from './calls/decide-calls.ts';
 import { checkTools, definedOnce } from './calls/tool-definitions.ts';
 import { HoldpointAgent } from './holdpoint-agent.ts';
 import { refuseUnknownAgentSettings } from './known-settings.ts';
-import { modelSteps, settingsOf } from './model/model-step.ts';
+import { settingsOf } from './model/model-step.ts';
+import { modelSteps } from './model/model-steps.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { AgentEvents } from './run/agent-events.ts';
 import { checkedRetry } from './run/retry-time.ts';
@@ -23,8 +24,8 @@ import { checkedName } from './thread-handles.ts';
  * Creates an agent: a language model with a loop that runs its tools, asks people where a rule says so, and keeps everything in threads.
  *
  * Throws a `TypeError` for an unknown setting, naming the nearest known one; for rules that could never apply, because they name no tool
- * or one that runs at the provider, or are not a plain object; and for an invalid `name`, `leaseMs`, `abortGraceMs`, `maxSteps`, `retry`
- * or `timeout`. Throws an `Error` on a runtime older than Node 22.
+ * or one that runs at the provider, or are not a plain object; and for an invalid `name`, `leaseMs`, `abortGraceMs`, `maxSteps`, `retry`,
+ * `timeout` or `toolCallConcurrency`. Throws an `Error` on a runtime older than Node 22.
  *
  * @example
  * const agent = createAgent({ model, tools: { bookFlight }, toolApproval: { bookFlight: 'user-approval' } });
@@ -39,7 +40,10 @@ import { checkedName } from './thread-handles.ts';
 export function createAgent<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
->(options: AgentOptions<TOOLS, RUNTIME_CONTEXT>): Agent<RUNTIME_CONTEXT, ToolCall<TOOLS>>;
+  OUTPUT = unknown,
+>(
+  options: AgentOptions<TOOLS, RUNTIME_CONTEXT, OUTPUT>,
+): Agent<RUNTIME_CONTEXT, ToolCall<TOOLS>, OUTPUT>;
 /* The log holds JSON. This assumes that it fits the types of the tools, as the documentation of `ToolCall` says. */
 export function createAgent(options: AgentOptions): Agent<unknown> {
   refuseOldRuntime();
@@ -47,6 +51,7 @@ export function createAgent(options: AgentOptions): Agent<unknown> {
   const { model, instructions, toolApproval, mayAnswer, onUnrecorded } = options;
   const { tools = {}, toolsContext = {}, toolRecovery = {} } = options;
   const { maxSteps = 20, leaseMs = 60_000, abortGraceMs = 5_000 } = options;
+  const { stopWhen, onStepEnd, onEnd, onError, output, toolCallConcurrency = Infinity } = options;
   checkTools(tools);
   checkRules(toolApproval, tools);
   checkRecovery(toolRecovery, tools);
@@ -56,7 +61,14 @@ export function createAgent(options: AgentOptions): Agent<unknown> {
   const context: AgentContext = {
     name: checkedName(options.name),
     modelName: modelNameOf(model),
-    makeStep: modelSteps({ model, instructions, settings: settingsOf(options) }),
+    makeStep: modelSteps({
+      model,
+      instructions,
+      settings: settingsOf(options),
+      prepareStep: options.prepareStep,
+      output,
+      toolsContext,
+    }),
     allowSystemInMessages: options.allowSystemInMessages,
     tools,
     toolsContext,
@@ -68,13 +80,21 @@ export function createAgent(options: AgentOptions): Agent<unknown> {
     retry: checkedRetry(options.retry),
     limits: checkedTimeout(options.timeout, tools),
     maxSteps,
+    stopWhen,
+    toolCallConcurrency: checkedConcurrency(toolCallConcurrency),
+    onStepEnd,
     leaseMs: checkedMs(leaseMs, 'leaseMs'),
     abortGraceMs: checkedMs(abortGraceMs, 'abortGraceMs', 0),
     now: options.now ?? clock.now,
     generateId: options.generateId ?? randomId,
     events: new AgentEvents(),
   };
-  return new HoldpointAgent(context, { store, clock });
+  return new HoldpointAgent(context, { store, clock, onEnd, onError, output });
+}
+
+function checkedConcurrency(limit: number): number {
+  if (limit === Infinity || (Number.isInteger(limit) && limit >= 1)) return limit;
+  throw new TypeError(`toolCallConcurrency must be a whole number of 1 or more; got ${limit}.`);
 }
 
 /* The newest feature of the language that is used here; without it a run would fail in the middle. */

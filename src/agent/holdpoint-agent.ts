@@ -26,7 +26,7 @@ import { withAllowedAnswers } from './input/check-answers.ts';
 import { parseAnswerer, parseInput } from './input/parse-input.ts';
 import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
 import { checkedRunOptions } from './known-settings.ts';
-import { runThread } from './run-thread.ts';
+import { type RunEnding, runThread } from './run-thread.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { AgentListener } from './run/agent-events.ts';
 import { abandonedEvents } from './run/lost-calls.ts';
@@ -37,11 +37,16 @@ import { refuseRunning, ThreadHandles } from './thread-handles.ts';
 /** An agent: each method brings the thread up to date, checks its input, and appends. */
 export class HoldpointAgent implements Agent<unknown> {
   readonly #context: AgentContext;
+  readonly #ending: RunEnding;
   readonly #threads: ThreadHandles;
 
-  constructor(context: AgentContext, kept: { store: ThreadStore; clock: StoreClock }) {
+  constructor(
+    context: AgentContext,
+    { store, clock, ...ending }: { store: ThreadStore; clock: StoreClock } & RunEnding,
+  ) {
     this.#context = context;
-    this.#threads = new ThreadHandles(context, kept);
+    this.#ending = ending;
+    this.#threads = new ThreadHandles(context, { store, clock });
   }
 
   get name(): string | undefined {
@@ -66,7 +71,11 @@ export class HoldpointAgent implements Agent<unknown> {
     options: RunOptions<unknown> = {},
   ): Promise<AgentResponse> {
     const checked = checkedRunOptions('run', options);
-    return runThread(this.#context, this.#threads, thread, { input, options: checked });
+    return runThread(this.#context, this.#threads, thread, {
+      input,
+      options: checked,
+      ending: this.#ending,
+    });
   }
 
   stream(input: RunInput, thread: AgentThread, options: RunOptions<unknown> = {}): AgentStream {
@@ -76,6 +85,7 @@ export class HoldpointAgent implements Agent<unknown> {
         input,
         options: { ...checked, abortSignal },
         buffer,
+        ending: this.#ending,
       });
     return new RunStream(run, checked.abortSignal);
   }
@@ -128,7 +138,7 @@ export class HoldpointAgent implements Agent<unknown> {
     outcome: SettledOutcome,
     options: AnswerOptions = {},
   ): Promise<void> {
-    await settleCall(await this.#ending(thread), { toolCallId, outcome, by: options });
+    await settleCall(await this.#endingInput(thread), { toolCallId, outcome, by: options });
   }
 
   async deliver(
@@ -137,11 +147,11 @@ export class HoldpointAgent implements Agent<unknown> {
     outcome: DeliveredOutcome,
     options: AnswerOptions = {},
   ): Promise<void> {
-    await deliverOutcome(await this.#ending(thread), { toolCallId, outcome, by: options });
+    await deliverOutcome(await this.#endingInput(thread), { toolCallId, outcome, by: options });
   }
 
   /** The inputs for recording an outcome from outside. */
-  async #ending(thread: AgentThread): Promise<EndingInput> {
+  async #endingInput(thread: AgentThread): Promise<EndingInput> {
     const log = this.#threads.logOf(thread);
     const tools = await this.#context.definedTools();
     await this.#threads.update(log);

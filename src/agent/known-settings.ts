@@ -1,9 +1,15 @@
 import type { AgentOptions } from './agent-options.ts';
 import type { RetryOptions } from './run/retry-time.ts';
 import type { RunOptions } from './run/run-options.ts';
+import { runSettingNames } from './run/run-settings.ts';
 import type { ToolRecovery } from './run/tool-recovery.ts';
 
 const agentSettings = {
+  ...runSettingNames,
+  output: true,
+  toolCallConcurrency: true,
+  onEnd: true,
+  onError: true,
   name: true,
   model: true,
   instructions: true,
@@ -20,22 +26,6 @@ const agentSettings = {
   abortGraceMs: true,
   now: true,
   generateId: true,
-  timeout: true,
-  maxOutputTokens: true,
-  temperature: true,
-  topP: true,
-  topK: true,
-  presencePenalty: true,
-  frequencyPenalty: true,
-  stopSequences: true,
-  seed: true,
-  reasoning: true,
-  maxRetries: true,
-  headers: true,
-  providerOptions: true,
-  toolChoice: true,
-  activeTools: true,
-  toolOrder: true,
   repairToolCall: true,
   telemetry: true,
   experimental_download: true,
@@ -43,6 +33,7 @@ const agentSettings = {
 } satisfies Record<keyof AgentOptions, true>;
 
 const runSettings = {
+  ...runSettingNames,
   principal: true,
   channel: true,
   abortSignal: true,
@@ -77,7 +68,8 @@ const recoverySettings = {
 /* The AI SDK's settings that have another name here, and common misnomers of ours. */
 const otherNames = new Map([
   ['system', 'instructions'],
-  ['stopWhen', 'maxSteps'],
+  ['onStepFinish', 'onStepEnd'],
+  ['onFinish', 'onEnd'],
   ['maxTokens', 'maxOutputTokens'],
   ['needsApproval', 'toolApproval'],
   ['experimental_context', 'toolsContext'],
@@ -95,11 +87,13 @@ export function refuseUnknownAgentSettings(
   const names = new Map([...otherNames, ['id', 'name']]);
   refuseUnknown('createAgent', options, { known: agentSettings, elsewhere: runSettings, names });
   const { timeout, retry = {}, toolRecovery = {} } = options;
-  if (typeof timeout === 'object') {
-    refuseUnknown('timeout', timeout, { known: timeoutSettings });
-  }
+  refuseUnknownTimeout(timeout);
   refuseUnknown('retry', retry, { known: retrySettings });
   refuseUnknownRecovery(toolRecovery);
+}
+
+function refuseUnknownTimeout(timeout: AgentOptions['timeout']): void {
+  if (typeof timeout === 'object') refuseUnknown('timeout', timeout, { known: timeoutSettings });
 }
 
 /** The same for the settings of `toolRecovery`. */
@@ -117,6 +111,7 @@ export function checkedRunOptions(
   { signal, ...options }: RunOptions<unknown>,
 ): Omit<RunOptions<unknown>, 'signal'> {
   refuseUnknownRunSettings(method, options);
+  refuseUnknownTimeout(options.timeout);
   if (signal === undefined) return options;
   if (options.abortSignal === undefined) return { ...options, abortSignal: signal };
   throw new TypeError(
@@ -149,10 +144,11 @@ function advice(name: string, { known, elsewhere = {}, names = new Map() }: Sett
   if (name === 'prompt' || name === 'messages') {
     return '; pass messages as the first argument of agent.run or agent.stream.';
   }
-  if (/^(experimental_)?on[A-Z]/.test(name)) {
+  const meant = names.get(name) ?? name;
+  const isKnown = Object.hasOwn(known, meant) || Object.hasOwn(elsewhere, meant);
+  if (!isKnown && /^(experimental_)?on[A-Z]/.test(name)) {
     return '; use agent.on for the events of threads, or agent.stream for those of a run.';
   }
-  const meant = names.get(name) ?? name;
   if (Object.hasOwn(known, meant)) return `; it is called '${meant}' here.`;
   if (Object.hasOwn(elsewhere, meant)) {
     const place = Object.hasOwn(agentSettings, meant) ? 'createAgent' : 'agent.run or agent.stream';

@@ -2,6 +2,7 @@ import type { JSONValue, ModelMessage } from 'ai';
 import { z } from 'zod';
 import { toolCallOutcomeSchema } from '../content/tool-call.ts';
 import { userInputRequestSchema, userInputResponseSchema } from '../content/user-input.ts';
+import { preparedSchema } from './prepared-record.ts';
 
 /**
  * A message of the AI SDK. Only its outline is validated here: before it was written, a message from outside was validated with the AI
@@ -113,7 +114,8 @@ export const threadEventSchema = z.discriminatedUnion('type', [
   /**
    * The model replied. The calls of the step are, in order, the tool-call parts of `message` that the provider doesn't run, and those
    * that a `tool-approval-request` part refers to. Their inputs are recorded only there. If a person stopped the step (`finishReason` is
-   * `interrupted`), the message is the text that had been streamed.
+   * `interrupted`), the message is the text that had been streamed. With `prepared`, the model was sent something other than the thread's
+   * messages and the agent's own settings: `sentMessages` has the messages.
    */
   z.strictObject({
     type: z.literal('step-finished'),
@@ -123,6 +125,7 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     finishReason: z.string(),
     usage: usageSchema.optional(),
     metadata: stepMetadataSchema.optional(),
+    prepared: preparedSchema.optional(),
   }),
   /**
    * A person is asked something: about the call at `place`, which waits for the answer; by the tool of the call at `beside`, during that

@@ -166,14 +166,21 @@ export function isModelDue(head: ThreadHead): boolean {
 }
 
 /**
- * The approved calls that can proceed now: those that run here at once, those that the provider runs when no other call of the step is
- * open, because their answers are part of the next request to the model. Until then they can expire or be cancelled.
+ * The calls that can proceed now: those that run here at once, and those that the provider runs when no other call of the step is open,
+ * because their answers are part of the next request to the model. Until then they can expire or be cancelled. With a `limit` of calls
+ * that run at once, those whose turn it is.
  */
-export function dueCalls({ calls }: ThreadHead): ToolCallRecord[] {
-  const approved = calls.filter(({ status }) => status === 'approved');
-  const own = approved.filter(({ providerApprovalId }) => providerApprovalId === undefined);
+export function dueCalls({ calls }: ThreadHead, limit = Infinity): ToolCallRecord[] {
+  const allowed = calls.filter(isUnstarted);
+  const own = allowed.filter(({ providerApprovalId }) => providerApprovalId === undefined);
   const open = calls.filter(({ outcome }) => outcome === undefined);
-  return own.length === 0 && open.length === approved.length ? approved : own;
+  if (own.length === 0 && open.length === allowed.length) return allowed;
+  return own.slice(0, Math.max(0, limit - calls.filter(isUnfinished).length));
+}
+
+/** Whether a call may start and has not: it is approved, or needs no approval and waits for its turn. */
+export function isUnstarted({ status }: Pick<ToolCallRecord, 'status'>): boolean {
+  return status === 'approved' || status === 'proposed';
 }
 
 /** Whether a run would have work now: an approved call that can proceed, an answer to send to its tool, or the model to call. */

@@ -3,9 +3,10 @@ import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts
 import type { ModelName } from '../../thread/tracing/trace-message.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { MayAnswer } from '../input/run-input.ts';
-import type { StepSource } from '../model/model-step.ts';
+import type { StepSettings, StepSource } from '../model/model-step.ts';
 import type { AgentEvents } from './agent-events.ts';
 import type { RetryOptions } from './retry-time.ts';
+import type { StepEndEvent, StopCondition } from './run-settings.ts';
 import type { TimeLimits } from './run-signal.ts';
 import type { ToolRecoveries } from './tool-recovery.ts';
 
@@ -25,6 +26,8 @@ export interface AgentContext {
   /** The model that makes its steps, for tracing. */
   modelName: ModelName;
   makeStep: StepSource;
+  /** What the model steps of one run have instead of the agent's own settings. */
+  ownSteps?: StepSettings | undefined;
   allowSystemInMessages: boolean | undefined;
   tools: ToolSet;
   toolsContext: Readonly<Record<string, unknown>>;
@@ -38,6 +41,10 @@ export interface AgentContext {
   limits: TimeLimits;
   retry: Required<RetryOptions>;
   maxSteps: number;
+  stopWhen: StopCondition | readonly StopCondition[] | undefined;
+  /** How many calls may run at once. */
+  toolCallConcurrency: number;
+  onStepEnd: ((step: StepEndEvent) => unknown) | undefined;
   leaseMs: number;
   abortGraceMs: number;
   now: () => number;

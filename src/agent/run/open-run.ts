@@ -11,11 +11,7 @@ import {
   type ThreadHead,
 } from '../../thread/thread-state.ts';
 import { nextDeadlineOf, statusOf } from '../../thread/thread-status.ts';
-import {
-  checkApprovedCalls,
-  type CheckedCalls,
-  eventsOfApproved,
-} from '../calls/check-approved.ts';
+import { checkDueCalls, type CheckedCalls, eventsOfDue } from '../calls/check-approved.ts';
 import { decisionInput } from '../calls/decide-calls.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import { acceptInput } from '../input/accept-input.ts';
@@ -41,7 +37,7 @@ interface OpeningSetting {
 interface Checked {
   /** The starts of the lost calls that may be restarted. */
   restarts: readonly ThreadEvent[];
-  /** The approved calls that may start, or the reasons why they may not. */
+  /** The calls that may start, or the reasons why they may not. */
   starts: CheckedCalls;
 }
 
@@ -93,8 +89,9 @@ export class RunOpening {
       this.#accept(proposal, input);
       const isCurrent = log.revision === revision;
       const now = this.#context.now();
+      const { toolCallConcurrency: limit } = this.#context;
       const found = isCurrent ? checked : { ...checked, restarts: [] };
-      const opening = openingEvents(proposal.head, found, now);
+      const opening = openingEvents(proposal.head, { ...found, limit }, now);
       if (opening === undefined && isCurrent && !signal.aborted) {
         const failed = { at: now, hash: lastHash(proposal.state) };
         proposal.add(...failedRecoveries(this.#context, proposal.head, failed));
@@ -111,7 +108,7 @@ export class RunOpening {
     const isAnyLost = state.head.calls.some(isUnfinished);
     const [restarts, starts] = await Promise.all([
       isAnyLost ? restartsOf(this.#context, decisions, state) : [],
-      checkApprovedCalls(decisions, state, expected),
+      checkDueCalls(decisions, state, expected),
     ]);
     return { restarts, starts };
   }
@@ -136,11 +133,11 @@ export class RunOpening {
  */
 function openingEvents(
   head: ThreadHead,
-  { restarts, starts }: Checked,
+  { restarts, starts, limit }: Checked & { limit: number },
   now: number,
 ): readonly ThreadEvent[] | undefined {
   const lost = head.calls.filter(isUnfinished);
   const isWanted = restarts.length > 0 || needsRun(head);
   if (isRunning(head, now) || restarts.length !== lost.length || !isWanted) return undefined;
-  return [...restarts, ...eventsOfApproved(head, starts)];
+  return [...restarts, ...eventsOfDue(head, starts, limit)];
 }

@@ -1,0 +1,111 @@
+import type { TimeoutConfiguration, ToolSet } from 'ai';
+import { callGuarded } from '../../content/call-guarded.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
+import { type FinishedStep, turnSteps } from '../../thread/turn-steps.ts';
+import { type ModelSettings, settingsOf } from '../model/model-step.ts';
+import type { PrepareStep, stepSettingNames } from '../model/step-settings.ts';
+import type { AgentContext } from './agent-context.ts';
+import { checkedTimeout } from './run-signal.ts';
+
+/**
+ * The AI SDK's `StopCondition`, such as `isStepCount(5)` or `hasToolCall('finish')`. `steps` are those of the turn, which the log has: they
+ * lack the fields of the AI SDK's steps that are not recorded, such as `performance`.
+ */
+export type StopCondition = {
+  /* A method, so that conditions written for the AI SDK's steps are accepted. */
+  condition(options: { steps: FinishedStep[] }): boolean | PromiseLike<boolean>;
+}['condition'];
+
+/** What `onStepEnd` receives: a step, and its thread. */
+export interface StepEndEvent extends FinishedStep {
+  threadId: string;
+}
+
+/** The settings that a run can have instead of the agent's. They apply to this run only: one that resumes the thread has the agent's. */
+export interface RunSettings<RUNTIME_CONTEXT = Record<string, unknown>> extends Pick<
+  ModelSettings,
+  (typeof stepSettingNames)[number] | 'maxRetries' | 'headers'
+> {
+  /**
+   * Called before each request to the model, as in the AI SDK: returns what this step has instead of the agent's settings, and the
+   * messages that it sends. The thread keeps everything; `thread.sentMessages(step)` has what was sent. If it throws, the step fails as it
+   * does with a provider's error.
+   */
+  prepareStep?: PrepareStep<ToolSet, RUNTIME_CONTEXT>;
+  /**
+   * Ends the run before the next step if one of the conditions is met, with the status `max-steps`: `run([], thread)` continues, and no
+   * worker does. Checked when all calls of a step have ended.
+   */
+  stopWhen?: StopCondition | readonly StopCondition[];
+  /**
+   * Time limits in milliseconds, as in the AI SDK: for a whole run (a number, or `totalMs`), for each step with its tools (`stepMs`), and
+   * for each call of a tool (`toolMs`, `tools: { lookUpMs }`). A run or step over its limit fails with a `TimeoutError` and is retried as
+   * `retry` says. A tool over its limit gets the abort signal, and its failure is the result; if it ignores the signal for
+   * `abortGraceMs`, its call becomes indeterminate. The time people take to answer does not count. `firstChunkMs` and `chunkMs` have no
+   * effect.
+   */
+  timeout?: TimeoutConfiguration<ToolSet>;
+  /**
+   * Called when a step is complete and recorded: the model has replied and all calls of the step have ended. Not called if the last call
+   * ends outside of a run, or if a person stops the step. Errors that it throws or rejects with are ignored.
+   */
+  onStepEnd?: (step: StepEndEvent) => unknown;
+}
+
+/** The names of `RunSettings`. */
+export const runSettingNames = {
+  maxOutputTokens: true,
+  temperature: true,
+  topP: true,
+  topK: true,
+  presencePenalty: true,
+  frequencyPenalty: true,
+  stopSequences: true,
+  seed: true,
+  reasoning: true,
+  maxRetries: true,
+  headers: true,
+  providerOptions: true,
+  toolChoice: true,
+  activeTools: true,
+  toolOrder: true,
+  prepareStep: true,
+  stopWhen: true,
+  timeout: true,
+  onStepEnd: true,
+} satisfies Record<keyof RunSettings, true>;
+
+/** Whether the options of a run have any of these settings. */
+export function hasRunSettings(options: object): boolean {
+  return Object.keys(options).some((name) => Object.hasOwn(runSettingNames, name));
+}
+
+/** The agent's context with the settings of one run. */
+export function withRunSettings(
+  context: AgentContext,
+  { timeout, prepareStep, stopWhen, onStepEnd, ...options }: RunSettings<unknown>,
+): AgentContext {
+  const settings = settingsOf(options);
+  return {
+    ...context,
+    ...(timeout !== undefined && { limits: checkedTimeout(timeout, context.tools) }),
+    ...(stopWhen && { stopWhen }),
+    ...(onStepEnd && { onStepEnd }),
+    ownSteps: {
+      prepareStep,
+      ...(Object.keys(settings).length > 0 && { settings }),
+    },
+  };
+}
+
+/** Calls `onStepEnd` if the events, which have just been appended, complete a step. */
+export function notifyStepEnd(
+  onStepEnd: AgentContext['onStepEnd'],
+  state: Readonly<ThreadState>,
+  events: readonly ThreadEvent[],
+): void {
+  const isEnd = events.some(({ type }) => type === 'step-finished' || type === 'call-ended');
+  const step = isEnd && state.head.calls.length === 0 ? turnSteps(state).at(-1) : undefined;
+  if (step) void callGuarded(onStepEnd, { ...step, threadId: state.threadId });
+}
