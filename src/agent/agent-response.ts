@@ -26,7 +26,7 @@ export interface AgentResponse<CALL extends ToolCall = ToolCall, OUTPUT = unknow
    * AI SDK, reading it throws a `NoOutputGeneratedError` if the run ended without a reply, and for example a `NoObjectGeneratedError` if the
    * text does not match.
    */
-  readonly output?: OUTPUT;
+  readonly output: OUTPUT;
   /** The approvals that the thread is waiting for. The app loops while there are any. */
   approvalRequests: readonly ApprovalRequestContent<CALL>[];
   /** All requests that the thread is waiting for: approvals and questions. */
@@ -68,6 +68,7 @@ export function makeResponse(
   const { sources = [], providerMetadata, response } = deepFreeze(metadata) ?? {};
   return {
     ...end,
+    output: undefined,
     sources,
     providerMetadata,
     response,

@@ -1,4 +1,3 @@
-import type { JSONValue } from 'ai';
 import { isAppMessage } from './app-messages.ts';
 import { partsOf } from './proposed-calls.ts';
 import type { StepMetadata, ThreadEvent, ThreadEventOf } from './thread-event.ts';
@@ -17,7 +16,7 @@ export interface FinishedStep extends StepMetadata {
     toolCallId: string;
     toolName: string;
     input: unknown;
-    output: JSONValue;
+    output: unknown;
   }[];
   finishReason: string;
   usage: NonNullable<ThreadEventOf<'step-finished'>['usage']>;

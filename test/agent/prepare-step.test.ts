@@ -57,10 +57,6 @@ test('an override carries forward to later steps, turns and processes, and a res
     summaries += 1;
     return summaries === 1 ? { messages: [summary, ...messages.slice(-1)] } : undefined;
   };
-  await world
-    .agent({ prepareStep })
-    .run('a', await world.agent().thread('t'))
-    .catch(() => {});
   const first = world.agent({ prepareStep });
   await first.run('a', await first.thread('u'));
   await first.run('b', await first.thread('u'));

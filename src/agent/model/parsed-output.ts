@@ -33,6 +33,6 @@ export async function withOutput<RESPONSE extends ParsedResponse>(
       throw error;
     };
     /* Not enumerable, so that the response can be copied and logged. */
-    return Object.defineProperty(response, 'output', { get });
+    return Object.defineProperty(response, 'output', { get, enumerable: false });
   }
 }
