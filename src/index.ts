@@ -1,6 +1,6 @@
 export type { Agent } from './agent/agent.ts';
 export type { AgentEvent } from './agent/run/agent-events.ts';
-export type { AgentOptions } from './agent/agent-options.ts';
+export type { AgentOptions, SharedAgentOptions } from './agent/agent-options.ts';
 export type { AnswerOptions, InputItem, RunInput } from './agent/input/run-input.ts';
 export type { DeliveredOutcome, SettledOutcome } from './agent/input/accept-outcome.ts';
 export type { RunOptions } from './agent/run/run-options.ts';
@@ -27,6 +27,7 @@ export {
   type QuestionRequestContent,
   type QuestionResponseContent,
 } from './content/question.ts';
+export type { RequestDecision } from './content/request-decision.ts';
 export { type ToolCall, type ToolCallOutcome, type ToolCallRecord } from './content/tool-call.ts';
 export type { UserInputRequestContent, UserInputResponseContent } from './content/user-input.ts';
 export { HoldpointError, type HoldpointErrorCode } from './errors.ts';

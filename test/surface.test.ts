@@ -1,4 +1,5 @@
 import * as root from 'holdpoint';
+import * as customAgent from 'holdpoint/custom-agent';
 import * as agUi from 'holdpoint/ag-ui';
 import * as middleware from 'holdpoint/middleware';
 import * as otel from 'holdpoint/otel';
@@ -29,6 +30,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'reject',
   ]);
   expect(Object.keys(agUi)).toEqual(['createAgUiHandler']);
+  expect(Object.keys(customAgent)).toEqual(['createCustomAgent']);
   expect(Object.keys(middleware).toSorted()).toEqual([
     'answerMessage',
     'approvalRequestsOf',
@@ -66,6 +68,7 @@ test('the public names are these, and a change of them is a decision', () => {
   expect(Object.keys(testing)).toEqual(['scriptedModel']);
   expect(Object.keys(conformance)).toEqual(['storeConformance']);
   expect(Object.keys(tools).toSorted()).toEqual([
+    'agentTool',
     'askConfirmation',
     'askQuestion',
     'askUserQuestion',
@@ -131,9 +134,11 @@ test('the public types are these', () => {
       'QuestionOption',
       'QuestionRequestContent',
       'QuestionResponseContent',
+      'RequestDecision',
       'RunInput',
       'RunOptions',
       'SettledOutcome',
+      'SharedAgentOptions',
       'Source',
       'ThreadClaim',
       'ThreadEvent',
@@ -158,6 +163,13 @@ test('the public types are these', () => {
       'UserInputResponseContent',
     ],
     './ag-ui': ['AgUiHandlerOptions'],
+    './custom-agent': [
+      'CustomAgentOptions',
+      'CustomRequest',
+      'CustomStep',
+      'CustomStepInput',
+      'NewToolCall',
+    ],
     './middleware': ['GuardOptions', 'HoldPointOptions'],
     './otel': ['TraceOptions'],
     './rap': [
@@ -185,6 +197,8 @@ test('the public types are these', () => {
     './testing': ['ScriptedCall', 'ScriptedModel', 'ScriptedStep'],
     './testing/store': ['StoreConformanceCase'],
     './tools': [
+      'AgentPrompt',
+      'AgentToolOptions',
       'AskUserQuestionRequest',
       'InteractionOption',
       'InteractionOptions',

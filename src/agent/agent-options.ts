@@ -16,15 +16,31 @@ export interface AgentOptions<
   RUNTIME_CONTEXT = Record<string, unknown>,
   OUTPUT = unknown,
 >
-  extends ModelSettings, Omit<RunSettings<RUNTIME_CONTEXT>, keyof ModelSettings | 'prepareStep'> {
+  extends SharedAgentOptions<TOOLS, RUNTIME_CONTEXT>, ModelSettings {
+  /** Any AI SDK language model, or the id of one at the AI Gateway. */
+  model: LanguageModel;
+  instructions?: Instructions;
+  /** See `RunSettings.prepareStep`. */
+  prepareStep?: PrepareStep<NoInfer<TOOLS>, RUNTIME_CONTEXT>;
+  /**
+   * The AI SDK's `Output`: the model replies in this form, and `response.output` has its text, parsed. The thread keeps the text.
+   *
+   * @example
+   * const agent = createAgent({ model, output: Output.object({ schema: z.object({ city: z.string() }) }) });
+   */
+  output?: Output.Output<OUTPUT>;
+}
+
+/** The options of every agent, whatever makes its steps. */
+export interface SharedAgentOptions<
+  TOOLS extends ToolSet = ToolSet,
+  RUNTIME_CONTEXT = Record<string, unknown>,
+> extends Pick<RunSettings<RUNTIME_CONTEXT>, 'stopWhen' | 'timeout' | 'onStepEnd'> {
   /**
    * The owner of the threads. An agent with another name can't run them, so give one to each agent of a shared store. Agents without a
    * name share the threads without one. 1 to 100 characters.
    */
   name?: string;
-  /** Any AI SDK language model, or the id of one at the AI Gateway. */
-  model: LanguageModel;
-  instructions?: Instructions;
   /** AI SDK tools: static, dynamic (MCP), or run by the provider. */
   tools?: TOOLS;
   /**
@@ -48,15 +64,6 @@ export interface AgentOptions<
   toolsContext?: { readonly [NAME in keyof TOOLS]?: unknown };
   /** Where threads are kept. Default `memoryStore()`, which lasts as long as the process. */
   store?: ThreadStore;
-  /** See `RunSettings.prepareStep`. */
-  prepareStep?: PrepareStep<NoInfer<TOOLS>, RUNTIME_CONTEXT>;
-  /**
-   * The AI SDK's `Output`: the model replies in this form, and `response.output` has its text, parsed. The thread keeps the text.
-   *
-   * @example
-   * const agent = createAgent({ model, output: Output.object({ schema: z.object({ city: z.string() }) }) });
-   */
-  output?: Output.Output<OUTPUT>;
   /**
    * How many calls may run at once. The others wait for their turn, in the order in which the model made them: they are recorded as started
    * when they start. Default: no limit.

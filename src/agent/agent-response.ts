@@ -1,11 +1,13 @@
 import type { LanguageModelUsage, ModelMessage, ProviderMetadata } from 'ai';
 import type { ApprovalRequestContent } from '../content/approval.ts';
+import type { RequestDecision } from '../content/request-decision.ts';
 import type { ToolCall } from '../content/tool-call.ts';
 import type { UserInputRequestContent } from '../content/user-input.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { turnOfMessage } from '../thread/app-messages.ts';
+import { isAppMessage, turnOfMessage } from '../thread/app-messages.ts';
+import { decisionsIn } from '../thread/decisions.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
-import type { Source, StepMetadata, ThreadEventOf } from '../thread/thread-event.ts';
+import type { Source, StepMetadata, ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { RunEnd } from './run/run-end.ts';
 
@@ -31,6 +33,8 @@ export interface AgentResponse<CALL extends ToolCall = ToolCall, OUTPUT = unknow
   approvalRequests: readonly ApprovalRequestContent<CALL>[];
   /** All requests that the thread is waiting for: approvals and questions. */
   userInputRequests: readonly UserInputRequestContent<CALL>[];
+  /** How the requests of this turn were decided: those that ended since the app's latest message. */
+  readonly decisions: readonly RequestDecision[];
   /** The messages that this run added to the thread. */
   messages: readonly ModelMessage[];
   /** Token usage, summed over the run's steps; `undefined` without a step. */
@@ -55,12 +59,13 @@ interface ResponseScope {
   messagesBefore: number;
   /** Whether the reply belongs to an earlier turn: open requests belong to a later one. */
   isPast?: boolean;
+  decisions: () => readonly RequestDecision[];
 }
 
 /** The response of a run, or the recorded response to a repeated message. */
 export function makeResponse(
   thread: AgentThread,
-  { messages, messagesBefore, isPast = false }: ResponseScope,
+  { messages, messagesBefore, isPast = false, decisions }: ResponseScope,
   { metadata, ...end }: RunEnd,
 ): AgentResponse {
   const requests = isPast ? [] : thread.activeRequests;
@@ -69,6 +74,9 @@ export function makeResponse(
   return {
     ...end,
     output: undefined,
+    get decisions() {
+      return decisions();
+    },
     sources,
     providerMetadata,
     response,
@@ -91,6 +99,7 @@ function lastText(messages: readonly ModelMessage[]): string {
 export interface RecordedReply {
   begin: number;
   end: number;
+  events: readonly ThreadEvent[];
   /** The last step of the reply. */
   step: ThreadEventOf<'step-finished'> | undefined;
   /** Whether a later message has arrived, so that no run adds to this reply. */
@@ -109,6 +118,7 @@ export function recordedReply(
   return {
     begin: messages.indexOf(message) + 1,
     end: isOver ? messages.indexOf(next) : messages.length,
+    events: turn.events,
     step: turn.events.findLast((event) => event.type === 'step-finished'),
     isOver,
   };
@@ -118,4 +128,12 @@ export function recordedReply(
 export function nothingRun(status: RunEnd['status'], step?: RecordedReply['step']): RunEnd {
   const { finishReason, metadata } = step ?? {};
   return { status, usage: undefined, finishReason, metadata };
+}
+
+/** How the requests that ended in a thread's latest turn, up to now, were decided. */
+export function latestDecisions(state: Readonly<ThreadState>): () => readonly RequestDecision[] {
+  const { events } = state;
+  const end = events.length;
+  return () =>
+    decisionsIn(state, events.slice(events.slice(0, end).findLastIndex(isAppMessage) + 1, end));
 }

@@ -69,12 +69,14 @@ export interface Agent<
   ): Promise<void>;
   /**
    * Asks a person to approve something that is not a tool call, such as a stage of the app's own workflow. The answer comes through `run`
-   * or `respond` like any other, and is recorded as `request-answered`. Rejects with `invalid-input` for an `expiresAfterMs` that is not a
-   * number of milliseconds.
+   * or `respond` like any other; `response.decisions` and `thread.decisions` say how it was decided.
+   *
+   * With a `key`, a second request of the same key returns the first one, open or decided, so that a stage that is repeated after a crash
+   * does not ask twice. Rejects with `invalid-input` for an `expiresAfterMs` that is not a number of milliseconds.
    */
   requestApproval(
     thread: AgentThread,
-    request: { text: string; reason?: string; expiresAfterMs?: number },
+    request: { text: string; reason?: string; expiresAfterMs?: number; key?: string },
   ): Promise<ApprovalRequestContent<CALL>>;
   /**
    * Asks a person a question on behalf of a call that continues elsewhere: one that is deferred, or about to be. The call's status does not

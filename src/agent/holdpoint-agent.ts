@@ -1,20 +1,29 @@
-import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
+import {
+  type ApprovalRequest,
+  type ApprovalRequestContent,
+  withAnswers,
+} from '../content/approval.ts';
 import type { EventBuffer } from '../content/event-buffer.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
-import type { ThreadEventType } from '../thread/thread-event.ts';
+import type { Proposal } from '../thread/proposal.ts';
+import type { ParentCall, ThreadEventType } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
-import { type AgentResponse, makeResponse, nothingRun } from './agent-response.ts';
+import { type AgentResponse, latestDecisions, makeResponse, nothingRun } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
 import type { Agent } from './agent.ts';
+import { type ChildThread, childThread, openChild } from './child-thread.ts';
+import { refuseChildInput, refuseOtherParent } from './refuse-child.ts';
+import { recordAnswers } from './record-answers.ts';
 import { askDuringCall } from './calls/ask-during-call.ts';
+import { cancelDelegated } from './calls/cancel-delegated.ts';
 import { cancelEvents } from './calls/close-requests.ts';
-import { type Asked, makeRequest } from './calls/make-request.ts';
+import { approvalWithKey, type Asked, makeRequest } from './calls/make-request.ts';
 import type { Question } from './calls/question-call.ts';
-import { acceptInput, refuseRetraction } from './input/accept-input.ts';
+import { refuseRetraction } from './input/accept-input.ts';
 import {
   type DeliveredOutcome,
   deliverOutcome,
@@ -26,7 +35,7 @@ import { withAllowedAnswers } from './input/check-answers.ts';
 import { parseAnswerer, parseInput } from './input/parse-input.ts';
 import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
 import { checkedRunOptions } from './known-settings.ts';
-import { type RunEnding, runThread } from './run-thread.ts';
+import { runThread } from './run-thread.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { AgentListener } from './run/agent-events.ts';
 import { abandonedEvents } from './run/lost-calls.ts';
@@ -37,16 +46,11 @@ import { refuseRunning, ThreadHandles } from './thread-handles.ts';
 /** An agent: each method brings the thread up to date, checks its input, and appends. */
 export class HoldpointAgent implements Agent<unknown> {
   readonly #context: AgentContext;
-  readonly #ending: RunEnding;
   readonly #threads: ThreadHandles;
 
-  constructor(
-    context: AgentContext,
-    { store, clock, ...ending }: { store: ThreadStore; clock: StoreClock } & RunEnding,
-  ) {
+  constructor(context: AgentContext, kept: { store: ThreadStore; clock: StoreClock }) {
     this.#context = context;
-    this.#ending = ending;
-    this.#threads = new ThreadHandles(context, { store, clock });
+    this.#threads = new ThreadHandles(context, kept);
   }
 
   get name(): string | undefined {
@@ -74,7 +78,6 @@ export class HoldpointAgent implements Agent<unknown> {
     return runThread(this.#context, this.#threads, thread, {
       input,
       options: checked,
-      ending: this.#ending,
     });
   }
 
@@ -85,7 +88,6 @@ export class HoldpointAgent implements Agent<unknown> {
         input,
         options: { ...checked, abortSignal },
         buffer,
-        ending: this.#ending,
       });
     return new RunStream(run, checked.abortSignal);
   }
@@ -95,7 +97,6 @@ export class HoldpointAgent implements Agent<unknown> {
     thread: AgentThread,
     { principal, channel }: AnswerOptions = {},
   ): Promise<void> {
-    const log = this.#threads.logOf(thread);
     const parsed = parseInput(answers, { principal, channel });
     if (parsed.messages.length > 0) {
       throw new HoldpointError(
@@ -103,12 +104,20 @@ export class HoldpointAgent implements Agent<unknown> {
         'agent.respond takes only answers; pass messages to agent.run.',
       );
     }
-    const tools = await this.#context.definedTools();
-    await this.#threads.update(log);
-    const allowed = await withAllowedAnswers(this.#context.mayAnswer, log.state, parsed);
-    await log.commit((proposal) => {
-      acceptInput(proposal, allowed, { tools, now: this.#context.now(), whilePending: 'refuse' });
-    });
+    const log = await this.#current(thread);
+    refuseChildInput(log.state, parsed);
+    await recordAnswers(
+      this.#context,
+      log,
+      await withAllowedAnswers(this.#context, log.state, parsed),
+    );
+  }
+
+  /** Opens the thread in which this agent works on a call of another. */
+  async [openChild](threadId: string, parent: ParentCall): Promise<ChildThread> {
+    const thread = await this.#threads.open(threadId, parent);
+    refuseOtherParent((await this.#current(thread)).state, parent);
+    return childThread(this.#context, this.#threads, thread);
   }
 
   async requestApproval(thread: AgentThread, asked: Asked): Promise<ApprovalRequestContent> {
@@ -116,10 +125,14 @@ export class HoldpointAgent implements Agent<unknown> {
     const { requestedBy } = log.state.head;
     const making = { ...this.#context, threadId: thread.id, requestedBy };
     const request = await makeRequest(making, asked);
-    await log.commit((proposal) =>
-      proposal.add({ type: 'request-opened', at: request.createdAt, request }),
-    );
-    return withAnswers(request);
+    let standing: ApprovalRequest = request;
+    await log.commit((proposal) => {
+      const first = approvalWithKey(proposal.state, asked.key);
+      standing = first ?? request;
+      if (first === undefined)
+        proposal.add({ type: 'request-opened', at: request.createdAt, request });
+    });
+    return withAnswers(standing);
   }
 
   async requestAnswer(
@@ -138,7 +151,7 @@ export class HoldpointAgent implements Agent<unknown> {
     outcome: SettledOutcome,
     options: AnswerOptions = {},
   ): Promise<void> {
-    await settleCall(await this.#endingInput(thread), { toolCallId, outcome, by: options });
+    await settleCall(await this.#ending(thread), { toolCallId, outcome, by: options });
   }
 
   async deliver(
@@ -147,11 +160,11 @@ export class HoldpointAgent implements Agent<unknown> {
     outcome: DeliveredOutcome,
     options: AnswerOptions = {},
   ): Promise<void> {
-    await deliverOutcome(await this.#endingInput(thread), { toolCallId, outcome, by: options });
+    await deliverOutcome(await this.#ending(thread), { toolCallId, outcome, by: options });
   }
 
   /** The inputs for recording an outcome from outside. */
-  async #endingInput(thread: AgentThread): Promise<EndingInput> {
+  async #ending(thread: AgentThread): Promise<EndingInput> {
     const log = this.#threads.logOf(thread);
     const tools = await this.#context.definedTools();
     await this.#threads.update(log);
@@ -184,14 +197,17 @@ export class HoldpointAgent implements Agent<unknown> {
 
   async cancel(thread: AgentThread, reason = 'The request was cancelled.'): Promise<AgentResponse> {
     const log = await this.#current(thread);
-    await log.commit((proposal) => {
+    const cancel = (proposal: Proposal): void =>
       proposal.add(...cancelEvents(proposal.head, reason, this.#context.now()));
-    });
-    return makeResponse(
-      thread,
-      { messages: log.state.messages, messagesBefore: log.state.messages.length },
-      nothingRun('cancelled'),
-    );
+    await cancelDelegated(log, this.#context.tools, cancel);
+    await log.commit(cancel);
+    const { messages } = log.state;
+    const covered = {
+      messages,
+      messagesBefore: messages.length,
+      decisions: latestDecisions(log.state),
+    };
+    return makeResponse(thread, covered, nothingRun('cancelled'));
   }
 
   async adopt(thread: AgentThread): Promise<void> {

@@ -1,18 +1,17 @@
-import type { AgentOptions } from './agent-options.ts';
+import type { AgentOptions, SharedAgentOptions } from './agent-options.ts';
 import type { RetryOptions } from './run/retry-time.ts';
 import type { RunOptions } from './run/run-options.ts';
 import { runSettingNames } from './run/run-settings.ts';
 import type { ToolRecovery } from './run/tool-recovery.ts';
 
-const agentSettings = {
-  ...runSettingNames,
-  output: true,
+/** The settings of every agent. */
+export const sharedSettings = {
+  stopWhen: true,
+  onStepEnd: true,
   toolCallConcurrency: true,
   onEnd: true,
   onError: true,
   name: true,
-  model: true,
-  instructions: true,
   tools: true,
   toolApproval: true,
   toolRecovery: true,
@@ -26,6 +25,15 @@ const agentSettings = {
   abortGraceMs: true,
   now: true,
   generateId: true,
+  timeout: true,
+} satisfies Record<keyof SharedAgentOptions, true>;
+
+const agentSettings = {
+  ...sharedSettings,
+  ...runSettingNames,
+  model: true,
+  instructions: true,
+  output: true,
   repairToolCall: true,
   telemetry: true,
   experimental_download: true,
@@ -81,11 +89,16 @@ const otherNames = new Map([
 ]);
 
 /** Throws a `TypeError` for a setting that `createAgent` does not have: ignoring it would silently drop what the app relies on. */
-export function refuseUnknownAgentSettings(
-  options: Pick<AgentOptions, 'timeout' | 'retry' | 'toolRecovery'>,
-): void {
+export function refuseUnknownAgentSettings(options: NestedSettings): void {
+  refuseUnknownSettings('createAgent', options, agentSettings);
+}
+
+type NestedSettings = Pick<SharedAgentOptions, 'timeout' | 'retry' | 'toolRecovery'>;
+
+/** The same for the settings of `where`. */
+export function refuseUnknownSettings(where: string, options: NestedSettings, known: object): void {
   const names = new Map([...otherNames, ['id', 'name']]);
-  refuseUnknown('createAgent', options, { known: agentSettings, elsewhere: runSettings, names });
+  refuseUnknown(where, options, { known, elsewhere: runSettings, names });
   const { timeout, retry = {}, toolRecovery = {} } = options;
   refuseUnknownTimeout(timeout);
   refuseUnknown('retry', retry, { known: retrySettings });

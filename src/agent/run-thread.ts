@@ -3,35 +3,36 @@ import { callGuarded } from '../content/call-guarded.ts';
 import { untilAborted } from '../content/until-aborted.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
+import { decisionsIn } from '../thread/decisions.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { traceRun } from '../thread/tracing/trace-operations.ts';
-import { type AgentResponse, makeResponse, nothingRun, recordedReply } from './agent-response.ts';
-import type { AgentOptions } from './agent-options.ts';
+import {
+  type AgentResponse,
+  latestDecisions,
+  makeResponse,
+  nothingRun,
+  recordedReply,
+} from './agent-response.ts';
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
+import { refuseChildInput } from './refuse-child.ts';
 import { withAllowedAnswers } from './input/check-answers.ts';
 import { type ParsedInput, parseInput } from './input/parse-input.ts';
 import type { RunInput } from './input/run-input.ts';
-import { type OutputParser, withOutput } from './model/parsed-output.ts';
+import { withOutput } from './model/parsed-output.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { RunOptions } from './run/run-options.ts';
 import { hasRunSettings, withRunSettings } from './run/run-settings.ts';
 import { Run, type RunSetting } from './run/run.ts';
 import { refuseNonThread, type ThreadHandles } from './thread-handles.ts';
 
-/** What the agent's options say about the end of each run. */
-export interface RunEnding {
-  onEnd: AgentOptions['onEnd'];
-  onError: AgentOptions['onError'];
-  output: OutputParser | undefined;
-}
-
 /** The inputs of `runThread`. */
 interface Running {
   input: RunInput;
   /** Checked. */
   options: Omit<RunOptions<unknown>, 'signal'>;
-  ending: RunEnding;
+  /** The input comes through the call that the agent works on in this thread. */
+  isFromParent?: boolean;
   /** Gets the events of a run that is streamed. */
   buffer?: EventBuffer<AgentStreamEvent>;
 }
@@ -44,8 +45,8 @@ export async function runThread(
   running: Running,
 ): Promise<AgentResponse> {
   refuseNonThread(thread);
-  const { options, ending } = running;
-  const { onEnd, onError, output } = ending;
+  const { options } = running;
+  const { onEnd, onError, output } = agentContext;
   try {
     const context = hasRunSettings(options) ? withRunSettings(agentContext, options) : agentContext;
     const response = await withOutput(await tracedRun(context, threads, thread, running), output);
@@ -74,7 +75,8 @@ async function tracedRun(
     options.abortSignal?.throwIfAborted();
     const tools = await context.definedTools();
     await threads.update(log);
-    const asking = withAllowedAnswers(context.mayAnswer, log.state, parsed);
+    if (running.isFromParent !== true) refuseChildInput(log.state, parsed);
+    const asking = withAllowedAnswers(context, log.state, parsed);
     const allowed = await untilAborted(asking, options.abortSignal);
     const { messageId } = parsed;
     const reply = messageId === undefined ? undefined : recordedReply(log.state, messageId);
@@ -85,7 +87,11 @@ async function tracedRun(
     const end = isRepeated ? nothingRun('completed', reply.step) : await run.perform(allowed);
     const { messages } = log.state;
     const scope = reply?.isOver === true ? messages.slice(0, reply.end) : messages;
-    return makeResponse(thread, { messages: scope, messagesBefore, isPast: isRepeated }, end);
+    const decisions = isRepeated
+      ? () => decisionsIn(log.state, reply.events)
+      : latestDecisions(log.state);
+    const covered = { messages: scope, messagesBefore, isPast: isRepeated, decisions };
+    return makeResponse(thread, covered, end);
   });
 }
 

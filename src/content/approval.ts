@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { plainCopy } from './plain-copy.ts';
-import { type ToolCall, toolCallSchema } from './tool-call.ts';
+import { requestPathSchema, type ToolCall, toolCallSchema } from './tool-call.ts';
 
 /** A request for a person's approval, as plain JSON: the form in which it is logged and sent. */
 export const approvalRequestSchema = z.strictObject({
@@ -8,12 +8,19 @@ export const approvalRequestSchema = z.strictObject({
   /** Made by holdpoint from at least 128 random bits; never the model's tool call id. */
   requestId: z.string().min(1),
   threadId: z.string().min(1),
+  /** The app's key of the request, if it gave one. */
+  key: z.string().optional(),
   /** The question, for people. */
   text: z.string(),
   /** Why approval is needed: the `reason` of the rule. */
   reason: z.string().optional(),
   /** The call that will run, with exactly this input. Absent if the request is not about a call. */
   toolCall: toolCallSchema.optional(),
+  /**
+   * Set if an agent asks that works on a call of this thread's agent: the calls that lead to it, outermost first. `toolCall` is that
+   * agent's own call.
+   */
+  path: requestPathSchema.optional(),
   /** Who the agent is working for: the `principal` of the latest message. Any JSON, as the app passed it. */
   requestedBy: z.unknown().optional(),
   /** SHA-256 of everything that the request shows, as base64url. It is checked again before the call runs. */

@@ -1,7 +1,9 @@
 import type { ModelMessage } from 'ai';
 import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
+import type { RequestDecision } from '../content/request-decision.ts';
 import type { ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequestContent } from '../content/user-input.ts';
+import { decisionOf } from './decisions.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import { type ThreadJson, threadToJson } from './thread-json.ts';
@@ -72,6 +74,16 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
   /** The approval requests among `activeRequests`. */
   get activeApprovalRequests(): readonly ApprovalRequestContent<CALL>[] {
     return this.activeRequests.filter((request) => request.type === 'approval-request');
+  }
+
+  /** How the requests that are no longer open were decided, in the order in which they ended. */
+  get decisions(): readonly RequestDecision[] {
+    return [...this.#log.state.endedRequests.values()].map(decisionOf);
+  }
+
+  /** The progress that the latest step of a custom agent saved. */
+  get progress(): unknown {
+    return deepFreeze(this.#log.state.head.progress);
   }
 
   /** Every call that the model proposed, oldest first, with its status and outcome. */

@@ -1,8 +1,7 @@
 import type { ModelMessage } from 'ai';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
-import type { QuestionRequestContent, QuestionResponseContent } from '../content/question.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
-import type { ThreadEvent } from './thread-event.ts';
+import type { ParentCall, ThreadEvent } from './thread-event.ts';
 
 /** Why the latest runs failed. */
 export interface RunFailure {
@@ -21,6 +20,8 @@ export interface OpenRequest {
   place?: CallPlace | undefined;
   /** The call whose tool asks while it runs. */
   beside?: CallPlace | undefined;
+  /** The step of a custom agent that asks. */
+  step?: number | undefined;
   /** The address at which that tool receives the answer. */
   replyTo?: unknown;
 }
@@ -28,15 +29,20 @@ export interface OpenRequest {
 /** A request that was answered or closed. */
 export interface EndedRequest extends OpenRequest {
   response?: UserInputResponseContent;
+  /** Who answered, as authenticated by the app, and through which channel. */
+  principal?: unknown;
+  channel?: string | undefined;
   cause?: 'expired' | 'cancelled' | 'invalidated';
 }
 
-/** An answer that a tool asked for during its call, and may not have received. */
+/** An answer that a tool, or an agent, asked for during its call, and may not have received. */
 export interface UnsentAnswer {
-  request: QuestionRequestContent;
-  response: QuestionResponseContent;
+  request: UserInputRequest;
+  response: UserInputResponseContent;
   beside: CallPlace;
   replyTo?: unknown;
+  principal?: unknown;
+  channel?: string | undefined;
 }
 
 /** The fields of a head to restore if a message without a reply is retracted. */
@@ -57,10 +63,14 @@ export interface ThreadHead {
   created: boolean;
   /** The name of the agent that the thread belongs to. */
   agent: string | undefined;
+  /** The call that the agent works on in this thread. */
+  parent: ParentCall | undefined;
   /** The principal of the latest message. */
   requestedBy: unknown;
   /** How many steps have finished. */
   steps: number;
+  /** What a custom agent's latest step returned to be kept. */
+  progress: unknown;
   /** The run that holds the thread. With `isStopping`, somebody asked it to stop. */
   run: { runId: string; leaseUntil: number; isStopping?: true } | undefined;
   /** Set if the latest run failed, until an input arrives or a run succeeds. */
@@ -112,8 +122,10 @@ export function emptyThread(threadId: string): ThreadState {
     head: {
       created: false,
       agent: undefined,
+      parent: undefined,
       requestedBy: undefined,
       steps: 0,
+      progress: undefined,
       run: undefined,
       failure: undefined,
       calls: [],
@@ -160,9 +172,9 @@ export function isAbandoned({ run }: ThreadHead, now: number): boolean {
   return run !== undefined && now >= run.leaseUntil;
 }
 
-/** Whether the model can be called now: it is next, and no call is open. */
-export function isModelDue(head: ThreadHead): boolean {
-  return head.modelIsNext && head.calls.length === 0;
+/** Whether the model can be called now: it is next, no call is open, and no request of the latest step. */
+export function isModelDue({ modelIsNext, calls, openRequests }: ThreadHead): boolean {
+  return modelIsNext && calls.length === 0 && openRequests.every(({ step }) => step === undefined);
 }
 
 /**
@@ -175,7 +187,12 @@ export function dueCalls({ calls }: ThreadHead, limit = Infinity): ToolCallRecor
   const own = allowed.filter(({ providerApprovalId }) => providerApprovalId === undefined);
   const open = calls.filter(({ outcome }) => outcome === undefined);
   if (own.length === 0 && open.length === allowed.length) return allowed;
-  return own.slice(0, Math.max(0, limit - calls.filter(isUnfinished).length));
+  return own.slice(0, freeSlots({ calls }, limit));
+}
+
+/** How many more calls may start, if so many may run at once. */
+export function freeSlots({ calls }: Pick<ThreadHead, 'calls'>, limit: number): number {
+  return Math.max(0, limit - calls.filter(isUnfinished).length);
 }
 
 /** Whether a call may start and has not: it is approved, or needs no approval and waits for its turn. */
@@ -183,9 +200,22 @@ export function isUnstarted({ status }: Pick<ToolCallRecord, 'status'>): boolean
   return status === 'approved' || status === 'proposed';
 }
 
-/** Whether a run would have work now: an approved call that can proceed, an answer to send to its tool, or the model to call. */
+/** Whether a call that an agent works on can be resumed. Without a time, only one that is to be resumed immediately. */
+export function isResumable({ status, resumeAt = Infinity }: ToolCallRecord, now = 0): boolean {
+  return status === 'deferred' && resumeAt <= now;
+}
+
+/**
+ * Whether a run would have work now: an approved call that can proceed, a call to resume, an answer to send to its tool, or the model to
+ * call.
+ */
 export function needsRun(head: ThreadHead): boolean {
-  return isModelDue(head) || dueCalls(head).length > 0 || head.unsentAnswers.length > 0;
+  return (
+    isModelDue(head) ||
+    dueCalls(head).length > 0 ||
+    head.unsentAnswers.length > 0 ||
+    head.calls.some((call) => isResumable(call))
+  );
 }
 
 /** Whether two places are the same call. */

@@ -1,4 +1,4 @@
-import { isStepCount, type ModelMessage, pruneMessages, type ToolSet } from 'ai';
+import { isStepCount, type ModelMessage, pruneMessages } from 'ai';
 import type { AgentOptions, ThreadEventOf } from 'holdpoint';
 import { sentMessages } from 'holdpoint/schemas';
 import { scriptedModel } from 'holdpoint/testing';
@@ -96,10 +96,11 @@ test("the AI SDK's pruneMessages records only what it changed", async () => {
     { calls: [look('c2', 'Oslo')] },
     { text: 'Done.' },
   ]);
-  const prepareStep: PrepareStep = ({ messages }) => ({
-    messages: pruneMessages({ messages, toolCalls: 'before-last-2-messages' }),
+  const agent = world.agent({
+    prepareStep: ({ messages }) => ({
+      messages: pruneMessages({ messages, toolCalls: 'before-last-2-messages' }),
+    }),
   });
-  const agent = world.agent({ prepareStep });
   const { thread } = await agent.run('Look', await agent.thread('t'));
   expect(prepared(thread.events)).toEqual([
     undefined,
@@ -243,9 +244,10 @@ function forged(message: ModelMessage): ModelMessage {
 
 test('an old answer to a provider is not sent again without what followed it', async () => {
   const world = memoryWorld([{ calls: [mail] }, { text: 'Sent.' }, { text: 'Never.' }]);
-  const prepareStep: PrepareStep = ({ messages }) =>
-    messages.length === 5 ? { messages: messages.slice(0, 3) } : undefined;
-  const agent = world.agent({ prepareStep });
+  const agent = world.agent({
+    prepareStep: ({ messages }) =>
+      messages.length === 5 ? { messages: messages.slice(0, 3) } : undefined,
+  });
   const { approvalRequests, thread } = await agent.run('Mail', await agent.thread('t'));
   await agent.run(
     approvalRequests.map((request) => request.approve()),
@@ -269,7 +271,7 @@ test('a person who stops a prepared step leaves the record of what was sent', as
 });
 
 test('conditions of the AI SDK and steps of a run fit the types', () => {
-  const options: Pick<AgentOptions<ToolSet>, 'stopWhen'> = { stopWhen: isStepCount(2) };
+  const options: Pick<AgentOptions, 'stopWhen'> = { stopWhen: isStepCount(2) };
   const event: Pick<ThreadEventOf<'step-finished'>, 'prepared'> = { prepared: { model: 'm' } };
   expect([options, event]).toHaveLength(2);
 });

@@ -56,10 +56,7 @@ test('a message begins a turn, whose steps are counted anew', async () => {
 
 test('a condition that throws fails the run, and no step is taken', async () => {
   const world = memoryWorld(looking);
-  const stopWhen = async () => {
-    throw new Error('no idea');
-  };
-  const agent = world.agent({ stopWhen });
+  const agent = world.agent({ stopWhen: async () => Promise.reject(new Error('no idea')) });
   const thread = await agent.thread('t');
   await expect(agent.run('Look', thread)).rejects.toThrow('no idea');
   expect(world.requests()).toBe(1);

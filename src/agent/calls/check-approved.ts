@@ -11,6 +11,7 @@ import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import {
   dueCalls,
+  freeSlots,
   isExpired,
   type ThreadHead,
   type ThreadState,
@@ -198,4 +199,14 @@ function keyOf({ requestId, step, index }: ToolCallRecord): string {
 /** The events of checked calls that can still start in a newer head. */
 export function eventsOfDue(head: ThreadHead, checked: CheckedCalls, limit: number): ThreadEvent[] {
   return dueCalls(head, limit).flatMap((call) => checked.get(keyOf(call)) ?? []);
+}
+
+/** The events without the starts of calls that would exceed `limit`, in a step with this head before them. */
+export function inTurn(
+  events: readonly ThreadEvent[],
+  head: ThreadHead,
+  limit: number,
+): ThreadEvent[] {
+  let free = freeSlots(head, limit);
+  return events.filter(({ type }) => type !== 'call-started' || free-- > 0);
 }

@@ -50,7 +50,7 @@ export function cancelApprovedEvents(head: ThreadHead, reason: string, now: numb
 /** The events that cancel what is open in the step. Requests made by the app itself are not part of the turn. */
 export function interruptEvents(head: ThreadHead, now: number): ThreadEvent[] {
   const openRequests = head.openRequests.filter(
-    ({ place, beside }) => place !== undefined || beside !== undefined,
+    ({ place, beside, step }) => (place ?? beside ?? step) !== undefined,
   );
   return cancelEvents({ ...head, openRequests }, 'Interrupted', now);
 }

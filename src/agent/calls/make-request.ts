@@ -1,6 +1,7 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
 import { providerApprovalDigest, requestDigest } from '../../policy/digest.ts';
 
 /** The inputs of every new request. */
@@ -14,6 +15,8 @@ export interface RequestMaking {
 
 /** What a person is asked; `expiresAfterMs` in milliseconds from now. */
 export interface Asked {
+  /** The app's key of the request. */
+  key?: string | undefined;
   text: string;
   reason?: string | undefined;
   expiresAfterMs?: number | undefined;
@@ -33,7 +36,7 @@ export interface AskedCall {
  */
 export async function makeRequest(
   { threadId, requestedBy, now, generateId }: RequestMaking,
-  { text, reason, expiresAfterMs }: Asked,
+  { key, text, reason, expiresAfterMs }: Asked,
   asked?: AskedCall,
 ): Promise<ApprovalRequest> {
   /* JSON would turn it into `null`, and the log would be unreadable. */
@@ -48,6 +51,7 @@ export async function makeRequest(
     type: 'approval-request',
     requestId: generateId(),
     threadId,
+    ...(key === undefined ? {} : { key: key.toWellFormed() }),
     /* The text may quote a model, and an unpaired surrogate has no canonical form. */
     text: text.toWellFormed(),
     ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
@@ -82,4 +86,17 @@ export async function askAbout(
 ): Promise<ApprovalRequest> {
   const { text, digest } = runner;
   return makeRequest(input, { text, ...asked }, { toolCall, place, runnerDigest: digest });
+}
+
+/** The approval request that the app has opened with this key, whether it is still open or not. */
+export function approvalWithKey(
+  { head, endedRequests }: Readonly<ThreadState>,
+  key: string | undefined,
+): ApprovalRequest | undefined {
+  if (key === undefined) return undefined;
+  for (const { request, step } of [...head.openRequests, ...endedRequests.values()]) {
+    if (step === undefined && request.key === key && request.type === 'approval-request')
+      return request;
+  }
+  return undefined;
 }

@@ -11,6 +11,7 @@ import {
   userModelMessageSchema,
 } from 'ai';
 import { errorText } from '../../content/error-text.ts';
+import type { UserInputRequest } from '../../content/user-input.ts';
 import { endsHere, partsOf, type ProviderRequest } from '../../thread/proposed-calls.ts';
 import type { PreparedRecord } from '../../thread/prepared-record.ts';
 import type { StepMetadata } from '../../thread/thread-event.ts';
@@ -91,6 +92,15 @@ export interface ModelStep {
   usage: LanguageModelUsage;
   /** Provider metadata. */
   metadata: StepMetadata;
+  /** What a custom agent's step brings besides. */
+  custom?: CustomPart;
+}
+
+/** What only a custom agent's step has: what people are asked, its progress, and whether the next step follows at once. */
+export interface CustomPart {
+  requests: readonly UserInputRequest[];
+  progress?: unknown;
+  continues?: true;
 }
 
 /** The inputs of a step, whatever makes it. */

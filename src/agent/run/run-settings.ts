@@ -87,15 +87,18 @@ export function withRunSettings(
   { timeout, prepareStep, stopWhen, onStepEnd, ...options }: RunSettings<unknown>,
 ): AgentContext {
   const settings = settingsOf(options);
+  const hasSettings = Object.keys(settings).length > 0;
+  const ownSteps =
+    hasSettings || prepareStep ? { prepareStep, ...(hasSettings && { settings }) } : undefined;
+  if (ownSteps && !context.keepsPartialText) {
+    throw new TypeError('A custom agent has no model, so its runs take no settings of a model.');
+  }
   return {
     ...context,
     ...(timeout !== undefined && { limits: checkedTimeout(timeout, context.tools) }),
     ...(stopWhen && { stopWhen }),
     ...(onStepEnd && { onStepEnd }),
-    ownSteps: {
-      prepareStep,
-      ...(Object.keys(settings).length > 0 && { settings }),
-    },
+    ownSteps,
   };
 }
 

@@ -3,11 +3,15 @@ import { unlessAborted } from '../../content/until-aborted.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { isModelDue } from '../../thread/thread-state.ts';
-import { checkDueCalls, eventsOfDue } from '../calls/check-approved.ts';
+import { isModelDue, type ThreadHead } from '../../thread/thread-state.ts';
+import { checkDueCalls, eventsOfDue, inTurn } from '../calls/check-approved.ts';
 import { type DecisionInput, decisionInput } from '../calls/decide-calls.ts';
 import type { PreliminaryResult } from '../calls/execute-call.ts';
-import { refuseMissingTools, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import {
+  refuseMissingTools,
+  resumeEvents,
+  type ToolDefinitions,
+} from '../calls/tool-definitions.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
 import type { DeltaReceiver } from '../model/streaming-model.ts';
 import type { AgentContext } from './agent-context.ts';
@@ -63,7 +67,12 @@ export class Run {
     const { signal } = this.#signal;
     const working = { log, tools, lease: this.#lease, signal };
     this.#opening = new RunOpening(context, { ...working, options, onEvents });
-    this.#executions = new Executions(context, { ...working, onPreliminary });
+    this.#executions = new Executions(context, {
+      ...working,
+      isStopped: () => this.#signal.isStop(signal.reason),
+      runtimeContext: options.runtimeContext,
+      onPreliminary,
+    });
   }
 
   /** Performs the run to its end. */
@@ -160,7 +169,7 @@ export class Run {
     return true;
   }
 
-  /** Starts the calls that pass a last check: approved ones, and those whose turn it is. */
+  /** Starts the calls that pass a last check: approved ones, and those whose turn it is. Resumes the delegated calls that are due. */
   async #startDue(): Promise<boolean> {
     const { state } = this.#log;
     this.#sendAnswers();
@@ -168,8 +177,14 @@ export class Run {
     const checking = checkDueCalls(decisions, state, state.head);
     const starts = await unlessAborted(checking, this.#signal.signal);
     if (starts === undefined) return true;
-    if (starts.size === 0) return false;
-    await this.#commit(({ head }) => eventsOfDue(head, starts, decisions.limit));
+    const { limit } = decisions;
+    const resumes = ({ head }: { head: ThreadHead }): ThreadEvent[] =>
+      resumeEvents(head, this.#setting.tools, { at: this.#context.now() });
+    if (starts.size === 0 && inTurn(resumes(state), state.head, limit).length === 0) return false;
+    await this.#commit((proposal) => {
+      const { head } = proposal;
+      return inTurn([...eventsOfDue(head, starts, limit), ...resumes(proposal)], head, limit);
+    });
     return true;
   }
 
@@ -195,6 +210,8 @@ export class Run {
     /* Nothing starts when the lease has expired: this renews it, or finds that another run has the thread. */
     if (this.#lease.hasExpired) return this.#commit(() => []);
     const { state } = this.#log;
+    const before = this.#context.beforeStep?.(state, this.#context.now()) ?? [];
+    if (before.length > 0) return this.#commit(() => before);
     this.#signal.beginStep();
     const decisions = this.#decisions(state.messages.length);
     const { signal } = this.#signal;

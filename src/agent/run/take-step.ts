@@ -5,7 +5,7 @@ import type { PreparedRecord } from '../../thread/prepared-record.ts';
 import type { StepMetadata, ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { turnSteps } from '../../thread/turn-steps.ts';
-import { verdictEvent } from '../calls/check-approved.ts';
+import { inTurn, verdictEvent } from '../calls/check-approved.ts';
 import { decideCalls, type DecisionInput } from '../calls/decide-calls.ts';
 import { modelTools } from '../calls/tool-definitions.ts';
 import { addUsage, type ModelStep } from '../model/model-step.ts';
@@ -75,8 +75,9 @@ export class ModelSteps {
 
   /** Asks the model. Returns the step's event, and for each of its calls the start, the request, or the end. */
   async take({ decisions, state, signal }: StepInput): Promise<ThreadEvent[]> {
-    this.#partial = this.#receiver && new PartialText(this.#receiver);
     this.#prepared = undefined;
+    if (this.#receiver !== undefined && this.#context.keepsPartialText)
+      this.#partial = new PartialText(this.#receiver);
     const { tools } = decisions;
     /* Read before the model answers: the calls belong to the step that it was asked for. */
     const { steps: step } = state.head;
@@ -94,19 +95,12 @@ export class ModelSteps {
     this.#metadata = metadata;
     const at = now();
     const tokens = tokensOf(usage);
+    const { requests = [], ...saved } = { ...modelStep.custom, ...this.#sent };
     const starts = verdicts.map((verdict, index) => verdictEvent(verdict, { step, index }, at));
     return [
-      {
-        type: 'step-finished',
-        at,
-        step,
-        message,
-        finishReason,
-        usage: tokens,
-        metadata,
-        ...this.#sent,
-      },
-      ...inTurn(starts, decisions.limit),
+      { type: 'step-finished', at, step, message, finishReason, usage: tokens, metadata, ...saved },
+      ...inTurn(starts, state.head, decisions.limit),
+      ...requests.map((request) => ({ type: 'request-opened' as const, at, step, request })),
     ];
   }
 
@@ -133,22 +127,13 @@ export class ModelSteps {
       tools: modelTools(tools),
       runtimeContext: rules.runtimeContext,
       signal,
-      receiver: this.#partial,
+      receiver: this.#partial ?? this.#receiver,
       own: this.#context.ownSteps,
       onPrepared: (record) => {
         this.#prepared = jsonCopy(record);
       },
     });
   }
-}
-
-/** The events without the starts of calls whose turn it is not. */
-function inTurn(events: readonly ThreadEvent[], limit: number): ThreadEvent[] {
-  let started = 0;
-  return events.filter(({ type }) => {
-    if (type === 'call-started') started += 1;
-    return type !== 'call-started' || started <= limit;
-  });
 }
 
 function tokensOf({

@@ -1,5 +1,4 @@
 import { type CallPlace, plainCall } from '../../content/tool-call.ts';
-import type { UserInputResponseContent } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import { isSamePlace, type OpenRequest } from '../thread-state.ts';
 import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
@@ -7,8 +6,12 @@ import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
 /* Applies events of requests, and of answers that tools wait for, to a head. */
 
 export function applyRequestOpened(draft: HeadDraft, event: ThreadEventOf<'request-opened'>): void {
-  const { request, place, beside } = event;
+  const { request, place, beside, step } = event;
   refuseKnown(draft, event, request.requestId);
+  if (step !== undefined) {
+    openByStep(draft, event, step);
+    return;
+  }
   if (beside !== undefined) {
     openDuringCall(draft, event, beside);
     return;
@@ -24,6 +27,18 @@ export function applyRequestOpened(draft: HeadDraft, event: ThreadEventOf<'reque
   draft.requests.set(request.requestId, { request: shown, place });
 }
 
+/** The next step of a custom agent waits for the requests of the latest one. */
+function openByStep(
+  { head, requests }: HeadDraft,
+  event: ThreadEventOf<'request-opened'>,
+  step: number,
+): void {
+  const { request, place, beside } = event;
+  const isOther = place !== undefined || beside !== undefined;
+  if (isOther || step !== head.steps - 1) throw tampered(event, `step ${step} can't ask this`);
+  requests.set(request.requestId, { request, step });
+}
+
 /** A request id is never used again: an answer to one request must not answer another. */
 function refuseKnown(
   { requests, endedRequests, head }: HeadDraft,
@@ -37,7 +52,10 @@ function refuseKnown(
   if (isKnown) throw tampered(event, `an earlier request has the id ${requestId}`);
 }
 
-/** A call asks one question at a time. The tool no longer needs the answer to an earlier one. */
+/**
+ * A tool asks one question at a time, and no longer needs the answer to an earlier one. An agent that works on the call may ask for
+ * several things, about calls of its own.
+ */
 function openDuringCall(
   draft: HeadDraft,
   event: ThreadEventOf<'request-opened'>,
@@ -45,6 +63,10 @@ function openDuringCall(
 ): void {
   const { request, place, replyTo } = event;
   const call = openCallAt(draft, event, beside, ['started', 'deferred', 'indeterminate']);
+  if (request.path !== undefined && place === undefined) {
+    draft.requests.set(request.requestId, { request, beside, replyTo });
+    return;
+  }
   if (request.type !== 'question-request' || place !== undefined) {
     throw tampered(event, 'only a question can be asked during a call');
   }
@@ -58,26 +80,31 @@ export function applyRequestAnswered(
   draft: HeadDraft,
   event: ThreadEventOf<'request-answered'>,
 ): void {
-  const { response } = event;
+  const { response, principal, channel } = event;
   const open = takeRequest(draft, event, response.requestId);
   const { place } = open;
   draft.head.failure = undefined;
   draft.head.isStopped = false;
-  draft.head.newlyPast.requests.push({ ...open, response });
-  queueAnswer(draft, open, response);
+  draft.head.newlyPast.requests.push({ ...open, response, principal, channel });
+  resumeStep(draft, open);
+  queueAnswer(draft, open, event);
   const approved = response.type === 'approval-response' && response.approved;
   if (place !== undefined && approved)
     openCallAt(draft, event, place, ['waiting']).status = 'approved';
 }
 
+/** A custom agent takes its next step once the requests of the latest one have ended. */
+function resumeStep({ head }: HeadDraft, { step }: OpenRequest): void {
+  if (step !== undefined) head.modelIsNext = !head.isStopped;
+}
+
 function queueAnswer(
   { head }: HeadDraft,
   { request, beside, replyTo }: OpenRequest,
-  response: UserInputResponseContent,
+  { response, principal, channel }: ThreadEventOf<'request-answered'>,
 ): void {
-  if (beside === undefined || request.type !== 'question-request') return;
-  if (response.type !== 'question-response') return;
-  head.unsentAnswers.push({ request, response, beside, replyTo });
+  if (beside === undefined) return;
+  head.unsentAnswers.push({ request, response, beside, replyTo, principal, channel });
 }
 
 export function applyRequestClosed(draft: HeadDraft, event: ThreadEventOf<'request-closed'>): void {
@@ -87,6 +114,7 @@ export function applyRequestClosed(draft: HeadDraft, event: ThreadEventOf<'reque
     draft.endedRequests.get(requestId);
   const open = answered ?? takeRequest(draft, event, requestId);
   draft.head.newlyPast.requests.push({ ...open, cause });
+  resumeStep(draft, open);
   const { place } = open;
   if (place === undefined) return;
   openCallAt(draft, event, place, ['waiting', 'approved']).status = 'proposed';
@@ -98,11 +126,13 @@ export function applyAnswerDelivered(
   event: ThreadEventOf<'answer-delivered'>,
 ): void {
   const { requestId } = event;
-  const others = head.unsentAnswers.filter(({ request }) => request.requestId !== requestId);
-  if (others.length === head.unsentAnswers.length) {
+  const sent = head.unsentAnswers.find(({ request }) => request.requestId === requestId);
+  if (sent === undefined) {
     throw tampered(event, `no tool waits for the answer to request ${requestId}`);
   }
-  head.unsentAnswers = others;
+  head.unsentAnswers = head.unsentAnswers.filter((answer) => answer !== sent);
+  const call = head.calls.find((each) => isSamePlace(sent.beside, each));
+  if (call?.agent !== undefined && call.status === 'deferred') call.resumeAt = 0;
 }
 
 /** Drops the unsent answer of a call whose attempt is over. Throws `log-tampered` if its question is still open. */

@@ -91,7 +91,8 @@ export function applyStepFinished(
   }
   head.steps += 1;
   head.unanswered = [];
-  head.modelIsNext = false;
+  head.progress = event.progress;
+  head.modelIsNext = event.continues === true;
   if (event.message === undefined) return;
   newlyPast.messages.push(event.message);
   head.calls = proposedCalls(event.message, event.step);

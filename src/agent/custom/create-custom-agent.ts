@@ -1,0 +1,81 @@
+import type { FlexibleSchema, ToolSet } from 'ai';
+import type { ToolCall } from '../../content/tool-call.ts';
+import type { SharedAgentOptions } from '../agent-options.ts';
+import type { Agent } from '../agent.ts';
+import { refuseUnknownSettings, sharedSettings } from '../known-settings.ts';
+import { makeAgent } from '../make-agent.ts';
+import type { CustomStep, CustomStepInput } from './custom-step.ts';
+import { customSteps, expiredApprovals } from './custom-steps.ts';
+
+/** The options of `createCustomAgent`: those of `createAgent` that are not about a model, and the function that takes a step. */
+export interface CustomAgentOptions<
+  PROGRESS = unknown,
+  TOOLS extends ToolSet = ToolSet,
+  RUNTIME_CONTEXT = Record<string, unknown>,
+> extends SharedAgentOptions<TOOLS, RUNTIME_CONTEXT> {
+  /**
+   * Takes one step: it gets the input, the saved progress, and how requests were decided, and returns the reply, calls, requests and new
+   * progress, which are recorded together. After a failure or a crash it is called again for the same step, so everything that must
+   * happen at most once belongs in a tool call.
+   */
+  step(
+    input: CustomStepInput<PROGRESS, ToolCall<TOOLS>, RUNTIME_CONTEXT>,
+  ): CustomStep<PROGRESS, ToolCall<TOOLS>> | PromiseLike<CustomStep<PROGRESS, ToolCall<TOOLS>>>;
+  /** The schema of `progress`, which types it and checks what was saved, perhaps by an older version of the app. */
+  progressSchema?: FlexibleSchema<PROGRESS>;
+}
+
+const customSettings = {
+  ...sharedSettings,
+  step: true,
+  progressSchema: true,
+} satisfies Record<keyof CustomAgentOptions, true>;
+
+/**
+ * Creates a custom agent: one whose steps are a function of the app instead of a model. It has the same threads, runs, tools, requests
+ * and answers as every agent, and works with the same stores, workers and channels.
+ *
+ * The function is called for each step. It can ask people, call tools, and save its progress; what it returns is appended to the thread
+ * at once. The next step is taken when all requests of the step are decided and all its calls have ended, in any process.
+ *
+ * Throws a `TypeError` as `createAgent` does. A run rejects with a `TypeError` if the function returns something that can't be recorded.
+ *
+ * @example
+ * const publisher = createCustomAgent({
+ *   name: 'publisher',
+ *   store,
+ *   progressSchema: z.object({ draft: z.string() }),
+ *   async step({ input, progress, decisions }) {
+ *     if (progress === undefined) {
+ *       const draft = await write(input);
+ *       return { progress: { draft }, requests: { publish: { type: 'approval-request', text: `Publish "${draft}"?` } } };
+ *     }
+ *     const isApproved = decisions.get('publish')?.status === 'approved';
+ *     return { text: isApproved ? `Published: ${progress.draft}` : 'Nothing was published.' };
+ *   },
+ * });
+ */
+export function createCustomAgent<
+  PROGRESS = unknown,
+  TOOLS extends ToolSet = ToolSet,
+  RUNTIME_CONTEXT = Record<string, unknown>,
+>(
+  options: CustomAgentOptions<PROGRESS, TOOLS, RUNTIME_CONTEXT>,
+): Agent<RUNTIME_CONTEXT, ToolCall<TOOLS>>;
+/* The types of progress and calls assume that what the log holds fits them: `progressSchema` and the tools' schemas check it. */
+export function createCustomAgent(
+  options: CustomAgentOptions<unknown, ToolSet, unknown>,
+): Agent<unknown> {
+  refuseUnknownSettings('createCustomAgent', options, customSettings);
+  const { progressSchema } = options;
+  if (typeof options.step !== 'function') {
+    throw new TypeError(`createCustomAgent needs a function 'step'; got ${typeof options.step}.`);
+  }
+  return makeAgent(options, (made) => ({
+    modelName: { provider: undefined, modelId: options.name ?? 'custom-agent' },
+    makeStep: customSteps({ ...made, step: async (input) => options.step(input), progressSchema }),
+    beforeStep: expiredApprovals,
+    keepsPartialText: false,
+    allowSystemInMessages: false,
+  }));
+}

@@ -1,0 +1,63 @@
+import type { LanguageModelUsage, ModelMessage } from 'ai';
+import type { RequestDecision } from '../../content/request-decision.ts';
+import type { ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
+import type { Asked } from '../calls/make-request.ts';
+import type { Question } from '../calls/question-call.ts';
+
+/** What a custom agent's function gets for a step. */
+export interface CustomStepInput<
+  PROGRESS = unknown,
+  CALL extends ToolCall = ToolCall,
+  RUNTIME_CONTEXT = Record<string, unknown>,
+> {
+  threadId: string;
+  /** The number of the step in its thread, from 0. It is the same when the step is repeated after a failure or a crash. */
+  stepNumber: number;
+  /** The whole history of the thread. */
+  messages: readonly ModelMessage[];
+  /** The latest of `messages`: those from the app that no step has followed. Empty when the step follows an answer or a result. */
+  input: readonly ModelMessage[];
+  /** What the previous step returned as its `progress`; `undefined` if it returned none. */
+  progress: PROGRESS | undefined;
+  /** How the requests of the previous step were decided, by their keys. All of them have ended. */
+  decisions: ReadonlyMap<string, RequestDecision>;
+  /** The calls of the previous step, in order, each with its outcome. */
+  toolCalls: readonly ToolCallRecord<CALL>[];
+  /** The option of `agent.run`. A worker's runs have none. */
+  runtimeContext: RUNTIME_CONTEXT;
+  /** Aborts when the run ends early. */
+  abortSignal: AbortSignal;
+  /** Streams a piece of `text` in a streamed run. Provisional: what is recorded is the `text` that the step returns. */
+  write: (text: string) => void;
+}
+
+/** What a custom agent's function returns: everything in it is recorded together, or not at all. */
+export interface CustomStep<PROGRESS = unknown, CALL extends ToolCall = ToolCall> {
+  /** The agent's reply. */
+  text?: string;
+  /** Calls of the agent's tools. They need approval as `toolApproval` says, and start at most once; then the next step is taken. */
+  toolCalls?: readonly NewToolCall<CALL>[];
+  /** What people are asked, by keys of the app's choice. When all of it has an answer, or was closed, the next step is taken. */
+  requests?: Readonly<Record<string, CustomRequest>>;
+  /** Any JSON: the next step gets it. It is kept until then, and through restarts. */
+  progress?: PROGRESS;
+  /** Whether the next step is taken at once. Without it, and without calls and requests, the turn is complete. */
+  continues?: boolean;
+  /** The tokens that the step's own model requests used. */
+  usage?: LanguageModelUsage;
+}
+
+/** A call that a custom agent makes. */
+export type NewToolCall<CALL extends ToolCall = ToolCall> = CALL extends unknown
+  ? Pick<CALL, 'toolName' | 'input'>
+  : never;
+
+/** What a custom agent asks a person: to approve something, or a question. */
+export type CustomRequest =
+  | ({ type: 'approval-request' } & Asked)
+  | ({ type: 'question-request' } & Question);
+
+/** Takes one step of a custom agent. */
+export type TakeCustomStep = (
+  input: CustomStepInput<unknown, ToolCall, unknown>,
+) => Promise<CustomStep>;

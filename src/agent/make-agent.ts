@@ -1,0 +1,68 @@
+import { checkedMs } from '../content/checked-number.ts';
+import { randomId } from '../content/random-id.ts';
+import { memoryStore } from '../stores/memory.ts';
+import { clockOf } from '../thread/store-clock.ts';
+import type { SharedAgentOptions } from './agent-options.ts';
+import type { Agent } from './agent.ts';
+import { checkRules } from './calls/decide-calls.ts';
+import { checkTools, definedOnce } from './calls/tool-definitions.ts';
+import { HoldpointAgent } from './holdpoint-agent.ts';
+import type { AgentContext, StepMaking } from './run/agent-context.ts';
+import { AgentEvents } from './run/agent-events.ts';
+import { checkedRetry } from './run/retry-time.ts';
+import { checkedTimeout } from './run/run-signal.ts';
+import { checkRecovery } from './run/tool-recovery.ts';
+import { checkedName } from './thread-handles.ts';
+
+/** Checks the options that all agents share, and makes an agent whose steps are made as `stepMaking` says. */
+export function makeAgent(
+  options: Omit<SharedAgentOptions, 'toolApproval'> & { toolApproval?: unknown },
+  stepMaking: (made: Pick<AgentContext, 'now' | 'generateId'>) => StepMaking,
+): Agent<unknown> {
+  refuseOldRuntime();
+  const { toolApproval, mayAnswer, onUnrecorded, stopWhen, onStepEnd, onEnd, onError } = options;
+  const { tools = {}, toolsContext = {}, toolRecovery = {} } = options;
+  const { maxSteps = 20, leaseMs = 60_000, abortGraceMs = 5_000 } = options;
+  checkTools(tools);
+  checkRules(toolApproval, tools);
+  checkRecovery(toolRecovery, tools);
+  if (!(maxSteps >= 1)) throw new TypeError(`maxSteps must be 1 or more; got ${maxSteps}.`);
+  const store = options.store ?? memoryStore();
+  const clock = clockOf(store);
+  const made = { now: options.now ?? clock.now, generateId: options.generateId ?? randomId };
+  const context: AgentContext = {
+    ...made,
+    ...stepMaking(made),
+    name: checkedName(options.name),
+    tools,
+    toolsContext,
+    definedTools: definedOnce(tools, toolsContext),
+    toolApproval,
+    toolRecovery,
+    mayAnswer,
+    onUnrecorded,
+    retry: checkedRetry(options.retry),
+    limits: checkedTimeout(options.timeout, tools),
+    maxSteps,
+    stopWhen,
+    toolCallConcurrency: checkedConcurrency(options.toolCallConcurrency),
+    onStepEnd,
+    onEnd,
+    onError,
+    leaseMs: checkedMs(leaseMs, 'leaseMs'),
+    abortGraceMs: checkedMs(abortGraceMs, 'abortGraceMs', 0),
+    events: new AgentEvents(),
+  };
+  return new HoldpointAgent(context, { store, clock });
+}
+
+function checkedConcurrency(limit = Infinity): number {
+  if (limit === Infinity || (Number.isInteger(limit) && limit >= 1)) return limit;
+  throw new TypeError(`toolCallConcurrency must be a whole number of 1 or more; got ${limit}.`);
+}
+
+/* The newest feature of the language that is used here; without it a run would fail in the middle. */
+function refuseOldRuntime(): void {
+  if (typeof Promise.withResolvers === 'function') return;
+  throw new Error(`holdpoint needs Node 22.18 or newer; this is ${globalThis.process?.version}.`);
+}

@@ -1,0 +1,25 @@
+import type { UserInputRequest, UserInputResponseContent } from './user-input.ts';
+
+/** How a request was decided: see `status`. */
+export interface RequestDecision {
+  /**
+   * `approved`, `rejected`: the answer to an approval request. `answered`, `dismissed`: the answer to a question. With the others no
+   * answer counts: the request `expired`, it was `cancelled`, or it was `invalidated`, because what it showed has changed.
+   */
+  status:
+    | 'approved'
+    | 'rejected'
+    | 'answered'
+    | 'dismissed'
+    | 'expired'
+    | 'cancelled'
+    | 'invalidated';
+  /** The request, as plain data. */
+  request: UserInputRequest;
+  /** The answer, if somebody gave one: with the reason, or the answers to a question. */
+  response?: UserInputResponseContent | undefined;
+  /** Who answered, as authenticated by the app. */
+  principal?: unknown;
+  /** The channel that the answer came through. */
+  channel?: string | undefined;
+}
