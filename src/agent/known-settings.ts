@@ -1,7 +1,7 @@
 import type { AgentOptions, SharedAgentOptions } from './agent-options.ts';
 import type { RetryOptions } from './run/retry-time.ts';
 import type { RunOptions } from './run/run-options.ts';
-import { runSettingNames } from './run/run-settings.ts';
+import { type RunSettingName, runSettingNames } from './run/run-settings.ts';
 import type { ToolRecovery } from './run/tool-recovery.ts';
 
 /** The settings of every agent. */
@@ -38,7 +38,7 @@ const agentSettings = {
   telemetry: true,
   experimental_download: true,
   allowSystemInMessages: true,
-} satisfies Record<keyof AgentOptions, true>;
+} satisfies Record<Exclude<keyof AgentOptions, RunSettingName>, true>;
 
 const runSettings = {
   ...runSettingNames,
@@ -50,7 +50,7 @@ const runSettings = {
   whilePending: true,
   messageId: true,
   onlyWhenDue: true,
-} satisfies Record<keyof RunOptions, true>;
+} satisfies Record<Exclude<keyof RunOptions, RunSettingName>, true>;
 
 const timeoutSettings = {
   totalMs: true,

@@ -22,7 +22,7 @@ import type { RunInput } from './input/run-input.ts';
 import { withOutput } from './model/parsed-output.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { RunOptions } from './run/run-options.ts';
-import { hasRunSettings, withRunSettings } from './run/run-settings.ts';
+import { withRunSettings } from './run/run-settings.ts';
 import { Run, type RunSetting } from './run/run.ts';
 import { refuseNonThread, type ThreadHandles } from './thread-handles.ts';
 
@@ -48,7 +48,7 @@ export async function runThread(
   const { options } = running;
   const { onEnd, onError, output } = agentContext;
   try {
-    const context = hasRunSettings(options) ? withRunSettings(agentContext, options) : agentContext;
+    const context = withRunSettings(agentContext, options);
     const response = await withOutput(await tracedRun(context, threads, thread, running), output);
     void callGuarded(onEnd, response);
     return response;

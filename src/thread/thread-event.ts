@@ -2,7 +2,7 @@ import type { JSONValue, ModelMessage } from 'ai';
 import { z } from 'zod';
 import { toolCallOutcomeSchema, workingAgentSchema } from '../content/tool-call.ts';
 import { userInputRequestSchema, userInputResponseSchema } from '../content/user-input.ts';
-import { preparedSchema } from './prepared-record.ts';
+import type { PreparedRecord } from './prepared-record.ts';
 
 /**
  * A message of the AI SDK. Only its outline is validated here: before it was written, a message from outside was validated with the AI
@@ -137,7 +137,7 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     finishReason: z.string(),
     usage: usageSchema.optional(),
     metadata: stepMetadataSchema.optional(),
-    prepared: preparedSchema.optional(),
+    prepared: z.custom<PreparedRecord>(isObject).optional(),
     progress: z.unknown().optional(),
     continues: z.literal(true).optional(),
   }),

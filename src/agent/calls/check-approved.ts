@@ -197,8 +197,8 @@ function keyOf({ requestId, step, index }: ToolCallRecord): string {
 }
 
 /** The events of checked calls that can still start in a newer head. */
-export function eventsOfDue(head: ThreadHead, checked: CheckedCalls, limit: number): ThreadEvent[] {
-  return dueCalls(head, limit).flatMap((call) => checked.get(keyOf(call)) ?? []);
+export function eventsOfDue(head: ThreadHead, checked: CheckedCalls): ThreadEvent[] {
+  return dueCalls(head).flatMap((call) => checked.get(keyOf(call)) ?? []);
 }
 
 /** The events without the starts of calls that would exceed `limit`, in a step with this head before them. */

@@ -21,14 +21,14 @@ export function modelSteps({
     const input: ModelStepInput = {
       ...fixed,
       ...request,
-      ...(settings && { settings: { ...fixed.settings, ...settings } }),
+      settings: { ...fixed.settings, ...settings },
       place: { threadId: state.threadId, step: state.head.steps },
       messages: state.messages.slice(),
     };
     const context = { toolsContext, runtimeContext: request.runtimeContext };
     const { prepared, sent } =
       prepareStep === undefined ? {} : await prepare({ ...fixed, ...context, prepareStep }, state);
-    if (prepared !== undefined || settings !== undefined) {
+    if (prepared || settings) {
       onPrepared({ ...sent, ...settingsRecord(prepared ?? {}, settings ?? {}) });
     }
     return generateStep({ ...input, prepared });

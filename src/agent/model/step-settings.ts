@@ -60,10 +60,5 @@ export function settingsRecord(
   ofRun: Pick<PreparedStep, 'activeTools' | 'toolChoice'>,
 ): PreparedRecord {
   const { activeTools = ofRun.activeTools, toolChoice = ofRun.toolChoice } = prepared;
-  return {
-    ...(instructions !== undefined && { instructions }),
-    ...(model !== undefined && { model: modelNameOf(model).modelId }),
-    ...(activeTools && { activeTools: [...activeTools] }),
-    ...(toolChoice && { toolChoice }),
-  };
+  return { instructions, model: model && modelNameOf(model).modelId, activeTools, toolChoice };
 }

@@ -160,5 +160,5 @@ function openingEvents(
   const lost = head.calls.filter(isUnfinished);
   const isWanted = restarts.length + resumes.length > 0 || needsRun(head);
   if (isRunning(head, now) || restarts.length !== lost.length || !isWanted) return undefined;
-  return [...restarts, ...inTurn([...resumes, ...eventsOfDue(head, starts, limit)], head, limit)];
+  return [...restarts, ...inTurn([...resumes, ...eventsOfDue(head, starts)], head, limit)];
 }

@@ -4,7 +4,7 @@ import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { type FinishedStep, turnSteps } from '../../thread/turn-steps.ts';
 import { type ModelSettings, settingsOf } from '../model/model-step.ts';
-import type { PrepareStep, stepSettingNames } from '../model/step-settings.ts';
+import { type PrepareStep, stepSettingNames } from '../model/step-settings.ts';
 import type { AgentContext } from './agent-context.ts';
 import { checkedTimeout } from './run-signal.ts';
 
@@ -53,53 +53,36 @@ export interface RunSettings<RUNTIME_CONTEXT = Record<string, unknown>> extends 
   onStepEnd?: (step: StepEndEvent) => unknown;
 }
 
-/** The names of `RunSettings`. */
-export const runSettingNames = {
-  maxOutputTokens: true,
-  temperature: true,
-  topP: true,
-  topK: true,
-  presencePenalty: true,
-  frequencyPenalty: true,
-  stopSequences: true,
-  seed: true,
-  reasoning: true,
-  maxRetries: true,
-  headers: true,
-  providerOptions: true,
-  toolChoice: true,
-  activeTools: true,
-  toolOrder: true,
-  prepareStep: true,
-  stopWhen: true,
-  timeout: true,
-  onStepEnd: true,
-} satisfies Record<keyof RunSettings, true>;
+const names = [
+  ...stepSettingNames,
+  'maxRetries',
+  'headers',
+  'prepareStep',
+  'stopWhen',
+  'timeout',
+  'onStepEnd',
+] as const satisfies readonly (keyof RunSettings)[];
 
-/** Whether the options of a run have any of these settings. */
-export function hasRunSettings(options: object): boolean {
-  return Object.keys(options).some((name) => Object.hasOwn(runSettingNames, name));
-}
+/** Has the names of `RunSettings`. */
+export const runSettingNames: object = Object.fromEntries(names.map((name) => [name, true]));
 
-/** The agent's context with the settings of one run. */
+/** A name of `RunSettings`. */
+export type RunSettingName = (typeof names)[number];
+
+/** The agent's context with the settings of one run, if it has any. */
 export function withRunSettings(
   context: AgentContext,
-  { timeout, prepareStep, stopWhen, onStepEnd, ...options }: RunSettings<unknown>,
+  options: RunSettings<unknown>,
 ): AgentContext {
+  if (names.every((name) => options[name] === undefined)) return context;
+  const { timeout, prepareStep, stopWhen = context.stopWhen } = options;
+  const { onStepEnd = context.onStepEnd } = options;
   const settings = settingsOf(options);
-  const hasSettings = Object.keys(settings).length > 0;
-  const ownSteps =
-    hasSettings || prepareStep ? { prepareStep, ...(hasSettings && { settings }) } : undefined;
-  if (ownSteps && !context.keepsPartialText) {
+  if (!context.keepsPartialText && (prepareStep || Object.keys(settings).length > 0)) {
     throw new TypeError('A custom agent has no model, so its runs take no settings of a model.');
   }
-  return {
-    ...context,
-    ...(timeout !== undefined && { limits: checkedTimeout(timeout, context.tools) }),
-    ...(stopWhen && { stopWhen }),
-    ...(onStepEnd && { onStepEnd }),
-    ownSteps,
-  };
+  const limits = timeout === undefined ? context.limits : checkedTimeout(timeout, context.tools);
+  return { ...context, limits, stopWhen, onStepEnd, ownSteps: { settings, prepareStep } };
 }
 
 /** Calls `onStepEnd` if the events, which have just been appended, complete a step. */

@@ -183,7 +183,7 @@ export class Run {
     if (starts.size === 0 && inTurn(resumes(state), state.head, limit).length === 0) return false;
     await this.#commit((proposal) => {
       const { head } = proposal;
-      return inTurn([...eventsOfDue(head, starts, limit), ...resumes(proposal)], head, limit);
+      return inTurn([...eventsOfDue(head, starts), ...resumes(proposal)], head, limit);
     });
     return true;
   }
