@@ -257,6 +257,53 @@ test('an old answer to a provider is not sent again without what followed it', a
   expect(world.requests()).toBe(2);
 });
 
+test.each<[string, number[]]>([
+  ['twice', [0, 1, 2, 3, 4, 1, 2, 3, 4, 5]],
+  ['without its request', [0, 2, 3, 4, 5]],
+  ['without the message after it', [0, 1, 2, 4, 5]],
+  ['without the reply after it', [0, 1, 2, 3, 5]],
+  ['at the end', [0, 4, 5, 1, 2, 3]],
+])('an old answer to a provider is not sent again %s', async (_what, kept) => {
+  const world = memoryWorld([
+    { calls: [mail, look('c2', 'Rome')] },
+    { text: 'Sent.' },
+    { text: 'Never.' },
+  ]);
+  const prepareStep: PrepareStep = ({ messages }) =>
+    messages.length === 6 ? { messages: kept.flatMap((at) => messages[at] ?? []) } : undefined;
+  const agent = world.agent({ prepareStep, toolApproval: { look: 'user-approval' } });
+  const waiting = await agent.run('Mail', await agent.thread('t'));
+  const { thread } = waiting;
+  const [first, second] = waiting.approvalRequests.map((request) => request.approve());
+  if (first === undefined || second === undefined) throw new Error('Two approvals are asked for.');
+  await agent.run([first, 'Typed meanwhile', second], thread);
+  expect(thread.messages.map(({ role }) => role)).toEqual([
+    'user',
+    'assistant',
+    'tool',
+    'user',
+    'assistant',
+  ]);
+  await expect(agent.run('Next', thread)).rejects.toThrow("an answer to a provider's request");
+  expect(world.requests()).toBe(2);
+});
+
+test('the steps of a turn are counted as before after a later message was retracted', async () => {
+  const world = memoryWorld([{ calls: [look('c1', 'Rome')] }, { fail: 'no' }, { text: 'Done.' }]);
+  const numbers: number[] = [];
+  const prepareStep: PrepareStep = ({ stepNumber }) => {
+    numbers.push(stepNumber);
+    return undefined;
+  };
+  const agent = world.agent({ prepareStep, maxSteps: 1 });
+  const thread = await agent.thread('t');
+  await agent.run('Look', thread);
+  await expect(agent.run('Oops', thread)).rejects.toThrow('no');
+  await agent.retract(thread);
+  expect(await agent.run([], thread)).toMatchObject({ text: 'Done.' });
+  expect(numbers).toEqual([0, 0, 1]);
+});
+
 test('a person who stops a prepared step leaves the record of what was sent', async () => {
   const world = memoryWorld([{ text: 'one two three' }, { text: 'Then.' }]);
   const agent = world.agent({

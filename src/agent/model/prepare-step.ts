@@ -104,8 +104,8 @@ function joined(chosen: readonly SentMessage[]): SentPart[] {
 
 /**
  * Throws a `TypeError` for a tool result without its call, which providers reject. And unless each message that answers a provider's
- * request is sent as recorded, between its neighbours and once, and in any case if the provider does not have it yet: a provider that
- * gets an answer again, without what followed, could run the call again.
+ * request is sent as recorded, once, after the request and followed by the next reply; and in any case if there is no reply yet. A provider
+ * that gets an answer again, without what followed, could run the call again.
  */
 function refuseCuts(chosen: readonly SentMessage[], history: readonly ModelMessage[]): void {
   const lastReply = history.findLastIndex(({ role }) => role === 'assistant');
@@ -121,9 +121,11 @@ function refuseCuts(chosen: readonly SentMessage[], history: readonly ModelMessa
     );
     if (!answersProvider(message)) continue;
     const at = places[place] ?? -2;
-    const next = at + 1 === history.length ? undefined : at + 1;
-    isRight &&=
-      places.indexOf(at) === place && places[place - 1] === at - 1 && places[place + 1] === next;
+    const reply = history.findIndex(({ role }, index) => index > at && role === 'assistant');
+    const end = reply === -1 ? history.length : reply + 1;
+    const around = String([...history.keys()].slice(at - 1, end));
+    const last = reply === -1 ? undefined : place + end - at;
+    isRight &&= places.indexOf(at) === place && String(places.slice(place - 1, last)) === around;
   }
   if (isRight) return;
   throw new TypeError(
