@@ -20,7 +20,11 @@ export interface AgentOptions<
   /** Any AI SDK language model, or the id of one at the AI Gateway. */
   model: LanguageModel;
   instructions?: Instructions;
-  /** See `RunSettings.prepareStep`. */
+  /**
+   * Called before each request to the model, as in the AI SDK: returns what this step has instead of the agent's settings, and the
+   * messages that it sends. The thread keeps everything; `sentMessages` of `holdpoint/schemas` says what was sent. If it throws, the step
+   * fails as it does with a provider's error.
+   */
   prepareStep?: PrepareStep<NoInfer<TOOLS>, RUNTIME_CONTEXT>;
   /**
    * The AI SDK's `Output`: the model replies in this form, and `response.output` has its text, parsed. The thread keeps the text.

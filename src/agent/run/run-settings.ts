@@ -27,11 +27,7 @@ export interface RunSettings<RUNTIME_CONTEXT = Record<string, unknown>> extends 
   ModelSettings,
   (typeof stepSettingNames)[number] | 'maxRetries' | 'headers'
 > {
-  /**
-   * Called before each request to the model, as in the AI SDK: returns what this step has instead of the agent's settings, and the
-   * messages that it sends. The thread keeps everything; `thread.sentMessages(step)` has what was sent. If it throws, the step fails as it
-   * does with a provider's error.
-   */
+  /** Called before each request to the model: see `createAgent`. */
   prepareStep?: PrepareStep<ToolSet, RUNTIME_CONTEXT>;
   /**
    * Ends the run before the next step if one of the conditions is met, with the status `max-steps`: `run([], thread)` continues, and no
