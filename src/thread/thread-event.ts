@@ -15,6 +15,13 @@ const messageSchema = z.custom<ModelMessage>((value) => {
   return typeof content === 'string' || (Array.isArray(content) && content.every(isPart));
 });
 
+/* Only an imported conversation records tool messages: those of the thread are derived from its calls. */
+const importedMessageSchema = z.custom<ModelMessage>((value) => {
+  if (messageSchema.safeParse(value).success) return true;
+  const { role, content } = Object(value);
+  return role === 'tool' && Array.isArray(content) && content.every(isPart);
+});
+
 function isPart(part: unknown): boolean {
   return (
     typeof part === 'object' && part !== null && 'type' in part && typeof part.type === 'string'
@@ -76,6 +83,16 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     threadId: z.string(),
     agent: z.string().optional(),
     parent: parentSchema.optional(),
+  }),
+  /**
+   * The thread begins with a conversation from elsewhere; appended together with `thread-created`. Its tool calls, results and approvals
+   * are history: they are no calls or requests of the thread.
+   */
+  z.strictObject({
+    type: z.literal('messages-imported'),
+    ...always,
+    messages: z.array(importedMessageSchema).min(1),
+    ...by,
   }),
   /** From now on the thread belongs to the agent with this name; if absent, to agents without a name. */
   z.strictObject({ type: z.literal('agent-changed'), ...always, agent: z.string().optional() }),

@@ -1,11 +1,13 @@
 import {
   type AssistantModelMessage,
+  assistantModelMessageSchema,
   generateText,
   type Instructions,
   type LanguageModel,
   type LanguageModelUsage,
   type ModelMessage,
   systemModelMessageSchema,
+  toolModelMessageSchema,
   type ToolSet,
   userModelMessageSchema,
 } from 'ai';
@@ -22,6 +24,13 @@ import { type ModelPlace, tracedModel } from './traced-model.ts';
 export const inputMessageSchemas = {
   user: userModelMessageSchema,
   system: systemModelMessageSchema,
+};
+
+/** The AI SDK's schemas of messages in a conversation that is imported. */
+export const importedMessageSchemas = {
+  ...inputMessageSchemas,
+  assistant: assistantModelMessageSchema,
+  tool: toolModelMessageSchema,
 };
 
 const settingNames = [
