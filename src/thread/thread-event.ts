@@ -1,32 +1,8 @@
-import type { JSONValue, ModelMessage } from 'ai';
+import type { JSONValue } from 'ai';
 import { z } from 'zod';
 import { toolCallOutcomeSchema, workingAgentSchema } from '../content/tool-call.ts';
+import { importedMessageSchema, messageSchema } from './message-schema.ts';
 import { userInputRequestSchema, userInputResponseSchema } from '../content/user-input.ts';
-
-/**
- * A message of the AI SDK. Only its outline is validated here: before it was written, a message from outside was validated with the AI
- * SDK's own schema, and any other was made by the AI SDK itself.
- */
-const messageSchema = z.custom<ModelMessage>((value) => {
-  if (typeof value !== 'object' || value === null) return false;
-  if (!('role' in value && 'content' in value)) return false;
-  const { role, content } = value;
-  if (role !== 'user' && role !== 'assistant' && role !== 'system') return false;
-  return typeof content === 'string' || (Array.isArray(content) && content.every(isPart));
-});
-
-/* Only an imported conversation records tool messages: those of the thread are derived from its calls. */
-const importedMessageSchema = z.custom<ModelMessage>((value) => {
-  if (messageSchema.safeParse(value).success) return true;
-  const { role, content } = Object(value);
-  return role === 'tool' && Array.isArray(content) && content.every(isPart);
-});
-
-function isPart(part: unknown): boolean {
-  return (
-    typeof part === 'object' && part !== null && 'type' in part && typeof part.type === 'string'
-  );
-}
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -87,7 +87,10 @@ test('two importers at one moment import once', async () => {
   const codes = await Promise.all(
     rivals.map(async (messages) => errorCode(world.agent().thread('u', { messages }))),
   );
-  expect(codes.toSorted()).toEqual(['no error', 'thread-diverged']);
+  expect(codes.toSorted((one, other) => (String(one) < String(other) ? -1 : 1))).toEqual([
+    'no error',
+    'thread-diverged',
+  ]);
 });
 
 test('an import that fails to be written leaves no thread', async () => {
@@ -114,9 +117,7 @@ test('nothing imported can be answered, settled, delivered, cancelled, retracted
   expect(await errorCode(agent.respond(approval, thread))).toBe('unknown-request');
   const done = { status: 'succeeded', output: 'x' } as const;
   expect(await errorCode(agent.settle(thread, 'c1', done))).toBe('unknown-call');
-  expect(await errorCode(agent.settle(thread, 'c1', { status: 'retry' } as never))).not.toBe(
-    'no error',
-  );
+  expect(await errorCode(agent.settle(thread, 'c1', { status: 'retry' }))).toBe('unknown-call');
   expect(await errorCode(agent.deliver(thread, 'c1', done))).toBe('unknown-call');
   expect(await errorCode(agent.retract(thread))).toBe('not-allowed');
   await agent.cancel(thread);

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { partsOf } from '../../thread/proposed-calls.ts';
-import { importedMessageSchemas } from '../model/model-step.ts';
+import { importedMessageSchemas } from '../model/imported-messages.ts';
 import { fileFault, hasContent } from './parse-input.ts';
 
 /** A message of a history, unvalidated, and where it is. */

@@ -1,16 +1,11 @@
-import {
-  convertToModelMessages,
-  type ModelMessage,
-  safeValidateUIMessages,
-  type UIMessage,
-} from 'ai';
+import type { ModelMessage, UIMessage } from 'ai';
 import { errorText } from '../../content/error-text.ts';
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
 import { withMessageId } from '../../thread/app-messages.ts';
 import { jsonCopy, toJson } from '../../thread/tagged-json.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import type { AgentContext } from '../run/agent-context.ts';
+import { fromUIMessage } from '../model/imported-messages.ts';
 import { type AtPosition, HistoryCheck, invalidAt } from './history-check.ts';
 import { parseAnswerer } from './parse-input.ts';
 import type { AnswerOptions } from './run-input.ts';
@@ -35,7 +30,7 @@ interface ParsedHistory {
 /** Checks a history before anything is written. Throws `invalid-input` with the position of what can't be kept. */
 export async function parseHistory(
   { messages, openCalls = 'refuse', principal, channel }: ImportedHistory,
-  { allowSystemInMessages }: Pick<AgentContext, 'allowSystemInMessages'>,
+  { allowSystemInMessages }: { allowSystemInMessages?: boolean | undefined },
 ): Promise<ParsedHistory> {
   const by = parseAnswerer({
     ...(principal !== undefined && { principal }),
@@ -105,19 +100,12 @@ async function atPositions(messages: readonly unknown[]): Promise<AtPosition[]> 
 }
 
 async function converted(message: unknown, position: string): Promise<ModelMessage[]> {
-  const validated = await safeValidateUIMessages({ messages: [message] });
-  if (!validated.success) {
-    throw invalidAt(position, 'not a valid UI message of the AI SDK', validated.error);
-  }
-  const [valid] = validated.data;
-  if (valid === undefined) return [];
   try {
-    const results = await convertToModelMessages([valid]);
-    const { id, role } = valid;
+    const { id, role, messages } = await fromUIMessage(message);
     const hasId = role === 'user' && id !== '' && id.length <= 256 && id.isWellFormed();
-    return hasId ? results.map((result) => withMessageId(result, id)) : results;
+    return hasId ? messages.map((each) => withMessageId(each, id)) : messages;
   } catch (error) {
-    throw invalidAt(position, errorText(error), error);
+    throw invalidAt(position, `not a valid UI message of the AI SDK: ${errorText(error)}`, error);
   }
 }
 

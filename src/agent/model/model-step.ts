@@ -1,13 +1,11 @@
 import {
   type AssistantModelMessage,
-  assistantModelMessageSchema,
   generateText,
   type Instructions,
   type LanguageModel,
   type LanguageModelUsage,
   type ModelMessage,
   systemModelMessageSchema,
-  toolModelMessageSchema,
   type ToolSet,
   userModelMessageSchema,
 } from 'ai';
@@ -24,13 +22,6 @@ import { type ModelPlace, tracedModel } from './traced-model.ts';
 export const inputMessageSchemas = {
   user: userModelMessageSchema,
   system: systemModelMessageSchema,
-};
-
-/** The AI SDK's schemas of messages in a conversation that is imported. */
-export const importedMessageSchemas = {
-  ...inputMessageSchemas,
-  assistant: assistantModelMessageSchema,
-  tool: toolModelMessageSchema,
 };
 
 const settingNames = [
