@@ -2,7 +2,7 @@ import type { ModelMessage, UIMessage } from 'ai';
 import { errorText } from '../../content/error-text.ts';
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
-import { withMessageId } from '../../thread/app-messages.ts';
+import { importedMessages, withMessageId } from '../../thread/app-messages.ts';
 import { jsonCopy, toJson } from '../../thread/tagged-json.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { fromUIMessage } from '../model/imported-messages.ts';
@@ -67,9 +67,7 @@ export async function importHistory(
       proposal.add({ type: 'messages-imported', at: now(), messages, ...by });
       return;
     }
-    const [, first] = events;
-    const recorded = first?.type === 'messages-imported' ? first.messages : [];
-    if (equalJson(toJson(recorded), toJson(messages))) return;
+    if (equalJson(toJson(importedMessages(events)), toJson(messages))) return;
     throw new HoldpointError(
       'thread-diverged',
       `Thread ${threadId} exists and did not begin with these messages. Open it with agent.thread(id), or import them into a new thread.`,
