@@ -1,4 +1,5 @@
-import type { ModelMessage, ToolResultPart, UIMessage, UIMessageChunk } from 'ai';
+import type { JSONValue, ModelMessage, ToolResultPart, UIMessage, UIMessageChunk } from 'ai';
+import { z } from 'zod';
 import type { ToolCallOutcome } from '../../../content/tool-call.ts';
 import { importedMessages, messageIdOf } from '../../../thread/app-messages.ts';
 import { CallsByPlace } from '../../../thread/calls-by-place.ts';
@@ -69,7 +70,7 @@ function outcomeOf({ output }: ToolResultPart): ToolCallOutcome {
     case 'error-json':
       return { status: 'failed', error: JSON.stringify(output.value) };
     case 'content':
-      return { status: 'succeeded', output: JSON.parse(JSON.stringify(output.value)) };
+      return { status: 'succeeded', output: z.json().parse(JSON.parse(JSON.stringify(output.value))) };
     default:
       return { status: 'succeeded', output: output.value };
   }
