@@ -70,7 +70,10 @@ function outcomeOf({ output }: ToolResultPart): ToolCallOutcome {
     case 'error-json':
       return { status: 'failed', error: JSON.stringify(output.value) };
     case 'content':
-      return { status: 'succeeded', output: z.json().parse(JSON.parse(JSON.stringify(output.value))) };
+      return {
+        status: 'succeeded',
+        output: z.json().parse(JSON.parse(JSON.stringify(output.value))),
+      };
     default:
       return { status: 'succeeded', output: output.value };
   }
