@@ -1,4 +1,4 @@
-import type { JSONValue, ModelMessage, ToolResultPart, UIMessage, UIMessageChunk } from 'ai';
+import type { ModelMessage, ToolResultPart, UIMessage, UIMessageChunk } from 'ai';
 import { z } from 'zod';
 import type { ToolCallOutcome } from '../../../content/tool-call.ts';
 import { importedMessages, messageIdOf } from '../../../thread/app-messages.ts';
