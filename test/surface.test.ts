@@ -123,6 +123,7 @@ test('the public types are these', () => {
       'Authorize',
       'DeliveredOutcome',
       'HoldpointErrorCode',
+      'ImportedHistory',
       'InputItem',
       'Later',
       'LogEnd',
