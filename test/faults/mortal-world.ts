@@ -102,10 +102,11 @@ export class MortalWorld {
     const process = new MortalProcess(isImmortal ? new FaultPlan() : this.plan);
     const number = (this.#processes += 1);
     this.#numbers.set(process, number);
-    const { maxFailures } = this.scenario;
+    const { maxFailures, concurrency } = this.scenario;
     const agent: Agent = createAgent({
       ...(name === undefined ? {} : { name }),
       ...(maxFailures === undefined ? {} : { retry: { maxAttempts: maxFailures } }),
+      ...(concurrency === undefined ? {} : { toolCallConcurrency: concurrency }),
       model: this.#model(process),
       ...mortalTools(this, process),
       toolApproval: { book: 'user-approval' },

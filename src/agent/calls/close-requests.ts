@@ -1,7 +1,7 @@
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
-import { isExpired, isSamePlace, type ThreadHead } from '../../thread/thread-state.ts';
+import { isExpired, isSamePlace, isUnstarted, type ThreadHead } from '../../thread/thread-state.ts';
 import { callAt } from '../../thread/find-call.ts';
 
 const approvalExpired = 'The request for approval expired unanswered.';
@@ -40,10 +40,10 @@ export function cancelEvents(head: ThreadHead, reason: string, now: number): Thr
   return [...cancelOpenEvents(head, reason, now), ...cancelApprovedEvents(head, reason, now)];
 }
 
-/** The events that cancel approved calls that have not started. */
+/** The events that cancel calls that may start and have not. */
 export function cancelApprovedEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
   return head.calls
-    .filter(({ status }) => status === 'approved')
+    .filter(isUnstarted)
     .flatMap((call) => closeEvents(call.requestId, call, { cause: 'cancelled', reason, at: now }));
 }
 
