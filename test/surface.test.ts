@@ -198,6 +198,7 @@ test('the public types are these', () => {
     './testing': ['ScriptedCall', 'ScriptedModel', 'ScriptedStep'],
     './testing/store': ['StoreConformanceCase'],
     './tools': [
+      'AgentCall',
       'AgentPrompt',
       'AgentToolOptions',
       'AskUserQuestionRequest',

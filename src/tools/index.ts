@@ -4,6 +4,7 @@ import { askQuestion } from './interaction-tools.ts';
 import { userChoice } from './user-choice.ts';
 
 export { type AgentPrompt, agentTool, type AgentToolOptions } from './agent-tool.ts';
+export type { AgentCall } from './agent-work.ts';
 export {
   type AskUserQuestionRequest,
   askUserQuestion,
