@@ -1,7 +1,7 @@
 import { tool } from 'ai';
 import { type AgentThread, memoryStore, type ThreadStore } from 'holdpoint';
-import { agentTool, askQuestion } from 'holdpoint/tools';
-import { expect, test } from 'vitest';
+import { type AgentCall, agentTool, askQuestion } from 'holdpoint/tools';
+import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import { errorCode } from '../support/error-code.ts';
@@ -10,16 +10,25 @@ function buyerOf(office: AgentOffice) {
   return office.payer('buyer', [{ calls: [pay('p1', 'Ann')] }, { text: 'Paid.' }]);
 }
 
+/** The approver of a call. */
+function approver({ approvedBy }: AgentCall<unknown>): unknown {
+  return approvedBy?.principal;
+}
+
 const buys = [{ calls: [ask('b1', 'buy', 'Pay Ann.')] }, { text: 'Done.' }];
+
+const sender = z.custom<{ send(...given: unknown[]): Promise<unknown> }>(
+  (value) => typeof value === 'object',
+);
 
 /** Answers, through the tool itself, a request that was changed on the way. */
 async function sendForged(buy: object, thread: AgentThread, forged: object): Promise<unknown> {
   const [call] = thread.calls;
   const [request] = thread.activeApprovalRequests;
-  const delegation = Reflect.get(buy, Symbol.for('holdpoint.delegating'));
   const { toolCallId, toolName, input, idempotencyKey } = call ?? {};
   const delegated = { threadId: thread.id, toolCallId, toolName, input, idempotencyKey };
   const answer = { request: { ...request, ...forged }, response: request?.approve() };
+  const delegation = sender.parse(Reflect.get(buy, Symbol.for('holdpoint.delegating')));
   return delegation.send(delegated, answer, new AbortController().signal);
 }
 
@@ -114,23 +123,20 @@ test.each([true, false])(
     const buyer = office.agent('buyer', [{ calls: [pay('p1', 'Ann')] }, { text: 'Paid.' }], {
       tools: { pay: office.pay },
       toolApproval: ({ runtimeContext }) =>
-        runtimeContext === 'ann' ? 'approved' : 'user-approval',
+        Object.is(runtimeContext, 'ann') ? 'approved' : 'user-approval',
     });
-    const runtimeContext = (call: { approvedBy: { principal?: unknown } | undefined }) =>
-      call.approvedBy?.principal;
-    const buy = agentTool(buyer, { description: 'Buys.', runtimeContext });
+    const buy = agentTool(buyer, { description: 'Buys.', runtimeContext: approver });
     const manager = office.agent('manager', buys, {
       tools: { buy },
       ...(needsApproval ? { toolApproval: { buy: 'user-approval' } } : {}),
     });
     const thread = await manager.thread('t');
     const { approvalRequests } = await manager.run('Go.', thread);
-    if (!needsApproval) {
-      expect(approvalRequests).toMatchObject([{ toolCall: { toolName: 'pay' } }]);
-      return;
-    }
-    await manager.run(approvalRequests[0]?.approve() ?? [], thread, { principal: 'ann' });
-    expect(office.payments).toHaveLength(1);
+    const asked = needsApproval ? 'buy' : 'pay';
+    expect(approvalRequests).toMatchObject([{ toolCall: { toolName: asked } }]);
+    const approved = needsApproval ? (approvalRequests[0]?.approve() ?? []) : [];
+    await manager.run(approved, thread, { principal: 'ann' });
+    expect(office.payments).toHaveLength(needsApproval ? 1 : 0);
   },
 );
 
@@ -225,17 +231,17 @@ test('two copies of a thread share the work: one payment', async () => {
   expect(office.payments).toHaveLength(1);
 });
 
-test('an answer that arrives while another process records that the agent waits is not forgotten', async () => {
+test('an answer that reaches an agent right after it stopped to wait is not forgotten', async () => {
   const base = memoryStore();
   let meanwhile: (() => Promise<unknown>) | undefined;
   const office = new AgentOffice({
     ...base,
     append: async (...input) => {
-      const isWaiting = input[0] === 't' && JSON.stringify(input[2]).includes('call-deferred');
-      const work = isWaiting ? meanwhile : undefined;
+      await base.append(...input);
+      const isStopping = input[0] !== 't' && JSON.stringify(input[2]).includes('run-ended');
+      const work = isStopping ? meanwhile : undefined;
       if (work !== undefined) meanwhile = undefined;
       await work?.();
-      return base.append(...input);
     },
   });
   const buyer = office.payer('buyer', [
@@ -247,7 +253,13 @@ test('an answer that arrives while another process records that the agent waits 
   const asked = await manager.run('Go.', thread);
   const [first, second] = asked.approvalRequests;
   const other = await manager.thread('t');
-  meanwhile = async () => manager.respond(second?.approve() ?? [], other);
+  meanwhile = async () => {
+    await manager.respond(second?.approve() ?? [], other);
+    await vi.waitFor(async () => {
+      const { events } = await manager.thread('t');
+      expect(events.filter(({ type }) => type === 'answer-delivered')).toHaveLength(2);
+    });
+  };
   const response = await manager.run(first?.approve() ?? [], thread);
   expect(response.status).toBe('completed');
   expect(office.payments.map(({ to }) => to).toSorted()).toEqual(['Ann', 'Bob']);

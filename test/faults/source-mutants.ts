@@ -204,9 +204,54 @@ const peopleMutants: readonly SourceMutant[] = [
   },
 ];
 
+/** What holds where agents work for each other. */
+const subAgentMutants: readonly SourceMutant[] = [
+  {
+    promise: 'a call whose agent lost its process is resumed',
+    file: 'agent/run/tool-recovery.ts',
+    from: 'delegationFor(tools, call) !== undefined || ',
+    to: '',
+    suite: ['faults/sub-agent-crashes', 'at any one point'],
+    sentence: anyFault,
+  },
+  {
+    promise: 'an answer counts only for what was shown',
+    file: 'tools/agent-delegation.ts',
+    from: 'if (own !== undefined && !(',
+    to: 'if (own === null && !(',
+    suite: ['agent/sub-agent-stories', 'approves nothing'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'messages and answers reach an agent through its call alone',
+    file: 'agent/refuse-child.ts',
+    from: 'if (head.parent === undefined || messages',
+    to: 'if (head.created || messages',
+    suite: ['agent/sub-agents', 'nobody can answer'],
+    sentence: /expected 'no error' to be 'not-allowed'/,
+  },
+  {
+    promise: 'no call ends while its agent is at work',
+    file: 'tools/cancel-delegated.ts',
+    from: 'throw new NotCancelled();',
+    to: 'break;',
+    suite: ['agent/sub-agent-stories', 'only when the cancellation is recorded'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'work whose thread was deleted is not begun again',
+    file: 'tools/agent-work.ts',
+    from: 'record.agent !== undefined && revision === 0',
+    to: 'record.agent === null && revision === 0',
+    suite: ['agent/sub-agent-faults', 'is not begun again'],
+    sentence: /AssertionError/,
+  },
+];
+
 /** Promises of the source that the tests of faults must miss when they are broken. */
 export const sourceMutants: readonly SourceMutant[] = [
   ...loopMutants,
   ...fleetMutants,
   ...peopleMutants,
+  ...subAgentMutants,
 ];

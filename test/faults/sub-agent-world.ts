@@ -31,6 +31,10 @@ interface Payment {
 const leaseMs = 60_000;
 const citySchema = z.object({ city: z.string() });
 
+function promptOf({ city }: { city: string }): string {
+  return city;
+}
+
 /** What outlives the processes: the store, the clock, the payments, and the answers that were accepted. */
 export class SubAgentWorld {
   readonly plan: FaultPlan;
@@ -78,8 +82,7 @@ export class SubAgentWorld {
   ): Agent {
     const tools: ToolSet = { pay: this.#pay(process) };
     for (const [other, agent] of below) {
-      const prompt = ({ city }: { city: string }) => city;
-      const options = { description: other, inputSchema: citySchema, prompt };
+      const options = { description: other, inputSchema: citySchema, prompt: promptOf };
       tools[other] = agentTool(agent, options);
     }
     const store = this.#store;
