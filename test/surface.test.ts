@@ -30,7 +30,13 @@ test('the public names are these, and a change of them is a decision', () => {
     'reject',
   ]);
   expect(Object.keys(agUi)).toEqual(['createAgUiHandler']);
-  expect(Object.keys(customAgent)).toEqual(['createCustomAgent']);
+  expect(Object.keys(customAgent).toSorted()).toEqual([
+    'answersOf',
+    'choice',
+    'confirmation',
+    'createCustomAgent',
+    'textQuestion',
+  ]);
   expect(Object.keys(middleware).toSorted()).toEqual([
     'answerMessage',
     'approvalRequestsOf',

@@ -74,8 +74,13 @@ export function createCustomAgent(
   }
   refuseProviderTools(options.tools ?? {});
   return makeAgent(options, (made) => ({
-    modelName: { provider: undefined, modelId: options.name ?? 'custom-agent' },
-    makeStep: customSteps({ ...made, step: async (input) => options.step(input), progressSchema }),
+    modelName: undefined,
+    makeStep: customSteps({
+      ...made,
+      agentName: options.name,
+      step: async (input) => options.step(input),
+      progressSchema,
+    }),
     beforeStep: expiredApprovals,
     keepsPartialText: false,
     allowSystemInMessages: false,

@@ -1,6 +1,7 @@
 import type { FlexibleSchema } from 'ai';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { isExpired, type ThreadState } from '../../thread/thread-state.ts';
+import { traceStep } from '../../thread/tracing/trace-operations.ts';
 import { unusedApprovals } from '../calls/close-requests.ts';
 import type { RequestMaking } from '../calls/make-request.ts';
 import type { StepRequest, StepSource } from '../model/model-step.ts';
@@ -12,6 +13,8 @@ import { StreamedStep } from './streamed-step.ts';
 
 /** What a custom agent's steps are made with. */
 interface CustomSteps extends Pick<RequestMaking, 'now' | 'generateId'> {
+  /** For tracing. */
+  agentName: string | undefined;
   step: TakeCustomStep;
   progressSchema: FlexibleSchema<unknown> | undefined;
 }
@@ -28,14 +31,16 @@ export function customSteps(custom: CustomSteps): StepSource {
 
 /** Calls the function. The text of the step is what it returned, or else what it has written. */
 async function takeStep(
-  { step, progressSchema }: CustomSteps,
+  { agentName, step, progressSchema }: CustomSteps,
   request: StepRequest,
 ): Promise<CustomStep> {
   const { state, receiver, signal } = request;
   const streamed = new StreamedStep(receiver, { step: state.head.steps, signal });
   try {
     const input = await stepInput(progressSchema, request, (text) => streamed.write(text));
-    const returned = await checkedStep(await step(input), progressSchema);
+    const facts = { threadId: input.threadId, agentName, step: input.stepNumber };
+    const made = traceStep(facts, async () => step(input));
+    const returned = await checkedStep(await made, progressSchema);
     const { text = streamed.written } = returned;
     streamed.end(text);
     return { ...returned, text };

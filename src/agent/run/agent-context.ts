@@ -22,8 +22,8 @@ export interface UnrecordedOutcome {
 
 /** How an agent's steps are made: by a language model, or by a function of the app. */
 export interface StepMaking {
-  /** The model, for tracing. */
-  modelName: ModelName;
+  /** The model, for tracing; `undefined` for a custom agent. */
+  modelName: ModelName | undefined;
   makeStep: StepSource;
   /** The events to record before a step is made. */
   beforeStep?: (state: Readonly<ThreadState>, at: number) => ThreadEvent[];
