@@ -188,13 +188,13 @@ function isDown(): never {
   throw new Error('Down.');
 }
 
-describe('how an open request of a step can end', () => {
-  const asking = (rest: object = {}, options: Partial<CustomAgentOptions> = {}) =>
-    scripted(
-      [() => ({ requests: { go: ask('Go on?', rest), stay: ask('Stay?') } }), conclude],
-      options,
-    );
+const asking = (rest: object = {}, options: Partial<CustomAgentOptions> = {}) =>
+  scripted(
+    [() => ({ requests: { go: ask('Go on?', rest), stay: ask('Stay?') } }), conclude],
+    options,
+  );
 
+describe('how an open request of a step can end', () => {
   test('cancelled by the app', async () => {
     const { agent } = asking();
     const thread = await agent.thread('t');

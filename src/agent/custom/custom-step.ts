@@ -47,8 +47,12 @@ export interface CustomStep<PROGRESS = unknown, CALL extends ToolCall = ToolCall
   usage?: Partial<LanguageModelUsage>;
 }
 
-/** A call that a custom agent makes. */
-export type NewToolCall<CALL extends ToolCall = ToolCall> = CALL extends unknown
+/** A call that a custom agent makes. The second part is for inference: it keeps the name a literal. */
+export type NewToolCall<CALL extends ToolCall = ToolCall> = NewCallOf<CALL> & {
+  toolName: CALL['toolName'];
+};
+
+type NewCallOf<CALL extends ToolCall> = CALL extends unknown
   ? Pick<CALL, 'toolName' | 'input'>
   : never;
 
