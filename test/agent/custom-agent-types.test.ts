@@ -77,11 +77,13 @@ test('the context of a run is that of toolApproval', async () => {
     tools,
     step: ({ runtimeContext }) => {
       expectTypeOf(runtimeContext).toEqualTypeOf<{ tenant: string }>();
-      return { text: String(runtimeContext.tenant) };
+      return { text: `of ${runtimeContext.tenant}` };
     },
   });
   const thread = await agent.thread('t');
-  expect((await agent.run('Go', thread, { runtimeContext: { tenant: 'acme' } })).text).toBe('acme');
+  expect((await agent.run('Go', thread, { runtimeContext: { tenant: 'acme' } })).text).toBe(
+    'of acme',
+  );
   // @ts-expect-error the context is another
   await agent.run('Go', thread, { runtimeContext: { tenant: 7 } });
 });
