@@ -45,7 +45,7 @@ const rooms: Record<string, readonly string[]> = {
   'agent/input': ['agent/calls', 'agent/model', ...below],
   'agent/calls': ['agent/model', ...below],
   'agent/model': below,
-  tools: ['agent', 'content', 'errors.ts'],
+  tools: ['agent', ...below],
   http: ['errors.ts'],
   middleware: ['agent', ...below, 'stores/memory.ts'],
   channels: ['agent', 'thread', 'content', 'errors.ts', 'http', 'tools/interaction.ts'],

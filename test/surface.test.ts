@@ -73,6 +73,7 @@ test('the public names are these, and a change of them is a decision', () => {
   expect(Object.keys(testing)).toEqual(['scriptedModel']);
   expect(Object.keys(conformance)).toEqual(['storeConformance']);
   expect(Object.keys(tools).toSorted()).toEqual([
+    'agentTool',
     'askConfirmation',
     'askQuestion',
     'askUserQuestion',
@@ -204,6 +205,8 @@ test('the public types are these', () => {
     './testing': ['ScriptedCall', 'ScriptedModel', 'ScriptedStep'],
     './testing/store': ['StoreConformanceCase'],
     './tools': [
+      'AgentPrompt',
+      'AgentToolOptions',
       'AskUserQuestionRequest',
       'InteractionOption',
       'InteractionOptions',

@@ -8,17 +8,22 @@ import type { QuestionRequestContent } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
-import type { ThreadEventType } from '../thread/thread-event.ts';
+import type { Proposal } from '../thread/proposal.ts';
+import type { ParentCall, ThreadEventType } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import { type AgentResponse, latestDecisions, makeResponse, nothingRun } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
 import type { Agent } from './agent.ts';
+import { type ChildThread, childThread, openChild } from './child-thread.ts';
+import { refuseChildInput, refuseOtherParent } from './refuse-child.ts';
+import { recordAnswers } from './record-answers.ts';
 import { askDuringCall } from './calls/ask-during-call.ts';
+import { cancelDelegated } from './calls/cancel-delegated.ts';
 import { cancelEvents } from './calls/close-requests.ts';
 import { approvalWithKey, type Asked, makeRequest } from './calls/make-request.ts';
 import type { Question } from './calls/question-call.ts';
-import { acceptInput, refuseRetraction } from './input/accept-input.ts';
+import { refuseRetraction } from './input/accept-input.ts';
 import {
   type DeliveredOutcome,
   deliverOutcome,
@@ -89,7 +94,6 @@ export class HoldpointAgent implements Agent<unknown> {
     thread: AgentThread,
     { principal, channel }: AnswerOptions = {},
   ): Promise<void> {
-    const log = this.#threads.logOf(thread);
     const parsed = parseInput(answers, { principal, channel });
     if (parsed.messages.length > 0) {
       throw new HoldpointError(
@@ -97,12 +101,20 @@ export class HoldpointAgent implements Agent<unknown> {
         'agent.respond takes only answers; pass messages to agent.run.',
       );
     }
-    const tools = await this.#context.definedTools();
-    await this.#threads.update(log);
-    const allowed = await withAllowedAnswers(this.#context.mayAnswer, log.state, parsed);
-    await log.commit((proposal) => {
-      acceptInput(proposal, allowed, { tools, now: this.#context.now(), whilePending: 'refuse' });
-    });
+    const log = await this.#current(thread);
+    refuseChildInput(log.state, parsed);
+    await recordAnswers(
+      this.#context,
+      log,
+      await withAllowedAnswers(this.#context, log.state, parsed),
+    );
+  }
+
+  /** Opens the thread in which this agent works on a call of another. */
+  async [openChild](threadId: string, parent: ParentCall): Promise<ChildThread> {
+    const thread = await this.#threads.open(threadId, parent);
+    refuseOtherParent((await this.#current(thread)).state, parent);
+    return childThread(this.#context, this.#threads, thread);
   }
 
   async requestApproval(thread: AgentThread, asked: Asked): Promise<ApprovalRequestContent> {
@@ -182,9 +194,10 @@ export class HoldpointAgent implements Agent<unknown> {
 
   async cancel(thread: AgentThread, reason = 'The request was cancelled.'): Promise<AgentResponse> {
     const log = await this.#current(thread);
-    await log.commit((proposal) => {
+    const cancel = (proposal: Proposal): void =>
       proposal.add(...cancelEvents(proposal.head, reason, this.#context.now()));
-    });
+    await cancelDelegated(log, this.#context.tools, cancel);
+    await log.commit(cancel);
     const { messages } = log.state;
     const covered = {
       messages,

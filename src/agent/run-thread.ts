@@ -14,6 +14,7 @@ import {
   recordedReply,
 } from './agent-response.ts';
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
+import { refuseChildInput } from './refuse-child.ts';
 import { withAllowedAnswers } from './input/check-answers.ts';
 import { type ParsedInput, parseInput } from './input/parse-input.ts';
 import type { RunInput } from './input/run-input.ts';
@@ -27,6 +28,8 @@ interface Running {
   input: RunInput;
   /** Checked. */
   options: Omit<RunOptions<unknown>, 'signal'>;
+  /** The input comes through the call that the agent works on in this thread. */
+  isFromParent?: boolean;
   /** Gets the events of a run that is streamed. */
   buffer?: EventBuffer<AgentStreamEvent>;
 }
@@ -48,7 +51,8 @@ export async function runThread(
     options.abortSignal?.throwIfAborted();
     const tools = await context.definedTools();
     await threads.update(log);
-    const asking = withAllowedAnswers(context.mayAnswer, log.state, parsed);
+    if (running.isFromParent !== true) refuseChildInput(log.state, parsed);
+    const asking = withAllowedAnswers(context, log.state, parsed);
     const allowed = await untilAborted(asking, options.abortSignal);
     const { messageId } = parsed;
     const reply = messageId === undefined ? undefined : recordedReply(log.state, messageId);

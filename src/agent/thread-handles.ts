@@ -2,6 +2,7 @@ import { HoldpointError } from '../errors.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
 import { verifyEntries } from '../thread/log-entry.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
+import type { ParentCall } from '../thread/thread-event.ts';
 import { parseThreadJson } from '../thread/thread-json.ts';
 import { ThreadLog, type ThreadLogOptions } from '../thread/thread-log.ts';
 import { isRunning, type ThreadState } from '../thread/thread-state.ts';
@@ -29,8 +30,11 @@ export class ThreadHandles {
   }
 
   /** A thread from the store, or a new one. Writes nothing, except that calls were found to be lost. */
-  async open(threadId: string = this.#context.generateId()): Promise<AgentThread> {
-    const { thread, log } = await this.#open(threadId);
+  async open(
+    threadId: string = this.#context.generateId(),
+    parent?: ParentCall,
+  ): Promise<AgentThread> {
+    const { thread, log } = await this.#open(threadId, parent);
     const { head } = log.state;
     const isLost = head.calls.some(({ status }) => status === 'started');
     /* A process that can't or may not write can still read the thread. */
@@ -78,13 +82,16 @@ export class ThreadHandles {
     );
   }
 
-  async #open(threadId: string): Promise<{ thread: AgentThread; log: ThreadLog }> {
+  async #open(
+    threadId: string,
+    parent?: ParentCall,
+  ): Promise<{ thread: AgentThread; log: ThreadLog }> {
     refuseThreadId(threadId);
     const { now, events, name } = this.#context;
     const log = new ThreadLog(threadId, {
       store: this.#store,
       now,
-      agent: name,
+      origin: { ...(name === undefined ? {} : { agent: name }), ...(parent && { parent }) },
       refuse: (state) => refuseOtherAgent(state, name),
       onAppended: (_id, appended) => events.emit(log.state, appended),
       onCommitted: this.#onCommitted,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { plainCopy } from './plain-copy.ts';
-import { type ToolCall, toolCallSchema } from './tool-call.ts';
+import { requestPathSchema, type ToolCall, toolCallSchema } from './tool-call.ts';
 
 /** A request for a person's approval, as plain JSON: the form in which it is logged and sent. */
 export const approvalRequestSchema = z.strictObject({
@@ -16,6 +16,11 @@ export const approvalRequestSchema = z.strictObject({
   reason: z.string().optional(),
   /** The call that will run, with exactly this input. Absent if the request is not about a call. */
   toolCall: toolCallSchema.optional(),
+  /**
+   * Set if an agent asks that works on a call of this thread's agent: the calls that lead to it, outermost first. `toolCall` is that
+   * agent's own call.
+   */
+  path: requestPathSchema.optional(),
   /** Who the agent is working for: the `principal` of the latest message. Any JSON, as the app passed it. */
   requestedBy: z.unknown().optional(),
   /** SHA-256 of everything that the request shows, as base64url. It is checked again before the call runs. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { toolCallSchema } from './tool-call.ts';
+import { requestPathSchema, toolCallSchema } from './tool-call.ts';
 
 /** An option of a question. Answers refer to it by `id`. */
 const questionOptionSchema = z.strictObject({
@@ -48,6 +48,11 @@ export const questionRequestSchema = z.strictObject({
   dismissAnswer: z.array(questionAnswerSchema).optional(),
   /** The call that asks. */
   toolCall: toolCallSchema.optional(),
+  /**
+   * Set if an agent asks that works on a call of this thread's agent: the calls that lead to it, outermost first. `toolCall` is that
+   * agent's own call.
+   */
+  path: requestPathSchema.optional(),
   /** Who the agent is working for: the `principal` of the latest message. Any JSON, as the app passed it. */
   requestedBy: z.unknown().optional(),
   /** When the question was asked, in milliseconds since 1970. */

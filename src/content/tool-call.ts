@@ -67,6 +67,9 @@ export interface CallPlace {
   index: number;
 }
 
+/** The agent that works on a call, and the thread in which it does. */
+export const workingAgentSchema = z.strictObject({ name: z.string(), threadId: z.string() });
+
 /** The statuses of a call that has no outcome yet. */
 export const openCallStatuses = [
   'proposed',
@@ -104,6 +107,10 @@ export const toolCallRecordSchema = toolCallSchema.extend({
   recoverAt: z.number().optional(),
   /** When the result of a deferred call is overdue, in milliseconds since 1970. The call fails when the thread next resumes. */
   expiresAt: z.number().optional(),
+  /** The agent that works on it, and the thread in which it does. */
+  agent: workingAgentSchema.optional(),
+  /** When a call that an agent works on is resumed, in milliseconds since 1970, 0 for immediately. Absent: once people have answered. */
+  resumeAt: z.number().optional(),
   /** How it ended. Absent while it is open. */
   outcome: toolCallOutcomeSchema.optional(),
 });
@@ -126,3 +133,15 @@ export type ToolCallRecord<CALL extends ToolCall = ToolCall> = Omit<
   );
 
 type UncheckedStatus = 'proposed' | 'failed' | 'denied' | 'forwarded';
+
+/** The calls that lead from a thread's agent to the agent that asks, outermost first. */
+export const requestPathSchema = z
+  .array(
+    z.strictObject({
+      /** The name of the agent that works on the call. */
+      agent: z.string(),
+      toolCallId: z.string(),
+      toolName: z.string(),
+    }),
+  )
+  .min(1);

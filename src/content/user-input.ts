@@ -31,3 +31,15 @@ export type UserInputRequestContent<CALL extends ToolCall = ToolCall> =
   | QuestionRequestContent;
 /** A person's answer to an approval request or a question. */
 export type UserInputResponseContent = z.infer<typeof userInputResponseSchema>;
+
+/** An answer that somebody wants to give. */
+export interface AskedAnswer {
+  /** The sender of the answer, as authenticated by the app. */
+  principal: unknown;
+  /** The channel it came through. */
+  channel: string | undefined;
+  /** The request, as stored in the log. */
+  request: UserInputRequestContent;
+  /** The answer. */
+  response: UserInputResponseContent;
+}

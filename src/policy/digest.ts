@@ -32,9 +32,11 @@ export function requestDigest(
   const values = [...bound, ...called].map((value) => JSON.stringify(value ?? null));
   const input = toolCall === undefined ? 'null' : canonicalize(toolCall.input);
   const requester = requestedBy === undefined ? 'null' : canonicalize(requestedBy);
-  const keyed = request.key === undefined ? '' : `,${JSON.stringify(request.key)}`;
+  /* Left out of a request that has neither, whose digest stays what it was in older versions. */
+  const { key, path } = request;
+  const more = (key ?? path) === undefined ? '' : `,${canonicalize([key ?? null, path ?? null])}`;
   return sha256(
-    `holdpoint/approval-request/v1\0[${values.join(',')},${input},${requester}${keyed}]`,
+    `holdpoint/approval-request/v1\0[${values.join(',')},${input},${requester}${more}]`,
   );
 }
 

@@ -1,22 +1,25 @@
 import { applyEvents } from './apply/apply-event.ts';
 import { draftOf, type HeadDraft, headOf } from './apply/head-draft.ts';
-import type { ThreadEvent } from './thread-event.ts';
+import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
 import type { ThreadHead, ThreadState } from './thread-state.ts';
+
+/** Whose a thread is: the name of its agent, and the call that the agent works on in it. */
+export type ThreadOrigin = Pick<ThreadEventOf<'thread-created'>, 'agent' | 'parent'>;
 
 /** Events that may be appended to a thread, and the head that the thread would then have. The thread itself does not change. */
 export class Proposal {
   /** The thread as it is stored. */
   readonly state: Readonly<ThreadState>;
-  readonly #agent: string | undefined;
+  readonly #origin: ThreadOrigin;
   readonly #events: ThreadEvent[] = [];
   #head: ThreadHead;
   /** Set while events have been added that `#head` does not have. */
   #draft: HeadDraft | undefined;
 
-  /** A thread that is new will belong to the agent named `agent`. */
-  constructor(state: ThreadState, agent?: string) {
+  /** A new thread will have this origin. */
+  constructor(state: ThreadState, origin: ThreadOrigin = {}) {
     this.state = state;
-    this.#agent = agent;
+    this.#origin = origin;
     this.#head = state.head;
   }
 
@@ -38,8 +41,7 @@ export class Proposal {
     this.#draft ??= draftOf(this.#head, this.state.endedRequests);
     const { threadId } = this.state;
     if (!this.#draft.head.created) {
-      const owner = this.#agent === undefined ? {} : { agent: this.#agent };
-      events.unshift({ type: 'thread-created', at: first.at, threadId, ...owner });
+      events.unshift({ type: 'thread-created', at: first.at, threadId, ...this.#origin });
     }
     applyEvents(this.#draft, events);
     this.#events.push(...events);

@@ -1,6 +1,6 @@
 import type { JSONValue, ModelMessage } from 'ai';
 import { z } from 'zod';
-import { toolCallOutcomeSchema } from '../content/tool-call.ts';
+import { toolCallOutcomeSchema, workingAgentSchema } from '../content/tool-call.ts';
 import { userInputRequestSchema, userInputResponseSchema } from '../content/user-input.ts';
 
 /**
@@ -35,6 +35,13 @@ const usageSchema = z.strictObject({
   outputTokens: z.number().optional(),
   totalTokens: z.number().optional(),
 });
+const parentSchema = z.strictObject({
+  /** The thread of the call. */
+  threadId: z.string(),
+  toolCallId: z.string(),
+  /** The names of the agents above, outermost first; `null` for one without a name. */
+  agents: z.array(z.string().nullable()),
+});
 const always = { at: z.number() };
 const place = { step: z.int(), index: z.int() };
 /* Additional data by provider: the AI SDK's `ProviderMetadata`. */
@@ -59,12 +66,16 @@ const stepMetadataSchema = z.strictObject({
  * identified by its place, `step` and `index`, because models repeat tool call ids.
  */
 export const threadEventSchema = z.discriminatedUnion('type', [
-  /** The first event of every thread. `agent` is the name of the agent that the thread belongs to. */
+  /**
+   * The first event of every thread. `agent` is the name of the agent that the thread belongs to. `parent` is set for a thread in which
+   * that agent works on a call of another agent.
+   */
   z.strictObject({
     type: z.literal('thread-created'),
     ...always,
     threadId: z.string(),
     agent: z.string().optional(),
+    parent: parentSchema.optional(),
   }),
   /** From now on the thread belongs to the agent with this name; if absent, to agents without a name. */
   z.strictObject({ type: z.literal('agent-changed'), ...always, agent: z.string().optional() }),
@@ -128,8 +139,8 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     continues: z.literal(true).optional(),
   }),
   /**
-   * A person is asked something: about the call at `place`, which waits for the answer; by the tool of the call at `beside`, during that
-   * call; by the `step` of a custom agent, whose next step waits for the answer; or about something that is none of these. `request` does not repeat the call. `replyTo` is the address at which the tool receives
+   * A person is asked something: about the call at `place`, which waits for the answer; during the call at `beside`, by its tool or by
+   * the agent that works on it; by the `step` of a custom agent, whose next step waits for the answer; or about something that is none of these. `request` does not repeat the call. `replyTo` is the address at which the tool receives
    * the answer, and is never shown to people. `traceparent` is the span of the request, if it was traced; spans that follow, even days
    * later, link to it.
    */
@@ -166,14 +177,23 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     cause: z.enum(['expired', 'cancelled', 'invalidated']),
     reason: z.string().optional(),
   }),
-  /** `execute` is about to be called; durable before it is. A second one for the same place is a new attempt. */
+  /**
+   * `execute` is about to be called; durable before it is. A second one for the same place is a new attempt, or resumes a call that an
+   * agent works on.
+   */
   z.strictObject({ type: z.literal('call-started'), ...always, ...place }),
-  /** The call continues outside. Its result is delivered later, before `expiresAt` if set, in milliseconds since 1970. */
+  /**
+   * The call continues outside. Its result is delivered later, before `expiresAt` if set, in milliseconds since 1970. With `agent`, that
+   * agent works on it in its own thread, and waits; the call is resumed when the agent has received an answer, and at `resumeAt`, in
+   * milliseconds since 1970, 0 for immediately.
+   */
   z.strictObject({
     type: z.literal('call-deferred'),
     ...always,
     ...place,
     expiresAt: z.number().optional(),
+    agent: workingAgentSchema.optional(),
+    resumeAt: z.number().optional(),
   }),
   /**
    * The run that started the call has ended or died, and the outcome is unknown: the call is indeterminate. At `recoverAt`, in milliseconds
@@ -225,6 +245,8 @@ export type ThreadEvent = z.infer<typeof threadEventSchema>;
 export type ThreadEventType = ThreadEvent['type'];
 /** The thread event of a type. */
 export type ThreadEventOf<TYPE extends ThreadEventType> = Extract<ThreadEvent, { type: TYPE }>;
+/** The call of another agent that a thread's agent works on. */
+export type ParentCall = z.infer<typeof parentSchema>;
 /** What a provider returned with a step besides the assistant message. */
 export type StepMetadata = z.infer<typeof stepMetadataSchema>;
 /** A source that a model cited, as in the AI SDK. */

@@ -2,7 +2,7 @@ import { HoldpointError } from '../errors.ts';
 import { appendOnce, isConflict } from './append-once.ts';
 import { adopt, applyEntry } from './apply/apply-entry.ts';
 import { type EntryContent, readEntry, verifyEntry, writeEntry } from './log-entry.ts';
-import { Proposal } from './proposal.ts';
+import { Proposal, type ThreadOrigin } from './proposal.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import { emptyThread, lastHash, type ThreadHead, type ThreadState } from './thread-state.ts';
 import { summaryOf } from './thread-status.ts';
@@ -13,8 +13,8 @@ import { traceAppend } from './tracing/trace-operations.ts';
 export interface ThreadLogOptions {
   store: ThreadStore;
   now: () => number;
-  /** The name of the agent that a new thread belongs to. */
-  agent: string | undefined;
+  /** The origin of a new thread. */
+  origin: ThreadOrigin;
   /** Throws for a thread that belongs to another agent. */
   refuse: (state: Readonly<ThreadState>) => void;
   /** Called once events are durable and applied. */
@@ -69,7 +69,7 @@ export class ThreadLog {
   async commitFact(decide: (proposal: Proposal) => void): Promise<readonly ThreadEvent[]> {
     return this.#inTurn(async () => {
       for (;;) {
-        const proposal = new Proposal(this.state, this.#options.agent);
+        const proposal = new Proposal(this.state, this.#options.origin);
         decide(proposal);
         if (proposal.events.length === 0) {
           await this.#checkEnd();

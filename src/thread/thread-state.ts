@@ -1,8 +1,7 @@
 import type { ModelMessage } from 'ai';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
-import type { QuestionRequestContent, QuestionResponseContent } from '../content/question.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
-import type { ThreadEvent } from './thread-event.ts';
+import type { ParentCall, ThreadEvent } from './thread-event.ts';
 
 /** Why the latest runs failed. */
 export interface RunFailure {
@@ -36,12 +35,14 @@ export interface EndedRequest extends OpenRequest {
   cause?: 'expired' | 'cancelled' | 'invalidated';
 }
 
-/** An answer that a tool asked for during its call, and may not have received. */
+/** An answer that a tool, or an agent, asked for during its call, and may not have received. */
 export interface UnsentAnswer {
-  request: QuestionRequestContent;
-  response: QuestionResponseContent;
+  request: UserInputRequest;
+  response: UserInputResponseContent;
   beside: CallPlace;
   replyTo?: unknown;
+  principal?: unknown;
+  channel?: string | undefined;
 }
 
 /** The fields of a head to restore if a message without a reply is retracted. */
@@ -62,6 +63,8 @@ export interface ThreadHead {
   created: boolean;
   /** The name of the agent that the thread belongs to. */
   agent: string | undefined;
+  /** The call that the agent works on in this thread. */
+  parent: ParentCall | undefined;
   /** The principal of the latest message. */
   requestedBy: unknown;
   /** How many steps have finished. */
@@ -121,6 +124,7 @@ export function emptyThread(threadId: string): ThreadState {
     head: {
       created: false,
       agent: undefined,
+      parent: undefined,
       requestedBy: undefined,
       steps: 0,
       progress: undefined,
@@ -187,9 +191,22 @@ export function dueCalls({ calls }: ThreadHead): ToolCallRecord[] {
   return own.length === 0 && open.length === approved.length ? approved : own;
 }
 
-/** Whether a run would have work now: an approved call that can proceed, an answer to send to its tool, or the model to call. */
+/** Whether a call that an agent works on can be resumed. Without a time, only one that is to be resumed immediately. */
+export function isResumable({ status, resumeAt = Infinity }: ToolCallRecord, now = 0): boolean {
+  return status === 'deferred' && resumeAt <= now;
+}
+
+/**
+ * Whether a run would have work now: an approved call that can proceed, a call to resume, an answer to send to its tool, or the model to
+ * call.
+ */
 export function needsRun(head: ThreadHead): boolean {
-  return isModelDue(head) || dueCalls(head).length > 0 || head.unsentAnswers.length > 0;
+  return (
+    isModelDue(head) ||
+    dueCalls(head).length > 0 ||
+    head.unsentAnswers.length > 0 ||
+    head.calls.some((call) => isResumable(call))
+  );
 }
 
 /** Whether two places are the same call. */

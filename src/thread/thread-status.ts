@@ -33,7 +33,12 @@ export function nextDeadlineOf(head: ThreadHead): number | undefined {
   const lost = head.calls.filter(isUnfinished);
   if (head.run !== undefined) deadlines.push(head.run.leaseUntil);
   else if (lost.length > 0) deadlines.push(...lost.flatMap(({ recoverAt }) => recoverAt ?? []));
-  else if (needsRun(head) && !head.isOutOfSteps) deadlines.push(...runDue(head.failure));
+  else {
+    const [runAt] = runDue(head.failure);
+    const resumed = deferred.flatMap(({ resumeAt }) => resumeAt ?? []);
+    if (needsRun(head) && !head.isOutOfSteps) resumed.push(0);
+    if (runAt !== undefined) deadlines.push(...resumed.map((at) => Math.max(at, runAt)));
+  }
   return deadlines.length === 0 ? undefined : Math.min(...deadlines);
 }
 

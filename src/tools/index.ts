@@ -3,6 +3,7 @@ import { askUserQuestion } from './ask-user-question.ts';
 import { askQuestion } from './interaction-tools.ts';
 import { userChoice } from './user-choice.ts';
 
+export { type AgentPrompt, agentTool, type AgentToolOptions } from './agent-tool.ts';
 export {
   type AskUserQuestionRequest,
   askUserQuestion,

@@ -96,7 +96,7 @@ test('a head that was read stays as it was when its events are appended', async 
   const log = new ThreadLog('t', {
     store: memoryStore(),
     now: () => at,
-    agent: undefined,
+    origin: {},
     refuse: () => {},
     onAppended: () => {},
   });

@@ -4,6 +4,8 @@ import { errorText } from '../../content/error-text.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import { jsonCopy, toJson } from '../../thread/tagged-json.ts';
+import type { Proposal } from '../../thread/proposal.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
 /**
@@ -37,8 +39,10 @@ const jsonSchema = z.custom<JSONValue>((value) => value !== undefined);
 export type Execution =
   | { type: 'ended'; outcome: ToolCallOutcome }
   | { type: 'deferred'; expiresAfterMs?: number }
-  /** It ignored its time limit, and its outcome is unknown. */
-  | { type: 'lost' };
+  /** Its outcome is unknown: it ignored its time limit, or its agent could not be reached. */
+  | { type: 'lost' }
+  /** An agent works on it, and waits: `events` records that. */
+  | { type: 'delegated'; events: (proposal: Proposal, at: number) => ThreadEvent[] };
 
 /**
  * A preliminary result of a tool that is a generator, as in the AI SDK's streams. Provisional: it is never recorded, and the next one or
@@ -93,7 +97,7 @@ export async function executeCall(
       lastOf(tool.execute?.(input, executionOptions), onOutput),
     );
   } catch (error) {
-    return failed(errorText(error).slice(0, maximumErrorLength).toWellFormed());
+    return failed(errorText(error));
   }
   const deferral = deferralOf(output);
   if (deferral !== undefined) return { type: 'deferred', ...deferral };
@@ -101,14 +105,18 @@ export async function executeCall(
 }
 
 /** The result of a call whose start was recorded too late: it was certainly not run. */
-export async function notRun(): Promise<Execution> {
+export async function notRun({ delegation }: ToolDefinition): Promise<Execution> {
+  /* Its agent may have worked on it before. */
+  if (delegation !== undefined) return { type: 'lost' };
   return failed(
     'Not run: recording the start took longer than the lease of the run. Nothing has happened.',
   );
 }
 
-function failed(error: string): Execution {
-  return { type: 'ended', outcome: { status: 'failed', error } };
+/** The execution of a call that failed. The error is cut to a length that every provider accepts. */
+export function failed(error: string): Execution {
+  const text = error.slice(0, maximumErrorLength).toWellFormed();
+  return { type: 'ended', outcome: { status: 'failed', error: text } };
 }
 
 /** The outcome of a call that succeeded, here or elsewhere. */

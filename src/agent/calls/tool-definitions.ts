@@ -3,9 +3,16 @@ import type { CallPlace } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { definitionDigest } from '../../policy/digest.ts';
+import { callAt } from '../../thread/find-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { dueCalls, type ThreadState } from '../../thread/thread-state.ts';
+import {
+  dueCalls,
+  isResumable,
+  type ThreadHead,
+  type ThreadState,
+} from '../../thread/thread-state.ts';
 import { type AnswerReceiver, answerReceiverOf } from './answer-receiver.ts';
+import { type Delegation, delegationOf } from './delegation.ts';
 import type { Runner } from './make-request.ts';
 import { type Asking, askingOf } from './question-call.ts';
 
@@ -20,6 +27,8 @@ export interface ToolDefinition {
   asking: Asking | undefined;
   /** How answers reach it, if it asks questions during its calls. */
   answering: AnswerReceiver | undefined;
+  /** How its calls are delegated, if it is an agent. */
+  delegation: Delegation | undefined;
   /** The context for `execute` and for rules, validated. */
   context: unknown;
   /** SHA-256 of the definition, to which the approval of a call is bound. */
@@ -47,6 +56,22 @@ export function startEvent(
 ): ThreadEvent {
   const type = tool.execute === undefined ? 'call-deferred' : 'call-started';
   return { type, at, step, index };
+}
+
+/** The events that resume the delegated calls that are due by `now`. */
+export function resumeEvents(
+  { calls }: ThreadHead,
+  tools: ToolDefinitions,
+  { at, until = at }: { at: number; until?: number },
+): ThreadEvent[] {
+  return calls.flatMap((call) => {
+    const isDue =
+      call.status === 'deferred' &&
+      call.agent !== undefined &&
+      (call.resumeAt ?? Infinity) <= until;
+    const definition = isDue ? tools.get(call.toolName) : undefined;
+    return definition?.delegation === undefined ? [] : [startEvent(definition, call, at)];
+  });
 }
 
 /** Whether the provider runs the calls of a tool, and never this agent. */
@@ -109,6 +134,7 @@ async function defineTool(name: string, tool: Tool, given: unknown): Promise<Too
     modelTool: forModel(tool, description, ready),
     asking: askingOf(tool),
     answering: answerReceiverOf(tool),
+    delegation: delegationOf(tool),
     context,
     digest: await definitionDigest({ ...identity, version: tool.metadata?.['version'] }),
   };
@@ -169,9 +195,15 @@ export function refuseMissingTools(
   if (call !== undefined) {
     throw missing(threadId, call.toolName, `Call ${call.toolCallId} was approved and not run`);
   }
-  for (const { request } of head.unsentAnswers) {
-    const { toolName = '' } = request.toolCall ?? {};
+  for (const { request, beside } of head.unsentAnswers) {
+    const { toolName = '' } = callAt(head, beside) ?? {};
     if (!tools.has(toolName)) throw missingTool(request, toolName);
+  }
+  const resumed = head.calls.find(
+    (each) => isResumable(each) && tools.get(each.toolName)?.delegation === undefined,
+  );
+  if (resumed !== undefined) {
+    throw missing(threadId, resumed.toolName, `Call ${resumed.toolCallId} can't be resumed`);
   }
 }
 

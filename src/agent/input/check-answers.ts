@@ -1,8 +1,13 @@
+import type { ToolSet } from 'ai';
 import { type ApprovalResponseContent, withAnswers } from '../../content/approval.ts';
 import { whyNotAnswer } from '../../content/check-answer.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
-import type { UserInputResponseContent } from '../../content/user-input.ts';
+import type {
+  AskedAnswer,
+  UserInputRequest,
+  UserInputResponseContent,
+} from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
 import {
@@ -11,8 +16,10 @@ import {
   type OpenRequest,
   type ThreadState,
 } from '../../thread/thread-state.ts';
+import { callAt } from '../../thread/find-call.ts';
+import { delegatedCall, delegationFor } from '../calls/delegation.ts';
 import type { ParsedInput } from './parse-input.ts';
-import type { MayAnswer } from './run-input.ts';
+import type { AnswerOptions, MayAnswer } from './run-input.ts';
 
 /** A new answer, and the request it answers. */
 export interface NewAnswer {
@@ -145,31 +152,49 @@ function refuseNoAnswer(request: QuestionRequestContent, answer: QuestionRespons
 }
 
 /**
- * Asks `mayAnswer` about each answer to an open request, and notes the requests in the input: an answer to one that opens later is
- * refused. Throws `not-allowed` for the first refused answer, or what `mayAnswer` throws.
+ * Asks `mayAnswer` about each answer to an open request; for a request of another agent, that agent checks the answer too. Notes the
+ * requests in the input: an answer to one that opens later is refused. Throws `not-allowed` for the first refused answer, or what
+ * `mayAnswer` or the other agent throws.
  */
 export async function withAllowedAnswers(
-  mayAnswer: MayAnswer | undefined,
+  { mayAnswer, tools }: Answering,
   { head, threadId }: Readonly<ThreadState>,
   input: ParsedInput,
 ): Promise<ParsedInput> {
-  if (mayAnswer === undefined || input.answers.length === 0) return input;
-  const open = new Map(head.openRequests.map(({ request }) => [request.requestId, request]));
+  const isAsked = mayAnswer !== undefined || head.openRequests.some(({ request }) => request.path);
+  if (!isAsked || input.answers.length === 0) return input;
+  const open = new Map(head.openRequests.map((each) => [each.request.requestId, each]));
   const allowedRequests = new Set<string>();
   for (const response of input.answers) {
     const { requestId } = response;
     const stored = open.get(requestId);
     if (stored === undefined) continue;
-    const request =
-      stored.type === 'approval-request' ? withAnswers(stored) : structuredClone(stored);
-    const { principal, channel } = input.by;
-    const asked = { principal: plainCopy(principal), channel, request };
+    const call = stored.request.path && callAt(head, stored.beside);
+    const delegation = call && delegationFor(tools, call);
+    const asked = (): AskedAnswer => askedAnswer(stored.request, response, input.by);
     /* Without types it may return anything. */
-    const answer: unknown = await mayAnswer({ ...asked, response: structuredClone(response) });
+    const answer: unknown = mayAnswer === undefined || (await mayAnswer(asked()));
     if (answer !== true) throw refused(threadId, requestId);
+    if (call !== undefined) await delegation?.check(delegatedCall(threadId, call), asked());
     allowedRequests.add(requestId);
   }
   return { ...input, allowedRequests };
+}
+
+/** What decides on answers. */
+interface Answering {
+  mayAnswer: MayAnswer | undefined;
+  tools: ToolSet;
+}
+
+function askedAnswer(
+  stored: UserInputRequest,
+  response: UserInputResponseContent,
+  { principal, channel }: AnswerOptions,
+): AskedAnswer {
+  const request =
+    stored.type === 'approval-request' ? withAnswers(stored) : structuredClone(stored);
+  return { principal: plainCopy(principal), channel, request, response: structuredClone(response) };
 }
 
 function refused(threadId: string, requestId: string): HoldpointError {

@@ -1,8 +1,5 @@
 import type { ModelMessage } from 'ai';
-import type {
-  UserInputRequestContent,
-  UserInputResponseContent,
-} from '../../content/user-input.ts';
+import type { AskedAnswer, UserInputResponseContent } from '../../content/user-input.ts';
 
 /** The input of a run: text, messages, answers, or several of these. `[]` resumes the thread. */
 export type RunInput = InputItem | readonly InputItem[];
@@ -34,13 +31,4 @@ export interface AnswerOptions {
  * @example
  * mayAnswer: ({ principal, request }) => isOwner(principal) || request.type === 'question-request'
  */
-export type MayAnswer = (asked: {
-  /** The sender of the answer, as authenticated by the app. */
-  principal: unknown;
-  /** The channel it came through. */
-  channel: string | undefined;
-  /** The request, as stored in the log. */
-  request: UserInputRequestContent;
-  /** The answer. */
-  response: UserInputResponseContent;
-}) => boolean | PromiseLike<boolean>;
+export type MayAnswer = (asked: AskedAnswer) => boolean | PromiseLike<boolean>;

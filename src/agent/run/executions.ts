@@ -4,6 +4,7 @@ import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { traceCall } from '../../thread/tracing/trace-operations.ts';
 import { firstMessages } from '../calls/decide-calls.ts';
+import type { DelegatedWork } from '../calls/delegation.ts';
 import {
   executeCall,
   type Execution,
@@ -24,6 +25,9 @@ interface ExecutionSetting {
   lease: Lease;
   /** Aborts when the run ends early. */
   signal: AbortSignal;
+  /** Whether a person stopped the run, and not the app or a time limit. */
+  isStopped: () => boolean;
+  runtimeContext: unknown;
   onPreliminary: ((result: PreliminaryResult) => void) | undefined;
 }
 
@@ -74,7 +78,9 @@ export class Executions {
       const { step, index, attempts } = each.call;
       const attempt = { step, index, attempt: attempts };
       this.#running.add(attempt);
-      const execution = isTooLate ? notRun() : this.#executeInTime(each, attempt, messages);
+      const execution = isTooLate
+        ? notRun(each.definition)
+        : this.#executeInTime(each, attempt, messages);
       void execution.then((result) => this.#finish({ attempt, execution: result }));
     }
   }
@@ -156,9 +162,23 @@ export class Executions {
     const { log, onPreliminary } = this.#setting;
     const { threadId } = log.state;
     const traced = { call, description: definition.tool.description };
-    const around = async (work: () => Promise<unknown>): Promise<unknown> =>
+    const around = async <RESULT>(work: () => Promise<RESULT>): Promise<RESULT> =>
       traceCall(log.state, traced, work);
+    const { delegation } = definition;
+    if (delegation !== undefined) {
+      const work = this.#delegatedWork(threadId, signal);
+      return around(async () => delegation.work(definition.tool, call, work));
+    }
     return executeCall(definition, call, { threadId, messages, signal, onPreliminary, around });
+  }
+
+  #delegatedWork(threadId: string, signal: AbortSignal): DelegatedWork {
+    const { log, runtimeContext, isStopped, signal: ofRun } = this.#setting;
+    const { parent, requestedBy: principal } = log.state.head;
+    const agents = [...(parent?.agents ?? []), this.#context.name ?? null];
+    /* A call over its own time limit fails, and so does one that a person stopped. */
+    const isResumedLater = (): boolean => ofRun.aborted && !isStopped();
+    return { threadId, agents, principal, runtimeContext, signal, isResumedLater };
   }
 
   /** Stops waiting for a call that ignores its time limit: what it returns afterwards is late. */

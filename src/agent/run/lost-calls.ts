@@ -55,8 +55,7 @@ export function lostEvent(
 ): ThreadEvent {
   const { step, index } = call;
   const isRecoverable =
-    recoveryOf(context.toolRecovery, call).reconcile !== undefined ||
-    mayStartAgain(context.toolRecovery, call);
+    recoveryOf(context.toolRecovery, call).reconcile !== undefined || mayStartAgain(context, call);
   return { type: 'call-lost', at, step, index, ...(isRecoverable ? { recoverAt } : {}) };
 }
 

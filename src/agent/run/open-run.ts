@@ -17,7 +17,8 @@ import {
   eventsOfApproved,
 } from '../calls/check-approved.ts';
 import { decisionInput } from '../calls/decide-calls.ts';
-import type { ToolDefinitions } from '../calls/tool-definitions.ts';
+import { cancelDelegated } from '../calls/cancel-delegated.ts';
+import { resumeEvents, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { acceptInput } from '../input/accept-input.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
 import type { AgentContext } from './agent-context.ts';
@@ -82,7 +83,8 @@ export class RunOpening {
 
   /** Records the input, and takes the thread if there is work that no other run does. */
   async #take(input: ParsedInput, isTooEarly: () => boolean): Promise<readonly ThreadEvent[]> {
-    const { log, lease, signal } = this.#setting;
+    const { log, tools, lease, signal } = this.#setting;
+    await cancelDelegated(log, this.#context.tools, (proposal) => this.#accept(proposal, input));
     const { revision } = log;
     const expected = new Proposal(log.state);
     if (input.answers.length > 0) this.#accept(expected, input);
@@ -94,7 +96,11 @@ export class RunOpening {
       const isCurrent = log.revision === revision;
       const now = this.#context.now();
       const found = isCurrent ? checked : { ...checked, restarts: [] };
-      const opening = openingEvents(proposal.head, found, now);
+      const resumes = resumeEvents(proposal.head, tools, {
+        at: now,
+        until: this.#resumeUntil(input),
+      });
+      const opening = openingEvents(proposal.head, { ...found, resumes }, now);
       if (opening === undefined && isCurrent && !signal.aborted) {
         const failed = { at: now, hash: lastHash(proposal.state) };
         proposal.add(...failedRecoveries(this.#context, proposal.head, failed));
@@ -122,6 +128,13 @@ export class RunOpening {
     acceptInput(proposal, input, { tools, now: this.#context.now(), whilePending });
   }
 
+  /** The time by which delegated calls must be due: an app that resumes the thread has all of them checked. */
+  #resumeUntil({ messages, answers }: ParsedInput): number {
+    const isResumed = messages.length + answers.length === 0;
+    const isScheduled = this.#setting.options.onlyWhenDue === true;
+    return isResumed && !isScheduled ? Infinity : this.#context.now();
+  }
+
   /** Whether a scheduler woke before the time in the log. */
   #isTooEarly(): boolean {
     const { log, options } = this.#setting;
@@ -136,11 +149,11 @@ export class RunOpening {
  */
 function openingEvents(
   head: ThreadHead,
-  { restarts, starts }: Checked,
+  { restarts, starts, resumes }: Checked & { resumes: readonly ThreadEvent[] },
   now: number,
 ): readonly ThreadEvent[] | undefined {
   const lost = head.calls.filter(isUnfinished);
-  const isWanted = restarts.length > 0 || needsRun(head);
+  const isWanted = restarts.length + resumes.length > 0 || needsRun(head);
   if (isRunning(head, now) || restarts.length !== lost.length || !isWanted) return undefined;
-  return [...restarts, ...eventsOfApproved(head, starts)];
+  return [...restarts, ...resumes, ...eventsOfApproved(head, starts)];
 }

@@ -80,6 +80,7 @@ function resultEvents(
       return call.status === 'started' ? [lostEvent(context, call, at, at + context.leaseMs)] : [];
     }
     if (call.status === 'deferred') return [];
+    if (execution.type === 'delegated') return execution.events(proposal, at);
     const { expiresAfterMs } = execution;
     const expiry = expiresAfterMs === undefined ? {} : { expiresAt: at + expiresAfterMs };
     return [{ type: 'call-deferred', at, step, index, ...expiry }];

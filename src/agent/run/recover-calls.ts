@@ -43,6 +43,7 @@ async function reconcileCall(
   { call, head }: { call: ToolCallRecord; head: ThreadHead },
 ): Promise<ThreadEvent[]> {
   const { step, index, toolName } = call;
+  if (tools.get(toolName)?.delegation !== undefined) return [];
   const outcome = await askTool(recoveryOf(context.toolRecovery, call), call);
   const place = { at: context.now(), step, index };
   if (outcome === undefined)
@@ -72,8 +73,8 @@ async function askTool(
 }
 
 /**
- * The starts of the lost calls that may be restarted: their tool is idempotent, attempts are left, and what was approved is still what
- * would run; or the rules still let it run without approval.
+ * The starts of the lost calls that may be restarted: their agent resumes them; or their tool is idempotent, attempts are left, and what
+ * was approved is still what would run, or the rules still let it run without approval.
  */
 export async function restartsOf(
   context: AgentContext,
@@ -81,13 +82,13 @@ export async function restartsOf(
   state: Readonly<ThreadState>,
 ): Promise<ThreadEvent[]> {
   const calls = state.head.calls.filter(
-    (call) =>
-      isLost(call) &&
-      decisions.tools.has(call.toolName) &&
-      mayStartAgain(context.toolRecovery, call),
+    (call) => isLost(call) && decisions.tools.has(call.toolName) && mayStartAgain(context, call),
   );
   const events = await Promise.all(
     calls.map(async (call): Promise<ThreadEvent[]> => {
+      const definition = decisions.tools.get(call.toolName);
+      if (definition?.delegation !== undefined)
+        return [startEvent(definition, call, decisions.now())];
       const request = state.endedRequests.get(call.requestId ?? '')?.request;
       return request?.type === 'approval-request'
         ? checkApproved(decisions, { call, request })

@@ -3,11 +3,15 @@ import { unlessAborted } from '../../content/until-aborted.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { isModelDue } from '../../thread/thread-state.ts';
+import { isModelDue, type ThreadHead } from '../../thread/thread-state.ts';
 import { checkApprovedCalls, eventsOfApproved } from '../calls/check-approved.ts';
 import { type DecisionInput, decisionInput } from '../calls/decide-calls.ts';
 import type { PreliminaryResult } from '../calls/execute-call.ts';
-import { refuseMissingTools, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import {
+  refuseMissingTools,
+  resumeEvents,
+  type ToolDefinitions,
+} from '../calls/tool-definitions.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
 import type { DeltaReceiver } from '../model/streaming-model.ts';
 import type { AgentContext } from './agent-context.ts';
@@ -61,7 +65,12 @@ export class Run {
     const { signal } = this.#signal;
     const working = { log, tools, lease: this.#lease, signal };
     this.#opening = new RunOpening(context, { ...working, options, onEvents });
-    this.#executions = new Executions(context, { ...working, onPreliminary });
+    this.#executions = new Executions(context, {
+      ...working,
+      isStopped: () => this.#signal.isStop(signal.reason),
+      runtimeContext: options.runtimeContext,
+      onPreliminary,
+    });
   }
 
   /** Performs the run to its end. */
@@ -158,15 +167,20 @@ export class Run {
     return true;
   }
 
-  /** Starts the approved calls that pass a last check. */
+  /** Starts the approved calls that pass a last check, and resumes the delegated calls that are due. */
   async #startApproved(): Promise<boolean> {
     const { state } = this.#log;
     this.#sendAnswers();
     const checking = checkApprovedCalls(this.#decisions(), state, state.head);
     const starts = await unlessAborted(checking, this.#signal.signal);
     if (starts === undefined) return true;
-    if (starts.size === 0) return false;
-    await this.#commit(({ head }) => eventsOfApproved(head, starts));
+    const resumes = ({ head }: { head: ThreadHead }): ThreadEvent[] =>
+      resumeEvents(head, this.#setting.tools, { at: this.#context.now() });
+    if (starts.size === 0 && resumes(state).length === 0) return false;
+    await this.#commit((proposal) => [
+      ...eventsOfApproved(proposal.head, starts),
+      ...resumes(proposal),
+    ]);
     return true;
   }
 

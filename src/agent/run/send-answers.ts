@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { errorText } from '../../content/error-text.ts';
-import { plainCopy } from '../../content/plain-copy.ts';
+import { plainCall, type ToolCallRecord } from '../../content/tool-call.ts';
+import { callAt } from '../../thread/find-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { UnsentAnswer, ThreadHead, ThreadState } from '../../thread/thread-state.ts';
 import { traceAnswerDelivery } from '../../thread/tracing/trace-operations.ts';
 import type { CallFailure, SendOptions } from '../calls/answer-receiver.ts';
 import { endEvents } from '../calls/close-requests.ts';
+import { delegatedCall } from '../calls/delegation.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 
 /** The result of sending an answer to its tool. */
@@ -52,10 +54,11 @@ export class AnswerSending {
     this.#stopUnneeded(state);
     for (const answer of state.head.unsentAnswers) {
       /* An agent that has the tool will send it. */
-      if (!this.#setting.tools.has(answer.request.toolCall?.toolName ?? '')) continue;
+      const call = callAt(state.head, answer.beside);
+      if (call === undefined || !this.#setting.tools.has(call.toolName)) continue;
       const { requestId } = answer.request;
       const isSent = this.#sent.some(({ answer: { request } }) => request.requestId === requestId);
-      if (!isSent && !this.#underway.has(requestId)) void this.#send(state, answer);
+      if (!isSent && !this.#underway.has(requestId)) void this.#send(state, answer, call);
     }
   }
 
@@ -81,7 +84,11 @@ export class AnswerSending {
     }
   }
 
-  async #send(state: Readonly<ThreadState>, answer: UnsentAnswer): Promise<void> {
+  async #send(
+    state: Readonly<ThreadState>,
+    answer: UnsentAnswer,
+    call: ToolCallRecord,
+  ): Promise<void> {
     const { tools, pull, wake } = this.#setting;
     const { requestId } = answer.request;
     const underway = new AbortController();
@@ -94,7 +101,8 @@ export class AnswerSending {
       await pull();
       this.#stopUnneeded(state);
     };
-    const deliver = async () => sendAnswer(tools, answer, { signal, refresh });
+    const deliver = async () =>
+      sendAnswer(tools, state.threadId, { answer, call }, { signal, refresh });
     const sent = await resultOf(answer, traceAnswerDelivery(state, answer, deliver));
     if (this.#underway.get(requestId) === underway) this.#underway.delete(requestId);
     const isCutOff = signal.aborted && sent.error !== undefined;
@@ -114,20 +122,26 @@ async function resultOf(
   }
 }
 
-/** Sends an answer through its tool's receiver. */
+/** Sends an answer to where the call is executed. */
 async function sendAnswer(
   tools: ToolDefinitions,
-  { request, response, replyTo }: UnsentAnswer,
+  threadId: string,
+  { answer, call }: { answer: UnsentAnswer; call: ToolCallRecord },
   options: SendOptions,
 ): Promise<CallFailure | undefined> {
-  const { toolCall } = request;
-  const answering = tools.get(toolCall?.toolName ?? '')?.answering;
-  if (answering === undefined || toolCall === undefined) {
-    throw new Error(`The tool '${toolCall?.toolName}' can't receive answers.`);
+  const { answering, delegation } = tools.get(call.toolName) ?? {};
+  const copy = structuredClone(answer);
+  const { request, response, replyTo } = copy;
+  if (delegation !== undefined && request.path !== undefined)
+    return delegation.send(delegatedCall(threadId, call), copy, options.signal);
+  const isQuestion = request.type === 'question-request' && response.type === 'question-response';
+  if (answering === undefined || !isQuestion) {
+    throw new Error(`The tool '${call.toolName}' can't receive answers.`);
   }
-  const call = { ...toolCall, input: plainCopy(toolCall.input) };
-  const copies = structuredClone({ request, response, replyTo });
-  return answering.deliver({ ...copies, call }, options);
+  return answering.deliver(
+    { request, response, replyTo, call: structuredClone(plainCall(call)) },
+    options,
+  );
 }
 
 /** The events that record sent answers, except those that are no longer pending. */

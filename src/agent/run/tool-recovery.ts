@@ -1,4 +1,6 @@
+import type { ToolSet } from 'ai';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
+import { delegationFor } from '../calls/delegation.ts';
 import type { DeliveredOutcome } from '../input/accept-outcome.ts';
 
 /** How a tool's calls are recovered when their process died. */
@@ -41,8 +43,11 @@ export function recoveryOf(
   return new Map(Object.entries(toolRecovery)).get(toolName) ?? {};
 }
 
-/** Whether a call may be restarted automatically. */
-export function mayStartAgain(toolRecovery: ToolRecoveries, call: ToolCallRecord): boolean {
+/** Whether a call may be restarted automatically. A delegated call is resumed: its agent's own thread says what has happened. */
+export function mayStartAgain(
+  { toolRecovery, tools }: { toolRecovery: ToolRecoveries; tools: ToolSet },
+  call: ToolCallRecord,
+): boolean {
   const { idempotent = false, maxAttempts = defaultAttempts } = recoveryOf(toolRecovery, call);
-  return idempotent && call.attempts < maxAttempts;
+  return delegationFor(tools, call) !== undefined || (idempotent && call.attempts < maxAttempts);
 }

@@ -9,9 +9,12 @@ import { toolParts } from './tool-result.ts';
 
 export function applyCallStarted(draft: HeadDraft, event: ThreadEventOf<'call-started'>): void {
   const { run } = draft.head;
-  const call = ownCallAt(draft, event, ['proposed', 'approved', 'started', 'indeterminate']);
+  const call = ownCallAt(draft, event, [...startableStatuses, 'deferred']);
   if (call.status === 'started' && call.runId === run?.runId) {
     throw tampered(event, 'this run has started the call already');
+  }
+  if (call.status === 'deferred' && call.agent === undefined) {
+    throw tampered(event, 'the call continues elsewhere');
   }
   call.status = 'started';
   call.runId = run?.runId;
@@ -19,12 +22,18 @@ export function applyCallStarted(draft: HeadDraft, event: ThreadEventOf<'call-st
   call.attempts += 1;
   call.recoveries = undefined;
   call.recoverAt = undefined;
+  call.resumeAt = undefined;
 }
 
+const startableStatuses = ['proposed', 'approved', 'started', 'indeterminate'] as const;
+
 export function applyCallDeferred(draft: HeadDraft, event: ThreadEventOf<'call-deferred'>): void {
-  const call = ownCallAt(draft, event, ['proposed', 'approved', 'started', 'indeterminate']);
+  const { expiresAt, agent, resumeAt } = event;
+  const call = ownCallAt(draft, event, startableStatuses);
   call.status = 'deferred';
-  if (event.expiresAt !== undefined) call.expiresAt = event.expiresAt;
+  call.resumeAt = resumeAt;
+  if (expiresAt !== undefined) call.expiresAt = expiresAt;
+  if (agent !== undefined) call.agent = agent;
 }
 
 export function applyCallAbandoned(draft: HeadDraft, event: ThreadEventOf<'call-abandoned'>): void {

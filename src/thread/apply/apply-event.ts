@@ -36,6 +36,7 @@ function applyEvent(draft: HeadDraft, event: ThreadEvent): void {
       if (head.created) throw tampered(event, 'the thread exists already');
       head.created = true;
       head.agent = event.agent;
+      head.parent = event.parent;
       break;
     case 'agent-changed':
       head.agent = event.agent;

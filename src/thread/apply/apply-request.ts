@@ -1,5 +1,4 @@
 import { type CallPlace, plainCall } from '../../content/tool-call.ts';
-import type { UserInputResponseContent } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import { type EndedRequest, endsTurn, isSamePlace, type OpenRequest } from '../thread-state.ts';
 import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
@@ -53,7 +52,10 @@ function refuseKnown(
   if (isKnown) throw tampered(event, `an earlier request has the id ${requestId}`);
 }
 
-/** A call asks one question at a time. The tool no longer needs the answer to an earlier one. */
+/**
+ * A tool asks one question at a time, and no longer needs the answer to an earlier one. An agent that works on the call may ask for
+ * several things, about calls of its own.
+ */
 function openDuringCall(
   draft: HeadDraft,
   event: ThreadEventOf<'request-opened'>,
@@ -61,6 +63,10 @@ function openDuringCall(
 ): void {
   const { request, place, replyTo } = event;
   const call = openCallAt(draft, event, beside, ['started', 'deferred', 'indeterminate']);
+  if (request.path !== undefined && place === undefined) {
+    draft.requests.set(request.requestId, { request, beside, replyTo });
+    return;
+  }
   if (request.type !== 'question-request' || place !== undefined) {
     throw tampered(event, 'only a question can be asked during a call');
   }
@@ -80,7 +86,7 @@ export function applyRequestAnswered(
   draft.head.failure = undefined;
   draft.head.isStopped = false;
   endRequest(draft, event, { ...open, response, principal, channel });
-  queueAnswer(draft, open, response);
+  queueAnswer(draft, open, event);
   const approved = response.type === 'approval-response' && response.approved;
   if (place !== undefined && approved)
     openCallAt(draft, event, place, ['waiting']).status = 'approved';
@@ -101,11 +107,10 @@ function endRequest({ head }: HeadDraft, event: ThreadEvent, ended: EndedRequest
 function queueAnswer(
   { head }: HeadDraft,
   { request, beside, replyTo }: OpenRequest,
-  response: UserInputResponseContent,
+  { response, principal, channel }: ThreadEventOf<'request-answered'>,
 ): void {
-  if (beside === undefined || request.type !== 'question-request') return;
-  if (response.type !== 'question-response') return;
-  head.unsentAnswers.push({ request, response, beside, replyTo });
+  if (beside === undefined) return;
+  head.unsentAnswers.push({ request, response, beside, replyTo, principal, channel });
 }
 
 export function applyRequestClosed(draft: HeadDraft, event: ThreadEventOf<'request-closed'>): void {
@@ -126,11 +131,13 @@ export function applyAnswerDelivered(
   event: ThreadEventOf<'answer-delivered'>,
 ): void {
   const { requestId } = event;
-  const others = head.unsentAnswers.filter(({ request }) => request.requestId !== requestId);
-  if (others.length === head.unsentAnswers.length) {
+  const sent = head.unsentAnswers.find(({ request }) => request.requestId === requestId);
+  if (sent === undefined) {
     throw tampered(event, `no tool waits for the answer to request ${requestId}`);
   }
-  head.unsentAnswers = others;
+  head.unsentAnswers = head.unsentAnswers.filter((answer) => answer !== sent);
+  const call = head.calls.find((each) => isSamePlace(sent.beside, each));
+  if (call?.agent !== undefined && call.status === 'deferred') call.resumeAt = 0;
 }
 
 /** Drops the unsent answer of a call whose attempt is over. Throws `log-tampered` if its question is still open. */

@@ -1,0 +1,228 @@
+import type { ModelMessage, Tool } from 'ai';
+import type { Agent } from '../agent/agent.ts';
+import type { AgentResponse } from '../agent/agent-response.ts';
+import type { CallFailure } from '../agent/calls/answer-receiver.ts';
+import {
+  type DelegatedCall,
+  delegatedCall,
+  type DelegatedWork,
+  type Delegation,
+  type PassedAnswer,
+} from '../agent/calls/delegation.ts';
+import type { Execution } from '../agent/calls/execute-call.ts';
+import { type ChildThread, openChild, type ParentableAgent } from '../agent/child-thread.ts';
+import { errorText } from '../content/error-text.ts';
+import { timer } from '../content/timer.ts';
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { AskedAnswer, UserInputResponseContent } from '../content/user-input.ts';
+import { HoldpointError } from '../errors.ts';
+import { type DelegatedResult, executionOf, isPassedOn } from './delegate-call.ts';
+
+/** How the calls of an agent tool are made. */
+interface DelegationOptions {
+  /** The agent's name. */
+  agent: string;
+  /** Makes the message that the agent gets. */
+  prompt: (input: unknown) => string | ModelMessage;
+  /** Makes the call's output. */
+  output: (response: AgentResponse) => unknown;
+  expiresAfterMs: number | undefined;
+}
+
+/* How many agents may work above each other. */
+const maximumDepth = 8;
+/* How often an agent is checked that waits for something else than people, in milliseconds. */
+const checkMs = 60_000;
+/* The same for an agent whose thread another process runs. */
+const busyMs = 5_000;
+/* How long to wait before an answer is sent again, in milliseconds. */
+const pauses = [100, 500, 2_000];
+
+/** The calls of an agent tool, each with a thread of the agent. */
+export class AgentDelegation implements Delegation {
+  readonly #child: ParentableAgent & Agent<never>;
+  readonly #options: DelegationOptions;
+
+  constructor(child: ParentableAgent & Agent<never>, options: DelegationOptions) {
+    this.#child = child;
+    this.#options = options;
+  }
+
+  get agent(): string {
+    return this.#options.agent;
+  }
+
+  async work(tool: Tool, call: ToolCallRecord, work: DelegatedWork): Promise<Execution> {
+    const delegated = delegatedCall(work.threadId, call);
+    try {
+      const result = await this.#result(delegated, work);
+      return await executionOf(this.#options, { call, delegated, tool }, result);
+    } catch {
+      /* Where the work has got to is unknown. It is resumed, like that of a process that died. */
+      return { type: 'lost' };
+    }
+  }
+
+  async #result(call: DelegatedCall, work: DelegatedWork): Promise<DelegatedResult> {
+    const fault = this.#whyNot(work.agents);
+    if (fault !== undefined) return { status: 'failed', error: fault };
+    const child = await this.#open(call, work.agents);
+    const { principal, runtimeContext, signal: abortSignal } = work;
+    try {
+      abortSignal.throwIfAborted();
+      const message = this.#options.prompt(call.input);
+      const options = { messageId: 'call', principal, runtimeContext, abortSignal };
+      return this.#resultOf(child, await child.run(message, options));
+    } catch (error) {
+      if (!abortSignal.aborted) return this.#afterFailure(child, error);
+      if (work.isResumedLater()) return this.#waiting(child, 0);
+      await this.#giveUp(child, errorText(error));
+      return { status: 'failed', error: `Agent '${this.agent}' was stopped: ${errorText(error)}` };
+    }
+  }
+
+  async check(call: DelegatedCall, { response, ...asked }: AskedAnswer): Promise<void> {
+    const child = await this.#open(call);
+    await child.check({ ...asked, response: plainAnswer(response) });
+  }
+
+  async send(
+    call: DelegatedCall,
+    answer: PassedAnswer,
+    signal: AbortSignal,
+  ): Promise<CallFailure | undefined> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.#sendOnce(call, answer);
+      } catch (error) {
+        if (signal.aborted || HoldpointError.isInstance(error)) throw error;
+        await timer(pauses[attempt] ?? busyMs, signal);
+      }
+    }
+  }
+
+  async cancel(call: DelegatedCall, reason: string): Promise<void> {
+    await this.#giveUp(await this.#open(call), reason);
+  }
+
+  /** Runs the agent for a loop that can't wait for people. */
+  async runAtOnce(input: unknown, abortSignal: AbortSignal | undefined): Promise<unknown> {
+    const thread = await this.#child.thread();
+    const options = abortSignal === undefined ? {} : { abortSignal };
+    const response = await this.#child.run(this.#options.prompt(input), thread, options);
+    if (response.status === 'completed') return this.#options.output(response);
+    throw new Error(
+      `Agent '${this.agent}' has not finished: it is ${response.status}, in thread ${thread.id}. ` +
+        'Give the tool to an agent made with createAgent or createCustomAgent, which passes its requests on and waits.',
+    );
+  }
+
+  async #open(call: DelegatedCall, agents: DelegatedWork['agents'] = []): Promise<ChildThread> {
+    const { threadId, toolCallId, idempotencyKey } = call;
+    return this.#child[openChild](`call-${idempotencyKey}`, {
+      threadId,
+      toolCallId,
+      agents: [...agents],
+    });
+  }
+
+  #whyNot(agents: DelegatedWork['agents']): string | undefined {
+    const path = [...agents, this.agent].map((name) => name ?? 'an agent without a name');
+    if (agents.includes(this.agent)) {
+      return `Not run: agent '${this.agent}' is already at work above (${path.join(' > ')}), and an agent can't work for itself.`;
+    }
+    if (agents.length < maximumDepth) return undefined;
+    return `Not run: ${maximumDepth} agents are already at work above (${path.join(' > ')}).`;
+  }
+
+  #resultOf(child: ChildThread, response: AgentResponse): DelegatedResult {
+    const { agent } = this;
+    switch (response.status) {
+      case 'completed':
+        return { status: 'succeeded', output: this.#options.output(response) };
+      case 'cancelled':
+        return { status: 'failed', error: `Agent '${agent}' was stopped before it had finished.` };
+      case 'max-steps':
+        return { status: 'failed', error: `Agent '${agent}' has used up its steps: maxSteps.` };
+      case 'stuck':
+        return this.#stuck(child);
+      case 'running':
+        return this.#waiting(child, this.#child.now() + busyMs);
+      case 'waiting':
+      case 'failing':
+      case 'indeterminate':
+        return this.#waiting(child);
+    }
+  }
+
+  /** The agent's run failed. Its thread says when it is retried; without that, nobody knows where the work has got to. */
+  #afterFailure(child: ChildThread, error: unknown): DelegatedResult {
+    const { failure } = child.thread;
+    if (failure === undefined) throw error;
+    return failure.retryAt === undefined ? this.#stuck(child) : this.#waiting(child);
+  }
+
+  #stuck({ thread }: ChildThread): DelegatedResult {
+    const { error = 'unknown' } = thread.failure ?? {};
+    return { status: 'failed', error: `Agent '${this.agent}' failed: ${error}` };
+  }
+
+  #waiting({ thread }: ChildThread, until = Infinity): DelegatedResult {
+    /* People settle such calls, or deliver their outcomes, in the agent's own thread. */
+    const isElsewhere = thread.calls.some(
+      ({ status, agent }) =>
+        status === 'indeterminate' || (status === 'deferred' && agent === undefined),
+    );
+    const checkAt = isElsewhere ? this.#child.now() + checkMs : Infinity;
+    const resumeAt = Math.min(thread.resumeAt ?? Infinity, checkAt, until);
+    return {
+      status: 'waiting',
+      threadId: thread.id,
+      requests: thread.activeRequests.map((request) => ({ ...request })),
+      resumeAt: Number.isFinite(resumeAt) ? resumeAt : undefined,
+    };
+  }
+
+  async #sendOnce(
+    call: DelegatedCall,
+    { request, response, principal, channel }: PassedAnswer,
+  ): Promise<CallFailure | undefined> {
+    const child = await this.#open(call);
+    const { requestId } = request;
+    const own = child.thread.activeRequests.find((open) => open.requestId === requestId);
+    if (own !== undefined && !(await isPassedOn({ ...own }, request, call, this.agent))) {
+      return this.#refuse(child, `request ${requestId} shows something else than was answered`);
+    }
+    const by = { principal, ...(channel === undefined ? {} : { channel }) };
+    try {
+      await child.respond(plainAnswer(response), by);
+      return undefined;
+    } catch (error) {
+      if (!HoldpointError.isInstance(error) || isTooLate(error)) throw error;
+      return this.#refuse(child, error.message);
+    }
+  }
+
+  async #refuse(child: ChildThread, why: string): Promise<CallFailure> {
+    await this.#giveUp(child, 'The answer could not be passed on.');
+    return { status: 'failed', error: `Agent '${this.agent}' can't get the answer: ${why}` };
+  }
+
+  async #giveUp({ thread }: ChildThread, reason: string): Promise<void> {
+    if (thread.revision === 0) return;
+    await this.#child.cancel(thread, reason);
+    await this.#child.stop(thread);
+  }
+}
+
+/** The answer without what it repeats of the request, which differs in the agent's own thread. */
+function plainAnswer(response: UserInputResponseContent): UserInputResponseContent {
+  if (response.type !== 'approval-response') return response;
+  const { digest: _digest, toolCall: _shown, ...answer } = response;
+  return answer;
+}
+
+/* The agent has an answer already, or no longer asks. */
+function isTooLate({ code }: HoldpointError): boolean {
+  return code === 'already-answered' || code === 'request-closed';
+}

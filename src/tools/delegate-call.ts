@@ -1,0 +1,127 @@
+import type { Tool } from 'ai';
+import { closeEvents } from '../agent/calls/close-requests.ts';
+import type { DelegatedCall, Delegation } from '../agent/calls/delegation.ts';
+import { type Execution, failed, successOf } from '../agent/calls/execute-call.ts';
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { UserInputRequest } from '../content/user-input.ts';
+import { equalJson, requestDigest } from '../policy/digest.ts';
+import type { Proposal } from '../thread/proposal.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
+import { isSamePlace, type ThreadHead } from '../thread/thread-state.ts';
+
+/** The execution of a call that an agent works on: how it ended, or what it waits for. */
+export async function executionOf(
+  delegation: Pick<Delegation, 'agent'> & { expiresAfterMs: number | undefined },
+  { call, delegated, tool }: { call: ToolCallRecord; delegated: DelegatedCall; tool: Tool },
+  result: DelegatedResult,
+): Promise<Execution> {
+  if (result.status === 'failed') return failed(result.error);
+  if (result.status === 'succeeded')
+    return { type: 'ended', outcome: await successOf(tool, call, result.output) };
+  const { agent: name, expiresAfterMs = Infinity } = delegation;
+  const expiresAt = call.expiresAt ?? (call.startedAt ?? 0) + expiresAfterMs;
+  const wait: DelegatedWait = {
+    agent: { name, threadId: result.threadId },
+    requests: await Promise.all(
+      result.requests.map(async (request) => passedOn(request, delegated, name)),
+    ),
+    resumeAt: result.resumeAt,
+    expiresAt: Number.isFinite(expiresAt) ? expiresAt : undefined,
+  };
+  return { type: 'delegated', events: (proposal, at) => waitEvents(proposal, call, wait, at) };
+}
+
+/** Where the work on a call has got to. */
+export type DelegatedResult =
+  | { status: 'succeeded'; output: unknown }
+  | { status: 'failed'; error: string }
+  /** The agent waits in its thread, for people or until `resumeAt`, in milliseconds since 1970. */
+  | {
+      status: 'waiting';
+      threadId: string;
+      requests: readonly UserInputRequest[];
+      resumeAt: number | undefined;
+    };
+
+/** What a delegated call waits for. */
+interface DelegatedWait {
+  agent: { name: string; threadId: string };
+  /** The requests of the agent's thread, as the thread of the call passes them on. */
+  requests: readonly UserInputRequest[];
+  resumeAt: number | undefined;
+  expiresAt: number | undefined;
+}
+
+/**
+ * A request of another agent, as the thread of the call passes it on: with the path to that agent, and a digest that covers all that is
+ * shown here and the digest of the agent's own request.
+ */
+export async function passedOn(
+  request: UserInputRequest,
+  { threadId, toolCallId, toolName }: DelegatedCall,
+  agent: string,
+): Promise<UserInputRequest> {
+  const path = [{ agent, toolCallId, toolName }, ...(request.path ?? [])];
+  if (request.type === 'question-request') return { ...request, threadId, path };
+  const passed = { ...request, threadId, path };
+  return { ...passed, digest: await requestDigest(passed, undefined, request.digest) };
+}
+
+/** Whether a request in the thread of the call is the other agent's `own` request, and shows all of it. */
+export async function isPassedOn(
+  own: UserInputRequest,
+  passed: UserInputRequest,
+  call: DelegatedCall,
+  agent: string,
+): Promise<boolean> {
+  return equalJson(await passedOn(own, call, agent), passed);
+}
+
+/** The events of a delegated call that waits: which requests are new and which no longer asked, and when it is resumed. */
+function waitEvents(
+  { head, state }: Proposal,
+  { step, index }: ToolCallRecord,
+  { agent, requests, resumeAt, expiresAt }: DelegatedWait,
+  at: number,
+): ThreadEvent[] {
+  const place = { step, index };
+  const asked = new Set(requests.map(({ requestId }) => requestId));
+  const open = head.openRequests.filter(({ beside }) => isSamePlace(beside, place));
+  const isOpen = ({ requestId }: UserInputRequest): boolean =>
+    open.some(({ request }) => request.requestId === requestId);
+  const isEnded = ({ requestId }: UserInputRequest): boolean =>
+    state.endedRequests.has(requestId) ||
+    head.newlyPast.requests.some(({ request }) => request.requestId === requestId);
+  const reason = 'The agent no longer asks this.';
+  /* The answer to a request reached the agent after it had stopped to wait. */
+  const isAnswered = requests.some((request) => isEnded(request) && !isUnsent(head, request));
+  const resumed = isAnswered ? 0 : resumeAt;
+  return [
+    ...open
+      .filter(({ request }) => !asked.has(request.requestId))
+      .flatMap(({ request }) =>
+        closeEvents(request.requestId, undefined, { cause: 'cancelled', reason, at }),
+      ),
+    ...requests
+      .filter((request) => !isOpen(request) && !isEnded(request))
+      .map((request) => ({
+        type: 'request-opened' as const,
+        at,
+        beside: place,
+        replyTo: { threadId: agent.threadId },
+        request,
+      })),
+    {
+      type: 'call-deferred',
+      at,
+      ...place,
+      agent,
+      ...(resumed === undefined ? {} : { resumeAt: resumed }),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    },
+  ];
+}
+
+function isUnsent({ unsentAnswers }: ThreadHead, { requestId }: UserInputRequest): boolean {
+  return unsentAnswers.some(({ request }) => request.requestId === requestId);
+}
