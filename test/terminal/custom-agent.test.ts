@@ -1,7 +1,7 @@
 import { askInTerminal } from 'holdpoint/terminal';
 import { expect, test } from 'vitest';
 import { newsroom } from '../support/newsroom.ts';
-import { keys, VirtualTerminal } from './virtual-terminal.ts';
+import { approving, keys, VirtualTerminal } from './virtual-terminal.ts';
 
 test('the terminal asks what the steps of a custom agent ask, and the answers go back', async () => {
   const agent = newsroom();
@@ -15,14 +15,14 @@ test('the terminal asks what the steps of a custom agent ask, and the answers go
   await choosing.types(keys.enter);
   response = await agent.run((await tone) ?? [], thread);
 
-  const approving = new VirtualTerminal();
-  const publish = askInTerminal(response.userInputRequests, approving);
-  await approving.ends('Reject with a reason');
-  expect(approving.screen.split('\n').slice(0, 2)).toEqual([
+  const desk = new VirtualTerminal();
+  const publish = askInTerminal(response.userInputRequests, desk);
+  await desk.ends('Reject with a reason');
+  expect(desk.screen.split('\n').slice(0, 2)).toEqual([
     'Publish the Formal text?',
     'Asked for by: ann',
   ]);
-  await approving.types(keys.enter);
+  await desk.types(...approving);
   response = await agent.run((await publish) ?? [], thread);
   expect(response).toMatchObject({ status: 'completed', text: 'It was approved.' });
 });

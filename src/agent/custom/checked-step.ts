@@ -4,7 +4,7 @@ import { errorText } from '../../content/error-text.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import { whyNotKey } from '../calls/make-request.ts';
-import type { CustomRequest, CustomStep } from './custom-step.ts';
+import type { CustomStep } from './custom-step.ts';
 
 const tokens = z.number().optional();
 
@@ -22,7 +22,7 @@ const requestSchema = z.discriminatedUnion('type', [
 const stepSchema = z.strictObject({
   text: z.string().optional(),
   toolCalls: z.array(z.strictObject({ toolName: z.string(), input: z.unknown() })).optional(),
-  requests: z.custom<Record<string, CustomRequest>>().superRefine(refuseRequests).optional(),
+  requests: z.custom<NonNullable<CustomStep['requests']>>().superRefine(refuseRequests).optional(),
   progress: z.unknown().optional(),
   continues: z.boolean().optional(),
   usage: z
@@ -38,6 +38,7 @@ function refuseRequests(requests: unknown, context: z.RefinementCtx): void {
     const fault =
       key === '__proto__' ? 'The key of a request must not be __proto__' : whyNotKey(key);
     if (fault !== undefined) refuse(fault);
+    if (request === undefined) continue;
     const { error } = requestSchema.safeParse(request);
     if (error !== undefined) refuse(`request ${JSON.stringify(key)}: ${z.prettifyError(error)}`);
   }

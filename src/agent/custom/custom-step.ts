@@ -38,7 +38,7 @@ export interface CustomStep<PROGRESS = unknown, CALL extends ToolCall = ToolCall
   /** Calls of the agent's tools. They need approval as `toolApproval` says, and start at most once; then the next step is taken. */
   toolCalls?: readonly NewToolCall<CALL>[];
   /** What people are asked, by keys of the app's choice. When all of it has an answer, or was closed, the next step is taken. */
-  requests?: Readonly<Record<string, CustomRequest>>;
+  requests?: Readonly<Record<string, CustomRequest | undefined>>;
   /** Any JSON: the next step gets it. It is kept until then, and through restarts. */
   progress?: PROGRESS;
   /** Whether the next step is taken at once. Without it, and without calls and requests, the turn is complete. */

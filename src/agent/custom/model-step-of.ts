@@ -56,7 +56,9 @@ async function requestsOf(
   making: RequestMaking,
 ): Promise<UserInputRequest[]> {
   return Promise.all(
-    Object.entries(requests).map(async ([key, asked]) => requestOf(key, asked, making)),
+    Object.entries(requests).flatMap(([key, asked]) =>
+      asked === undefined ? [] : [requestOf(key, asked, making)],
+    ),
   );
 }
 
