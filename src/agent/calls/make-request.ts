@@ -69,9 +69,7 @@ export async function makeRequest(
 export function whyNotKey(key: unknown): string | undefined {
   const isKey =
     typeof key === 'string' && key.length > 0 && key.length <= 256 && key.isWellFormed();
-  return isKey
-    ? undefined
-    : 'The key of a request must be a well-formed string of 1 to 256 characters';
+  return isKey ? undefined : 'A key must be a well-formed string of 1 to 256 characters';
 }
 
 /** What will run a call. An approval is bound to it, as well as to the call. */

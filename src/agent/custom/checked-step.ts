@@ -35,8 +35,7 @@ function refuseRequests(requests: unknown, context: z.RefinementCtx): void {
   const refuse = (message: string): void => context.addIssue({ code: 'custom', message });
   if (!isPlainObject(requests)) return refuse('must be a plain object');
   for (const [key, request] of Object.entries(requests)) {
-    const fault =
-      key === '__proto__' ? 'The key of a request must not be __proto__' : whyNotKey(key);
+    const fault = key === '__proto__' ? 'A key must not be __proto__' : whyNotKey(key);
     if (fault !== undefined) refuse(fault);
     if (request === undefined) continue;
     const { error } = requestSchema.safeParse(request);
