@@ -1,5 +1,5 @@
 import { appendFile } from 'node:fs/promises';
-import { tool } from 'ai';
+import { type ModelMessage, tool } from 'ai';
 import type { ThreadStore } from 'holdpoint';
 import { answersOf, choice, createCustomAgent } from 'holdpoint/custom-agent';
 import { z } from 'zod';
@@ -29,7 +29,7 @@ export function publisher({ store, path }: { store: ThreadStore; path: string })
     progressSchema,
     step: ({ input, progress, decisions, toolCalls }) => {
       if (progress === undefined || input.length > 0) {
-        const subject = input.map(({ content }) => String(content)).join(' ');
+        const subject = input.map(textOf).join(' ');
         return {
           progress: { stage: 'tone' as const, subject },
           requests: { tone: choice('In which tone?', tones) },
@@ -62,6 +62,11 @@ export function publisher({ store, path }: { store: ThreadStore; path: string })
       }
     },
   });
+}
+
+/** The text of a message that was sent as a string. */
+function textOf({ content }: ModelMessage): string {
+  return typeof content === 'string' ? content : '';
 }
 
 /* In an app, this may be a request to a model. */
