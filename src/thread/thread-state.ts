@@ -71,6 +71,8 @@ export interface ThreadHead {
   steps: number;
   /** What a custom agent's latest step returned to be kept. */
   progress: unknown;
+  /** The requests of a custom agent's latest step that are no longer open, in the order in which they ended. */
+  decided: readonly EndedRequest[];
   /** The run that holds the thread. With `isStopping`, somebody asked it to stop. */
   run: { runId: string; leaseUntil: number; isStopping?: true } | undefined;
   /** Set if the latest run failed, until an input arrives or a run succeeds. */
@@ -126,6 +128,7 @@ export function emptyThread(threadId: string): ThreadState {
       requestedBy: undefined,
       steps: 0,
       progress: undefined,
+      decided: [],
       run: undefined,
       failure: undefined,
       calls: [],
