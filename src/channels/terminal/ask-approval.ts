@@ -51,13 +51,14 @@ export async function askApproval(
 
 function showApproval(
   page: Page,
-  { text, reason, toolCall, requestedBy }: ApprovalRequest,
+  request: ApprovalRequest,
   position: string | undefined,
 ): void {
+  const { text, reason, toolCall } = request;
   page.position(position);
   page.text(text, page.paint.question);
   if (reason !== undefined) page.text(`Why: ${reason}`);
-  page.requester(requestedBy);
+  page.requester(request);
   page.add('');
   if (toolCall === undefined) return;
   showCall(page, toolCall);
