@@ -35,9 +35,26 @@ export function requesterLine(requestedBy: unknown): string | undefined {
  * quoted, so that it can't imitate a longer path.
  */
 export function pathLine(path: RequestPath): string {
-  return path.map(({ agent }) => (/^[\p{L}\p{N}_ .-]+$/u.test(agent) ? agent : quoted(agent))).join(' > ');
+  return path
+    .map(({ agent }) => (/^[\p{L}\p{N}_ .-]+$/u.test(agent) ? agent : quoted(agent)))
+    .join(' > ');
 }
 
 function quoted(name: string): string {
   return `"${inertLine(name).replaceAll('"', '\\"')}"`;
+}
+
+/** Who asks, in lines that are safe to show: the agents below the thread's own that lead to the request, and for whom they work. */
+export function askerLines({ path, requestedBy }: Asker): string[] {
+  const requester = requesterLine(requestedBy);
+  return [
+    ...(path === undefined ? [] : [`Asked by: ${pathLine(path)}`]),
+    ...(requester === undefined ? [] : [`Asked for by: ${requester}`]),
+  ];
+}
+
+/** The parts of a request that say who asks. */
+interface Asker {
+  path?: RequestPath | undefined;
+  requestedBy?: unknown;
 }

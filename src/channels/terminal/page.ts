@@ -1,6 +1,4 @@
-import { inertLine } from '../../content/inert-text.ts';
-import { pathLine, requesterText } from '../../content/requester-text.ts';
-import type { RequestPath } from '../../content/tool-call.ts';
+import { askerLines } from '../../content/requester-text.ts';
 import { foldParts, linesOf, linesPart, type Part } from './fold-parts.ts';
 import { textLines, wrap } from './fit-text.ts';
 import type { Paint } from './paint.ts';
@@ -49,17 +47,12 @@ export class Page {
     this.add(this.paint.faint(position));
   }
 
-  /** Adds who asks: the agents below the thread's own that lead to the request, and for whom they work, if the app named anyone. */
-  requester({ path, requestedBy }: { path?: RequestPath | undefined; requestedBy?: unknown }): void {
-    const requester = requesterText(requestedBy);
-    if (path !== undefined) this.#line(`Asked by: ${pathLine(path)}`);
-    if (requester !== undefined) this.#line(`Asked for by: ${inertLine(requester)}`);
-  }
-
-  /* The rows that continue it are marked. */
-  #line(text: string): void {
-    const lines = wrap(text, this.columns - 2);
-    this.add(...lines.map((line, index) => (index === 0 ? line : `┊ ${line}`)));
+  /** Adds who asks; nothing if it is the thread's own agent and the app named no one. */
+  asker(request: Parameters<typeof askerLines>[0]): void {
+    for (const text of askerLines(request)) {
+      const lines = wrap(text, this.columns - 2);
+      this.add(...lines.map((line, index) => (index === 0 ? line : `┊ ${line}`)));
+    }
   }
 
   /** Adds untrusted text of any length. */
