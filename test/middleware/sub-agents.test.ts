@@ -181,12 +181,10 @@ test.each([
 );
 
 test('agentTool refuses a ToolLoopAgent', () => {
-  const make = (): unknown =>
-    Reflect.apply(agentTool, undefined, [
-      Object.assign(loopAgent(new AgentOffice()), { name: 'loop' }),
-      { description: 'Buys.' },
-    ]);
-  expect(make).toThrow('agentTool needs an agent made with createAgent or createCustomAgent.');
+  const named = Object.assign(loopAgent(new AgentOffice()), { name: 'loop' });
+  expect(() => {
+    Reflect.apply(agentTool, undefined, [named, { description: 'Buys.' }]);
+  }).toThrow('agentTool needs an agent made with createAgent or createCustomAgent.');
 });
 
 test("a ToolLoopAgent whose model has holdPoint, in a tool's execute: its requests stay in its own thread", async () => {
