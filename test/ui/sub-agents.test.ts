@@ -1,6 +1,6 @@
 import { Chat } from '@ai-sdk/react';
 import type { UIMessage } from 'ai';
-import { approve, reject } from 'holdpoint';
+import { type AgentOptions, approve, reject } from 'holdpoint';
 import { approvalRequestSchema, questionRequestSchema } from 'holdpoint/schemas';
 import { questionTools } from 'holdpoint/tools';
 import { createUiHandler, ThreadChat, toUIMessages } from 'holdpoint/ui';
@@ -15,6 +15,7 @@ const both = [ask('c1', 'one', 'Ann, please.'), ask('c2', 'two', 'Bob, please.')
 function site(
   calls = both,
   one: ScriptedStep[] = [{ calls: [pay('p', 'Ann')] }, { text: 'Ann paid.' }],
+  options: Partial<AgentOptions> = {},
 ) {
   const office = new AgentOffice();
   const two = [{ calls: [pay('p', 'Bob')] }, { text: 'Bob not paid.' }];
@@ -24,6 +25,7 @@ function site(
       one: office.tool(office.payer('one', one, { tools })),
       two: office.tool(office.payer('two', two)),
     },
+    ...options,
   });
   const handler = createUiHandler({ agent: manager, authorize: () => ({ principal: 'ann' }) });
   const page = async () => {
@@ -84,6 +86,31 @@ test('the calls on which agents work are shown as in progress, and never with a 
     { toolCallId: 'c2', state: 'input-available' },
   ]);
   expect(live.chat.messages.at(-1)?.metadata).toMatchObject({ status: 'waiting' });
+});
+
+test('a call that was approved itself, and on which an agent works, has a preliminary output until that has replied', async () => {
+  const { manager, page, stored } = site([ask('c1', 'one', 'Ann, please.')], undefined, {
+    toolApproval: { one: 'user-approval' },
+  });
+  const live = await page();
+  await live.chat.sendMessage({ text: 'Pay Ann.' });
+  const [outer] = (await manager.thread('t')).activeApprovalRequests;
+  if (outer === undefined) throw new Error('A request was expected.');
+  await live.answer(outer.approve());
+  await vi.waitFor(() => expect(shown(live)).toHaveLength(1), 5_000);
+  await vi.waitFor(
+    () =>
+      expect(toolParts(live.chat.messages)).toMatchObject([
+        { state: 'output-available', preliminary: true, output: { status: 'deferred' } },
+      ]),
+    5_000,
+  );
+  expect(comparable(live.chat.messages)).toEqual(await stored());
+  const [inner] = shown(live).map(requestOf);
+  if (inner === undefined) throw new Error('A request was expected.');
+  await live.answer(approve(inner));
+  await vi.waitFor(() => expect(lastText(live.chat.messages)).toBe('Done.'), 5_000);
+  expect(toolParts(live.chat.messages)).toMatchObject([{ output: 'Ann paid.' }]);
 });
 
 test('several are answered at once from two pages, and each answer reaches its own agent', async () => {
