@@ -86,10 +86,14 @@ export function cancelOpenEvents(head: ThreadHead, reason: string, now: number):
 }
 
 function endOfDeferred(
-  { step, index }: CallPlace,
+  { step, index, agent }: ToolCallRecord,
   reason: string,
 ): Omit<ThreadEventOf<'call-ended'>, 'at'> {
-  const error = `${reason} It continues elsewhere, and its outcome is not known here.`;
+  const what =
+    agent === undefined
+      ? 'It continues elsewhere, and its outcome is not known here.'
+      : `Agent '${agent.name}' was cancelled; what it has done so far is not undone.`;
+  const error = `${reason} ${what}`;
   return { type: 'call-ended', step, index, outcome: { status: 'failed', error } };
 }
 
