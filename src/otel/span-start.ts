@@ -35,7 +35,7 @@ export function spanAbout(kind: string, facts: Facts, attributes: Attributes): S
 }
 
 /** The names of the agents below the thread's own that lead to the one that asks; `undefined` if the thread's own asks. */
-export function pathOf(facts: Facts): string | undefined {
+function pathOf(facts: Facts): string | undefined {
   return 'request' in facts ? facts.request.path && pathLine(facts.request.path) : undefined;
 }
 

@@ -97,7 +97,7 @@ export interface ModelStep {
 }
 
 /** What only a custom agent's step has: what people are asked, its progress, and whether the next step follows at once. */
-export interface CustomPart {
+interface CustomPart {
   requests: readonly UserInputRequest[];
   progress?: unknown;
   continues?: true;
