@@ -58,6 +58,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'eventsOf',
     'questionRequestSchema',
     'questionResponseSchema',
+    'sentMessages',
     'threadEventSchema',
     'toolCallOutcomeSchema',
     'toolCallRecordSchema',

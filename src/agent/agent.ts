@@ -13,11 +13,12 @@ import type { RunOptions } from './run/run-options.ts';
 
 /**
  * A language model with tools, a loop that asks before it acts, and threads that remember. `CALL` is `ToolCall<typeof tools>`, and
- * types the calls in its responses and threads; every agent can be assigned to the plain `Agent`.
+ * types the calls in its responses and threads; `OUTPUT` is the type of `response.output`. Every agent can be assigned to the plain `Agent`.
  */
 export interface Agent<
   RUNTIME_CONTEXT = Record<string, unknown>,
   CALL extends ToolCall = ToolCall,
+  OUTPUT = unknown,
 > {
   /** The name that the agent's threads are kept under. */
   readonly name: string | undefined;
@@ -43,7 +44,7 @@ export interface Agent<
     input: RunInput,
     thread: AgentThread,
     options?: RunOptions<RUNTIME_CONTEXT>,
-  ): Promise<AgentResponse<CALL>>;
+  ): Promise<AgentResponse<CALL, OUTPUT>>;
   /**
    * The same run as a stream: the model's output as it arrives, and the thread's events once they are durable. Read it to its end, or
    * leave it with `break`: a run whose reader stops reading holds the thread.
@@ -59,7 +60,7 @@ export interface Agent<
     input: RunInput,
     thread: AgentThread,
     options?: RunOptions<RUNTIME_CONTEXT>,
-  ): AgentStream<CALL>;
+  ): AgentStream<CALL, OUTPUT>;
   /** Records answers durably and runs nothing: for webhooks and inboxes. `run([], thread)` then resumes the thread, in any process. */
   respond(
     answers: InputItem | readonly InputItem[],

@@ -75,7 +75,10 @@ export class HoldpointAgent implements Agent<unknown> {
     options: RunOptions<unknown> = {},
   ): Promise<AgentResponse> {
     const checked = checkedRunOptions('run', options);
-    return runThread(this.#context, this.#threads, thread, { input, options: checked });
+    return runThread(this.#context, this.#threads, thread, {
+      input,
+      options: checked,
+    });
   }
 
   stream(input: RunInput, thread: AgentThread, options: RunOptions<unknown> = {}): AgentStream {

@@ -23,7 +23,10 @@ import { RunStream } from './run-stream.ts';
 export type HoldPointOptions<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
-> = Omit<AgentOptions<TOOLS, RUNTIME_CONTEXT>, 'model' | 'instructions' | PerCallOption> & {
+> = Omit<
+  AgentOptions<TOOLS, RUNTIME_CONTEXT>,
+  'model' | 'instructions' | 'output' | PerCallOption
+> & {
   /**
    * How long a stream may wait for its reader during the run, in milliseconds. After that the run ends with a `TimeoutError`, as if its
    * signal had aborted, and releases the thread. Protects against readers that leave without cancelling. Default 60,000.

@@ -2,6 +2,7 @@ import type { JSONValue, ModelMessage } from 'ai';
 import { z } from 'zod';
 import { toolCallOutcomeSchema, workingAgentSchema } from '../content/tool-call.ts';
 import { userInputRequestSchema, userInputResponseSchema } from '../content/user-input.ts';
+import type { PreparedRecord } from './prepared-record.ts';
 
 /**
  * A message of the AI SDK. Only its outline is validated here: before it was written, a message from outside was validated with the AI
@@ -124,7 +125,8 @@ export const threadEventSchema = z.discriminatedUnion('type', [
   /**
    * The model replied. The calls of the step are, in order, the tool-call parts of `message` that the provider doesn't run, and those
    * that a `tool-approval-request` part refers to. Their inputs are recorded only there. If a person stopped the step (`finishReason` is
-   * `interrupted`), the message is the text that had been streamed. In a thread of a custom agent, `progress` is what its function
+   * `interrupted`), the message is the text that had been streamed. With `prepared`, the model was sent something other than the thread's
+   * messages and the agent's own settings: `sentMessages` has the messages. In a thread of a custom agent, `progress` is what its function
    * returned to be kept, and with `continues` the function is called again at once.
    */
   z.strictObject({
@@ -135,6 +137,7 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     finishReason: z.string(),
     usage: usageSchema.optional(),
     metadata: stepMetadataSchema.optional(),
+    prepared: z.custom<PreparedRecord>(isObject).optional(),
     progress: z.unknown().optional(),
     continues: z.literal(true).optional(),
   }),

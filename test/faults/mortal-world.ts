@@ -107,10 +107,11 @@ export class MortalWorld {
     const process = new MortalProcess(isImmortal ? new FaultPlan() : this.plan);
     const number = (this.#processes += 1);
     this.#numbers.set(process, number);
-    const { maxFailures } = this.scenario;
+    const { maxFailures, concurrency } = this.scenario;
     const options = {
       ...(name === undefined ? {} : { name }),
       ...(maxFailures === undefined ? {} : { retry: { maxAttempts: maxFailures } }),
+      ...(concurrency === undefined ? {} : { toolCallConcurrency: concurrency }),
       ...mortalTools(this, process),
       toolApproval: { book: 'user-approval' } as const,
       store: isImmortal ? this.#signed(name) : this.#storeOf(process, name),

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createCustomAgent } from 'holdpoint/custom-agent';
+import { sentMessages } from 'holdpoint/schemas';
 import { describe, expect, test } from 'vitest';
 import { rechainedJson } from '../support/chained.ts';
 import { errorCode } from '../support/error-code.ts';
@@ -133,4 +134,13 @@ test('JSON cut at every byte is refused with a code, never half read', async () 
   for (let length = 0; length < text.length; length += 7) {
     expect(await errorCode(agent.restore(text.slice(0, length)))).toBe('invalid-input');
   }
+});
+
+test('a golden thread with a prepared step says what the model was sent', async () => {
+  const text = readFileSync(join(golden, 'thread-v1-prepared.json'), 'utf8');
+  const thread = await memoryWorld([]).agent().restore(text);
+  const summary = { role: 'system', content: 'The user greeted.' };
+  expect(sentMessages(thread, 0)).toEqual(thread.messages.slice(0, 1));
+  expect(sentMessages(thread, 1)).toEqual([summary, ...thread.messages.slice(2, 3)]);
+  expect(sentMessages(thread, 2)).toEqual([summary, ...thread.messages.slice(2, 5)]);
 });

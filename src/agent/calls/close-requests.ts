@@ -5,6 +5,7 @@ import {
   type EndedRequest,
   isExpired,
   isSamePlace,
+  isUnstarted,
   type ThreadHead,
 } from '../../thread/thread-state.ts';
 import { callAt } from '../../thread/find-call.ts';
@@ -45,14 +46,14 @@ export function cancelEvents(head: ThreadHead, reason: string, now: number): Thr
   return [...cancelOpenEvents(head, reason, now), ...cancelApprovedEvents(head, reason, now)];
 }
 
-/** The events that take approvals back: those of calls that have not started, and those that a custom agent's next step would use. */
+/** The events that take approvals back: those of calls that may start and have not, and those that a custom agent's next step would use. */
 export function cancelApprovedEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
   const closing = { cause: 'cancelled', reason, at: now } as const;
   const unused = unusedApprovals(head).flatMap(({ request }) =>
     closeEvents(request.requestId, undefined, closing),
   );
   const calls = head.calls
-    .filter(({ status }) => status === 'approved')
+    .filter(isUnstarted)
     .flatMap((call) => closeEvents(call.requestId, call, closing));
   return [...unused, ...calls];
 }
