@@ -158,6 +158,8 @@ class Tracing {
     const wait = waitSpan(message, this.#recording);
     this.#tracer.startSpan(wait.name, { ...wait, startTime, links }, parent).end(endTime);
     if (message.type !== 'answered' || !isApproval(message)) return;
+    /* That of a sub-agent is measured in the sub-agent's own thread. */
+    if (request.path !== undefined) return;
     this.#wait.record(waitedMs / 1000, {
       'holdpoint.decision': message.decision,
       ...(message.toolName === undefined ? {} : { 'gen_ai.tool.name': message.toolName }),

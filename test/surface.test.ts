@@ -129,6 +129,7 @@ test('the public types are these', () => {
       'Authorize',
       'DeliveredOutcome',
       'HoldpointErrorCode',
+      'ImportedHistory',
       'InputItem',
       'Later',
       'LogEnd',

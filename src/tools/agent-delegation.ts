@@ -110,10 +110,15 @@ export class AgentDelegation implements Delegation {
     const thread = await this.#child.thread();
     const options = abortSignal === undefined ? {} : { abortSignal };
     const response = await this.#child.run(this.#options.prompt(input), thread, options);
-    if (response.status === 'completed') return this.#options.output(response);
+    const { status, userInputRequests } = response;
+    if (status === 'completed') return this.#options.output(response);
+    /* Nobody would watch its thread, and this call would report a failure whose work is approved later. */
+    await this.#giveUp({ thread }, 'The agent was called in a loop that cannot wait.');
+    const asks = userInputRequests.map(({ text }) => text).join(' ');
     throw new Error(
-      `Agent '${this.agent}' has not finished: it is ${response.status}, in thread ${thread.id}. ` +
-        'Give the tool to an agent made with createAgent or createCustomAgent, which passes its requests on and waits.',
+      `Agent '${this.agent}' has not finished (${status}), and this loop can't wait for it, so what it still asked was cancelled` +
+        `${asks === '' ? '' : `: ${asks}`} (thread ${thread.id}). ` +
+        'Give the tool to createAgent, createCustomAgent or holdPoint, which pass its requests on to people and wait.',
     );
   }
 
@@ -208,7 +213,7 @@ export class AgentDelegation implements Delegation {
     return { status: 'failed', error: `Agent '${this.agent}' can't get the answer: ${why}` };
   }
 
-  async #giveUp({ thread }: ChildThread, reason: string): Promise<void> {
+  async #giveUp({ thread }: Pick<ChildThread, 'thread'>, reason: string): Promise<void> {
     if (thread.revision === 0) return;
     await this.#child.cancel(thread, reason);
     await this.#child.stop(thread);

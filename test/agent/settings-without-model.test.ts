@@ -40,8 +40,9 @@ test('a run of a custom agent takes no settings of a model, and records nothing'
   const agent = createCustomAgent({ step: () => ({ text: 'Hi.' }) });
   const thread = await agent.thread('t');
   await expect(agent.run('Go', thread, { temperature: 1 })).rejects.toThrow('has no model');
-  const prepareStep = () => undefined;
-  await expect(agent.run('Go', thread, { prepareStep })).rejects.toThrow('has no model');
+  await expect(agent.run('Go', thread, { prepareStep: () => undefined })).rejects.toThrow(
+    'has no model',
+  );
   expect(thread.events).toEqual([]);
   expect(await agent.run('Go', thread, { timeout: 5_000 })).toMatchObject({ text: 'Hi.' });
 });
