@@ -208,10 +208,7 @@ export function isResumable({ status, resumeAt = Infinity }: ToolCallRecord, now
   return status === 'deferred' && resumeAt <= now;
 }
 
-/**
- * Whether a run would have work now: an approved call that can proceed, a call to resume, an answer to send to its tool, or the model to
- * call.
- */
+/** Whether a run would have work now: a call to start or to resume, an answer to send to its tool, or the model to call. */
 export function needsRun(head: ThreadHead): boolean {
   return (
     isModelDue(head) ||

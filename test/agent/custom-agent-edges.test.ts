@@ -278,6 +278,32 @@ describe('how an open request of a step can end', () => {
     expect(await agent.run('Again', other)).toMatchObject({ text: '{"go":"cancelled"}' });
   });
 
+  test('a cancel in the middle of the step that uses the approval: the step is not recorded, and repeated without it', async () => {
+    const used = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const { agent } = scripted([
+      () => ({ requests: { go: ask() } }),
+      async (input) => {
+        used.resolve();
+        await release.promise;
+        return conclude(input);
+      },
+      conclude,
+    ]);
+    const thread = await agent.thread('t');
+    const { approvalRequests } = await agent.run('Go', thread);
+    const running = agent.run(
+      approvalRequests.map((request) => request.approve()),
+      thread,
+    );
+    await used.promise;
+    const other = await agent.thread('t');
+    await agent.cancel(other);
+    release.resolve();
+    expect(await running).toMatchObject({ status: 'completed', text: '{"go":"cancelled"}' });
+    expect(thread.messages).toHaveLength(2);
+  });
+
   test('a message with whilePending cancels what is open and keeps what was answered', async () => {
     const { agent, inputs } = asking();
     const thread = await agent.thread('t');

@@ -231,6 +231,14 @@ const customMutants: readonly SourceMutant[] = [
     sentence: /AssertionError/,
   },
   {
+    promise: 'a step whose approval was taken back meanwhile is not recorded',
+    file: 'agent/run/run.ts',
+    from: 'head.decided === decided ? events : []',
+    to: 'events',
+    suite: ['agent/custom-agent-edges', 'a cancel in the middle of the step'],
+    sentence: /AssertionError/,
+  },
+  {
     promise: 'a turn that an answer ended has no further step',
     file: 'thread/apply/apply-request.ts',
     from: '!head.isStopped && !newlyPast.calls.some(endsTurn)',

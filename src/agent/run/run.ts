@@ -199,8 +199,10 @@ export class Run {
     this.#signal.beginStep();
     const decisions = this.#decisions(state.messages.length);
     const { signal } = this.#signal;
+    const { decided } = state.head;
     const events = await this.#steps.take({ decisions, state, signal });
-    await this.#commit(() => events);
+    /* A step that used an approval which was taken back meanwhile is not recorded: it is repeated. */
+    await this.#commit(({ head }) => (head.decided === decided ? events : []));
     if (!this.#lease.isStopping) this.#steps.recorded();
   }
 
