@@ -37,11 +37,11 @@ export type { ToolApproval, ToolApprovalStatus } from './policy/tool-approval.ts
 export { memoryStore } from './stores/memory.ts';
 export type { AgentThread } from './thread/agent-thread.ts';
 export {
-  type Source,
   type ThreadEvent,
   type ThreadEventOf,
   type ThreadEventType,
 } from './thread/thread-event.ts';
+export type { Source } from './thread/step-metadata.ts';
 export type { ThreadStatus } from './thread/thread-status.ts';
 export type {
   LogEnd,

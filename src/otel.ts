@@ -14,7 +14,7 @@ import { attributesAtEnd, type EndOfRequest, waitSpan } from './otel/span-end.ts
 import { spanOfMessage } from './otel/span-of-message.ts';
 import { isApproval, type Recording, spanContextOf, traceparentOf } from './otel/span-start.ts';
 import type { TraceMessage } from './thread/tracing/trace-message.ts';
-import { tracingChannel } from './thread/tracing/trace-operations.ts';
+import { tracingChannel } from './thread/tracing/tracing-channel.ts';
 
 /** Options of `traceHoldpoint`. */
 export interface TraceOptions {
@@ -31,8 +31,8 @@ export interface TraceOptions {
 }
 
 /**
- * Creates OpenTelemetry spans for all agents in this process. Each run is an `invoke_agent {agent}` span, which contains `chat {model}`,
- * `execute_tool {tool}`, `approval_request {tool}`, `approval_decision {tool}`, `approval_closed {tool}`, `question_request {tool}`,
+ * Creates OpenTelemetry spans for all agents in this process. Each run is an `invoke_agent {agent}` span, which contains `chat {model}` or, for a custom
+ * agent, `custom_step {agent}`; `execute_tool {tool}`, `approval_request {tool}`, `approval_decision {tool}`, `approval_closed {tool}`, `question_request {tool}`,
  * `question_answer {tool}`, `question_closed {tool}`, `answer_delivery {tool}` and `indeterminate_call {tool}`. With the AI SDK's own
  * OpenTelemetry integration registered, its model spans replace `chat`. Nesting needs a context manager, which every OpenTelemetry SDK
  * sets up.
@@ -113,6 +113,7 @@ class Tracing {
         break;
       case 'invoked':
       case 'prompted':
+      case 'stepped':
       case 'started':
       case 'delivered':
         message.within = withinOf(span);
@@ -157,6 +158,8 @@ class Tracing {
     const wait = waitSpan(message, this.#recording);
     this.#tracer.startSpan(wait.name, { ...wait, startTime, links }, parent).end(endTime);
     if (message.type !== 'answered' || !isApproval(message)) return;
+    /* That of a sub-agent is measured in the sub-agent's own thread. */
+    if (request.path !== undefined) return;
     this.#wait.record(waitedMs / 1000, {
       'holdpoint.decision': message.decision,
       ...(message.toolName === undefined ? {} : { 'gen_ai.tool.name': message.toolName }),

@@ -19,11 +19,20 @@ const texts = new Map(
 
 const statement = /^(?:import|export)\s+(type\s)?[^;]*?from\s+'([^']+)';/gms;
 
+/* What is loaded on first use. */
+const lazyImport = /import\((?:\s*)'([^']+)'\)/g;
+
 const imports: Import[] = [...texts].flatMap(([from, text]) =>
-  [...text.matchAll(statement)].map(([, type, to = '']) => ({
+  [
+    ...[...text.matchAll(statement)].map(([, type, to = '']) => ({
+      to,
+      isType: type !== undefined,
+    })),
+    ...[...text.matchAll(lazyImport)].map(([, to = '']) => ({ to, isType: false })),
+  ].map(({ to, isType }) => ({
     from,
     to: to.startsWith('.') ? normalize(join(dirname(from), to)) : to,
-    isType: type !== undefined,
+    isType,
   })),
 );
 const ownImports = imports.filter(({ to }) => to.endsWith('.ts'));

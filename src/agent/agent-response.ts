@@ -7,7 +7,8 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import { isAppMessage, turnOfMessage } from '../thread/app-messages.ts';
 import { decisionsIn } from '../thread/decisions.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
-import type { Source, StepMetadata, ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
+import type { Source, StepMetadata } from '../thread/step-metadata.ts';
+import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { RunEnd } from './run/run-end.ts';
 

@@ -18,7 +18,6 @@ import type { Agent } from './agent.ts';
 import { type ChildThread, childThread, openChild } from './child-thread.ts';
 import { refuseChildInput, refuseOtherParent } from './refuse-child.ts';
 import { recordAnswers } from './record-answers.ts';
-import { askDuringCall } from './calls/ask-during-call.ts';
 import type { Decide } from './calls/delegation.ts';
 import { cancelEvents } from './calls/close-requests.ts';
 import { approvalWithKey, type Asked, makeRequest } from './calls/make-request.ts';
@@ -32,7 +31,7 @@ import {
   type SettledOutcome,
 } from './input/accept-outcome.ts';
 import { withAllowedAnswers } from './input/check-answers.ts';
-import { type ImportedHistory, importHistory, parseHistory } from './input/imported-history.ts';
+import type { ImportedHistory } from './input/imported-history.ts';
 import { parseAnswerer, parseInput } from './input/parse-input.ts';
 import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
 import { checkedRunOptions } from './known-settings.ts';
@@ -64,6 +63,8 @@ export class HoldpointAgent implements Agent<unknown> {
 
   async thread(threadId?: string, history?: ImportedHistory): Promise<AgentThread> {
     if (history === undefined) return this.#threads.open(threadId);
+    /* Loaded for the apps that import. */
+    const { importHistory, parseHistory } = await import('./input/imported-history.ts');
     const imported = await parseHistory(history, this.#context);
     const thread = await this.#threads.open(threadId);
     await importHistory(this.#threads.logOf(thread), imported, this.#context.now);
@@ -147,6 +148,8 @@ export class HoldpointAgent implements Agent<unknown> {
     { replyTo }: { replyTo?: unknown } = {},
   ): Promise<QuestionRequestContent> {
     const log = await this.#current(thread);
+    /* Loaded for the agents whose tools ask. */
+    const { askDuringCall } = await import('./calls/ask-during-call.ts');
     return askDuringCall(log, this.#context, { toolCallId, question, replyTo });
   }
 

@@ -19,7 +19,6 @@ import { refuseChildInput } from './refuse-child.ts';
 import { withAllowedAnswers } from './input/check-answers.ts';
 import { type ParsedInput, parseInput } from './input/parse-input.ts';
 import type { RunInput } from './input/run-input.ts';
-import { withOutput } from './model/parsed-output.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { RunOptions } from './run/run-options.ts';
 import { withRunSettings } from './run/run-settings.ts';
@@ -49,7 +48,11 @@ export async function runThread(
   const { onEnd, onError, output } = agentContext;
   try {
     const context = withRunSettings(agentContext, options);
-    const response = await withOutput(await tracedRun(context, threads, thread, running), output);
+    const ended = await tracedRun(context, threads, thread, running);
+    const response =
+      output === undefined
+        ? ended
+        : await (await import('./model/parsed-output.ts')).withOutput(ended, output);
     void callGuarded(onEnd, response);
     return response;
   } catch (error) {

@@ -1,4 +1,5 @@
 import { inertLine } from './inert-text.ts';
+import type { RequestPath } from './tool-call.ts';
 
 /* The fields in which apps name a person, the most readable first. */
 const names = ['name', 'email', 'id', 'subject'] as const;
@@ -7,7 +8,7 @@ const names = ['name', 'email', 'id', 'subject'] as const;
  * The name of the person the agent is working for: a text principal as it is, an object by its name, email, id or subject, and any other as
  * JSON. `undefined` if there is none. Users may have chosen the text, so pass it through `inertLine` before showing it.
  */
-export function requesterText(requestedBy: unknown): string | undefined {
+function requesterText(requestedBy: unknown): string | undefined {
   if (requestedBy === undefined || requestedBy === null) return undefined;
   return textOf(requestedBy) ?? nameOf(requestedBy) ?? JSON.stringify(requestedBy);
 }
@@ -27,4 +28,33 @@ function textOf(value: unknown): string | undefined {
 export function requesterLine(requestedBy: unknown): string | undefined {
   const requester = requesterText(requestedBy);
   return requester === undefined ? undefined : inertLine(requester);
+}
+
+/**
+ * The agents that lead to the one that asks, outermost first, as one line that is safe to show. A name that is not made of plain words is
+ * quoted, so that it can't imitate a longer path.
+ */
+export function pathLine(path: RequestPath): string {
+  return path
+    .map(({ agent }) => (/^[\p{L}\p{N}_ .-]+$/u.test(agent) ? agent : quoted(agent)))
+    .join(' > ');
+}
+
+function quoted(name: string): string {
+  return `"${inertLine(name).replaceAll('"', '\\"')}"`;
+}
+
+/** Who asks, in lines that are safe to show: the agents below the thread's own that lead to the request, and for whom they work. */
+export function askerLines({ path, requestedBy }: Asker): string[] {
+  const requester = requesterLine(requestedBy);
+  return [
+    ...(path === undefined ? [] : [`Asked by: ${pathLine(path)}`]),
+    ...(requester === undefined ? [] : [`Asked for by: ${requester}`]),
+  ];
+}
+
+/** The parts of a request that say who asks. */
+interface Asker {
+  path?: RequestPath | undefined;
+  requestedBy?: unknown;
 }

@@ -148,3 +148,6 @@ export const requestPathSchema = z
     }),
   )
   .min(1);
+
+/** The calls that lead from a thread's agent to the agent that asks, outermost first. */
+export type RequestPath = z.infer<typeof requestPathSchema>;

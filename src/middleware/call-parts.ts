@@ -60,10 +60,13 @@ export class CallParts {
     return [...this.ofCall(call, false), { type: 'tool-approval-request', approvalId, toolCallId }];
   }
 
-  /** A request that is still open from an earlier run, unless the caller already has it. */
+  /**
+   * A request that is still open from an earlier run, unless the caller already has it. That of a sub-agent is in the result's metadata
+   * alone: a part would be about a call that the caller does not have, or another one of the same id.
+   */
   ofOpenRequest(request: ApprovalRequest): ProviderPart[] {
-    const { requestId, toolCall } = request;
-    if (toolCall === undefined || this.#requests.has(requestId)) return [];
+    const { requestId, toolCall, path } = request;
+    if (toolCall === undefined || path !== undefined || this.#requests.has(requestId)) return [];
     return this.#view.shownCalls.has(toolCall.toolCallId) ? [] : this.ofRequest(request, toolCall);
   }
 

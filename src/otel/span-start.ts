@@ -1,4 +1,5 @@
 import { type Attributes, type Link, type SpanContext, SpanKind } from '@opentelemetry/api';
+import { pathLine } from '../content/requester-text.ts';
 import type { CallFacts, RequestFacts } from '../thread/tracing/trace-message.ts';
 
 /** Which content is recorded. */
@@ -27,9 +28,15 @@ export function spanAbout(kind: string, facts: Facts, attributes: Attributes): S
     'gen_ai.tool.name': toolName,
     'gen_ai.tool.call.id': toolCallId,
     'holdpoint.request.id': requestId,
+    'holdpoint.path': pathOf(facts),
     ...attributes,
   });
   return { ...start, links: follows === undefined ? [] : [{ context: spanContextOf(follows) }] };
+}
+
+/** The names of the agents below the thread's own that lead to the one that asks; `undefined` if the thread's own asks. */
+function pathOf(facts: Facts): string | undefined {
+  return 'request' in facts ? facts.request.path && pathLine(facts.request.path) : undefined;
 }
 
 /** A span named `{kind} {target}`, with those attributes that have a value. */

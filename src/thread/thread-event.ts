@@ -1,13 +1,9 @@
-import type { JSONValue } from 'ai';
 import { z } from 'zod';
 import { toolCallOutcomeSchema, workingAgentSchema } from '../content/tool-call.ts';
 import { importedMessageSchema, messageSchema } from './message-schema.ts';
 import { userInputRequestSchema, userInputResponseSchema } from '../content/user-input.ts';
 import type { PreparedRecord } from './prepared-record.ts';
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+import { isObject, stepMetadataSchema } from './step-metadata.ts';
 
 /** The W3C Trace Context (version 00) of a span; never all zeros. */
 export const traceparentSchema = z
@@ -28,23 +24,8 @@ const parentSchema = z.strictObject({
 });
 const always = { at: z.number() };
 const place = { step: z.int(), index: z.int() };
-/* Additional data by provider: the AI SDK's `ProviderMetadata`. */
-type Notes = Record<string, { [name: string]: JSONValue | undefined }>;
 /* The person who did it, as authenticated by the app, and the channel that they used. */
 const by = { principal: z.unknown().optional(), channel: z.string().optional() };
-const providerMetadataSchema = z.custom<Notes>(isObject);
-
-/** What a provider returned with a step besides the assistant message. It is kept for the record, and not sent to the model again. */
-const stepMetadataSchema = z.strictObject({
-  /** The provider's id of its response, and the model that made it. */
-  response: z
-    .strictObject({ id: z.string().optional(), modelId: z.string().optional() })
-    .optional(),
-  providerMetadata: providerMetadataSchema.optional(),
-  /** The sources that the model cited. */
-  sources: z.array(z.custom<Source>(isObject)).optional(),
-});
-
 /**
  * Everything that can happen in a thread. Events are facts and never change. `at` is the time, in milliseconds since 1970. A call is
  * identified by its place, `step` and `index`, because models repeat tool call ids.
@@ -243,24 +224,3 @@ export type ThreadEventType = ThreadEvent['type'];
 export type ThreadEventOf<TYPE extends ThreadEventType> = Extract<ThreadEvent, { type: TYPE }>;
 /** The call of another agent that a thread's agent works on. */
 export type ParentCall = z.infer<typeof parentSchema>;
-/** What a provider returned with a step besides the assistant message. */
-export type StepMetadata = z.infer<typeof stepMetadataSchema>;
-/** A source that a model cited, as in the AI SDK. */
-export type Source =
-  | {
-      type: 'source';
-      sourceType: 'url';
-      id: string;
-      url: string;
-      title?: string;
-      providerMetadata?: Notes;
-    }
-  | {
-      type: 'source';
-      sourceType: 'document';
-      id: string;
-      mediaType: string;
-      title: string;
-      filename?: string;
-      providerMetadata?: Notes;
-    };

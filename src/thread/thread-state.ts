@@ -71,6 +71,8 @@ export interface ThreadHead {
   steps: number;
   /** What a custom agent's latest step returned to be kept. */
   progress: unknown;
+  /** The requests of a custom agent's latest step that are no longer open, in the order in which they ended. */
+  decided: readonly EndedRequest[];
   /** The run that holds the thread. With `isStopping`, somebody asked it to stop. */
   run: { runId: string; leaseUntil: number; isStopping?: true } | undefined;
   /** Set if the latest run failed, until an input arrives or a run succeeds. */
@@ -126,6 +128,7 @@ export function emptyThread(threadId: string): ThreadState {
       requestedBy: undefined,
       steps: 0,
       progress: undefined,
+      decided: [],
       run: undefined,
       failure: undefined,
       calls: [],
@@ -206,8 +209,8 @@ export function isResumable({ status, resumeAt = Infinity }: ToolCallRecord, now
 }
 
 /**
- * Whether a run would have work: an approved call that can proceed, a call to resume by `now` (by default, only one to be resumed
- * immediately), an answer to send to its tool, or the model to call.
+ * Whether a run would have work: a call to start, one to resume by `now` (by default, immediately), an answer to send to its tool, or the
+ * model to call.
  */
 export function needsRun(head: ThreadHead, now = 0): boolean {
   return (

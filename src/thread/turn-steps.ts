@@ -1,6 +1,7 @@
 import { isAppMessage } from './app-messages.ts';
 import { partsOf } from './proposed-calls.ts';
-import type { StepMetadata, ThreadEvent, ThreadEventOf } from './thread-event.ts';
+import type { StepMetadata } from './step-metadata.ts';
+import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
 import type { ThreadState } from './thread-state.ts';
 
 /**

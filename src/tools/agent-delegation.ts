@@ -15,7 +15,7 @@ import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { AskedAnswer, UserInputResponseContent } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import { commitCancelled } from './cancel-delegated.ts';
-import { AgentWork, type DelegationOptions } from './agent-work.ts';
+import { AgentWork, type DelegationOptions, giveUp } from './agent-work.ts';
 import { busyMs, type DelegatedResult, executionOf, isPassedOn } from './delegate-call.ts';
 
 /* How many agents may work above each other. */
@@ -56,7 +56,7 @@ export class AgentDelegation implements Delegation {
     const fault = this.#whyNot(work.agents);
     if (fault !== undefined) return { status: 'failed', error: fault };
     const child = await this.#open(call, work.agents);
-    return this.#workIn(child).result(call, record, work);
+    return new AgentWork(this.#child, child, this.#options).result(call, record, work);
   }
 
   readonly commitCancelled = commitCancelled;
@@ -90,7 +90,7 @@ export class AgentDelegation implements Delegation {
   }
 
   async cancel(call: DelegatedCall, reason: string): Promise<void> {
-    await this.#workIn(await this.#open(call)).giveUp(reason);
+    await giveUp(this.#child, (await this.#open(call)).thread, reason);
   }
 
   /** Runs the agent for a loop that can't wait for people. */
@@ -98,15 +98,16 @@ export class AgentDelegation implements Delegation {
     const thread = await this.#child.thread();
     const options = abortSignal === undefined ? {} : { abortSignal };
     const response = await this.#child.run(this.#options.prompt(input), thread, options);
-    if (response.status === 'completed') return this.#options.output(response);
+    const { status, userInputRequests } = response;
+    if (status === 'completed') return this.#options.output(response);
+    /* Nobody would watch its thread, and this call would report a failure whose work is approved later. */
+    await giveUp(this.#child, thread, 'The agent was called in a loop that cannot wait.');
+    const asks = userInputRequests.map(({ text }) => text).join(' ');
     throw new Error(
-      `Agent '${this.agent}' has not finished: it is ${response.status}, in thread ${thread.id}. ` +
-        'Give the tool to an agent made with createAgent or createCustomAgent, which passes its requests on and waits.',
+      `Agent '${this.agent}' has not finished (${status}), and this loop can't wait for it, so what it still asked was cancelled` +
+        `${asks === '' ? '' : `: ${asks}`} (thread ${thread.id}). ` +
+        'Give the tool to createAgent, createCustomAgent or holdPoint, which pass its requests on to people and wait.',
     );
-  }
-
-  #workIn(child: ChildThread): AgentWork {
-    return new AgentWork(this.#child, child, this.#options);
   }
 
   async #open(call: DelegatedCall, agents: DelegatedWork['agents'] = []): Promise<ChildThread> {
@@ -148,7 +149,7 @@ export class AgentDelegation implements Delegation {
   }
 
   async #refuse(child: ChildThread, why: string): Promise<CallFailure> {
-    await this.#workIn(child).giveUp('The answer could not be passed on.');
+    await giveUp(this.#child, child.thread, 'The answer could not be passed on.');
     return { status: 'failed', error: `Agent '${this.agent}' can't get the answer: ${why}` };
   }
 }

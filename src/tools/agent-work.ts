@@ -7,6 +7,7 @@ import type { AnswerOptions } from '../agent/input/run-input.ts';
 import { errorText } from '../content/error-text.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
+import type { AgentThread } from '../thread/agent-thread.ts';
 import type { EndedRequest } from '../thread/thread-state.ts';
 import { busyMs, type DelegatedResult } from './delegate-call.ts';
 
@@ -134,7 +135,7 @@ export class AgentWork {
 
   /** Ends the work: nothing that the agent has asked or planned happens afterwards. */
   async #fail(why: string): Promise<DelegatedResult> {
-    await this.giveUp('The call on which the agent worked has failed.');
+    await giveUp(this.#agent, this.#child.thread, 'The call on which the agent worked has failed.');
     const { id, calls } = this.#child.thread;
     const lost = calls
       .filter(({ status }) => status === 'indeterminate')
@@ -165,14 +166,6 @@ export class AgentWork {
       resumeAfterMs: Number.isFinite(resumeAfterMs) ? resumeAfterMs : undefined,
     };
   }
-
-  /** Cancels what the agent asks and plans, and stops its run. */
-  async giveUp(reason: string): Promise<void> {
-    const { thread } = this.#child;
-    if (thread.revision === 0) return;
-    await this.#agent.cancel(thread, reason);
-    await this.#agent.stop(thread);
-  }
 }
 
 /** What a function of the app makes. */
@@ -189,4 +182,15 @@ function approverOf(approval: EndedRequest | undefined): AnswerOptions | undefin
   const { response, principal, channel } = approval ?? {};
   const isApproved = response?.type === 'approval-response' && response.approved;
   return isApproved ? { principal, ...(channel === undefined ? {} : { channel }) } : undefined;
+}
+
+/** Cancels what an agent asks and plans in a thread, and stops its run. */
+export async function giveUp(
+  agent: Agent<never>,
+  thread: AgentThread,
+  reason: string,
+): Promise<void> {
+  if (thread.revision === 0) return;
+  await agent.cancel(thread, reason);
+  await agent.stop(thread);
 }

@@ -19,6 +19,8 @@ export interface Scenario {
   responds?: boolean;
   /** A person settles calls of unknown outcome, after a look at what really happened. */
   settles?: boolean;
+  /** A function takes the steps instead of a model, and asks about its plan. */
+  isCustom?: boolean;
   /** How many processes send the same answers at once; default one. */
   processes?: number;
   /** What the tools can say of a call that was lost: whether it happened, or only that it did. */

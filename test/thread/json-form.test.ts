@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createCustomAgent } from 'holdpoint/custom-agent';
 import { sentMessages } from 'holdpoint/schemas';
 import { describe, expect, test } from 'vitest';
 import { rechainedJson } from '../support/chained.ts';
@@ -8,8 +9,13 @@ import { book, memoryWorld } from '../support/travel-world.ts';
 
 const golden = join(import.meta.dirname, '..', 'golden');
 
+/** The golden threads of one kind. */
+function goldenOf(kind: string): string[] {
+  return readdirSync(golden).filter((name) => name.startsWith(`${kind}-v`));
+}
+
 describe('golden threads of every released version are read as they were written:', () => {
-  test.each(readdirSync(golden).filter((name) => name.endsWith('.json')))('%s', async (name) => {
+  test.each(goldenOf('thread'))('%s', async (name) => {
     const text = readFileSync(join(golden, name), 'utf8');
     const agent = memoryWorld([{ text: 'Done.' }]).agent();
     const thread = await agent.restore(text);
@@ -17,6 +23,26 @@ describe('golden threads of every released version are read as they were written
     expect(thread.calls.map(({ status }) => status)).toEqual(['succeeded', 'denied', 'waiting']);
     const answers = thread.activeApprovalRequests.map((request) => request.approve());
     expect(await agent.run(answers, thread)).toMatchObject({ status: 'completed', text: 'Done.' });
+  });
+
+  test.each(goldenOf('custom-agent'))('%s', async (name) => {
+    const text = readFileSync(join(golden, name), 'utf8');
+    const agent = createCustomAgent({
+      name: 'publisher',
+      step: ({ progress, decisions }) => ({
+        text: JSON.stringify([progress, decisions.get('publish')?.status]),
+      }),
+    });
+    const thread = await agent.restore(text);
+    expect(JSON.stringify(thread)).toBe(text.trim());
+    expect(thread.decisions).toMatchObject([
+      { status: 'answered', principal: 'eve', channel: 'desk', request: { key: 'tone' } },
+    ]);
+    const answers = thread.activeApprovalRequests.map((request) => request.approve());
+    expect(await agent.run(answers, thread)).toMatchObject({
+      status: 'completed',
+      text: '[{"stage":"review","tone":["Friendly"]},"approved"]',
+    });
   });
 });
 

@@ -30,7 +30,7 @@ export function cardId(requestId: string): string {
   return `request-${requestId}`;
 }
 
-/** The common parts of the cards of waiting requests: what is asked, until when, and in which conversation. */
+/** The common parts of the cards of waiting requests: what is asked, by which agent, until when, and in which conversation. */
 export function CardFrame({ request, title, kind, isSent, onKeyDown, children }: CardFrameProps) {
   const id = cardId(request.requestId);
   const isExpired = useIsExpired(request);
@@ -56,6 +56,11 @@ export function CardFrame({ request, title, kind, isSent, onKeyDown, children }:
         <Inert text={titleOf(request)} />
       </h3>
       {children}
+      {request.path !== undefined && (
+        <p className="from">
+          Asked by <Inert text={request.path.map(({ agent }) => agent).join(' > ')} />
+        </p>
+      )}
       <p className="from">
         <Inert text={title} />
       </p>

@@ -53,7 +53,10 @@ function Verdict({ entry: { request, status, answer, outcome } }: { entry: Board
       <p className="verdict said-yes">
         Approved by {name}, {when}
       </p>
-      {request.type === 'approval-request' && request.toolCall && <Outcome outcome={outcome} />}
+      {/* The outcome of a sub-agent's call is in its own thread. */}
+      {request.type === 'approval-request' && request.toolCall && !request.path && (
+        <Outcome outcome={outcome} />
+      )}
     </>
   ) : (
     <p className="verdict said-no">

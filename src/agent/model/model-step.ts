@@ -14,7 +14,7 @@ import { errorText } from '../../content/error-text.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { endsHere, partsOf, type ProviderRequest } from '../../thread/proposed-calls.ts';
 import type { PreparedRecord } from '../../thread/prepared-record.ts';
-import type { StepMetadata } from '../../thread/thread-event.ts';
+import type { StepMetadata } from '../../thread/step-metadata.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { answerableRequests, carriesApproval } from './provider-requests.ts';
 import { type DeltaReceiver, originalError, streamingModel } from './streaming-model.ts';
@@ -97,7 +97,7 @@ export interface ModelStep {
 }
 
 /** What only a custom agent's step has: what people are asked, its progress, and whether the next step follows at once. */
-export interface CustomPart {
+interface CustomPart {
   requests: readonly UserInputRequest[];
   progress?: unknown;
   continues?: true;

@@ -1,6 +1,6 @@
 import type { Instructions, ToolSet } from 'ai';
 import { generateStep, type ModelStepInput, type StepSource } from './model-step.ts';
-import { prepare } from './prepare-step.ts';
+import type { prepare } from './prepare-step.ts';
 import { type PrepareStep, settingsRecord } from './step-settings.ts';
 
 /** What an agent's model steps have in common. */
@@ -26,11 +26,17 @@ export function modelSteps({
       messages: state.messages.slice(),
     };
     const context = { toolsContext, runtimeContext: request.runtimeContext };
-    const { prepared, sent } =
-      prepareStep === undefined ? {} : await prepare({ ...fixed, ...context, prepareStep }, state);
+    const preparing = prepareStep && { ...fixed, ...context, prepareStep };
+    const { prepared, sent } = preparing === undefined ? {} : await prepareLazily(preparing, state);
     if (prepared || settings) {
       onPrepared({ ...sent, ...settingsRecord(prepared ?? {}, settings ?? {}) });
     }
     return generateStep({ ...input, prepared });
   };
+}
+
+/* Loaded for the agents that use it. */
+async function prepareLazily(...inputs: Parameters<typeof prepare>): ReturnType<typeof prepare> {
+  const loaded = await import('./prepare-step.ts');
+  return loaded.prepare(...inputs);
 }

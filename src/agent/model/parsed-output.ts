@@ -22,9 +22,8 @@ export interface OutputParser {
  */
 export async function withOutput<RESPONSE extends ParsedResponse>(
   response: RESPONSE,
-  parser: OutputParser | undefined,
+  parser: OutputParser,
 ): Promise<RESPONSE> {
-  if (parser === undefined) return response;
   try {
     if (response.status !== 'completed') throw new NoOutputGeneratedError();
     return { ...response, output: await parser.parseCompleteOutput(response, response) };

@@ -25,8 +25,8 @@ export interface UnrecordedOutcome {
 
 /** How an agent's steps are made: by a language model, or by a function of the app. */
 export interface StepMaking {
-  /** The model, for tracing. */
-  modelName: ModelName;
+  /** The model, for tracing; `undefined` for a custom agent. */
+  modelName: ModelName | undefined;
   makeStep: StepSource;
   /** What the model steps of one run have instead of the agent's own settings. */
   ownSteps?: StepSettings | undefined;

@@ -1,5 +1,5 @@
 import type { LanguageModelUsage } from 'ai';
-import type { StepMetadata } from '../../thread/thread-event.ts';
+import type { StepMetadata } from '../../thread/step-metadata.ts';
 import { endsTurn, isModelDue, type ThreadState } from '../../thread/thread-state.ts';
 import { statusOf } from '../../thread/thread-status.ts';
 

@@ -2,7 +2,7 @@ import type { TimeoutConfiguration, ToolSet } from 'ai';
 import { callGuarded } from '../../content/call-guarded.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { type FinishedStep, turnSteps } from '../../thread/turn-steps.ts';
+import type { FinishedStep } from '../../thread/turn-steps.ts';
 import { type ModelSettings, settingsOf } from '../model/model-step.ts';
 import { type PrepareStep, stepSettingNames } from '../model/step-settings.ts';
 import type { AgentContext } from './agent-context.ts';
@@ -82,12 +82,14 @@ export function withRunSettings(
 }
 
 /** Calls `onStepEnd` if the events, which have just been appended, complete a step. */
-export function notifyStepEnd(
-  onStepEnd: AgentContext['onStepEnd'],
+export async function notifyStepEnd(
+  onStepEnd: NonNullable<AgentContext['onStepEnd']>,
   state: Readonly<ThreadState>,
   events: readonly ThreadEvent[],
-): void {
+): Promise<void> {
   const isEnd = events.some(({ type }) => type === 'step-finished' || type === 'call-ended');
-  const step = isEnd && state.head.calls.length === 0 ? turnSteps(state).at(-1) : undefined;
+  if (!isEnd || state.head.calls.length > 0) return;
+  const { turnSteps } = await import('../../thread/turn-steps.ts');
+  const step = turnSteps(state).at(-1);
   if (step) void callGuarded(onStepEnd, { ...step, threadId: state.threadId });
 }

@@ -52,8 +52,7 @@ export class Run {
   readonly #opening: RunOpening;
   readonly #steps: ModelSteps;
   readonly #executions: Executions;
-  /** Created for the first answer that a tool is waiting for. */
-  #sending: AnswerSending | undefined;
+  readonly #sending: AnswerSending;
 
   constructor(context: AgentContext, setting: RunSetting) {
     const { log, tools, options, receiver, onEvents, onPreliminary } = setting;
@@ -67,6 +66,7 @@ export class Run {
     const { signal } = this.#signal;
     const working = { log, tools, lease: this.#lease, signal };
     this.#opening = new RunOpening(context, { ...working, options, onEvents });
+    this.#sending = new AnswerSending({ ...working, wake: () => this.#executions.wake() });
     this.#executions = new Executions(context, {
       ...working,
       isStopped: () => this.#signal.isStop(signal.reason),
@@ -101,7 +101,7 @@ export class Run {
     } finally {
       stopRenewing?.();
       this.#signal.end();
-      this.#sending?.stop();
+      this.#sending.stop();
       this.#executions.leave();
     }
   }
@@ -140,13 +140,14 @@ export class Run {
     if ((await this.#recordFinished()) || (await this.#recordSent())) return;
     if (signal.aborted && this.#executions.mayEnd) throw signal.reason;
     if (!signal.aborted && (await this.#startDue())) return;
-    if (this.#executions.pending || this.#sending?.pending) {
+    if (this.#executions.pending || this.#sending.pending) {
       await this.#executions.wait();
       return;
     }
-    const { tools } = this.#setting;
-    refuseMissingTools(this.#log.state, tools, this.#context.now());
-    if (await this.#mayAskModel()) await this.#askModel();
+    const { state } = this.#log;
+    refuseMissingTools(state, this.#setting.tools, this.#context.now());
+    if (isModelDue(state.head) && (await this.#steps.mayTake(state, signal)))
+      await this.#askModel();
     else await this.#commit(() => [this.#lease.ended()]);
   }
 
@@ -163,7 +164,7 @@ export class Run {
 
   /** Records which answers were sent to the tools that asked. */
   async #recordSent(): Promise<boolean> {
-    const sent = this.#sending?.take() ?? [];
+    const sent = this.#sending.take();
     if (sent.length === 0) return false;
     const make = ({ head }: Proposal): ThreadEvent[] => sentEvents(head, sent, this.#context.now());
     await this.#commit(make, { evenWhenLost: true });
@@ -173,7 +174,7 @@ export class Run {
   /** Starts the calls that pass a last check: approved ones, and those whose turn it is. Resumes the delegated calls that are due. */
   async #startDue(): Promise<boolean> {
     const { state } = this.#log;
-    this.#sendAnswers();
+    this.#sending.update(state);
     const decisions = this.#decisions();
     const checking = checkDueCalls(decisions, state, state.head);
     const starts = await unlessAborted(checking, this.#signal.signal);
@@ -189,24 +190,6 @@ export class Run {
     return true;
   }
 
-  /** Sends the answers that tools wait for, and stops sending those that they no longer need. */
-  #sendAnswers(): void {
-    const { state } = this.#log;
-    if (this.#sending === undefined && state.head.unsentAnswers.length === 0) return;
-    this.#sending ??= new AnswerSending({
-      tools: this.#setting.tools,
-      signal: this.#signal.signal,
-      pull: async () => this.#log.pull(),
-      wake: () => this.#executions.wake(),
-    });
-    this.#sending.update(state);
-  }
-
-  async #mayAskModel(): Promise<boolean> {
-    const { state } = this.#log;
-    return isModelDue(state.head) && this.#steps.mayTake(state, this.#signal.signal);
-  }
-
   async #askModel(): Promise<void> {
     /* Nothing starts when the lease has expired: this renews it, or finds that another run has the thread. */
     if (this.#lease.hasExpired) return this.#commit(() => []);
@@ -216,8 +199,10 @@ export class Run {
     this.#signal.beginStep();
     const decisions = this.#decisions(state.messages.length);
     const { signal } = this.#signal;
+    const { decided } = state.head;
     const events = await this.#steps.take({ decisions, state, signal });
-    await this.#commit(() => events);
+    /* A step that used an approval which was taken back meanwhile is not recorded: it is repeated. */
+    await this.#commit(({ head }) => (head.decided === decided ? events : []));
     if (!this.#lease.isStopping) this.#steps.recorded();
   }
 
@@ -233,7 +218,7 @@ export class Run {
   async #begin(events: readonly ThreadEvent[]): Promise<void> {
     this.#setting.onEvents(events);
     const { onStepEnd } = this.#context;
-    if (onStepEnd !== undefined) notifyStepEnd(onStepEnd, this.#log.state, events);
+    if (onStepEnd !== undefined) await notifyStepEnd(onStepEnd, this.#log.state, events);
     await this.#executions.start(events);
   }
 

@@ -3,6 +3,7 @@ import { errorText } from '../../content/error-text.ts';
 import { plainCall, type ToolCallRecord } from '../../content/tool-call.ts';
 import { callAt } from '../../thread/find-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { UnsentAnswer, ThreadHead, ThreadState } from '../../thread/thread-state.ts';
 import { traceAnswerDelivery } from '../../thread/tracing/trace-operations.ts';
 import type { CallFailure, SendOptions } from '../calls/answer-receiver.ts';
@@ -28,8 +29,7 @@ interface SendingSetting {
   tools: ToolDefinitions;
   /** Aborts when the run ends early. */
   signal: AbortSignal | undefined;
-  /** Reads new events of the log. */
-  pull: () => Promise<void>;
+  log: ThreadLog;
   /** Wakes the run. */
   wake: () => void;
 }
@@ -51,6 +51,7 @@ export class AnswerSending {
 
   /** Starts sending new answers, and stops sending those that are no longer needed. */
   update(state: Readonly<ThreadState>): void {
+    if (state.head.unsentAnswers.length + this.#underway.size === 0) return;
     this.#stopUnneeded(state);
     for (const answer of state.head.unsentAnswers) {
       /* An agent that has the tool will send it. */
@@ -89,7 +90,7 @@ export class AnswerSending {
     answer: UnsentAnswer,
     call: ToolCallRecord,
   ): Promise<void> {
-    const { tools, pull, wake } = this.#setting;
+    const { tools, log, wake } = this.#setting;
     const { requestId } = answer.request;
     const underway = new AbortController();
     this.#underway.set(requestId, underway);
@@ -98,7 +99,7 @@ export class AnswerSending {
     );
     const signal = AbortSignal.any(signals);
     const refresh = async (): Promise<void> => {
-      await pull();
+      await log.pull();
       this.#stopUnneeded(state);
     };
     const deliver = async () =>

@@ -2,9 +2,9 @@ import type { AssistantModelMessage, LanguageModelUsage } from 'ai';
 import { untilAborted } from '../../content/until-aborted.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { PreparedRecord } from '../../thread/prepared-record.ts';
-import type { StepMetadata, ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
+import type { StepMetadata } from '../../thread/step-metadata.ts';
+import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { turnSteps } from '../../thread/turn-steps.ts';
 import { inTurn, verdictEvent } from '../calls/check-approved.ts';
 import { decideCalls, type DecisionInput } from '../calls/decide-calls.ts';
 import { modelTools } from '../calls/tool-definitions.ts';
@@ -56,6 +56,7 @@ export class ModelSteps {
     if (this.#count >= maxSteps) return false;
     /* A run that continues where a run has stopped takes one step first. */
     if (stopWhen === undefined || (this.#continues && this.#count === 0)) return true;
+    const { turnSteps } = await import('../../thread/turn-steps.ts');
     const steps = turnSteps(state);
     if (steps.length === 0) return true;
     const conditions = [stopWhen].flat().map(async (condition) => condition({ steps }));

@@ -49,15 +49,12 @@ export async function askApproval(
   }
 }
 
-function showApproval(
-  page: Page,
-  { text, reason, toolCall, requestedBy }: ApprovalRequest,
-  position: string | undefined,
-): void {
+function showApproval(page: Page, request: ApprovalRequest, position: string | undefined): void {
+  const { text, reason, toolCall } = request;
   page.position(position);
   page.text(text, page.paint.question);
   if (reason !== undefined) page.text(`Why: ${reason}`);
-  page.requester(requestedBy);
+  page.asker(request);
   page.add('');
   if (toolCall === undefined) return;
   showCall(page, toolCall);

@@ -1,5 +1,4 @@
-import { inertLine } from '../../content/inert-text.ts';
-import { requesterText } from '../../content/requester-text.ts';
+import { askerLines } from '../../content/requester-text.ts';
 import { foldParts, linesOf, linesPart, type Part } from './fold-parts.ts';
 import { textLines, wrap } from './fit-text.ts';
 import type { Paint } from './paint.ts';
@@ -48,12 +47,12 @@ export class Page {
     this.add(this.paint.faint(position));
   }
 
-  /** Adds who asked; nothing if the app named no one. */
-  requester(requestedBy: unknown): void {
-    const requester = requesterText(requestedBy);
-    if (requester === undefined) return;
-    const lines = wrap(`Asked for by: ${inertLine(requester)}`, this.columns - 2);
-    this.add(...lines.map((line, index) => (index === 0 ? line : `┊ ${line}`)));
+  /** Adds who asks; nothing if it is the thread's own agent and the app named no one. */
+  asker(request: Parameters<typeof askerLines>[0]): void {
+    for (const text of askerLines(request)) {
+      const lines = wrap(text, this.columns - 2);
+      this.add(...lines.map((line, index) => (index === 0 ? line : `┊ ${line}`)));
+    }
   }
 
   /** Adds untrusted text of any length. */

@@ -30,7 +30,7 @@ export function showField(page: Page, { request, field, at, position }: ShownFie
     page.text(text, page.paint.question);
   }
   showTarget(page, request);
-  if (at === 0) page.requester(request.requestedBy);
+  if (at === 0) page.asker(request);
   page.add('');
 }
 

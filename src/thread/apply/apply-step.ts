@@ -99,16 +99,21 @@ function stopTurn(head: ThreadHead): void {
 }
 
 export function applyStepFinished(
-  { head }: HeadDraft,
+  { head, requests }: HeadDraft,
   event: ThreadEventOf<'step-finished'>,
 ): void {
   const { newlyPast } = head;
-  if (head.calls.length > 0 || event.step !== head.steps) {
-    throw tampered(event, `step ${head.steps} is next, and open calls must end before it`);
+  const isWaiting = [...requests.values()].some(({ step }) => step !== undefined);
+  if (head.calls.length > 0 || isWaiting || event.step !== head.steps) {
+    throw tampered(
+      event,
+      `step ${head.steps} is next, and open calls and requests must end before it`,
+    );
   }
   head.steps += 1;
   head.unanswered = [];
   head.progress = event.progress;
+  head.decided = [];
   head.modelIsNext = event.continues === true;
   if (event.message === undefined) return;
   newlyPast.messages.push(event.message);

@@ -1,11 +1,11 @@
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
-import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
+import type { UserInputResponseContent } from '../../content/user-input.ts';
 import { deepFreeze } from '../deep-freeze.ts';
-import { conversationOf } from './guarded-conversation.ts';
 import { callAt } from '../find-call.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import type { ThreadHead } from '../thread-state.ts';
-import type { AnsweredMessage, CallFacts, RequestFacts, TraceMessage } from './trace-message.ts';
+import { callFacts, factsOf, traceparentOf } from './trace-facts.ts';
+import type { AnsweredMessage, RequestFacts, TraceMessage } from './trace-message.ts';
 
 /** The thread to which an event is about to be appended. */
 export interface EventContext {
@@ -96,37 +96,6 @@ function finishedMessage(
   };
 }
 
-/** The fields of every trace message about a call. */
-export function callFacts(
-  threadId: string,
-  { toolCallId, toolName, requestId, attempts: attempt, input }: ToolCallRecord,
-): CallFacts {
-  const conversationId = conversationOf(threadId);
-  const call = { toolCallId, toolName, requestId, attempt, input: deepFreeze(input) };
-  return { threadId, conversationId, ...call };
-}
-
-/** The `traceparent` that is stored with a request, or with its answer. */
-export function traceparentOf(
-  type: 'request-opened' | 'request-answered',
-  requestId: string | undefined,
-  log: EventContext['log'],
-): string | undefined {
-  for (const events of log) {
-    const found = events.findLast(
-      (event) => event.type === type && requestIdOf(event) === requestId,
-    );
-    if (found !== undefined && 'traceparent' in found) return found.traceparent;
-  }
-  return undefined;
-}
-
-function requestIdOf(
-  event: ThreadEventOf<'request-opened' | 'request-answered'>,
-): string | undefined {
-  return event.type === 'request-opened' ? event.request.requestId : event.response.requestId;
-}
-
 function decisionOf(response: UserInputResponseContent): AnsweredMessage['decision'] {
   if (response.type === 'question-response') return response.status;
   return response.approved ? 'approved' : 'rejected';
@@ -147,15 +116,6 @@ function requestFacts(
 function isAnswered({ newlyPast }: ThreadHead, requestId: string): boolean {
   const closed = newlyPast.requests.findLast(({ request }) => request.requestId === requestId);
   return closed?.response !== undefined;
-}
-
-/** The fields of every trace message about a request. */
-export function factsOf(found: UserInputRequest): RequestFacts {
-  const request = deepFreeze(found);
-  const { threadId, requestId, type: requestType, toolCall } = request;
-  const { toolCallId, toolName } = toolCall ?? {};
-  const conversationId = conversationOf(threadId);
-  return { threadId, conversationId, requestId, requestType, toolCallId, toolName, request };
 }
 
 function tracedCall(place: CallPlace, { head }: EventContext): ToolCallRecord | undefined {

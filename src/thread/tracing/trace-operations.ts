@@ -1,42 +1,31 @@
 import type { ToolCallRecord } from '../../content/tool-call.ts';
-import { HoldpointError } from '../../errors.ts';
 import { conversationOf } from './guarded-conversation.ts';
-import { callFacts, factsOf, traceMessageOf, traceparentOf } from './trace-message-of-event.ts';
+import type { Append } from './trace-append.ts';
+import { callFacts, factsOf, traceparentOf } from './trace-facts.ts';
+import { tracingChannel } from './tracing-channel.ts';
 import type { Proposal } from '../proposal.ts';
-import { type ThreadEvent, traceparentSchema } from '../thread-event.ts';
+import type { ThreadEvent } from '../thread-event.ts';
 import type { UnsentAnswer, ThreadState } from '../thread-state.ts';
 import type {
   InvokedMessage,
   ModelAnswer,
   ModelName,
   PromptedMessage,
+  SteppedMessage,
   TraceMessage,
 } from './trace-message.ts';
 
-/** The tracing channel `holdpoint`; `undefined` on platforms without `node:diagnostics_channel`. */
-export const tracingChannel = globalThis.process
-  ?.getBuiltinModule?.('node:diagnostics_channel')
-  ?.tracingChannel<unknown, TraceMessage>('holdpoint');
-
-/** Appends events and returns them as they are stored; `undefined` after a concurrent append. */
-type Append = (events: readonly ThreadEvent[]) => Promise<readonly ThreadEvent[] | undefined>;
-
-/** Appends the events of a proposal as traced operations. A proposal that is retried after a concurrent append is traced again. */
+/**
+ * Appends the events of a proposal as traced operations. A proposal that is retried after a concurrent append is traced again. What is
+ * published is made by a module that is loaded when somebody has subscribed; if that fails, the append is not traced.
+ */
 export function traceAppend(proposal: Proposal, append: Append): ReturnType<Append> {
   return hasSubscribers() ? appendTraced(proposal, append) : append(proposal.events);
 }
 
 async function appendTraced(proposal: Proposal, append: Append): ReturnType<Append> {
-  const { events, messages, announcements } = publishStarts(proposal);
-  try {
-    const stored = await append(events);
-    publishEnd(messages, stored === undefined ? { error: concurrentAppend() } : {});
-    if (stored !== undefined) for (const each of announcements) publishStart(each);
-    return stored;
-  } catch (error) {
-    publishEnd(messages, { error });
-    throw error;
-  }
+  const loaded = await import('./trace-append.ts').catch(() => undefined);
+  return loaded === undefined ? append(proposal.events) : loaded.appendTraced(proposal, append);
 }
 
 /** The part of a run's result that is traced. */
@@ -46,7 +35,7 @@ type OnEvents = (events: readonly ThreadEvent[]) => void;
 
 /** Traces a run, except that of a guarded call, whose agent serves only to record the call. */
 export function traceRun<RESULT extends RunResult>(
-  facts: Pick<InvokedMessage, 'threadId' | 'agentName'> & ModelName,
+  facts: Pick<InvokedMessage, 'threadId' | 'agentName'> & Partial<ModelName>,
   run: (onEvents: OnEvents) => Promise<RESULT>,
 ): Promise<RESULT> {
   if (!hasSubscribers() || conversationOf(facts.threadId) !== undefined) return run(() => {});
@@ -80,6 +69,14 @@ export function traceModel<RESULT>(
     message.answer = describe(result);
     return result;
   });
+}
+
+/** Traces one step of a custom agent. */
+export function traceStep<RESULT>(
+  facts: Omit<SteppedMessage, 'type'>,
+  take: () => Promise<RESULT>,
+): Promise<RESULT> {
+  return hasSubscribers() ? traceWork({ type: 'stepped', ...facts }, take) : take();
 }
 
 /** Traces the execution of a tool. */
@@ -140,53 +137,4 @@ function beginWithin<RESULT>(
     });
   }
   return beginOnce();
-}
-
-/** Publishes the start of every append operation. The events returned are those of the proposal, with the spans that subscribers set. */
-function publishStarts({ state, head, events: proposed }: Proposal): {
-  events: ThreadEvent[];
-  messages: TraceMessage[];
-  /** Messages to publish once their events are durable. */
-  announcements: TraceMessage[];
-} {
-  const events: ThreadEvent[] = [];
-  const messages: TraceMessage[] = [];
-  const announcements: TraceMessage[] = [];
-  const context = { threadId: state.threadId, head, log: [events, state.events] };
-  for (const event of proposed) {
-    const message = traceMessageOf(event, context);
-    if (message?.type === 'indeterminate') announcements.push(message);
-    else if (message !== undefined) {
-      publishStart(message);
-      messages.push(message);
-    }
-    events.push(withTraceparent(event, message));
-  }
-  return { events, messages, announcements };
-}
-
-function publishStart(message: TraceMessage): void {
-  tracingChannel?.start.publish(message);
-  tracingChannel?.end.publish(message);
-}
-
-function publishEnd(messages: readonly TraceMessage[], failure: { error?: unknown }): void {
-  for (const message of messages) {
-    Object.assign(message, failure);
-    if ('error' in failure) tracingChannel?.error.publish(message);
-    tracingChannel?.asyncStart.publish(message);
-    tracingChannel?.asyncEnd.publish(message);
-  }
-}
-
-/* A subscriber may set any value; one that would make the log unreadable must not reach it. */
-function withTraceparent(event: ThreadEvent, message: TraceMessage | undefined): ThreadEvent {
-  if (message === undefined || !('traceparent' in message)) return event;
-  const { success, data: traceparent } = traceparentSchema.safeParse(message.traceparent);
-  const isTraceable = event.type === 'request-opened' || event.type === 'request-answered';
-  return success && isTraceable ? { ...event, traceparent } : event;
-}
-
-function concurrentAppend(): HoldpointError {
-  return new HoldpointError('revision-conflict', 'Concurrent append; retrying.');
 }

@@ -6,7 +6,7 @@ import type {
   QuestionRequestContent,
   QuestionResponseContent,
 } from '../../../content/question.ts';
-import { requesterLine } from '../../../content/requester-text.ts';
+import { askerLines } from '../../../content/requester-text.ts';
 import { HoldpointError } from '../../../errors.ts';
 import { fromInteractionResponse } from '../../../tools/interaction.ts';
 
@@ -18,9 +18,8 @@ type Schema = Record<string, unknown>;
  * text, or `{ selectedOptionIds?, freeText? }` if both are allowed. Its description says who asked.
  */
 export function questionSchema(request: QuestionRequestContent): Schema {
-  const requester = requesterLine(request.requestedBy);
-  const description = requester === undefined ? {} : { description: `Asked for by: ${requester}` };
-  return { ...answerSchema(request), ...description };
+  const asker = askerLines(request).join('\n');
+  return { ...answerSchema(request), ...(asker === '' ? {} : { description: asker }) };
 }
 
 function answerSchema(request: QuestionRequestContent): Schema {

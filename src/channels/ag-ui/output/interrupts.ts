@@ -1,5 +1,5 @@
 import { inertText } from '../../../content/inert-text.ts';
-import { requesterLine } from '../../../content/requester-text.ts';
+import { askerLines, pathLine, requesterLine } from '../../../content/requester-text.ts';
 import type { UserInputRequest, UserInputRequestContent } from '../../../content/user-input.ts';
 import type { Interrupt } from './ag-ui-event.ts';
 import { questionSchema } from '../input/question-schema.ts';
@@ -7,8 +7,9 @@ import { questionSchema } from '../input/question-schema.ts';
 /** A request as an interrupt of the run that ends with it. */
 export function toInterrupt(content: UserInputRequestContent): Interrupt {
   const request: UserInputRequest = { ...content };
-  const { requestId: id, toolCall, expiresAt } = request;
+  const { requestId: id, path, expiresAt } = request;
   const requestedBy = requesterLine(request.requestedBy);
+  const toolCall = shownCall(request);
   return {
     id,
     reason: reasonOf(request),
@@ -19,28 +20,34 @@ export function toInterrupt(content: UserInputRequestContent): Interrupt {
     ...(expiresAt === undefined
       ? {}
       : { expiresAt: new Date(Math.min(expiresAt, 8.64e15)).toISOString() }),
-    metadata: { holdpoint: request, ...(requestedBy === undefined ? {} : { requestedBy }) },
+    metadata: {
+      holdpoint: request,
+      ...(requestedBy === undefined ? {} : { requestedBy }),
+      ...(path === undefined ? {} : { askedBy: pathLine(path) }),
+    },
   };
 }
 
-/* The call and who asked for it are in the message too, because a client may show only the message. */
+/* The client has no call of a sub-agent: it would show another one of the same id, or that of the sub-agent itself, as what runs. */
+function shownCall({ toolCall, path }: UserInputRequest): UserInputRequest['toolCall'] {
+  return path === undefined ? toolCall : undefined;
+}
+
+/* The call and who asks are in the message too, because a client may show only the message. */
 function promptOf(request: UserInputRequest): string {
   const { text, toolCall, type } = request;
   if (type !== 'approval-request') return inertText(text);
   const call = toolCall && inertText(`${toolCall.toolName} ${JSON.stringify(toolCall.input)}`);
-  const requester = requesterLine(request.requestedBy);
-  return [
-    inertText(text),
-    ...(call === undefined ? [] : [call]),
-    ...(requester === undefined ? [] : [`Asked for by: ${requester}`]),
-  ].join('\n');
+  return [inertText(text), ...(call === undefined ? [] : [call]), ...askerLines(request)].join(
+    '\n',
+  );
 }
 
 function reasonOf(request: UserInputRequest): Interrupt['reason'] {
   if (request.type === 'question-request') {
     return request.kind === 'confirmation' ? 'confirmation' : 'input_required';
   }
-  return request.toolCall === undefined ? 'confirmation' : 'tool_call';
+  return shownCall(request) === undefined ? 'confirmation' : 'tool_call';
 }
 
 /* There is no `editedArgs`: the call runs with the input that was shown. */

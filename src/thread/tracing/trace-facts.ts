@@ -1,0 +1,46 @@
+import type { ToolCallRecord } from '../../content/tool-call.ts';
+import type { UserInputRequest } from '../../content/user-input.ts';
+import { deepFreeze } from '../deep-freeze.ts';
+import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
+import { conversationOf } from './guarded-conversation.ts';
+import type { CallFacts, RequestFacts } from './trace-message.ts';
+
+/** The fields of every trace message about a call. */
+export function callFacts(
+  threadId: string,
+  { toolCallId, toolName, requestId, attempts: attempt, input }: ToolCallRecord,
+): CallFacts {
+  const conversationId = conversationOf(threadId);
+  const call = { toolCallId, toolName, requestId, attempt, input: deepFreeze(input) };
+  return { threadId, conversationId, ...call };
+}
+
+/** The `traceparent` that is stored with a request, or with its answer. */
+export function traceparentOf(
+  type: 'request-opened' | 'request-answered',
+  requestId: string | undefined,
+  log: readonly (readonly ThreadEvent[])[],
+): string | undefined {
+  for (const events of log) {
+    const found = events.findLast(
+      (event) => event.type === type && requestIdOf(event) === requestId,
+    );
+    if (found !== undefined && 'traceparent' in found) return found.traceparent;
+  }
+  return undefined;
+}
+
+function requestIdOf(
+  event: ThreadEventOf<'request-opened' | 'request-answered'>,
+): string | undefined {
+  return event.type === 'request-opened' ? event.request.requestId : event.response.requestId;
+}
+
+/** The fields of every trace message about a request. */
+export function factsOf(found: UserInputRequest): RequestFacts {
+  const request = deepFreeze(found);
+  const { threadId, requestId, type: requestType, toolCall } = request;
+  const { toolCallId, toolName } = toolCall ?? {};
+  const conversationId = conversationOf(threadId);
+  return { threadId, conversationId, requestId, requestType, toolCallId, toolName, request };
+}

@@ -1,0 +1,34 @@
+import { memoryStore } from 'holdpoint';
+import { expect, test } from 'vitest';
+import { boardReader } from '../../examples/inbox/read-board.ts';
+import { boardSchema } from '../../examples/inbox/board.ts';
+import { newsroom } from '../support/newsroom.ts';
+
+test('the inbox lists what the steps of a custom agent ask, and how it was answered', async () => {
+  const store = memoryStore();
+  const agent = newsroom(store);
+  const person = { name: 'Ann' };
+  const thread = await agent.thread('Ann.t');
+  const readBoard = boardReader({ agent, store });
+  const entries = async () => boardSchema.parse(await readBoard(person)).entries;
+  const { userInputRequests } = await agent.run('Announce it.', thread, { principal: person });
+  expect(await entries()).toMatchObject([
+    { title: 'Announce it.', status: 'waiting', request: { key: 'tone', text: 'Which tone?' } },
+  ]);
+  const answers = [{ key: 'answer', optionIds: ['Formal'] }];
+  const responses = userInputRequests.map(({ requestId }) => ({
+    type: 'question-response' as const,
+    requestId,
+    status: 'answered' as const,
+    answers,
+  }));
+  await agent.run(responses, thread, { principal: person });
+  const listed = await entries();
+  expect(listed.map(({ request, status }) => `${request.key} ${status}`).toSorted()).toEqual([
+    'publish waiting',
+    'tone answered',
+  ]);
+  expect(listed.find(({ status }) => status === 'answered')).toMatchObject({
+    answer: { name: 'Ann', response: { answers } },
+  });
+});
