@@ -10,7 +10,6 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import type { ParentCall, ThreadEventType } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
-import type { ThreadState } from '../thread/thread-state.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import { type AgentResponse, latestDecisions, makeResponse, nothingRun } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
@@ -18,8 +17,7 @@ import type { Agent } from './agent.ts';
 import { type ChildThread, childThread, openChild } from './child-thread.ts';
 import { refuseChildInput, refuseOtherParent } from './refuse-child.ts';
 import { recordAnswers } from './record-answers.ts';
-import type { Decide } from './calls/delegation.ts';
-import { cancelEvents } from './calls/close-requests.ts';
+import { cancelOpen, deleteThread } from './cancel-open.ts';
 import { approvalWithKey, type Asked, makeRequest } from './calls/make-request.ts';
 import type { Question } from './calls/question-call.ts';
 import { refuseRetraction } from './input/accept-input.ts';
@@ -205,7 +203,7 @@ export class HoldpointAgent implements Agent<unknown> {
 
   async cancel(thread: AgentThread, reason = 'The request was cancelled.'): Promise<AgentResponse> {
     const log = await this.#current(thread);
-    await this.#context.commitCancelled(log, this.#cancelling(reason));
+    await cancelOpen(this.#context, log, reason);
     const { messages } = log.state;
     const covered = {
       messages,
@@ -233,21 +231,11 @@ export class HoldpointAgent implements Agent<unknown> {
 
   async delete(thread: AgentThread): Promise<void> {
     const log = await this.#current(thread);
-    const check = (state: Readonly<ThreadState>): void => refuseRunning(state, this.now());
-    check(log.state);
-    await this.#context.commitCancelled(log, this.#cancelling(''), async () => {
-      await log.delete(check);
-      return [];
-    });
+    await deleteThread(this.#context, log);
   }
 
   on<TYPE extends ThreadEventType>(type: TYPE, listener: AgentListener<TYPE>): () => void {
     return this.#context.events.on(type, listener);
-  }
-
-  /** Proposes to cancel what is open. */
-  #cancelling(reason: string): Decide {
-    return (proposal) => proposal.add(...cancelEvents(proposal.head, reason, this.#context.now()));
   }
 
   /** The log of a thread, read to its end. */

@@ -61,8 +61,7 @@ export class Run {
     this.#log = log;
     this.#signal = new RunSignal(options.abortSignal, context.limits);
     this.#lease = new Lease(context, log);
-    const continues = log.state.head.isOutOfSteps;
-    this.#steps = new ModelSteps(context, { receiver, continues });
+    this.#steps = new ModelSteps(context, { receiver, continues: log.state.head.isOutOfSteps });
     const { signal } = this.#signal;
     const working = { log, tools, lease: this.#lease, signal };
     this.#opening = new RunOpening(context, { ...working, options, onEvents });
@@ -146,8 +145,8 @@ export class Run {
     }
     const { state } = this.#log;
     refuseMissingTools(state, this.#setting.tools, this.#context.now());
-    if (isModelDue(state.head) && (await this.#steps.mayTake(state, signal)))
-      await this.#askModel();
+    const mayAsk = isModelDue(state.head) && (await this.#steps.mayTake(state, signal));
+    if (mayAsk) await this.#askModel();
     else await this.#commit(() => [this.#lease.ended()]);
   }
 

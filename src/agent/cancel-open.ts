@@ -1,0 +1,32 @@
+import type { ThreadLog } from '../thread/thread-log.ts';
+import type { ThreadState } from '../thread/thread-state.ts';
+import { cancelEvents } from './calls/close-requests.ts';
+import type { Decide } from './calls/delegation.ts';
+import type { AgentContext } from './run/agent-context.ts';
+import { refuseRunning } from './thread-handles.ts';
+
+/** Cancels what is open in a thread, and first the agents that work for it. */
+export async function cancelOpen(
+  { commitCancelled, now }: AgentContext,
+  log: ThreadLog,
+  reason: string,
+): Promise<void> {
+  await commitCancelled(log, cancelling(reason, now));
+}
+
+/** Cancels the agents that work for a thread, and deletes it. */
+export async function deleteThread(
+  { commitCancelled, now }: AgentContext,
+  log: ThreadLog,
+): Promise<void> {
+  const check = (state: Readonly<ThreadState>): void => refuseRunning(state, now());
+  check(log.state);
+  await commitCancelled(log, cancelling('The thread is deleted.', now), async () => {
+    await log.delete(check);
+    return [];
+  });
+}
+
+function cancelling(reason: string, now: () => number): Decide {
+  return (proposal) => proposal.add(...cancelEvents(proposal.head, reason, now()));
+}
