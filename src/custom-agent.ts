@@ -5,3 +5,12 @@ export type {
   CustomStepInput,
   NewToolCall,
 } from './agent/custom/custom-step.ts';
+export {
+  answersOf,
+  choice,
+  type ChoiceSettings,
+  confirmation,
+  type QuestionSettings,
+  type QuestionToAsk,
+  textQuestion,
+} from './agent/custom/questions.ts';

@@ -31,8 +31,8 @@ export interface TraceOptions {
 }
 
 /**
- * Creates OpenTelemetry spans for all agents in this process. Each run is an `invoke_agent {agent}` span, which contains `chat {model}`,
- * `execute_tool {tool}`, `approval_request {tool}`, `approval_decision {tool}`, `approval_closed {tool}`, `question_request {tool}`,
+ * Creates OpenTelemetry spans for all agents in this process. Each run is an `invoke_agent {agent}` span, which contains `chat {model}` or, for a custom
+ * agent, `custom_step {agent}`; `execute_tool {tool}`, `approval_request {tool}`, `approval_decision {tool}`, `approval_closed {tool}`, `question_request {tool}`,
  * `question_answer {tool}`, `question_closed {tool}`, `answer_delivery {tool}` and `indeterminate_call {tool}`. With the AI SDK's own
  * OpenTelemetry integration registered, its model spans replace `chat`. Nesting needs a context manager, which every OpenTelemetry SDK
  * sets up.
@@ -113,6 +113,7 @@ class Tracing {
         break;
       case 'invoked':
       case 'prompted':
+      case 'stepped':
       case 'started':
       case 'delivered':
         message.within = withinOf(span);

@@ -30,7 +30,13 @@ test('the public names are these, and a change of them is a decision', () => {
     'reject',
   ]);
   expect(Object.keys(agUi)).toEqual(['createAgUiHandler']);
-  expect(Object.keys(customAgent)).toEqual(['createCustomAgent']);
+  expect(Object.keys(customAgent).toSorted()).toEqual([
+    'answersOf',
+    'choice',
+    'confirmation',
+    'createCustomAgent',
+    'textQuestion',
+  ]);
   expect(Object.keys(middleware).toSorted()).toEqual([
     'answerMessage',
     'approvalRequestsOf',
@@ -52,6 +58,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'eventsOf',
     'questionRequestSchema',
     'questionResponseSchema',
+    'sentMessages',
     'threadEventSchema',
     'toolCallOutcomeSchema',
     'toolCallRecordSchema',
@@ -122,6 +129,7 @@ test('the public types are these', () => {
       'Authorize',
       'DeliveredOutcome',
       'HoldpointErrorCode',
+      'ImportedHistory',
       'InputItem',
       'Later',
       'LogEnd',
@@ -163,11 +171,14 @@ test('the public types are these', () => {
     ],
     './ag-ui': ['AgUiHandlerOptions'],
     './custom-agent': [
+      'ChoiceSettings',
       'CustomAgentOptions',
       'CustomRequest',
       'CustomStep',
       'CustomStepInput',
       'NewToolCall',
+      'QuestionSettings',
+      'QuestionToAsk',
     ],
     './middleware': ['GuardOptions', 'HoldPointOptions'],
     './otel': ['TraceOptions'],

@@ -1,28 +1,45 @@
-import type { Instructions, LanguageModel, TimeoutConfiguration, ToolSet } from 'ai';
+import type { Instructions, LanguageModel, Output, ToolSet } from 'ai';
 import type { ToolApproval } from '../policy/tool-approval.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
+import type { AgentResponse } from './agent-response.ts';
 import type { MayAnswer } from './input/run-input.ts';
 import type { ModelSettings } from './model/model-step.ts';
+import type { PrepareStep } from './model/step-settings.ts';
 import type { UnrecordedOutcome } from './run/agent-context.ts';
 import type { RetryOptions } from './run/retry-time.ts';
+import type { RunSettings } from './run/run-settings.ts';
 import type { ToolRecovery } from './run/tool-recovery.ts';
 
 /** The options of `createAgent`. Names that the AI SDK has too mean the same here. */
 export interface AgentOptions<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
+  OUTPUT = unknown,
 >
   extends SharedAgentOptions<TOOLS, RUNTIME_CONTEXT>, ModelSettings {
   /** Any AI SDK language model, or the id of one at the AI Gateway. */
   model: LanguageModel;
   instructions?: Instructions;
+  /**
+   * Called before each request to the model, as in the AI SDK: returns what this step has instead of the agent's settings, and the
+   * messages that it sends. The thread keeps everything; `sentMessages` of `holdpoint/schemas` says what was sent. If it throws, the step
+   * fails as it does with a provider's error.
+   */
+  prepareStep?: PrepareStep<NoInfer<TOOLS>, RUNTIME_CONTEXT>;
+  /**
+   * The AI SDK's `Output`: the model replies in this form, and `response.output` has its text, parsed. The thread keeps the text.
+   *
+   * @example
+   * const agent = createAgent({ model, output: Output.object({ schema: z.object({ city: z.string() }) }) });
+   */
+  output?: Output.Output<OUTPUT>;
 }
 
 /** The options of every agent, whatever makes its steps. */
 export interface SharedAgentOptions<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
-> {
+> extends Pick<RunSettings<RUNTIME_CONTEXT>, 'stopWhen' | 'timeout' | 'onStepEnd'> {
   /**
    * The owner of the threads. An agent with another name can't run them, so give one to each agent of a shared store. Agents without a
    * name share the threads without one. 1 to 100 characters.
@@ -49,16 +66,20 @@ export interface SharedAgentOptions<
   mayAnswer?: MayAnswer;
   /** The context of each tool that has a `contextSchema`, for its `execute` and its rules. */
   toolsContext?: { readonly [NAME in keyof TOOLS]?: unknown };
-  /**
-   * Time limits in milliseconds, as in the AI SDK: for a whole run (a number, or `totalMs`), for each step with its tools (`stepMs`), and
-   * for each call of a tool (`toolMs`, `tools: { lookUpMs }`). A run or step over its limit fails with a `TimeoutError` and is retried as
-   * `retry` says. A tool over its limit gets the abort signal, and its failure is the result; if it ignores the signal for
-   * `abortGraceMs`, its call becomes indeterminate. The time people take to answer does not count. `firstChunkMs` and `chunkMs` have no
-   * effect.
-   */
-  timeout?: TimeoutConfiguration<ToolSet>;
   /** Where threads are kept. Default `memoryStore()`, which lasts as long as the process. */
   store?: ThreadStore;
+  /**
+   * How many calls may run at once. The others wait for their turn, in the order in which the model made them: they are recorded as started
+   * when they start. Default: no limit.
+   */
+  toolCallConcurrency?: number;
+  /** Called with the response of each run, before `run` resolves. Errors that it throws or rejects with are ignored. */
+  onEnd?: (response: AgentResponse) => unknown;
+  /**
+   * Called with the error that `run` rejects with, unless it is the reason of the run's `abortSignal`. Errors that it throws or rejects with
+   * are ignored.
+   */
+  onError?: (failed: { error: unknown; threadId: string }) => unknown;
   /** How many model steps one run may take. Default 20. */
   maxSteps?: number;
   /**

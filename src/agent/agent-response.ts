@@ -12,16 +12,23 @@ import type { ThreadState } from '../thread/thread-state.ts';
 import type { RunEnd } from './run/run-end.ts';
 
 /** The result of a run. */
-export interface AgentResponse<CALL extends ToolCall = ToolCall> {
+export interface AgentResponse<CALL extends ToolCall = ToolCall, OUTPUT = unknown> {
   /**
    * `completed`: the model has replied. `waiting`: for answers or deferred results. `running`: another run is at work on the thread; the
    * answers are recorded. `indeterminate`: a call was started and its outcome is unknown. `cancelled`: open requests were cancelled, or a
-   * person ended the turn. `max-steps`: the run used all its steps; `run([], thread)` continues. `failing`: earlier runs failed and the
+   * person ended the turn. `max-steps`: the run used all its steps, or `stopWhen` ended it; `run([], thread)`
+   * continues. `failing`: earlier runs failed and the
    * next attempt is not due (`onlyWhenDue`). `stuck`: too many runs in a row have failed.
    */
   status: RunEnd['status'];
   /** The model's latest text, from this run or an earlier one. */
   text: string;
+  /**
+   * The model's reply in the form of the agent's `output`; `undefined` for an agent without one. Parsed from the recorded text. As in the
+   * AI SDK, reading it throws a `NoOutputGeneratedError` if the run ended without a reply, and for example a `NoObjectGeneratedError` if the
+   * text does not match.
+   */
+  readonly output: OUTPUT;
   /** The approvals that the thread is waiting for. The app loops while there are any. */
   approvalRequests: readonly ApprovalRequestContent<CALL>[];
   /** All requests that the thread is waiting for: approvals and questions. */
@@ -66,6 +73,7 @@ export function makeResponse(
   const { sources = [], providerMetadata, response } = deepFreeze(metadata) ?? {};
   return {
     ...end,
+    output: undefined,
     get decisions() {
       return decisions();
     },

@@ -10,23 +10,23 @@ import type { ModelDelta } from './model/streaming-model.ts';
  * The events of a streamed run: the model's deltas and the preliminary results of tools, which are provisional; the thread's own events,
  * once durable; and at the end one `finish` or one `error`.
  */
-export type AgentStreamEvent<CALL extends ToolCall = ToolCall> =
+export type AgentStreamEvent<CALL extends ToolCall = ToolCall, OUTPUT = unknown> =
   | ModelDelta
   | PreliminaryResult
   | ThreadEvent
-  | { type: 'finish'; response: AgentResponse<CALL> }
+  | { type: 'finish'; response: AgentResponse<CALL, OUTPUT> }
   | { type: 'error'; error: unknown };
 
 /**
  * A streamed run. It starts when the first event or `response` is requested, and advances only as fast as it is read. Leaving the loop with
  * `break` aborts the run and waits for its end.
  */
-export interface AgentStream<CALL extends ToolCall = ToolCall> extends AsyncIterable<
-  AgentStreamEvent<CALL>,
-  undefined
-> {
+export interface AgentStream<
+  CALL extends ToolCall = ToolCall,
+  OUTPUT = unknown,
+> extends AsyncIterable<AgentStreamEvent<CALL, OUTPUT>, undefined> {
   /** The run's response; rejects as `agent.run` does. Without a reader the run completes by itself, and its events are dropped. */
-  readonly response: Promise<AgentResponse<CALL>>;
+  readonly response: Promise<AgentResponse<CALL, OUTPUT>>;
 }
 
 /** Emits a preliminary result; a slow reader gets only the latest of each call. */

@@ -7,17 +7,19 @@ import type { AgentResponse } from './agent-response.ts';
 import type { AgentStream } from './agent-stream.ts';
 import type { Question } from './calls/question-call.ts';
 import type { DeliveredOutcome, SettledOutcome } from './input/accept-outcome.ts';
+import type { ImportedHistory } from './input/imported-history.ts';
 import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
 import type { AgentListener } from './run/agent-events.ts';
 import type { RunOptions } from './run/run-options.ts';
 
 /**
  * A language model with tools, a loop that asks before it acts, and threads that remember. `CALL` is `ToolCall<typeof tools>`, and
- * types the calls in its responses and threads; every agent can be assigned to the plain `Agent`.
+ * types the calls in its responses and threads; `OUTPUT` is the type of `response.output`. Every agent can be assigned to the plain `Agent`.
  */
 export interface Agent<
   RUNTIME_CONTEXT = Record<string, unknown>,
   CALL extends ToolCall = ToolCall,
+  OUTPUT = unknown,
 > {
   /** The name that the agent's threads are kept under. */
   readonly name: string | undefined;
@@ -30,8 +32,15 @@ export interface Agent<
    * Opens the thread with this id from the store, or starts it; without an id, starts a new one. Writes nothing, with one exception: when
    * a run died in the middle of a call, that is recorded (`call-lost`), so that everybody can see it. A thread of another agent can be
    * opened and read, but not run.
+   *
+   * With `history.messages`, a new thread begins with that conversation, which is durable when the promise resolves. Its tool calls,
+   * results and approvals are history for the model: nothing in it can be answered, run or settled. If it ends with a message of the user
+   * or a tool, `run([], thread)` replies. A thread that began with the same messages is opened, so the same call can be made each time.
+   *
+   * Rejects with `invalid-input` and the position of a message that can't be kept, such as a call without a result; with
+   * `thread-diverged` if the thread exists and did not begin with these messages; with `wrong-agent` for a thread of another agent.
    */
-  thread(threadId?: string): Promise<AgentThread<CALL>>;
+  thread(threadId?: string, history?: ImportedHistory): Promise<AgentThread<CALL>>;
   /**
    * Takes text, messages or answers, and runs until the model has replied, a person is asked, or the steps are used up. The whole input
    * is checked before anything is recorded; an approved call starts at most once.
@@ -43,7 +52,7 @@ export interface Agent<
     input: RunInput,
     thread: AgentThread,
     options?: RunOptions<RUNTIME_CONTEXT>,
-  ): Promise<AgentResponse<CALL>>;
+  ): Promise<AgentResponse<CALL, OUTPUT>>;
   /**
    * The same run as a stream: the model's output as it arrives, and the thread's events once they are durable. Read it to its end, or
    * leave it with `break`: a run whose reader stops reading holds the thread.
@@ -59,7 +68,7 @@ export interface Agent<
     input: RunInput,
     thread: AgentThread,
     options?: RunOptions<RUNTIME_CONTEXT>,
-  ): AgentStream<CALL>;
+  ): AgentStream<CALL, OUTPUT>;
   /** Records answers durably and runs nothing: for webhooks and inboxes. `run([], thread)` then resumes the thread, in any process. */
   respond(
     answers: InputItem | readonly InputItem[],

@@ -5,14 +5,15 @@ import type { AgentOptions } from './agent-options.ts';
 import type { Agent } from './agent.ts';
 import { refuseUnknownAgentSettings } from './known-settings.ts';
 import { makeAgent } from './make-agent.ts';
-import { modelSteps, settingsOf } from './model/model-step.ts';
+import { settingsOf } from './model/model-step.ts';
+import { modelSteps } from './model/model-steps.ts';
 
 /**
  * Creates an agent: a language model with a loop that runs its tools, asks people where a rule says so, and keeps everything in threads.
  *
  * Throws a `TypeError` for an unknown setting, naming the nearest known one; for rules that could never apply, because they name no tool
- * or one that runs at the provider, or are not a plain object; and for an invalid `name`, `leaseMs`, `abortGraceMs`, `maxSteps`, `retry`
- * or `timeout`. Throws an `Error` on a runtime older than Node 22.
+ * or one that runs at the provider, or are not a plain object; and for an invalid `name`, `leaseMs`, `abortGraceMs`, `maxSteps`, `retry`,
+ * `timeout` or `toolCallConcurrency`. Throws an `Error` on a runtime older than Node 22.
  *
  * @example
  * const agent = createAgent({ model, tools: { bookFlight }, toolApproval: { bookFlight: 'user-approval' } });
@@ -27,15 +28,21 @@ import { modelSteps, settingsOf } from './model/model-step.ts';
 export function createAgent<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
->(options: AgentOptions<TOOLS, RUNTIME_CONTEXT>): Agent<RUNTIME_CONTEXT, ToolCall<TOOLS>>;
+  OUTPUT = unknown,
+>(
+  options: AgentOptions<TOOLS, RUNTIME_CONTEXT, OUTPUT>,
+): Agent<RUNTIME_CONTEXT, ToolCall<TOOLS>, OUTPUT>;
 /* The log holds JSON. This assumes that it fits the types of the tools, as the documentation of `ToolCall` says. */
 export function createAgent(options: AgentOptions): Agent<unknown> {
   refuseUnknownAgentSettings(options);
   const { model, instructions, allowSystemInMessages } = options;
+  const { prepareStep, output, toolsContext = {} } = options;
+  const settings = settingsOf(options);
   return makeAgent(options, () => ({
     modelName: modelNameOf(model),
-    makeStep: modelSteps({ model, instructions, settings: settingsOf(options) }),
+    makeStep: modelSteps({ model, instructions, settings, prepareStep, output, toolsContext }),
     keepsPartialText: true,
     allowSystemInMessages,
+    output,
   }));
 }

@@ -32,6 +32,7 @@ import {
   type SettledOutcome,
 } from './input/accept-outcome.ts';
 import { withAllowedAnswers } from './input/check-answers.ts';
+import { type ImportedHistory, importHistory, parseHistory } from './input/imported-history.ts';
 import { parseAnswerer, parseInput } from './input/parse-input.ts';
 import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
 import { checkedRunOptions } from './known-settings.ts';
@@ -61,8 +62,12 @@ export class HoldpointAgent implements Agent<unknown> {
     return this.#context.now();
   }
 
-  async thread(threadId?: string): Promise<AgentThread> {
-    return this.#threads.open(threadId);
+  async thread(threadId?: string, history?: ImportedHistory): Promise<AgentThread> {
+    if (history === undefined) return this.#threads.open(threadId);
+    const imported = await parseHistory(history, this.#context);
+    const thread = await this.#threads.open(threadId);
+    await importHistory(this.#threads.logOf(thread), imported, this.#context.now);
+    return thread;
   }
 
   async restore(json: unknown): Promise<AgentThread> {
@@ -75,7 +80,10 @@ export class HoldpointAgent implements Agent<unknown> {
     options: RunOptions<unknown> = {},
   ): Promise<AgentResponse> {
     const checked = checkedRunOptions('run', options);
-    return runThread(this.#context, this.#threads, thread, { input, options: checked });
+    return runThread(this.#context, this.#threads, thread, {
+      input,
+      options: checked,
+    });
   }
 
   stream(input: RunInput, thread: AgentThread, options: RunOptions<unknown> = {}): AgentStream {

@@ -1,10 +1,16 @@
 import type { AgentOptions, SharedAgentOptions } from './agent-options.ts';
 import type { RetryOptions } from './run/retry-time.ts';
 import type { RunOptions } from './run/run-options.ts';
+import { type RunSettingName, runSettingNames } from './run/run-settings.ts';
 import type { ToolRecovery } from './run/tool-recovery.ts';
 
 /** The settings of every agent. */
 export const sharedSettings = {
+  stopWhen: true,
+  onStepEnd: true,
+  toolCallConcurrency: true,
+  onEnd: true,
+  onError: true,
   name: true,
   tools: true,
   toolApproval: true,
@@ -24,30 +30,18 @@ export const sharedSettings = {
 
 const agentSettings = {
   ...sharedSettings,
+  ...runSettingNames,
   model: true,
   instructions: true,
-  maxOutputTokens: true,
-  temperature: true,
-  topP: true,
-  topK: true,
-  presencePenalty: true,
-  frequencyPenalty: true,
-  stopSequences: true,
-  seed: true,
-  reasoning: true,
-  maxRetries: true,
-  headers: true,
-  providerOptions: true,
-  toolChoice: true,
-  activeTools: true,
-  toolOrder: true,
+  output: true,
   repairToolCall: true,
   telemetry: true,
   experimental_download: true,
   allowSystemInMessages: true,
-} satisfies Record<keyof AgentOptions, true>;
+} satisfies Record<Exclude<keyof AgentOptions, RunSettingName>, true>;
 
 const runSettings = {
+  ...runSettingNames,
   principal: true,
   channel: true,
   abortSignal: true,
@@ -56,7 +50,7 @@ const runSettings = {
   whilePending: true,
   messageId: true,
   onlyWhenDue: true,
-} satisfies Record<keyof RunOptions, true>;
+} satisfies Record<Exclude<keyof RunOptions, RunSettingName>, true>;
 
 const timeoutSettings = {
   totalMs: true,
@@ -82,7 +76,8 @@ const recoverySettings = {
 /* The AI SDK's settings that have another name here, and common misnomers of ours. */
 const otherNames = new Map([
   ['system', 'instructions'],
-  ['stopWhen', 'maxSteps'],
+  ['onStepFinish', 'onStepEnd'],
+  ['onFinish', 'onEnd'],
   ['maxTokens', 'maxOutputTokens'],
   ['needsApproval', 'toolApproval'],
   ['experimental_context', 'toolsContext'],
@@ -105,11 +100,13 @@ export function refuseUnknownSettings(where: string, options: NestedSettings, kn
   const names = new Map([...otherNames, ['id', 'name']]);
   refuseUnknown(where, options, { known, elsewhere: runSettings, names });
   const { timeout, retry = {}, toolRecovery = {} } = options;
-  if (typeof timeout === 'object') {
-    refuseUnknown('timeout', timeout, { known: timeoutSettings });
-  }
+  refuseUnknownTimeout(timeout);
   refuseUnknown('retry', retry, { known: retrySettings });
   refuseUnknownRecovery(toolRecovery);
+}
+
+function refuseUnknownTimeout(timeout: AgentOptions['timeout']): void {
+  if (typeof timeout === 'object') refuseUnknown('timeout', timeout, { known: timeoutSettings });
 }
 
 /** The same for the settings of `toolRecovery`. */
@@ -127,6 +124,7 @@ export function checkedRunOptions(
   { signal, ...options }: RunOptions<unknown>,
 ): Omit<RunOptions<unknown>, 'signal'> {
   refuseUnknownRunSettings(method, options);
+  refuseUnknownTimeout(options.timeout);
   if (signal === undefined) return options;
   if (options.abortSignal === undefined) return { ...options, abortSignal: signal };
   throw new TypeError(
@@ -159,10 +157,11 @@ function advice(name: string, { known, elsewhere = {}, names = new Map() }: Sett
   if (name === 'prompt' || name === 'messages') {
     return '; pass messages as the first argument of agent.run or agent.stream.';
   }
-  if (/^(experimental_)?on[A-Z]/.test(name)) {
+  const meant = names.get(name) ?? name;
+  const isKnown = Object.hasOwn(known, meant) || Object.hasOwn(elsewhere, meant);
+  if (!isKnown && /^(experimental_)?on[A-Z]/.test(name)) {
     return '; use agent.on for the events of threads, or agent.stream for those of a run.';
   }
-  const meant = names.get(name) ?? name;
   if (Object.hasOwn(known, meant)) return `; it is called '${meant}' here.`;
   if (Object.hasOwn(elsewhere, meant)) {
     const place = Object.hasOwn(agentSettings, meant) ? 'createAgent' : 'agent.run or agent.stream';

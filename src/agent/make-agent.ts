@@ -20,7 +20,7 @@ export function makeAgent(
   stepMaking: (made: Pick<AgentContext, 'now' | 'generateId'>) => StepMaking,
 ): Agent<unknown> {
   refuseOldRuntime();
-  const { toolApproval, mayAnswer, onUnrecorded } = options;
+  const { toolApproval, mayAnswer, onUnrecorded, stopWhen, onStepEnd, onEnd, onError } = options;
   const { tools = {}, toolsContext = {}, toolRecovery = {} } = options;
   const { maxSteps = 20, leaseMs = 60_000, abortGraceMs = 5_000 } = options;
   checkTools(tools);
@@ -44,11 +44,21 @@ export function makeAgent(
     retry: checkedRetry(options.retry),
     limits: checkedTimeout(options.timeout, tools),
     maxSteps,
+    stopWhen,
+    toolCallConcurrency: checkedConcurrency(options.toolCallConcurrency),
+    onStepEnd,
+    onEnd,
+    onError,
     leaseMs: checkedMs(leaseMs, 'leaseMs'),
     abortGraceMs: checkedMs(abortGraceMs, 'abortGraceMs', 0),
     events: new AgentEvents(),
   };
   return new HoldpointAgent(context, { store, clock });
+}
+
+function checkedConcurrency(limit = Infinity): number {
+  if (limit === Infinity || (Number.isInteger(limit) && limit >= 1)) return limit;
+  throw new TypeError(`toolCallConcurrency must be a whole number of 1 or more; got ${limit}.`);
 }
 
 /* The newest feature of the language that is used here; without it a run would fail in the middle. */

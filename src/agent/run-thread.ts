@@ -1,4 +1,5 @@
 import type { EventBuffer } from '../content/event-buffer.ts';
+import { callGuarded } from '../content/call-guarded.ts';
 import { untilAborted } from '../content/until-aborted.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
@@ -18,8 +19,10 @@ import { refuseChildInput } from './refuse-child.ts';
 import { withAllowedAnswers } from './input/check-answers.ts';
 import { type ParsedInput, parseInput } from './input/parse-input.ts';
 import type { RunInput } from './input/run-input.ts';
+import { withOutput } from './model/parsed-output.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { RunOptions } from './run/run-options.ts';
+import { withRunSettings } from './run/run-settings.ts';
 import { Run, type RunSetting } from './run/run.ts';
 import { refuseNonThread, type ThreadHandles } from './thread-handles.ts';
 
@@ -34,14 +37,35 @@ interface Running {
   buffer?: EventBuffer<AgentStreamEvent>;
 }
 
-/** Runs a thread: from its input to the response. With a `buffer` the model streams. */
+/** Runs a thread: from its input to the response, which the app's hooks get too. With a `buffer` the model streams. */
 export async function runThread(
-  context: AgentContext,
+  agentContext: AgentContext,
   threads: ThreadHandles,
   thread: AgentThread,
   running: Running,
 ): Promise<AgentResponse> {
   refuseNonThread(thread);
+  const { options } = running;
+  const { onEnd, onError, output } = agentContext;
+  try {
+    const context = withRunSettings(agentContext, options);
+    const response = await withOutput(await tracedRun(context, threads, thread, running), output);
+    void callGuarded(onEnd, response);
+    return response;
+  } catch (error) {
+    const { abortSignal } = options;
+    const isAbort = abortSignal?.aborted === true && error === abortSignal.reason;
+    if (!isAbort) void callGuarded(onError, { error, threadId: thread.id });
+    throw error;
+  }
+}
+
+async function tracedRun(
+  context: AgentContext,
+  threads: ThreadHandles,
+  thread: AgentThread,
+  running: Running,
+): Promise<AgentResponse> {
   const { name: agentName, modelName } = context;
   const facts = { threadId: thread.id, agentName, ...modelName };
   return traceRun(facts, async (trace) => {

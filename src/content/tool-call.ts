@@ -84,7 +84,10 @@ export const openCallStatuses = [
 export const toolCallRecordSchema = toolCallSchema.extend({
   step: z.int(),
   index: z.int(),
-  /** `waiting`: for an answer. `deferred`: for a result from outside. `indeterminate`: it was started and its outcome is unknown. */
+  /**
+   * `proposed`: it needs no approval, and waits for its turn. `waiting`: for an answer. `deferred`: for a result from outside.
+   * `indeterminate`: it was started and its outcome is unknown.
+   */
   status: z.enum([...openCallStatuses, 'succeeded', 'failed', 'denied', 'forwarded']),
   /** For a call that the provider runs, the provider's id of its request for approval. Such a call never runs here. */
   providerApprovalId: z.string().optional(),

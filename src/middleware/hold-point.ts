@@ -57,7 +57,7 @@ export function holdPoint<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
 >(options: HoldPointOptions<TOOLS, RUNTIME_CONTEXT>): LanguageModelMiddleware {
-  const { unreadTimeoutMs = 60_000, ...others } = options;
+  const { unreadTimeoutMs = 60_000, history = 'refuse', ...others } = options;
   const agentOptions = {
     ...others,
     store: options.store ?? memoryStore(),
@@ -67,6 +67,7 @@ export function holdPoint<
   createAgent<TOOLS, RUNTIME_CONTEXT>({ ...agentOptions, model: 'none' });
   const settings = {
     options: agentOptions,
+    history,
     unreadTimeoutMs: checkedMs(unreadTimeoutMs, 'unreadTimeoutMs'),
   };
   return {

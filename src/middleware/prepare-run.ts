@@ -13,6 +13,7 @@ import {
   settingsOf,
   threadOptionsOf,
 } from './model-call-options.ts';
+import { withHistory } from './prompt-history.ts';
 import { newInput, replyKeyOf } from './new-input.ts';
 import { isRejection, readPrompt } from './read-prompt.ts';
 import { RecordingModel } from './recording-model.ts';
@@ -23,18 +24,28 @@ import { RunStream } from './run-stream.ts';
 export type HoldPointOptions<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
-> = Omit<AgentOptions<TOOLS, RUNTIME_CONTEXT>, 'model' | 'instructions' | PerCallOption> & {
+> = Omit<
+  AgentOptions<TOOLS, RUNTIME_CONTEXT>,
+  'model' | 'instructions' | 'output' | PerCallOption
+> & {
   /**
    * How long a stream may wait for its reader during the run, in milliseconds. After that the run ends with a `TimeoutError`, as if its
    * signal had aborted, and releases the thread. Protects against readers that leave without cancelling. Default 60,000.
    */
   unreadTimeoutMs?: number;
+  /**
+   * What happens to earlier messages in a prompt for a thread without events: `refuse`, the default, with `invalid-input`; or `import`, as
+   * the beginning of the thread. If they come from a client, it may have made them up: a forged message can mislead the model, but nothing
+   * in it can answer or run anything. Calls without a result are closed.
+   */
+  history?: 'refuse' | 'import';
 };
 
 /** The options of `holdPoint`, with defaults filled in. */
 export interface HoldPointSettings<TOOLS extends ToolSet, RUNTIME_CONTEXT> {
-  options: Omit<HoldPointOptions<TOOLS, RUNTIME_CONTEXT>, 'unreadTimeoutMs'>;
+  options: Omit<HoldPointOptions<TOOLS, RUNTIME_CONTEXT>, 'unreadTimeoutMs' | 'history'>;
   unreadTimeoutMs: number;
+  history: 'refuse' | 'import';
 }
 
 /** A call of the wrapped model. */
@@ -53,15 +64,15 @@ export interface PreparedRun {
 
 /** Prepares the run of the thread that a model call names. Throws like `holdPoint`'s model calls. */
 export async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
-  { options, unreadTimeoutMs }: HoldPointSettings<TOOLS, RUNTIME_CONTEXT>,
+  { options, unreadTimeoutMs, history }: HoldPointSettings<TOOLS, RUNTIME_CONTEXT>,
   { model: wrapped, params, isStreamed }: ModelCall,
 ): Promise<PreparedRun> {
   const { threadId, answers: others, messageId: id, ...runOptions } = threadOptionsOf(params);
   const activeTools = narrowed(options.activeTools, activeToolsOf(params, options.tools ?? {}));
-  const prompt = readPrompt(params.prompt);
-  const { instructions } = prompt;
-  const answers = [...others, ...prompt.answersInMessages.map(parseAnswer)];
-  const newest = prompt.messages.at(-1);
+  const sent = readPrompt(params.prompt);
+  const { instructions } = sent;
+  const answers = [...others, ...sent.answersInMessages.map(parseAnswer)];
+  const newest = sent.messages.at(-1);
   const messageId = newest && (id ?? messageIdOf(newest));
   const model = new RecordingModel(wrapped, { params, isStreamed, hasParts: () => parts.hasParts });
   const agent = createAgent<TOOLS, RUNTIME_CONTEXT>({
@@ -71,7 +82,12 @@ export async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
     model: model.model,
     ...(instructions.length > 0 && { instructions }),
   });
-  const thread = await agent.thread(threadId);
+  const { principal, channel } = runOptions;
+  const { thread, prompt } = await withHistory(agent, sent, {
+    threadId,
+    history,
+    by: { principal, channel },
+  });
   const parts = new RunParts({
     thread,
     callerTools: new Set(params.tools?.map(({ name }) => name)),

@@ -11,6 +11,8 @@ export type OutsideMessage = UserModelMessage | SystemModelMessage;
 export interface ReadPrompt {
   /** The system messages at the start. */
   instructions: SystemModelMessage[];
+  /** The messages before `messages`, without the instructions: history, which counts only for a thread without events. */
+  earlier: ModelCallOptions['prompt'];
   /** The messages after the last one of a model or a tool, without those of `answerMessage`. */
   messages: OutsideMessage[];
   /** The unvalidated answers in messages of `answerMessage` at the end. */
@@ -31,6 +33,7 @@ export function readPrompt(prompt: ModelCallOptions['prompt']): ReadPrompt {
   const turn = rest.slice(rest.findLastIndex(({ role }) => role === 'user') + 1);
   return {
     instructions: instructions.filter((message) => message.role === 'system'),
+    earlier: rest.slice(0, last + 1),
     messages: newest.filter((message) => answersInMessage(message) === undefined),
     answersInMessages: newest.flatMap((message) => answersInMessage(message) ?? []),
     answers: answersIn(rest[last]),

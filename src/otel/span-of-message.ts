@@ -23,6 +23,8 @@ export function spanOfMessage(message: TraceMessage, recording: Recording): Span
       return spanOfRun(message);
     case 'prompted':
       return spanOfModel(message);
+    case 'stepped':
+      return spanOfStep(message);
     case 'requested':
       return spanOfRequest(message, recording);
     case 'answered':
@@ -63,11 +65,19 @@ function spanOfModel(message: PromptedMessage): SpanStart {
   return { ...start, kind: SpanKind.CLIENT };
 }
 
+function spanOfStep({ agentName, threadId, step }: MessageOf<'stepped'>): SpanStart {
+  return spanNamed('custom_step', agentName, {
+    'gen_ai.conversation.id': threadId,
+    'gen_ai.agent.name': agentName,
+    'holdpoint.step': step,
+  });
+}
+
 function attributesOfModel({
   threadId,
   provider,
   modelId,
-}: ModelName & { threadId: string }): Attributes {
+}: Partial<ModelName> & { threadId: string }): Attributes {
   return {
     'gen_ai.conversation.id': threadId,
     'gen_ai.provider.name': provider === undefined ? undefined : providerName(provider),

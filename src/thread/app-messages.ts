@@ -17,6 +17,12 @@ export function messageIdOf({ role, providerOptions }: ModelMessage): string | u
   return role !== 'assistant' && typeof messageId === 'string' ? messageId : undefined;
 }
 
+/** The messages of the conversation with which a thread began. */
+export function importedMessages(events: readonly ThreadEvent[]): readonly ModelMessage[] {
+  const [, second] = events;
+  return second?.type === 'messages-imported' ? second.messages : [];
+}
+
 /** The `message-added` events whose message was retracted later: it is not in the history and not shown. */
 export function retractedMessages(events: readonly ThreadEvent[]): ReadonlySet<ThreadEvent> {
   const retracted = new Set<ThreadEvent>();

@@ -1,25 +1,9 @@
-import type { JSONValue, ModelMessage } from 'ai';
+import type { JSONValue } from 'ai';
 import { z } from 'zod';
 import { toolCallOutcomeSchema, workingAgentSchema } from '../content/tool-call.ts';
+import { importedMessageSchema, messageSchema } from './message-schema.ts';
 import { userInputRequestSchema, userInputResponseSchema } from '../content/user-input.ts';
-
-/**
- * A message of the AI SDK. Only its outline is validated here: before it was written, a message from outside was validated with the AI
- * SDK's own schema, and any other was made by the AI SDK itself.
- */
-const messageSchema = z.custom<ModelMessage>((value) => {
-  if (typeof value !== 'object' || value === null) return false;
-  if (!('role' in value && 'content' in value)) return false;
-  const { role, content } = value;
-  if (role !== 'user' && role !== 'assistant' && role !== 'system') return false;
-  return typeof content === 'string' || (Array.isArray(content) && content.every(isPart));
-});
-
-function isPart(part: unknown): boolean {
-  return (
-    typeof part === 'object' && part !== null && 'type' in part && typeof part.type === 'string'
-  );
-}
+import type { PreparedRecord } from './prepared-record.ts';
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -77,6 +61,16 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     agent: z.string().optional(),
     parent: parentSchema.optional(),
   }),
+  /**
+   * The thread begins with a conversation from elsewhere; appended together with `thread-created`. Its tool calls, results and approvals
+   * are history: they are no calls or requests of the thread.
+   */
+  z.strictObject({
+    type: z.literal('messages-imported'),
+    ...always,
+    messages: z.array(importedMessageSchema).min(1),
+    ...by,
+  }),
   /** From now on the thread belongs to the agent with this name; if absent, to agents without a name. */
   z.strictObject({ type: z.literal('agent-changed'), ...always, agent: z.string().optional() }),
   /**
@@ -124,7 +118,8 @@ export const threadEventSchema = z.discriminatedUnion('type', [
   /**
    * The model replied. The calls of the step are, in order, the tool-call parts of `message` that the provider doesn't run, and those
    * that a `tool-approval-request` part refers to. Their inputs are recorded only there. If a person stopped the step (`finishReason` is
-   * `interrupted`), the message is the text that had been streamed. In a thread of a custom agent, `progress` is what its function
+   * `interrupted`), the message is the text that had been streamed. With `prepared`, the model was sent something other than the thread's
+   * messages and the agent's own settings: `sentMessages` has the messages. In a thread of a custom agent, `progress` is what its function
    * returned to be kept, and with `continues` the function is called again at once.
    */
   z.strictObject({
@@ -135,6 +130,7 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     finishReason: z.string(),
     usage: usageSchema.optional(),
     metadata: stepMetadataSchema.optional(),
+    prepared: z.custom<PreparedRecord>(isObject).optional(),
     progress: z.unknown().optional(),
     continues: z.literal(true).optional(),
   }),

@@ -71,6 +71,8 @@ export interface ThreadHead {
   steps: number;
   /** What a custom agent's latest step returned to be kept. */
   progress: unknown;
+  /** The requests of a custom agent's latest step that are no longer open, in the order in which they ended. */
+  decided: readonly EndedRequest[];
   /** The run that holds the thread. With `isStopping`, somebody asked it to stop. */
   run: { runId: string; leaseUntil: number; isStopping?: true } | undefined;
   /** Set if the latest run failed, until an input arrives or a run succeeds. */
@@ -126,6 +128,7 @@ export function emptyThread(threadId: string): ThreadState {
       requestedBy: undefined,
       steps: 0,
       progress: undefined,
+      decided: [],
       run: undefined,
       failure: undefined,
       calls: [],
@@ -178,14 +181,26 @@ export function isModelDue({ modelIsNext, calls, openRequests }: ThreadHead): bo
 }
 
 /**
- * The approved calls that can proceed now: those that run here at once, those that the provider runs when no other call of the step is
- * open, because their answers are part of the next request to the model. Until then they can expire or be cancelled.
+ * The calls that can proceed now: those that run here at once, and those that the provider runs when no other call of the step is open,
+ * because their answers are part of the next request to the model. Until then they can expire or be cancelled. With a `limit` of calls
+ * that run at once, those whose turn it is.
  */
-export function dueCalls({ calls }: ThreadHead): ToolCallRecord[] {
-  const approved = calls.filter(({ status }) => status === 'approved');
-  const own = approved.filter(({ providerApprovalId }) => providerApprovalId === undefined);
+export function dueCalls({ calls }: ThreadHead, limit = Infinity): ToolCallRecord[] {
+  const allowed = calls.filter(isUnstarted);
+  const own = allowed.filter(({ providerApprovalId }) => providerApprovalId === undefined);
   const open = calls.filter(({ outcome }) => outcome === undefined);
-  return own.length === 0 && open.length === approved.length ? approved : own;
+  if (own.length === 0 && open.length === allowed.length) return allowed;
+  return own.slice(0, freeSlots({ calls }, limit));
+}
+
+/** How many more calls may start, if so many may run at once. */
+export function freeSlots({ calls }: Pick<ThreadHead, 'calls'>, limit: number): number {
+  return Math.max(0, limit - calls.filter(isUnfinished).length);
+}
+
+/** Whether a call may start and has not: it is approved, or needs no approval and waits for its turn. */
+export function isUnstarted({ status }: Pick<ToolCallRecord, 'status'>): boolean {
+  return status === 'approved' || status === 'proposed';
 }
 
 /** Whether a call that an agent works on can be resumed. Without a time, only one that is to be resumed immediately. */

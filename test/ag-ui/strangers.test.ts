@@ -158,7 +158,8 @@ describe('what is no request', () => {
 
 describe('what a client makes up', () => {
   test('a history of its own: only what the user says last counts', async () => {
-    const at = site([{ text: 'Hello.' }]);
+    const at = site([{ text: 'Yes?' }, { text: 'Hello.' }]);
+    await at.post(runInput({ messages: [user('u0', 'Anybody?')] }));
     const call = {
       id: 'c9',
       type: 'function',
@@ -180,7 +181,11 @@ describe('what a client makes up', () => {
       }),
     );
     expect(endOf(events)).toEqual({ type: 'success' });
-    expect(at.played.prompts).toMatchObject([[{ role: 'user', content: [{ text: 'Hi' }] }]]);
+    expect(at.played.prompts[1]).toMatchObject([
+      { role: 'user', content: [{ text: 'Anybody?' }] },
+      { role: 'assistant', content: [{ text: 'Yes?' }] },
+      { role: 'user', content: [{ text: 'Hi' }] },
+    ]);
     expect(JSON.stringify(await at.agent.thread('t'))).not.toContain('FORGED');
     expect(JSON.stringify(events)).not.toContain('FORGED');
   });

@@ -8,13 +8,14 @@ const { model } = scriptedModel([{ text: 'Hello.' }], { repeat: true });
 
 test.each([
   ['system', "it is called 'instructions' here"],
-  ['stopWhen', "it is called 'maxSteps' here"],
   ['experimental_telemetry', "it is called 'telemetry' here"],
   ['abortSignal', 'pass it to agent.run or agent.stream'],
   ['toolAproval', "did you mean 'toolApproval'?"],
   ['maxstep', "did you mean 'maxSteps'?"],
   ['messages', 'pass messages as the first argument of agent.run'],
-  ['onStepFinish', 'use agent.on for the events of threads'],
+  ['onStepFinish', "it is called 'onStepEnd' here"],
+  ['onFinish', "it is called 'onEnd' here"],
+  ['onChunk', 'use agent.on for the events of threads'],
   ['id', "it is called 'name' here"],
   ['user', "pass 'principal' to agent.run or agent.stream"],
   ['experimental_transform', "has no setting 'experimental_transform'."],

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ThreadEvent } from 'holdpoint';
+import { customFaults } from './audit-custom.ts';
 import { fleetFaults } from './audit-fleet.ts';
 import { promptFaults } from './audit-prompts.ts';
 import { toldFaults } from './audit-told.ts';
@@ -30,6 +31,7 @@ export function audit(evidence: Evidence): string[] {
     ...deliveredFaults(evidence, calls),
     ...toldFaults(evidence, calls),
     ...fleetFaults(evidence, calls),
+    ...customFaults(evidence.events),
   ];
 }
 

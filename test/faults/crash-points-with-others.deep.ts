@@ -4,13 +4,14 @@ import { dropping } from './dropped-connection.ts';
 import { expectSound, stride } from './expect-sound.ts';
 import { fleetScenarios } from './fleet-scenarios.ts';
 import { FaultPlan } from './mortal-process.ts';
+import { customScenarios } from './custom-scenarios.ts';
 import { providerScenarios } from './provider-scenarios.ts';
 import { recoveryScenarios } from './recovery-scenarios.ts';
 import { scenarios } from './scenario.ts';
 
 /* With others about they take longer, and are crashed at fewer pairs. */
 const wideStride = stride === 1 ? 1 : stride * 10;
-const all = [...scenarios, ...recoveryScenarios, ...providerScenarios];
+const all = [...scenarios, ...recoveryScenarios, ...providerScenarios, ...customScenarios];
 
 describe(`a crash at every point, with others beside the client (1 pair of ${wideStride}), breaks nothing:`, () => {
   test.each(fleetScenarios)('$name', async (scenario) => expectSound(scenario, wideStride));

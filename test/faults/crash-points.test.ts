@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { crashEverywhere } from './crash-everywhere.ts';
+import { customScenarios } from './custom-scenarios.ts';
 import { providerScenarios } from './provider-scenarios.ts';
 import { recoveryScenarios } from './recovery-scenarios.ts';
 import { scenarios } from './scenario.ts';
 
-const all = [...scenarios, ...recoveryScenarios, ...providerScenarios];
+const all = [...scenarios, ...recoveryScenarios, ...providerScenarios, ...customScenarios];
 
 describe('a crash at any one point breaks nothing:', () => {
   test.each(all)('$name', async (scenario) => {

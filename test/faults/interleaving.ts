@@ -7,6 +7,8 @@ import { type Move, moves } from './thread-moves.ts';
 export interface Interleaving {
   scheduler: fc.Scheduler;
   turns: readonly (readonly PlannedCall[])[];
+  /** Whether a function takes the steps instead of a model, and asks about its plan. */
+  isCustom: boolean;
   /** Whether the first message was sent, and its requests were shown, before anybody acts. */
   isOpened: boolean;
   actors: { skewMs: number; owner: string; moves: Move[] }[];
@@ -35,6 +37,7 @@ const ticks = fc.record({
 export const interleavings: fc.Arbitrary<Interleaving> = fc.record({
   scheduler: fc.scheduler(),
   turns: turnsOfCalls,
+  isCustom: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, fc.constant(true)),
   isOpened: fc.oneof({ weight: 9, arbitrary: fc.constant(true) }, fc.constant(false)),
   actors: fc.array(
     fc.record({

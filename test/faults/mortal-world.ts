@@ -8,13 +8,18 @@ import {
   type ThreadStore,
   type ThreadSummary,
 } from 'holdpoint';
+import { createCustomAgent, type CustomAgentOptions } from 'holdpoint/custom-agent';
 import { eventsIn } from '../support/events-in.ts';
 import type { AskedModel, Effect, Evidence } from './evidence.ts';
 import { FaultPlan, MortalProcess } from './mortal-process.ts';
 import { mortalTools } from './mortal-tools.ts';
 import type { Scenario } from './scenario.ts';
-import { statelessModel } from './stateless-model.ts';
+import { plannedProgressSchema, plannedStep } from './planned-steps.ts';
+import { type PlannedCall, statelessModel } from './stateless-model.ts';
 import { ToolServer } from './tool-server.ts';
+
+/** What agents are made with, whatever takes their steps. */
+type SharedOptions = Omit<CustomAgentOptions, 'step' | 'progressSchema'>;
 
 /** The id of the one thread of a mortal world. */
 export const threadId = 'mortal';
@@ -102,20 +107,23 @@ export class MortalWorld {
     const process = new MortalProcess(isImmortal ? new FaultPlan() : this.plan);
     const number = (this.#processes += 1);
     this.#numbers.set(process, number);
-    const { maxFailures } = this.scenario;
-    const agent: Agent = createAgent({
+    const { maxFailures, concurrency } = this.scenario;
+    const options = {
       ...(name === undefined ? {} : { name }),
       ...(maxFailures === undefined ? {} : { retry: { maxAttempts: maxFailures } }),
-      model: this.#model(process),
+      ...(concurrency === undefined ? {} : { toolCallConcurrency: concurrency }),
       ...mortalTools(this, process),
-      toolApproval: { book: 'user-approval' },
+      toolApproval: { book: 'user-approval' } as const,
       store: isImmortal ? this.#signed(name) : this.#storeOf(process, name),
       now: () => process.call(() => this.#read(number)),
       generateId: () =>
         process.call(() => `${this.#idPrefix}${String((this.#ids += 1)).padStart(19, '0')}`),
       leaseMs,
-      maxRetries: 0,
-    });
+    };
+    const agent: Agent =
+      this.scenario.isCustom === true
+        ? this.#customAgent(process, options)
+        : createAgent({ ...options, model: this.#model(process), maxRetries: 0 });
     return { process, agent };
   }
 
@@ -230,16 +238,33 @@ export class MortalWorld {
   }
 
   #model(process: MortalProcess) {
-    const plan = this.scenario.turns.map(({ calls }) => calls);
-    return statelessModel(plan, async (prompt, answer) =>
-      process.reach(async () => {
-        this.prompts.push({ prompt, revision: (await this.events()).length });
-        if (this.#failures < (this.scenario.fails ?? 0)) {
-          this.#failures += 1;
-          throw new ProviderDown('overloaded');
-        }
-        return answer();
-      }),
+    return statelessModel(this.#plan(), async (prompt, answer) =>
+      this.#ask(process, prompt, answer),
     );
+  }
+
+  #customAgent(process: MortalProcess, options: SharedOptions): Agent {
+    const planned = plannedStep(this.#plan());
+    return createCustomAgent({
+      ...options,
+      progressSchema: plannedProgressSchema,
+      step: async (input) => this.#ask(process, input.messages, () => planned(input)),
+    });
+  }
+
+  #plan(): PlannedCall[][] {
+    return this.scenario.turns.map(({ calls }) => [...calls]);
+  }
+
+  /** One step, whoever takes it: the model, or a function. */
+  async #ask<STEP>(process: MortalProcess, prompt: unknown, take: () => STEP): Promise<STEP> {
+    return process.reach(async () => {
+      this.prompts.push({ prompt, revision: (await this.events()).length });
+      if (this.#failures < (this.scenario.fails ?? 0)) {
+        this.#failures += 1;
+        throw new ProviderDown('overloaded');
+      }
+      return take();
+    });
   }
 }

@@ -19,6 +19,8 @@ export interface Scenario {
   responds?: boolean;
   /** A person settles calls of unknown outcome, after a look at what really happened. */
   settles?: boolean;
+  /** A function takes the steps instead of a model, and asks about its plan. */
+  isCustom?: boolean;
   /** How many processes send the same answers at once; default one. */
   processes?: number;
   /** What the tools can say of a call that was lost: whether it happened, or only that it did. */
@@ -41,6 +43,8 @@ export interface Scenario {
   besides?: 'a bystander who opens the thread' | 'somebody who deletes the thread, once';
   /** When an agent of another name takes the thread over: the old one goes on trying. */
   adopts?: 'while it waits' | 'after a crash';
+  /** How many calls may run at once. */
+  concurrency?: number;
   /** Whether every conversation comes to its end, whatever two crashes do to it. */
   isAlwaysCompleted?: boolean;
 }
@@ -78,6 +82,16 @@ export const mixed = {
   ],
 } as const;
 
+/** Two calls that need nobody, and one that does. */
+const three = {
+  message: 'Look twice and book',
+  calls: [
+    ['look', 'Oslo'],
+    ['look', 'Bonn'],
+    ['book', 'Paris'],
+  ],
+} as const;
+
 /** The conversations that are crashed at every point. */
 export const scenarios: readonly Scenario[] = [
   { name: 'a plain approval', turns: [paris] },
@@ -104,6 +118,13 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'a mixed step, settled where need be',
     turns: [mixed],
+    settles: true,
+    isAlwaysCompleted: true,
+  },
+  {
+    name: 'calls that run one at a time, settled where need be',
+    turns: [three],
+    concurrency: 1,
     settles: true,
     isAlwaysCompleted: true,
   },

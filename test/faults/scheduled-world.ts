@@ -1,4 +1,4 @@
-import { tool } from 'ai';
+import { tool, type ToolSet } from 'ai';
 import type { Scheduler } from 'fast-check';
 import {
   type Agent,
@@ -9,12 +9,14 @@ import {
   type ThreadEvent,
   type ThreadStore,
 } from 'holdpoint';
+import { createCustomAgent } from 'holdpoint/custom-agent';
 import { eventsOf } from 'holdpoint/schemas';
 import { vi } from 'vitest';
 import { eventsIn } from '../support/events-in.ts';
 import { cityInput } from '../support/travel-world.ts';
 import type { Effect, Evidence } from './evidence.ts';
 import { ProviderDown, type StoreView } from './mortal-world.ts';
+import { plannedProgressSchema, plannedStep } from './planned-steps.ts';
 import { type PlannedCall, statelessModel } from './stateless-model.ts';
 import { ThreadRecords } from './thread-records.ts';
 
@@ -33,6 +35,8 @@ const gated: ReadonlySet<string> = new Set(['book', 'hold']);
 export interface WorldPlan {
   /** The calls that the model makes of the nth user message. */
   turns: readonly (readonly PlannedCall[])[];
+  /** Whether a function takes the steps instead of a model, and asks about its plan. */
+  isCustom?: boolean;
   /** Decides whose port is next; without one every port works at once. */
   scheduler?: Scheduler;
   view?: StoreView;
@@ -93,24 +97,27 @@ export class ScheduledWorld {
     const appended: ThreadEvent[] = [];
     const thread = (): AgentThread => process.thread;
     const about = { name, skewMs, thread };
-    const agent = createAgent({
+    const tools: ToolSet = {
+      book: this.#tool('book', about),
+      hold: this.#tool('hold', about),
+      look: this.#tool('look', about),
+    };
+    const options = {
       name: owner,
-      model: this.#model(name, thread),
-      tools: {
-        book: this.#tool('book', about),
-        hold: this.#tool('hold', about),
-        look: this.#tool('look', about),
-      },
+      tools,
       toolApproval: {
         book: 'user-approval',
         hold: { type: 'user-approval', expiresAfterMs: holdMs },
-      },
+      } as const,
       store: this.#storeOf(name, owner, appended),
       now: () => this.#now(skewMs),
       generateId: () => `id-${String((this.#ids += 1)).padStart(19, '0')}`,
       leaseMs,
-      maxRetries: 0,
-    });
+    };
+    const agent: Agent =
+      this.#plan.isCustom === true
+        ? createCustomAgent({ ...options, ...this.#customSteps(name, thread) })
+        : createAgent({ ...options, model: this.#model(name, thread), maxRetries: 0 });
     const opened = await agent.thread(threadId);
     const process: ScheduledProcess = { name, owner, skewMs, agent, thread: opened, appended };
     this.processes.push(process);
@@ -198,16 +205,32 @@ export class ScheduledWorld {
   }
 
   #model(name: string, thread: () => AgentThread) {
-    return statelessModel(this.#plan.turns, async (prompt, answer) => {
-      /* What the process knew when it asked; others may have gone on by the time the model hears of it. */
-      const { revision, events } = thread();
-      const run = events.findLast((event) => event.type === 'run-started');
-      this.#prompts.push({ prompt, revision, runId: run?.runId });
-      if (this.isScheduled && this.#plan.failures?.[this.#prompts.length] === true) {
-        throw new ProviderDown('overloaded');
-      }
-      return this.#reach(`${name} asks the model`, async () => answer());
-    });
+    return statelessModel(this.#plan.turns, async (prompt, answer) =>
+      this.#ask({ name, thread }, prompt, answer),
+    );
+  }
+
+  #customSteps(name: string, thread: () => AgentThread) {
+    const planned = plannedStep(this.#plan.turns, { expiresAfterMs: holdMs });
+    const step = async (input: Parameters<typeof planned>[0]) =>
+      this.#ask({ name, thread }, input.messages, () => planned(input));
+    return { step, progressSchema: plannedProgressSchema };
+  }
+
+  /** One step, whoever takes it: the model, or a function. */
+  async #ask<STEP>(
+    { name, thread }: { name: string; thread: () => AgentThread },
+    prompt: unknown,
+    take: () => STEP,
+  ): Promise<STEP> {
+    /* What the process knew when it asked; others may have appended before the reply. */
+    const { revision, events } = thread();
+    const run = events.findLast((event) => event.type === 'run-started');
+    this.#prompts.push({ prompt, revision, runId: run?.runId });
+    if (this.isScheduled && this.#plan.failures?.[this.#prompts.length] === true) {
+      throw new ProviderDown('overloaded');
+    }
+    return this.#reach(`${name} takes a step`, async () => take());
   }
 
   #tool(

@@ -204,9 +204,62 @@ const peopleMutants: readonly SourceMutant[] = [
   },
 ];
 
+/** What holds for the steps of a custom agent. */
+const customMutants: readonly SourceMutant[] = [
+  {
+    promise: 'a custom agent takes no step while a request of the step before is open',
+    file: 'thread/thread-state.ts',
+    from: 'openRequests.every(({ step }) => step === undefined)',
+    to: 'true',
+    suite: ['faults/crash-points', 'a crash at any one point'],
+    sentence: /calls and requests must end before it/,
+  },
+  {
+    promise: 'an approval that no step has used is taken back by a stop',
+    file: 'agent/calls/close-requests.ts',
+    from: 'return [...unused, ...calls];',
+    to: 'return calls;',
+    suite: ['agent/custom-agent-edges', 'is taken back by stop'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'an approval that has expired is not used by a step',
+    file: 'agent/custom/create-custom-agent.ts',
+    from: 'beforeStep: expiredApprovals,',
+    to: '',
+    suite: ['agent/custom-agent-edges', 'expires between the answer and the step'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'a turn that an answer ended has no further step',
+    file: 'thread/apply/apply-request.ts',
+    from: '!head.isStopped && !newlyPast.calls.some(endsTurn)',
+    to: '!head.isStopped',
+    suite: ['agent/custom-agent-edges', 'an answer that ends the turn'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'the requests of a step are recorded with their step',
+    file: 'agent/run/take-step.ts',
+    from: '...requests.map((request) =>',
+    to: '...requests.slice(1).map((request) =>',
+    suite: ['agent/custom-agent-flow', 'S3-41'],
+    sentence: /AssertionError|TypeError/,
+  },
+  {
+    promise: 'a key is asked about once, whoever asks',
+    file: 'agent/holdpoint-agent.ts',
+    from: 'const first = approvalWithKey(proposal.state, asked.key);',
+    to: 'const first = undefined as typeof standing | undefined;',
+    suite: ['agent/custom-agent-edges', 'asked in two processes at once'],
+    sentence: /AssertionError/,
+  },
+];
+
 /** Promises of the source that the tests of faults must miss when they are broken. */
 export const sourceMutants: readonly SourceMutant[] = [
   ...loopMutants,
   ...fleetMutants,
   ...peopleMutants,
+  ...customMutants,
 ];

@@ -165,7 +165,8 @@ function responseOf(
 ): ApprovalResponseContent {
   const response = approved ? request.approve() : request.reject('too dear');
   const { toolCall } = response;
-  if (!edited || toolCall === undefined) return response;
+  if (!edited) return response;
+  if (toolCall === undefined) return { ...response, digest: 'of something else' };
   return { ...response, toolCall: { ...toolCall, input: { city: 'Elsewhere' } } };
 }
 

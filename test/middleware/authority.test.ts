@@ -86,7 +86,8 @@ describe.each(ways)('with $name', (way) => {
 
   test('an approval counts in its own thread only', async () => {
     const { call, approved, ran } = await waiting(way);
-    expect(await errorCode(call(approved, ofThread('other')))).toBe('unknown-request');
+    /* Its prompt is a history that the other thread does not have. */
+    expect(await errorCode(call(approved, ofThread('other')))).toBe('invalid-input');
     expect(ran).toEqual([]);
   });
 

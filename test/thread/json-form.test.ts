@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createCustomAgent } from 'holdpoint/custom-agent';
+import { sentMessages } from 'holdpoint/schemas';
 import { describe, expect, test } from 'vitest';
 import { rechainedJson } from '../support/chained.ts';
 import { errorCode } from '../support/error-code.ts';
@@ -7,8 +9,13 @@ import { book, memoryWorld } from '../support/travel-world.ts';
 
 const golden = join(import.meta.dirname, '..', 'golden');
 
+/** The golden threads of one kind. */
+function goldenOf(kind: string): string[] {
+  return readdirSync(golden).filter((name) => name.startsWith(`${kind}-v`));
+}
+
 describe('golden threads of every released version are read as they were written:', () => {
-  test.each(readdirSync(golden).filter((name) => name.endsWith('.json')))('%s', async (name) => {
+  test.each(goldenOf('thread'))('%s', async (name) => {
     const text = readFileSync(join(golden, name), 'utf8');
     const agent = memoryWorld([{ text: 'Done.' }]).agent();
     const thread = await agent.restore(text);
@@ -16,6 +23,26 @@ describe('golden threads of every released version are read as they were written
     expect(thread.calls.map(({ status }) => status)).toEqual(['succeeded', 'denied', 'waiting']);
     const answers = thread.activeApprovalRequests.map((request) => request.approve());
     expect(await agent.run(answers, thread)).toMatchObject({ status: 'completed', text: 'Done.' });
+  });
+
+  test.each(goldenOf('custom-agent'))('%s', async (name) => {
+    const text = readFileSync(join(golden, name), 'utf8');
+    const agent = createCustomAgent({
+      name: 'publisher',
+      step: ({ progress, decisions }) => ({
+        text: JSON.stringify([progress, decisions.get('publish')?.status]),
+      }),
+    });
+    const thread = await agent.restore(text);
+    expect(JSON.stringify(thread)).toBe(text.trim());
+    expect(thread.decisions).toMatchObject([
+      { status: 'answered', principal: 'eve', channel: 'desk', request: { key: 'tone' } },
+    ]);
+    const answers = thread.activeApprovalRequests.map((request) => request.approve());
+    expect(await agent.run(answers, thread)).toMatchObject({
+      status: 'completed',
+      text: '[{"stage":"review","tone":["Friendly"]},"approved"]',
+    });
   });
 });
 
@@ -107,4 +134,13 @@ test('JSON cut at every byte is refused with a code, never half read', async () 
   for (let length = 0; length < text.length; length += 7) {
     expect(await errorCode(agent.restore(text.slice(0, length)))).toBe('invalid-input');
   }
+});
+
+test('a golden thread with a prepared step says what the model was sent', async () => {
+  const text = readFileSync(join(golden, 'thread-v1-prepared.json'), 'utf8');
+  const thread = await memoryWorld([]).agent().restore(text);
+  const summary = { role: 'system', content: 'The user greeted.' };
+  expect(sentMessages(thread, 0)).toEqual(thread.messages.slice(0, 1));
+  expect(sentMessages(thread, 1)).toEqual([summary, ...thread.messages.slice(2, 3)]);
+  expect(sentMessages(thread, 2)).toEqual([summary, ...thread.messages.slice(2, 5)]);
 });

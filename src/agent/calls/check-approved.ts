@@ -1,17 +1,23 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
-import { plainCall, type ToolCallOutcome, type ToolCallRecord } from '../../content/tool-call.ts';
+import {
+  type CallPlace,
+  plainCall,
+  type ToolCallOutcome,
+  type ToolCallRecord,
+} from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { requestDigest } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import {
   dueCalls,
+  freeSlots,
   isExpired,
   type ThreadHead,
   type ThreadState,
 } from '../../thread/thread-state.ts';
 import { closeEvents, unstartedOutcome } from './close-requests.ts';
-import { applyRules, type DecisionInput } from './decide-calls.ts';
+import { applyRules, type CallVerdict, decideCall, type DecisionInput } from './decide-calls.ts';
 import { askAbout, providerRunner, type Runner } from './make-request.ts';
 import { startEvent, ownRunner } from './tool-definitions.ts';
 
@@ -132,37 +138,75 @@ export function openedEvent(
   return { type: 'request-opened', at: request.createdAt, place: { step, index }, request: asked };
 }
 
-/** The results of the last check, by request id: the events that start a call, or say why it may not start. */
+/** The results of the last check, by `keyOf`: the events that start a call, or say why it may not start. */
 export type CheckedCalls = ReadonlyMap<string, readonly ThreadEvent[]>;
 
-/** Makes the last check of the approved calls in `head` that can start now. Records nothing. */
-export async function checkApprovedCalls(
+/** Makes the last check of the calls in `head` that can start now. Records nothing. */
+export async function checkDueCalls(
   decisions: DecisionInput,
   state: ThreadState,
   head: ThreadHead,
 ): Promise<CheckedCalls> {
+  const justEnded = new Map(
+    head.newlyPast.requests.map((ended) => [ended.request.requestId, ended]),
+  );
   const checked = await Promise.all(
-    approvedCalls(state, head).map(async (approved): Promise<[string, readonly ThreadEvent[]]> => [
-      approved.request.requestId,
-      await checkApproved(decisions, approved),
-    ]),
+    dueCalls(head, decisions.limit).map(async (call): Promise<[string, readonly ThreadEvent[]]> => {
+      const { requestId = '' } = call;
+      const { request } = justEnded.get(requestId) ?? state.endedRequests.get(requestId) ?? {};
+      const isApproved = call.status === 'approved' && request?.type === 'approval-request';
+      const events = isApproved
+        ? checkApproved(decisions, { call, request })
+        : checkUnasked(decisions, call);
+      return [keyOf(call), await events];
+    }),
   );
   return new Map(checked.filter(([, events]) => events.length > 0));
 }
 
-/** The approved calls in `head` that can start now, with their requests. */
-function approvedCalls(state: ThreadState, head: ThreadHead): ApprovedCall[] {
-  const justEnded = new Map(
-    head.newlyPast.requests.map((ended) => [ended.request.requestId, ended]),
-  );
-  return dueCalls(head).flatMap((call) => {
-    if (call.requestId === undefined) return [];
-    const ended = justEnded.get(call.requestId) ?? state.endedRequests.get(call.requestId);
-    return ended?.request.type === 'approval-request' ? [{ call, request: ended.request }] : [];
-  });
+/**
+ * Decides again on a call that needed no approval and has waited for its turn: other rules may apply now, or another version of the app. A
+ * call whose tool is missing waits for an agent that has it.
+ */
+async function checkUnasked(input: DecisionInput, call: ToolCallRecord): Promise<ThreadEvent[]> {
+  if (call.status !== 'proposed' || !input.tools.has(call.toolName)) return [];
+  const verdict = await decideCall(input, call, call);
+  return [verdictEvent(verdict, call, input.now())];
+}
+
+/** The event that a verdict on a call becomes. */
+export function verdictEvent(
+  verdict: CallVerdict,
+  { step, index }: CallPlace,
+  at: number,
+): ThreadEvent {
+  const place = { step, index };
+  switch (verdict.type) {
+    case 'start':
+      return startEvent(verdict.definition, place, at);
+    case 'ask':
+      return openedEvent(place, verdict.request);
+    case 'end':
+      return { type: 'call-ended', at, ...place, outcome: verdict.outcome };
+  }
+}
+
+/* An approval counts for its own request only. */
+function keyOf({ requestId, step, index }: ToolCallRecord): string {
+  return `${step}.${index}.${requestId}`;
 }
 
 /** The events of checked calls that can still start in a newer head. */
-export function eventsOfApproved(head: ThreadHead, checked: CheckedCalls): ThreadEvent[] {
-  return dueCalls(head).flatMap((call) => checked.get(call.requestId ?? '') ?? []);
+export function eventsOfDue(head: ThreadHead, checked: CheckedCalls): ThreadEvent[] {
+  return dueCalls(head).flatMap((call) => checked.get(keyOf(call)) ?? []);
+}
+
+/** The events without the starts of calls that would exceed `limit`, in a step with this head before them. */
+export function inTurn(
+  events: readonly ThreadEvent[],
+  head: ThreadHead,
+  limit: number,
+): ThreadEvent[] {
+  let free = freeSlots(head, limit);
+  return events.filter(({ type }) => type !== 'call-started' || free-- > 0);
 }

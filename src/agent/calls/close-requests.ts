@@ -1,7 +1,13 @@
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
-import { isExpired, isSamePlace, type ThreadHead } from '../../thread/thread-state.ts';
+import {
+  type EndedRequest,
+  isExpired,
+  isSamePlace,
+  isUnstarted,
+  type ThreadHead,
+} from '../../thread/thread-state.ts';
 import { callAt } from '../../thread/find-call.ts';
 
 const approvalExpired = 'The request for approval expired unanswered.';
@@ -35,16 +41,29 @@ export function overdueEvents(head: ThreadHead, now: number): ThreadEvent[] {
     );
 }
 
-/** The events that cancel open requests, deferred calls, and approved calls that have not started. */
+/** The events that cancel open requests, deferred calls, and approvals that have not been used. */
 export function cancelEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
   return [...cancelOpenEvents(head, reason, now), ...cancelApprovedEvents(head, reason, now)];
 }
 
-/** The events that cancel approved calls that have not started. */
+/** The events that cancel calls that may start and have not, and approvals that a custom agent's next step would use. */
 export function cancelApprovedEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
-  return head.calls
-    .filter(({ status }) => status === 'approved')
-    .flatMap((call) => closeEvents(call.requestId, call, { cause: 'cancelled', reason, at: now }));
+  const closing = { cause: 'cancelled', reason, at: now } as const;
+  const unused = unusedApprovals(head).flatMap(({ request }) =>
+    closeEvents(request.requestId, undefined, closing),
+  );
+  const calls = head.calls
+    .filter(isUnstarted)
+    .flatMap((call) => closeEvents(call.requestId, call, closing));
+  return [...unused, ...calls];
+}
+
+/** The approvals that a custom agent's next step would use. */
+export function unusedApprovals({ decided }: ThreadHead): EndedRequest[] {
+  return decided.filter(
+    ({ response, cause }) =>
+      cause === undefined && response?.type === 'approval-response' && response.approved,
+  );
 }
 
 /** The events that cancel what is open in the step. Requests made by the app itself are not part of the turn. */

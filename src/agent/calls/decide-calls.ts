@@ -30,6 +30,8 @@ export type CallVerdict =
 export interface DecisionInput extends RequestMaking {
   tools: ToolDefinitions;
   rules: RuleInput;
+  /** How many calls may run at once. */
+  limit: number;
 }
 
 /** A verdict for each call of a step, in order. When in doubt, a call does not run. */
@@ -40,15 +42,12 @@ export async function decideCalls(
 ): Promise<CallVerdict[]> {
   return Promise.all(
     calls.map(async (call, index): Promise<CallVerdict> => {
-      const { toolName, error, providerApprovalId } = call;
+      const { error, providerApprovalId } = call;
       if (error !== undefined) return failed(error);
       const place = { step, index };
       if (providerApprovalId !== undefined)
         return askForProvider(input, call, place, providerApprovalId);
-      const definition = input.tools.get(toolName);
-      return definition === undefined
-        ? failed(`Not run: there is no tool '${toolName}'.`)
-        : decideCall(input, definition, call, place);
+      return decideCall(input, call, place);
     }),
   );
 }
@@ -69,12 +68,15 @@ async function askForProvider(
   return { type: 'ask', request: await askAbout(input, {}, { toolCall, place, runner }) };
 }
 
-async function decideCall(
+/** The verdict on a call that runs here. */
+export async function decideCall(
   input: DecisionInput,
-  definition: ToolDefinition,
-  call: ProposedCall,
+  call: ToolCall,
   place: CallPlace,
 ): Promise<CallVerdict> {
+  const { toolName } = call;
+  const definition = input.tools.get(toolName);
+  if (definition === undefined) return failed(`Not run: there is no tool '${toolName}'.`);
   const toolCall = plainCall(call);
   const decision = await applyRules(input.rules, definition, toolCall);
   if (decision.type === 'deny') {
@@ -104,11 +106,11 @@ function askPerson(input: DecisionInput, asking: Asking, toolCall: ToolCall): Ca
 
 /** The agent's part of a decision. */
 type AgentRules = Pick<RuleInput, 'toolApproval' | 'tools' | 'toolsContext'> &
-  Pick<RequestMaking, 'now' | 'generateId'>;
+  Pick<RequestMaking, 'now' | 'generateId'> & { toolCallConcurrency: number };
 
 /** The decision input for the calls of a step whose model request had the first `messageCount` messages. */
 export function decisionInput(
-  { toolApproval, tools, toolsContext, now, generateId }: AgentRules,
+  { toolApproval, tools, toolsContext, now, generateId, toolCallConcurrency }: AgentRules,
   state: ThreadState,
   run: { tools: ToolDefinitions; options: { runtimeContext?: unknown } },
   messageCount: number,
@@ -122,6 +124,7 @@ export function decisionInput(
     rules: { toolApproval, tools, toolsContext, runtimeContext, messages },
     now,
     generateId,
+    limit: toolCallConcurrency,
   };
 }
 

@@ -39,6 +39,8 @@ export async function makeRequest(
   { key, text, reason, expiresAfterMs }: Asked,
   asked?: AskedCall,
 ): Promise<ApprovalRequest> {
+  const fault = key === undefined ? undefined : whyNotKey(key);
+  if (fault !== undefined) throw new HoldpointError('invalid-input', `${fault}.`);
   /* JSON would turn it into `null`, and the log would be unreadable. */
   if (expiresAfterMs !== undefined && !Number.isFinite(expiresAfterMs)) {
     throw new HoldpointError(
@@ -51,7 +53,7 @@ export async function makeRequest(
     type: 'approval-request',
     requestId: generateId(),
     threadId,
-    ...(key === undefined ? {} : { key: key.toWellFormed() }),
+    ...(key === undefined ? {} : { key }),
     /* The text may quote a model, and an unpaired surrogate has no canonical form. */
     text: text.toWellFormed(),
     ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
@@ -61,6 +63,13 @@ export async function makeRequest(
     ...(expiresAfterMs === undefined ? {} : { expiresAt: createdAt + expiresAfterMs }),
   };
   return { ...request, digest: await requestDigest(request, asked?.place, asked?.runnerDigest) };
+}
+
+/** Why a value can't be the key of a request; `undefined` if it can. */
+export function whyNotKey(key: unknown): string | undefined {
+  const isKey =
+    typeof key === 'string' && key.length > 0 && key.length <= 256 && key.isWellFormed();
+  return isKey ? undefined : 'A key must be a well-formed string of 1 to 256 characters';
 }
 
 /** What will run a call. An approval is bound to it, as well as to the call. */

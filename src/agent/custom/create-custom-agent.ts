@@ -2,6 +2,7 @@ import type { FlexibleSchema, ToolSet } from 'ai';
 import type { ToolCall } from '../../content/tool-call.ts';
 import type { SharedAgentOptions } from '../agent-options.ts';
 import type { Agent } from '../agent.ts';
+import { runsAtProvider } from '../calls/tool-definitions.ts';
 import { refuseUnknownSettings, sharedSettings } from '../known-settings.ts';
 import { makeAgent } from '../make-agent.ts';
 import type { CustomStep, CustomStepInput } from './custom-step.ts';
@@ -71,11 +72,26 @@ export function createCustomAgent(
   if (typeof options.step !== 'function') {
     throw new TypeError(`createCustomAgent needs a function 'step'; got ${typeof options.step}.`);
   }
+  refuseProviderTools(options.tools ?? {});
   return makeAgent(options, (made) => ({
-    modelName: { provider: undefined, modelId: options.name ?? 'custom-agent' },
-    makeStep: customSteps({ ...made, step: async (input) => options.step(input), progressSchema }),
+    modelName: undefined,
+    makeStep: customSteps({
+      ...made,
+      agentName: options.name,
+      step: async (input) => options.step(input),
+      progressSchema,
+    }),
     beforeStep: expiredApprovals,
     keepsPartialText: false,
     allowSystemInMessages: false,
   }));
+}
+
+/* A call of it would wait for a result that nobody delivers. */
+function refuseProviderTools(tools: ToolSet): void {
+  const found = Object.entries(tools).find(([, tool]) => runsAtProvider(tool));
+  if (found === undefined) return;
+  throw new TypeError(
+    `Tool '${found[0]}' runs at a model's provider, and a custom agent has none: call the model in a step or in a tool instead.`,
+  );
 }

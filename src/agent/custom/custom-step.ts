@@ -27,28 +27,32 @@ export interface CustomStepInput<
   runtimeContext: RUNTIME_CONTEXT;
   /** Aborts when the run ends early. */
   abortSignal: AbortSignal;
-  /** Streams a piece of `text` in a streamed run. Provisional: what is recorded is the `text` that the step returns. */
+  /** Writes a piece of the reply, which a streamed run passes on at once. Provisional: the `text` that the step returns, if any, is what is recorded. */
   write: (text: string) => void;
 }
 
 /** What a custom agent's function returns: everything in it is recorded together, or not at all. */
 export interface CustomStep<PROGRESS = unknown, CALL extends ToolCall = ToolCall> {
-  /** The agent's reply. */
+  /** The agent's reply. Default: what the step has written with `write`. */
   text?: string;
   /** Calls of the agent's tools. They need approval as `toolApproval` says, and start at most once; then the next step is taken. */
   toolCalls?: readonly NewToolCall<CALL>[];
   /** What people are asked, by keys of the app's choice. When all of it has an answer, or was closed, the next step is taken. */
-  requests?: Readonly<Record<string, CustomRequest>>;
+  requests?: Readonly<Record<string, CustomRequest | undefined>>;
   /** Any JSON: the next step gets it. It is kept until then, and through restarts. */
   progress?: PROGRESS;
   /** Whether the next step is taken at once. Without it, and without calls and requests, the turn is complete. */
   continues?: boolean;
   /** The tokens that the step's own model requests used. */
-  usage?: LanguageModelUsage;
+  usage?: Partial<LanguageModelUsage>;
 }
 
-/** A call that a custom agent makes. */
-export type NewToolCall<CALL extends ToolCall = ToolCall> = CALL extends unknown
+/** A call that a custom agent makes. The second part is for inference: it keeps the name a literal. */
+export type NewToolCall<CALL extends ToolCall = ToolCall> = NewCallOf<CALL> & {
+  toolName: CALL['toolName'];
+};
+
+type NewCallOf<CALL extends ToolCall> = CALL extends unknown
   ? Pick<CALL, 'toolName' | 'input'>
   : never;
 

@@ -157,20 +157,24 @@ function refuseEmpty(message: ModelMessage): void {
   );
 }
 
-/* A file that no provider accepts would fail every later run. */
 function refuseFiles({ content }: ModelMessage): void {
   if (typeof content === 'string') return;
   for (const part of content) {
-    if (part.type !== 'file' && part.type !== 'image') continue;
-    const data = part.type === 'image' ? part.image : part.data;
-    const fault = whyNotSendable(data, part.mediaType);
-    if (fault === undefined) continue;
-    const name = 'filename' in part && part.filename !== undefined ? ` '${part.filename}'` : '';
-    throw new HoldpointError(
-      'invalid-input',
-      `The file${name} can't be sent to a model: ${fault}.`,
-    );
+    const fault = fileFault(part);
+    if (fault !== undefined) throw new HoldpointError('invalid-input', fault);
   }
+}
+
+type MessagePart = Exclude<ModelMessage['content'], string>[number];
+
+/** Why a part is a file that no provider accepts: it would fail every later run. `undefined` for any other part. */
+export function fileFault(part: MessagePart): string | undefined {
+  if (part.type !== 'file' && part.type !== 'image') return undefined;
+  const data = part.type === 'image' ? part.image : part.data;
+  const fault = whyNotSendable(data, part.mediaType);
+  if (fault === undefined) return undefined;
+  const name = 'filename' in part && part.filename !== undefined ? ` '${part.filename}'` : '';
+  return `The file${name} can't be sent to a model: ${fault}.`;
 }
 
 /** Who answers, copied for the log. Throws `invalid-input` for a principal that is not JSON, or an invalid channel. */

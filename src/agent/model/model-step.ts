@@ -5,6 +5,7 @@ import {
   type LanguageModel,
   type LanguageModelUsage,
   type ModelMessage,
+  type Output,
   systemModelMessageSchema,
   type ToolSet,
   userModelMessageSchema,
@@ -12,10 +13,12 @@ import {
 import { errorText } from '../../content/error-text.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { endsHere, partsOf, type ProviderRequest } from '../../thread/proposed-calls.ts';
+import type { PreparedRecord } from '../../thread/prepared-record.ts';
 import type { StepMetadata } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { answerableRequests, carriesApproval } from './provider-requests.ts';
 import { type DeltaReceiver, originalError, streamingModel } from './streaming-model.ts';
+import { type PreparedStep, type PrepareStep, stepSettingNames } from './step-settings.ts';
 import { type ModelPlace, tracedModel } from './traced-model.ts';
 
 /** The AI SDK's schemas of messages that are accepted from outside. */
@@ -25,21 +28,9 @@ export const inputMessageSchemas = {
 };
 
 const settingNames = [
-  'maxOutputTokens',
-  'temperature',
-  'topP',
-  'topK',
-  'presencePenalty',
-  'frequencyPenalty',
-  'stopSequences',
-  'seed',
-  'reasoning',
+  ...stepSettingNames,
   'maxRetries',
   'headers',
-  'providerOptions',
-  'toolChoice',
-  'activeTools',
-  'toolOrder',
   'repairToolCall',
   'telemetry',
   'experimental_download',
@@ -55,8 +46,14 @@ export function settingsOf(options: ModelSettings): ModelSettings {
   return Object.fromEntries(given.map((name) => [name, options[name]]));
 }
 
+/** What the steps of one run have instead of the agent's own. */
+export interface StepSettings {
+  settings?: ModelSettings;
+  prepareStep?: PrepareStep<ToolSet, unknown> | undefined;
+}
+
 /** The input of a model step. */
-interface ModelStepInput {
+export interface ModelStepInput {
   model: LanguageModel;
   /** For tracing. */
   place: ModelPlace;
@@ -64,6 +61,9 @@ interface ModelStepInput {
   settings: ModelSettings;
   tools: ToolSet;
   messages: ModelMessage[];
+  /** What `prepareStep` returned; its `messages` are sent instead. */
+  prepared?: PreparedStep | undefined;
+  output?: Output.Output | undefined;
   /** Telemetry gets the part that `telemetry.includeRuntimeContext` names. */
   runtimeContext?: unknown;
   signal?: AbortSignal | undefined;
@@ -112,26 +112,17 @@ export interface StepRequest {
   signal: AbortSignal;
   /** Receives the step's deltas in a streamed run. */
   receiver: DeltaReceiver | undefined;
+  /** What this run has instead of the agent's own settings. */
+  own?: StepSettings | undefined;
+  /** Receives the record of what differs from the thread's messages and the agent's own settings, before it is sent. */
+  onPrepared: (record: PreparedRecord) => void;
 }
 
 /** Makes the steps of an agent. */
 export type StepSource = (request: StepRequest) => Promise<ModelStep>;
 
-/** The steps that a language model makes. */
-export function modelSteps(
-  fixed: Pick<ModelStepInput, 'model' | 'instructions' | 'settings'>,
-): StepSource {
-  return async ({ state, ...request }) =>
-    generateStep({
-      ...fixed,
-      ...request,
-      place: { threadId: state.threadId, step: state.head.steps },
-      messages: state.messages.slice(),
-    });
-}
-
 /** Performs one model step: one call of the AI SDK, with tools that have no `execute`. */
-async function generateStep(stepInput: ModelStepInput): Promise<ModelStep> {
+export async function generateStep(stepInput: ModelStepInput): Promise<ModelStep> {
   const result = await generate(stepInput);
   const message = result.responseMessages.find(({ role }) => role === 'assistant');
   const requests = answerableRequests(partsOf(message), stepInput.messages);
@@ -164,13 +155,16 @@ function metadataOf({ finalStep, sources }: GenerateResult): StepMetadata {
 type GenerateResult = Awaited<ReturnType<typeof generateText>>;
 
 async function generate(stepInput: ModelStepInput): Promise<GenerateResult> {
-  const { model, instructions, settings, tools, messages, runtimeContext, signal, receiver } =
-    stepInput;
+  const { instructions, settings, tools, messages, runtimeContext, signal, receiver } = stepInput;
+  const { prepared, output } = stepInput;
+  const model = prepared?.model ?? stepInput.model;
   const asked = receiver === undefined ? model : streamingModel(model, receiver);
   try {
     return await generateText({
       ...settings,
-      ...(carriesApproval(messages) ? { maxRetries: 0 } : {}),
+      ...(prepared && { prepareStep: () => ({ ...prepared, model: undefined }) }),
+      ...(output && { output: unparsed(output) }),
+      ...(carriesApproval(prepared?.messages ?? messages) ? { maxRetries: 0 } : {}),
       repairToolCall: repairOwn(settings.repairToolCall),
       model: tracedModel(asked, stepInput.place),
       messages,
@@ -182,6 +176,11 @@ async function generate(stepInput: ModelStepInput): Promise<GenerateResult> {
   } catch (error) {
     throw originalError(error);
   }
+}
+
+/* The response is parsed when it is read: a step must not fail because its text does not match a schema. */
+function unparsed(output: Output.Output): Output.Output {
+  return { ...output, parseCompleteOutput: async () => null };
 }
 
 /* Only the included part: the AI SDK's tracing channel publishes all that it gets. */

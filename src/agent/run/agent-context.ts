@@ -5,9 +5,11 @@ import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ModelName } from '../../thread/tracing/trace-message.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { MayAnswer } from '../input/run-input.ts';
-import type { StepSource } from '../model/model-step.ts';
+import type { StepSettings, StepSource } from '../model/model-step.ts';
+import type { OutputParser } from '../model/parsed-output.ts';
 import type { AgentEvents } from './agent-events.ts';
 import type { RetryOptions } from './retry-time.ts';
+import type { StepEndEvent, StopCondition } from './run-settings.ts';
 import type { TimeLimits } from './run-signal.ts';
 import type { ToolRecoveries } from './tool-recovery.ts';
 
@@ -22,14 +24,23 @@ export interface UnrecordedOutcome {
 
 /** How an agent's steps are made: by a language model, or by a function of the app. */
 export interface StepMaking {
-  /** The model, for tracing. */
-  modelName: ModelName;
+  /** The model, for tracing; `undefined` for a custom agent. */
+  modelName: ModelName | undefined;
   makeStep: StepSource;
+  /** What the model steps of one run have instead of the agent's own settings. */
+  ownSteps?: StepSettings | undefined;
   /** The events to record before a step is made. */
   beforeStep?: (state: Readonly<ThreadState>, at: number) => ThreadEvent[];
   /** Whether the text that was streamed is recorded as the reply when a person stops the step. */
   keepsPartialText: boolean;
   allowSystemInMessages: boolean | undefined;
+  /** Parses the model's replies. */
+  output?: OutputParser | undefined;
+}
+
+/* A method, because the type of responses belongs to the room around this one. */
+interface RunEndListener {
+  onEnd(response: object): unknown;
 }
 
 /** An agent's options, checked, with their defaults. */
@@ -48,6 +59,13 @@ export interface AgentContext extends StepMaking {
   limits: TimeLimits;
   retry: Required<RetryOptions>;
   maxSteps: number;
+  stopWhen: StopCondition | readonly StopCondition[] | undefined;
+  /** How many calls may run at once. */
+  toolCallConcurrency: number;
+  onStepEnd: ((step: StepEndEvent) => unknown) | undefined;
+  /** Receives the response of each run. */
+  onEnd: RunEndListener['onEnd'] | undefined;
+  onError: ((failed: { error: unknown; threadId: string }) => unknown) | undefined;
   leaseMs: number;
   abortGraceMs: number;
   now: () => number;

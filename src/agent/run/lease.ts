@@ -1,10 +1,10 @@
-import type { AssistantModelMessage } from 'ai';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isModelDue, needsRun, type ThreadState } from '../../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
 import { faultEvents, stopEvents } from './lost-calls.ts';
+import type { PartialStep } from './take-step.ts';
 
 /* How often a run polls for events of other processes, in milliseconds. */
 const watchMs = 1_000;
@@ -150,7 +150,7 @@ export class Lease {
   async release(
     error: string,
     isAborted: boolean,
-    partial: AssistantModelMessage | undefined,
+    partial: PartialStep | undefined,
   ): Promise<readonly ThreadEvent[]> {
     try {
       return await this.#log.commit((proposal) => {
@@ -165,7 +165,7 @@ export class Lease {
         ) {
           const { steps: step } = state.head;
           const finishReason = 'interrupted';
-          proposal.add({ type: 'step-finished', at, step, message: partial, finishReason });
+          proposal.add({ type: 'step-finished', at, step, finishReason, ...partial });
         }
         proposal.add(...faultEvents(this.#context, state, fault));
       });

@@ -11,11 +11,7 @@ import {
   type ThreadHead,
 } from '../../thread/thread-state.ts';
 import { nextDeadlineOf, statusOf } from '../../thread/thread-status.ts';
-import {
-  checkApprovedCalls,
-  type CheckedCalls,
-  eventsOfApproved,
-} from '../calls/check-approved.ts';
+import { checkDueCalls, type CheckedCalls, eventsOfDue, inTurn } from '../calls/check-approved.ts';
 import { decisionInput } from '../calls/decide-calls.ts';
 import { cancelDelegated } from '../calls/cancel-delegated.ts';
 import { resumeEvents, type ToolDefinitions } from '../calls/tool-definitions.ts';
@@ -42,8 +38,16 @@ interface OpeningSetting {
 interface Checked {
   /** The starts of the lost calls that may be restarted. */
   restarts: readonly ThreadEvent[];
-  /** The approved calls that may start, or the reasons why they may not. */
+  /** The calls that may start, or the reasons why they may not. */
   starts: CheckedCalls;
+}
+
+/** What a run could begin with. */
+interface Opening extends Checked {
+  /** The starts of delegated calls that resume. */
+  resumes: readonly ThreadEvent[];
+  /** How many calls may run at once. */
+  limit: number;
 }
 
 const nothing: ParsedInput = { messages: [], answers: [], by: {} };
@@ -95,12 +99,13 @@ export class RunOpening {
       this.#accept(proposal, input);
       const isCurrent = log.revision === revision;
       const now = this.#context.now();
+      const { toolCallConcurrency: limit } = this.#context;
       const found = isCurrent ? checked : { ...checked, restarts: [] };
       const resumes = resumeEvents(proposal.head, tools, {
         at: now,
         until: this.#resumeUntil(input),
       });
-      const opening = openingEvents(proposal.head, { ...found, resumes }, now);
+      const opening = openingEvents(proposal.head, { ...found, resumes, limit }, now);
       if (opening === undefined && isCurrent && !signal.aborted) {
         const failed = { at: now, hash: lastHash(proposal.state) };
         proposal.add(...failedRecoveries(this.#context, proposal.head, failed));
@@ -117,7 +122,7 @@ export class RunOpening {
     const isAnyLost = state.head.calls.some(isUnfinished);
     const [restarts, starts] = await Promise.all([
       isAnyLost ? restartsOf(this.#context, decisions, state) : [],
-      checkApprovedCalls(decisions, state, expected),
+      checkDueCalls(decisions, state, expected),
     ]);
     return { restarts, starts };
   }
@@ -149,11 +154,11 @@ export class RunOpening {
  */
 function openingEvents(
   head: ThreadHead,
-  { restarts, starts, resumes }: Checked & { resumes: readonly ThreadEvent[] },
+  { restarts, starts, resumes, limit }: Opening,
   now: number,
 ): readonly ThreadEvent[] | undefined {
   const lost = head.calls.filter(isUnfinished);
   const isWanted = restarts.length + resumes.length > 0 || needsRun(head);
   if (isRunning(head, now) || restarts.length !== lost.length || !isWanted) return undefined;
-  return [...restarts, ...resumes, ...eventsOfApproved(head, starts)];
+  return [...restarts, ...inTurn([...resumes, ...eventsOfDue(head, starts)], head, limit)];
 }

@@ -1,7 +1,9 @@
 import type { AnswerOptions } from '../input/run-input.ts';
+import type { RunSettings } from './run-settings.ts';
 
 /** The options of one run. */
-export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>> extends AnswerOptions {
+export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>>
+  extends AnswerOptions, RunSettings<RUNTIME_CONTEXT> {
   /** Aborts the run: tools get the signal too, `run` rejects with its reason, and the thread can be run again. */
   abortSignal?: AbortSignal;
   /** @deprecated The same as `abortSignal`, by its old name. */

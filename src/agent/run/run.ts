@@ -4,7 +4,7 @@ import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isModelDue, type ThreadHead } from '../../thread/thread-state.ts';
-import { checkApprovedCalls, eventsOfApproved } from '../calls/check-approved.ts';
+import { checkDueCalls, eventsOfDue, inTurn } from '../calls/check-approved.ts';
 import { type DecisionInput, decisionInput } from '../calls/decide-calls.ts';
 import type { PreliminaryResult } from '../calls/execute-call.ts';
 import {
@@ -20,6 +20,7 @@ import { Lease, LeaseLost } from './lease.ts';
 import { RunOpening } from './open-run.ts';
 import { recordResults } from './record-results.ts';
 import { endStatusOf, type RunEnd } from './run-end.ts';
+import { notifyStepEnd } from './run-settings.ts';
 import type { RunOptions } from './run-options.ts';
 import { RunSignal } from './run-signal.ts';
 import { AnswerSending, sentEvents } from './send-answers.ts';
@@ -61,7 +62,8 @@ export class Run {
     this.#log = log;
     this.#signal = new RunSignal(options.abortSignal, context.limits);
     this.#lease = new Lease(context, log);
-    this.#steps = new ModelSteps(context, receiver);
+    const continues = log.state.head.isOutOfSteps;
+    this.#steps = new ModelSteps(context, { receiver, continues });
     const { signal } = this.#signal;
     const working = { log, tools, lease: this.#lease, signal };
     this.#opening = new RunOpening(context, { ...working, options, onEvents });
@@ -137,13 +139,13 @@ export class Run {
     const { signal } = this.#signal;
     if ((await this.#recordFinished()) || (await this.#recordSent())) return;
     if (signal.aborted && this.#executions.mayEnd) throw signal.reason;
-    if (!signal.aborted && (await this.#startApproved())) return;
+    if (!signal.aborted && (await this.#startDue())) return;
     if (this.#executions.pending || this.#sending?.pending) {
       await this.#executions.wait();
       return;
     }
     refuseMissingTools(this.#log.state, this.#setting.tools);
-    if (isModelDue(this.#log.state.head) && this.#steps.mayTake) await this.#askModel();
+    if (await this.#mayAskModel()) await this.#askModel();
     else await this.#commit(() => [this.#lease.ended()]);
   }
 
@@ -167,20 +169,22 @@ export class Run {
     return true;
   }
 
-  /** Starts the approved calls that pass a last check, and resumes the delegated calls that are due. */
-  async #startApproved(): Promise<boolean> {
+  /** Starts the calls that pass a last check: approved ones, and those whose turn it is. Resumes the delegated calls that are due. */
+  async #startDue(): Promise<boolean> {
     const { state } = this.#log;
     this.#sendAnswers();
-    const checking = checkApprovedCalls(this.#decisions(), state, state.head);
+    const decisions = this.#decisions();
+    const checking = checkDueCalls(decisions, state, state.head);
     const starts = await unlessAborted(checking, this.#signal.signal);
     if (starts === undefined) return true;
+    const { limit } = decisions;
     const resumes = ({ head }: { head: ThreadHead }): ThreadEvent[] =>
       resumeEvents(head, this.#setting.tools, { at: this.#context.now() });
-    if (starts.size === 0 && resumes(state).length === 0) return false;
-    await this.#commit((proposal) => [
-      ...eventsOfApproved(proposal.head, starts),
-      ...resumes(proposal),
-    ]);
+    if (starts.size === 0 && inTurn(resumes(state), state.head, limit).length === 0) return false;
+    await this.#commit((proposal) => {
+      const { head } = proposal;
+      return inTurn([...eventsOfDue(head, starts), ...resumes(proposal)], head, limit);
+    });
     return true;
   }
 
@@ -195,6 +199,11 @@ export class Run {
       wake: () => this.#executions.wake(),
     });
     this.#sending.update(state);
+  }
+
+  async #mayAskModel(): Promise<boolean> {
+    const { state } = this.#log;
+    return isModelDue(state.head) && this.#steps.mayTake(state, this.#signal.signal);
   }
 
   async #askModel(): Promise<void> {
@@ -222,6 +231,8 @@ export class Run {
   /** After an append: starts the calls that it recorded as started. */
   async #begin(events: readonly ThreadEvent[]): Promise<void> {
     this.#setting.onEvents(events);
+    const { onStepEnd } = this.#context;
+    if (onStepEnd !== undefined) notifyStepEnd(onStepEnd, this.#log.state, events);
     await this.#executions.start(events);
   }
 

@@ -2,6 +2,7 @@ import { timer } from '../../content/timer.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isRunning, isUnfinished, needsRun, type ThreadState } from '../../thread/thread-state.ts';
+import { unusedApprovals } from '../calls/close-requests.ts';
 import type { AnswerOptions } from '../input/run-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import { abandonedEvents, stopEvents } from './lost-calls.ts';
@@ -23,7 +24,7 @@ export function stopRequest(
     const { runId, isStopping = false } = head.run;
     return isStopping ? [] : [{ type: 'stop-requested', at, runId, ...by }];
   }
-  const isDue = needsRun(head) || head.calls.some(isUnfinished);
+  const isDue = needsRun(head) || head.calls.some(isUnfinished) || unusedApprovals(head).length > 0;
   const ending = isDue && !head.isStopped ? stopEvents(head, at) : [];
   return [...abandonedEvents(context, state), ...ending];
 }

@@ -1,12 +1,13 @@
 import type { AssistantModelMessage, LanguageModelUsage } from 'ai';
-import type { CallPlace } from '../../content/tool-call.ts';
 import { untilAborted } from '../../content/until-aborted.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
+import type { PreparedRecord } from '../../thread/prepared-record.ts';
 import type { StepMetadata, ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { openedEvent } from '../calls/check-approved.ts';
-import { type CallVerdict, decideCalls, type DecisionInput } from '../calls/decide-calls.ts';
-import { startEvent, modelTools } from '../calls/tool-definitions.ts';
+import { turnSteps } from '../../thread/turn-steps.ts';
+import { inTurn, verdictEvent } from '../calls/check-approved.ts';
+import { decideCalls, type DecisionInput } from '../calls/decide-calls.ts';
+import { modelTools } from '../calls/tool-definitions.ts';
 import { addUsage, type ModelStep } from '../model/model-step.ts';
 import { PartialText } from '../model/partial-text.ts';
 import { recordStep } from '../model/record-step.ts';
@@ -21,30 +22,50 @@ interface StepInput {
   signal: AbortSignal;
 }
 
+/** The text of a step that a person stopped. */
+export interface PartialStep {
+  message: AssistantModelMessage;
+  prepared?: PreparedRecord;
+}
+
 /** The steps of one run: asks the model, decides on its calls, and counts. Runs and records nothing. */
 export class ModelSteps {
   readonly #context: AgentContext;
   readonly #receiver: DeltaReceiver | undefined;
+  readonly #continues: boolean;
   #partial: PartialText | undefined;
+  #prepared: PreparedRecord | undefined;
   #count = 0;
   #usage: LanguageModelUsage | undefined;
   #finishReason: string | undefined;
   #metadata: StepMetadata | undefined;
 
-  /** With a `receiver`, the model streams. */
-  constructor(context: AgentContext, receiver: DeltaReceiver | undefined) {
+  /** With a `receiver`, the model streams. `continues`: the run before this one took all the steps that it could. */
+  constructor(
+    context: AgentContext,
+    { receiver, continues }: { receiver: DeltaReceiver | undefined; continues: boolean },
+  ) {
     this.#context = context;
     this.#receiver = receiver;
+    this.#continues = continues;
   }
 
-  /** Whether the run may take another step. */
-  get mayTake(): boolean {
-    return this.#count < this.#context.maxSteps;
+  /** Whether the run may take another step: `maxSteps` is not reached, and no condition of `stopWhen` is met. */
+  async mayTake(state: Readonly<ThreadState>, signal: AbortSignal): Promise<boolean> {
+    const { maxSteps, stopWhen } = this.#context;
+    if (this.#count >= maxSteps) return false;
+    /* A run that continues where a run has stopped takes one step first. */
+    if (stopWhen === undefined || (this.#continues && this.#count === 0)) return true;
+    const steps = turnSteps(state);
+    if (steps.length === 0) return true;
+    const conditions = [stopWhen].flat().map(async (condition) => condition({ steps }));
+    return (await untilAborted(Promise.all(conditions), signal)).every((isMet) => !isMet);
   }
 
   /** The text streamed in a step that is not recorded yet. */
-  get partial(): AssistantModelMessage | undefined {
-    return this.#partial?.message;
+  get partial(): PartialStep | undefined {
+    const message = this.#partial?.message;
+    return message && { message, ...this.#sent };
   }
 
   /** The totals of the steps. */
@@ -54,6 +75,7 @@ export class ModelSteps {
 
   /** Asks the model. Returns the step's event, and for each of its calls the start, the request, or the end. */
   async take({ decisions, state, signal }: StepInput): Promise<ThreadEvent[]> {
+    this.#prepared = undefined;
     if (this.#receiver !== undefined && this.#context.keepsPartialText)
       this.#partial = new PartialText(this.#receiver);
     const { tools } = decisions;
@@ -73,10 +95,11 @@ export class ModelSteps {
     this.#metadata = metadata;
     const at = now();
     const tokens = tokensOf(usage);
-    const { requests = [], ...saved } = modelStep.custom ?? {};
+    const { requests = [], ...saved } = { ...modelStep.custom, ...this.#sent };
+    const starts = verdicts.map((verdict, index) => verdictEvent(verdict, { step, index }, at));
     return [
       { type: 'step-finished', at, step, message, finishReason, usage: tokens, metadata, ...saved },
-      ...verdicts.map((verdict, index) => verdictEvent(verdict, { step, index }, at)),
+      ...inTurn(starts, state.head, decisions.limit),
       ...requests.map((request) => ({ type: 'request-opened' as const, at, step, request })),
     ];
   }
@@ -91,6 +114,12 @@ export class ModelSteps {
     this.#finishReason = finishReason;
   }
 
+  /** What the model was sent instead of the default. */
+  get #sent(): { prepared?: PreparedRecord } {
+    const prepared = this.#prepared ?? {};
+    return Object.keys(prepared).length === 0 ? {} : { prepared };
+  }
+
   async #make({ decisions, state, signal }: StepInput): Promise<ModelStep> {
     const { tools, rules } = decisions;
     return this.#context.makeStep({
@@ -99,18 +128,11 @@ export class ModelSteps {
       runtimeContext: rules.runtimeContext,
       signal,
       receiver: this.#partial ?? this.#receiver,
+      own: this.#context.ownSteps,
+      onPrepared: (record) => {
+        this.#prepared = jsonCopy(record);
+      },
     });
-  }
-}
-
-function verdictEvent(verdict: CallVerdict, place: CallPlace, at: number): ThreadEvent {
-  switch (verdict.type) {
-    case 'start':
-      return startEvent(verdict.definition, place, at);
-    case 'ask':
-      return openedEvent(place, verdict.request);
-    case 'end':
-      return { type: 'call-ended', at, ...place, outcome: verdict.outcome };
   }
 }
 

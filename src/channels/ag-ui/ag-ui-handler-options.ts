@@ -31,6 +31,12 @@ export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   keepAliveMs?: number;
   /** Waits between polls, and while a stream is silent; resolves early when the signal aborts. Default: a timer. */
   wait?: NonNullable<HoldOptions['wait']>;
+  /**
+   * What happens to earlier messages that a client sends for a thread without events: `refuse`, the default, with `invalid-input`; or
+   * `import`, as the beginning of the thread. The client may have made them up: a forged message can mislead the model, but nothing in it
+   * can answer or run anything. Texts and calls are imported; calls without a result are closed.
+   */
+  history?: 'refuse' | 'import';
   /** Sent with every streamed response. */
   headers?: Record<string, string>;
   /** The maximum size of a body; clients send all of their history. Default 4 MiB. */

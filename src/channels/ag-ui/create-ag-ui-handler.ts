@@ -9,6 +9,7 @@ import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
 import { eventStreamResponse, type KeepAlive } from './event-stream-response.ts';
 import { EventBacklog } from './event-backlog.ts';
 import { streamRun } from './stream-run.ts';
+import { openWithHistory } from './input/client-history.ts';
 import { parseRunAgentInput } from './input/run-agent-input.ts';
 
 /* In characters. A client that is further behind gets the rest at the end. */
@@ -70,7 +71,8 @@ async function postRun<RUNTIME_CONTEXT>(
   });
   if (posted instanceof Response) return posted;
   const { parsed: input, runOptions, disconnected } = posted;
-  const thread = await options.agent.thread(input.threadId);
+  const { principal, channel } = runOptions;
+  const thread = await openWithHistory(options, input, { principal, channel });
   const backlog = new EventBacklog(maximumBacklog);
   const run = { options, runOptions, input, thread, backlog, disconnected: disconnected.signal };
   /* If reporting a failure fails too, the stream ends without a last event. */

@@ -7,6 +7,7 @@ import { type Posted, receivePost } from '../../http/receive-post.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { startRun } from './start-run.ts';
 import { type ChatRequest, parseChatRequest } from './input/chat-request.ts';
+import { withHistory } from './input/client-history.ts';
 import { deliverOutputs } from './input/client-outputs.ts';
 import { pageInput } from './input/page-input.ts';
 import { chatChunks } from './output/chat-chunks.ts';
@@ -43,11 +44,12 @@ async function stopRun<RUNTIME_CONTEXT>(
 async function runChat<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
-  { parsed, runOptions: by, disconnected }: Posted<ChatRequest, RUNTIME_CONTEXT>,
+  { parsed: posted, runOptions: by, disconnected }: Posted<ChatRequest, RUNTIME_CONTEXT>,
 ): Promise<Response> {
   const { agent, convertDataPart, clientTools = [], headers, onError } = options;
-  const { threadId, outputs = [], whilePending, revision: seen } = parsed;
-  const thread = await agent.thread(threadId);
+  const { principal, channel } = by;
+  const { thread, request: parsed } = await withHistory(options, posted, { principal, channel });
+  const { outputs = [], whilePending, revision: seen } = parsed;
   const before = thread.revision;
   const runOptions = { ...by, ...(whilePending === undefined ? {} : { whilePending }) };
   const { items, position, replaces = [] } = await pageInput(parsed, thread, convertDataPart);

@@ -17,6 +17,12 @@ export interface UiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
    * unchanged; an error that it throws becomes a 500.
    */
   authorize: Authorize<RUNTIME_CONTEXT>;
+  /**
+   * What happens to earlier messages that a page sends for a thread without events: `refuse`, the default, with `invalid-input`; or
+   * `import`, as the beginning of the thread. The page may have made them up: a forged message can mislead the model, but nothing in it
+   * can answer or run anything. Texts, files and calls are imported; calls without a result are closed.
+   */
+  history?: 'refuse' | 'import';
   /** Converts a user's data parts into text or files for the model, as in the AI SDK. Default: they are left out. */
   convertDataPart?: ConvertDataPart;
   /** Sent with every streamed response. */

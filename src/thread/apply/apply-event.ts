@@ -16,6 +16,7 @@ import {
 import {
   applyMessageAdded,
   applyMessageRetracted,
+  applyMessagesImported,
   applyRunEnded,
   applyRunHeld,
   applyStepFinished,
@@ -25,7 +26,12 @@ import { type HeadDraft, tampered } from './head-draft.ts';
 
 /** Applies events to a draft, in order. Throws `log-tampered` for one that can't follow the ones before it. */
 export function applyEvents(draft: HeadDraft, events: readonly ThreadEvent[]): void {
-  for (const event of events) applyEvent(draft, event);
+  for (const [index, event] of events.entries()) {
+    if (event.type === 'messages-imported' && events[index - 1]?.type !== 'thread-created') {
+      throw tampered(event, 'it must follow the creation of the thread, in the same entry');
+    }
+    applyEvent(draft, event);
+  }
 }
 
 /* The only place where an event changes a thread. */
@@ -37,6 +43,9 @@ function applyEvent(draft: HeadDraft, event: ThreadEvent): void {
       head.created = true;
       head.agent = event.agent;
       head.parent = event.parent;
+      break;
+    case 'messages-imported':
+      applyMessagesImported(draft, event);
       break;
     case 'agent-changed':
       head.agent = event.agent;

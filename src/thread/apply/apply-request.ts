@@ -1,6 +1,6 @@
 import { type CallPlace, plainCall } from '../../content/tool-call.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
-import { isSamePlace, type OpenRequest } from '../thread-state.ts';
+import { type EndedRequest, endsTurn, isSamePlace, type OpenRequest } from '../thread-state.ts';
 import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
 
 /* Applies events of requests, and of answers that tools wait for, to a head. */
@@ -85,17 +85,23 @@ export function applyRequestAnswered(
   const { place } = open;
   draft.head.failure = undefined;
   draft.head.isStopped = false;
-  draft.head.newlyPast.requests.push({ ...open, response, principal, channel });
-  resumeStep(draft, open);
+  endRequest(draft, event, { ...open, response, principal, channel });
   queueAnswer(draft, open, event);
   const approved = response.type === 'approval-response' && response.approved;
   if (place !== undefined && approved)
     openCallAt(draft, event, place, ['waiting']).status = 'approved';
 }
 
-/** A custom agent takes its next step once the requests of the latest one have ended. */
-function resumeStep({ head }: HeadDraft, { step }: OpenRequest): void {
-  if (step !== undefined) head.modelIsNext = !head.isStopped;
+/** A request is no longer open. A custom agent takes its next step once those of its latest one are, unless a person ended the turn. */
+function endRequest({ head }: HeadDraft, event: ThreadEvent, ended: EndedRequest): void {
+  const { newlyPast, decided } = head;
+  newlyPast.requests.push(ended);
+  const { step, request } = ended;
+  if (step === undefined) return;
+  if (step !== head.steps - 1) throw tampered(event, `step ${step} is over`);
+  const others = decided.filter((other) => other.request.requestId !== request.requestId);
+  head.decided = [...others, ended];
+  head.modelIsNext = !head.isStopped && !newlyPast.calls.some(endsTurn);
 }
 
 function queueAnswer(
@@ -113,8 +119,7 @@ export function applyRequestClosed(draft: HeadDraft, event: ThreadEventOf<'reque
     draft.head.newlyPast.requests.find(({ request }) => request.requestId === requestId) ??
     draft.endedRequests.get(requestId);
   const open = answered ?? takeRequest(draft, event, requestId);
-  draft.head.newlyPast.requests.push({ ...open, cause });
-  resumeStep(draft, open);
+  endRequest(draft, event, { ...open, cause });
   const { place } = open;
   if (place === undefined) return;
   openCallAt(draft, event, place, ['waiting', 'approved']).status = 'proposed';

@@ -1,4 +1,4 @@
-import { proposedCalls } from '../proposed-calls.ts';
+import { partsOf, proposedCalls } from '../proposed-calls.ts';
 import type { ThreadEventOf } from '../thread-event.ts';
 import { isModelDue, type ThreadHead } from '../thread-state.ts';
 import { type HeadDraft, tampered } from './head-draft.ts';
@@ -21,6 +21,23 @@ export function applyMessageAdded(
   head.requestedBy = principal;
   head.isStopped = false;
   head.failure = undefined;
+}
+
+/** A conversation from elsewhere. Its calls are history, but a later call must not have the id of one. */
+export function applyMessagesImported(
+  { head }: HeadDraft,
+  { messages, principal }: ThreadEventOf<'messages-imported'>,
+): void {
+  const { newlyPast } = head;
+  for (const message of messages) {
+    newlyPast.messages.push(message);
+    for (const part of partsOf(message)) {
+      if (part.type === 'tool-call') newlyPast.toolCallIds.push(part.toolCallId);
+    }
+  }
+  const last = messages.at(-1)?.role;
+  head.modelIsNext = last === 'user' || last === 'tool';
+  head.requestedBy = principal;
 }
 
 /** The last message leaves the history, and the thread is again as it was before it. */
@@ -82,16 +99,21 @@ function stopTurn(head: ThreadHead): void {
 }
 
 export function applyStepFinished(
-  { head }: HeadDraft,
+  { head, requests }: HeadDraft,
   event: ThreadEventOf<'step-finished'>,
 ): void {
   const { newlyPast } = head;
-  if (head.calls.length > 0 || event.step !== head.steps) {
-    throw tampered(event, `step ${head.steps} is next, and open calls must end before it`);
+  const isWaiting = [...requests.values()].some(({ step }) => step !== undefined);
+  if (head.calls.length > 0 || isWaiting || event.step !== head.steps) {
+    throw tampered(
+      event,
+      `step ${head.steps} is next, and open calls and requests must end before it`,
+    );
   }
   head.steps += 1;
   head.unanswered = [];
   head.progress = event.progress;
+  head.decided = [];
   head.modelIsNext = event.continues === true;
   if (event.message === undefined) return;
   newlyPast.messages.push(event.message);

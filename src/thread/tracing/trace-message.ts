@@ -5,8 +5,8 @@ import type { ThreadEventOf } from '../thread-event.ts';
 
 /**
  * A message on the tracing channel `holdpoint` of `node:diagnostics_channel`. Each message is one operation, and the same object from its
- * `start` to its `asyncEnd`. `invoked` is a run of an agent, within which are `prompted`, a request to the model; `started`, the execution
- * of a tool; and `delivered`, an answer that is sent to the tool that asked. `requested`, `answered`, `closed` and `finished` are appends:
+ * `start` to its `asyncEnd`. `invoked` is a run of an agent, within which are `prompted`, a request to the model; `stepped`, a step of a
+ * custom agent; `started`, the execution of a tool; and `delivered`, an answer that is sent to the tool that asked. `requested`, `answered`, `closed` and `finished` are appends:
  * `asyncEnd` without an `error` means that the event is durable; with one, it may not be. `indeterminate` is published once it is durable,
  * and has no `asyncEnd`.
  *
@@ -23,6 +23,7 @@ import type { ThreadEventOf } from '../thread-event.ts';
 export type TraceMessage =
   | InvokedMessage
   | PromptedMessage
+  | SteppedMessage
   | RequestedMessage
   | AnsweredMessage
   | ClosedMessage
@@ -32,7 +33,7 @@ export type TraceMessage =
   | IndeterminateMessage;
 
 /** A run of an agent, from the call of `run` or `stream` to its end, including one that is refused or has nothing to do. */
-export interface InvokedMessage extends ModelName, Enterable {
+export interface InvokedMessage extends Partial<ModelName>, Enterable {
   type: 'invoked';
   threadId: string;
   agentName: string | undefined;
@@ -56,6 +57,18 @@ export interface PromptedMessage extends ModelName, Enterable {
   /** At `asyncEnd`: what the provider reports with its response. */
   answer?: ModelAnswer;
   /** At `asyncEnd`: the provider's response, or the error of the request. */
+  result?: unknown;
+  error?: unknown;
+}
+
+/** One step of a custom agent: a call of its function. A repeated step is another message. */
+export interface SteppedMessage extends Enterable {
+  type: 'stepped';
+  threadId: string;
+  agentName: string | undefined;
+  /** The number of the step in the thread, from 0. */
+  step: number;
+  /** At `asyncEnd`: what the function returned, or the error of the step. */
   result?: unknown;
   error?: unknown;
 }

@@ -10,6 +10,7 @@ import type {
   ModelAnswer,
   ModelName,
   PromptedMessage,
+  SteppedMessage,
   TraceMessage,
 } from './trace-message.ts';
 
@@ -46,7 +47,7 @@ type OnEvents = (events: readonly ThreadEvent[]) => void;
 
 /** Traces a run, except that of a guarded call, whose agent serves only to record the call. */
 export function traceRun<RESULT extends RunResult>(
-  facts: Pick<InvokedMessage, 'threadId' | 'agentName'> & ModelName,
+  facts: Pick<InvokedMessage, 'threadId' | 'agentName'> & Partial<ModelName>,
   run: (onEvents: OnEvents) => Promise<RESULT>,
 ): Promise<RESULT> {
   if (!hasSubscribers() || conversationOf(facts.threadId) !== undefined) return run(() => {});
@@ -80,6 +81,14 @@ export function traceModel<RESULT>(
     message.answer = describe(result);
     return result;
   });
+}
+
+/** Traces one step of a custom agent. */
+export function traceStep<RESULT>(
+  facts: Omit<SteppedMessage, 'type'>,
+  take: () => Promise<RESULT>,
+): Promise<RESULT> {
+  return hasSubscribers() ? traceWork({ type: 'stepped', ...facts }, take) : take();
 }
 
 /** Traces the execution of a tool. */

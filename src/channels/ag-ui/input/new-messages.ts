@@ -3,7 +3,7 @@ import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { withMessageId } from '../../../thread/app-messages.ts';
 import type { ClientMessage } from './run-agent-input.ts';
-import { retractedIds, userMessage } from '../output/thread-messages.ts';
+import { importedUsers, retractedIds, userMessage } from '../output/thread-messages.ts';
 import { userContent } from './user-content.ts';
 
 /**
@@ -53,9 +53,11 @@ function refuseSharedIds(sent: readonly ClientMessage[]): void {
 }
 
 /** The ids that were generated for messages without a client's id. */
-function generatedIds(sent: readonly ClientMessage[], { id, events }: AgentThread): Set<string> {
+function generatedIds(sent: readonly ClientMessage[], thread: AgentThread): Set<string> {
+  const { id, events } = thread;
   if (!sent.some((message) => isGenerated(message.id, id))) return new Set();
   const shown = [...events.keys()].flatMap((index) => userMessage(id, events, index));
+  shown.push(...importedUsers(thread));
   return new Set(shown.map((message) => message.id).filter((each) => isGenerated(each, id)));
 }
 

@@ -3,13 +3,17 @@ import { HoldpointError } from '../../../errors.ts';
 
 const id = z.string().min(1).max(256);
 
+const callSchema = z
+  .object({ name: z.string(), arguments: z.string() })
+  .optional()
+  .catch(undefined);
 const messageSchema = z.object({
   id: z.string(),
   role: z.string(),
   content: z.unknown().optional(),
   toolCallId: z.string().optional(),
   error: z.string().optional(),
-  toolCalls: z.array(z.object({ id: z.string() })).optional(),
+  toolCalls: z.array(z.object({ id: z.string(), function: callSchema })).optional(),
 });
 const resumeEntrySchema = z.object({
   interruptId: z.string(),

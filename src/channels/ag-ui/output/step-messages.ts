@@ -1,9 +1,12 @@
+import type { ToolModelMessage } from 'ai';
 import { toolErrorText } from '../../../http/tool-error-text.ts';
 import { type AssistantPart, partsOf } from '../../../thread/proposed-calls.ts';
 import { isBlank } from '../../../thread/streamed-text.ts';
 import type { ThreadEventOf } from '../../../thread/thread-event.ts';
 import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
 import type { AgUiToolCall, ResultMetadata } from './ag-ui-event.ts';
+
+type ToolPart = ToolModelMessage['content'][number];
 
 /** A text of a step that a client shows as a message, or as the text of one. */
 export interface StepText {
@@ -41,11 +44,11 @@ export function reasoningId(messageId: string, index: number): string {
 /** A recorded step, as a client shows it. */
 export function stepMessages(
   threadId: string,
-  { step, message }: ThreadEventOf<'step-finished'>,
+  { step, message }: Pick<ThreadEventOf<'step-finished'>, 'step' | 'message'>,
   options: ThreadViewOptions,
+  messageId = stepMessageId(threadId, step),
 ): StepMessages {
   const { sendReasoning = true } = options;
-  const messageId = stepMessageId(threadId, step);
   const parts = partsOf(message);
   const thoughts = sendReasoning ? parts.filter((part) => part.type === 'reasoning') : [];
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
@@ -72,7 +75,11 @@ function callsOf(part: AssistantPart): AgUiToolCall[] {
   return [{ id, type: 'function', function: { name, arguments: JSON.stringify(input) } }];
 }
 
-function resultsOf(part: AssistantPart, options: ThreadViewOptions): CallResult[] {
+/** The result in a part; none for any other part. */
+export function resultsOf(
+  part: AssistantPart | ToolPart,
+  options: ThreadViewOptions,
+): CallResult[] {
   if (part.type !== 'tool-result') return [];
   const { toolCallId, output } = part;
   switch (output.type) {

@@ -1,14 +1,17 @@
+import type { UserModelMessage } from 'ai';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { CallsByPlace } from '../../../thread/calls-by-place.ts';
-import { messageIdOf, retractedMessages } from '../../../thread/app-messages.ts';
+import { importedMessages, messageIdOf, retractedMessages } from '../../../thread/app-messages.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import type { AgUiMessage } from './ag-ui-event.ts';
 import { resultMessage, callResults } from './call-results.ts';
 import { KnownCalls } from './known-calls.ts';
 import type { ClientMessage } from '../input/run-agent-input.ts';
-import { type CallResult, stepMessages, type StepMessages } from './step-messages.ts';
+import { type CallResult, resultsOf, stepMessages, type StepMessages } from './step-messages.ts';
 import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
 import { clientContent } from '../input/user-content.ts';
+
+type UserMessage = Extract<AgUiMessage, { role: 'user' }>;
 
 /** The options of a snapshot. */
 export interface SnapshotOptions extends ThreadViewOptions {
@@ -29,6 +32,7 @@ export function threadMessages(thread: AgentThread, options: SnapshotOptions): A
   return events.flatMap((event, index): AgUiMessage[] => {
     if (retracted.has(event)) return [];
     if (event.type === 'message-added') return userMessage(id, events, index);
+    if (event.type === 'messages-imported') return importedConversation(id, events, options);
     const content = steps.get(index);
     if (content === undefined) return [];
     const ended = results.get(content.messageId) ?? [];
@@ -62,12 +66,39 @@ function gather({ id, events, calls }: AgentThread, options: ThreadViewOptions):
   return { steps, results: Map.groupBy(results, ({ toolCallId }) => known.callerOf(toolCallId)) };
 }
 
+function importedConversation(
+  threadId: string,
+  events: readonly ThreadEvent[],
+  options: ThreadViewOptions,
+): AgUiMessage[] {
+  return importedMessages(events).flatMap((message, index): AgUiMessage[] => {
+    if (message.role === 'user') return [importedUser(threadId, message, index)];
+    const results = message.role === 'tool' ? message.content : [];
+    const id = `${threadId}:imported:${index}`;
+    const content = stepMessages(threadId, { step: 0, message }, options, id);
+    const ended = [...content.results, ...results.flatMap((part) => resultsOf(part, options))];
+    return [...messagesOfStep(content), ...ended.map((result) => resultMessage(threadId, result))];
+  });
+}
+
+function importedUser(threadId: string, message: UserModelMessage, index: number): UserMessage {
+  const id = messageIdOf(message) ?? `${threadId}:imported:${index}`;
+  return { id, role: 'user', content: clientContent(message.content) };
+}
+
+/** The user's messages in the conversation with which the thread began. */
+export function importedUsers({ id, events }: AgentThread): UserMessage[] {
+  return importedMessages(events).flatMap((message, index) =>
+    message.role === 'user' ? [importedUser(id, message, index)] : [],
+  );
+}
+
 /** The user's message of the event at `index`, with its client's id; empty for any other event. */
 export function userMessage(
   threadId: string,
   events: readonly ThreadEvent[],
   index: number,
-): Extract<AgUiMessage, { role: 'user' }>[] {
+): UserMessage[] {
   const event = events[index];
   if (event?.type !== 'message-added' || event.place !== undefined) return [];
   const { message } = event;

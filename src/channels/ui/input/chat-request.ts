@@ -35,6 +35,8 @@ export interface ChatRequest extends Omit<
   threadId: string;
   /** The message that the page sends: the one with its `messageId`, or else its last. */
   message: unknown;
+  /** The messages above `message`, and `message` itself if it is the assistant's: history for a thread without events. */
+  earlier: readonly unknown[];
   /** The assistant's last message, which may hold answers that have not been sent. Other messages are ignored. */
   assistantMessage: unknown;
   /** Whether the page has dropped the assistant's last message and needs all of it. */
@@ -53,10 +55,13 @@ export function parseChatRequest(json: unknown): ChatRequest {
   }
   const { id, message, messages = [], messageId, trigger, answers = [], ...rest } = parsed.data;
   const named = messages.find((each) => messageId !== undefined && headOf(each)?.id === messageId);
+  const sent = message ?? named ?? messages.at(-1);
+  const above = messages.includes(sent) ? messages.slice(0, messages.indexOf(sent)) : messages;
   return {
     ...rest,
     threadId: id,
-    message: message ?? named ?? messages.at(-1),
+    message: sent,
+    earlier: headOf(sent)?.role === 'assistant' ? [...above, sent] : above,
     assistantMessage: messages.findLast((each) => headOf(each)?.role === 'assistant'),
     isRegenerate: trigger === 'regenerate-message',
     answers: parseAnswers(answers),

@@ -1,8 +1,14 @@
 import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
-import { isAppMessage, messageIdOf, retractedMessages } from '../../../thread/app-messages.ts';
+import {
+  importedMessages,
+  isAppMessage,
+  messageIdOf,
+  retractedMessages,
+} from '../../../thread/app-messages.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
+import { importedId } from '../output/imported-messages.ts';
 import { userUIMessage } from '../output/user-ui-message.ts';
 
 /** How a user's message relates to the thread, which may have recorded it. It is found by the id that the page has for it. */
@@ -24,6 +30,13 @@ export function messageState(
   id: string,
   message: ModelMessage,
 ): MessageState {
+  const imported = importedMessages(events).find(
+    (each, index) => each.role === 'user' && importedId(threadId, each, index) === id,
+  );
+  if (imported !== undefined && textOf(imported) === textOf(message)) {
+    return { type: 'recorded', revision: 2 };
+  }
+  if (imported !== undefined) throw notEditable();
   const retracted = retractedMessages(events);
   const index = indexOfId(events, retracted, id) ?? indexOfGeneratedId(threadId, id);
   const event = index === undefined ? undefined : events[index];
@@ -40,7 +53,11 @@ export function messageState(
   if (isMessage && !hasReply) {
     return { type: 'edit', replaces: [event, ...next].map(retractable).toReversed() };
   }
-  throw new HoldpointError(
+  throw notEditable();
+}
+
+function notEditable(): HoldpointError {
+  return new HoldpointError(
     'invalid-input',
     "This message is part of the record and can't be edited; send a new message.",
   );

@@ -4,6 +4,7 @@ import { CallsByPlace } from '../../../thread/calls-by-place.ts';
 import { retractedMessages } from '../../../thread/app-messages.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import { chunkStream } from './chunk-stream.ts';
+import { type ImportedView, importedViews } from './imported-messages.ts';
 import type { ThreadViewOptions } from './thread-view-options.ts';
 import { TurnChunks } from './turn-chunks.ts';
 import { messageIdOf, type Turn, turnsOf } from './turns.ts';
@@ -21,18 +22,42 @@ export async function toUIMessages(
   options: ThreadViewOptions = {},
 ): Promise<UIMessage[]> {
   const turns = turnsOf(thread.events);
-  const stream = chunkStream(pastChunks(thread, turns, options), () => {});
+  const imported = importedViews(thread.id, thread.events, options);
+  const chunks = [importedChunks(thread.id, imported), pastChunks(thread, turns, options)];
+  const stream = chunkStream(joined(chunks), () => {});
   const replies = new Map<string, UIMessage>();
   for await (const message of readUIMessageStream({ stream, terminateOnError: true })) {
     replies.set(message.id, message);
   }
   const retracted = retractedMessages(thread.events);
-  return turns.flatMap(({ revision, events: [first] }) => {
+  const views = imported.map(({ id, user }) => user ?? replies.get(id));
+  const past = turns.flatMap(({ revision, events: [first] }) => {
     const id = messageIdOf(thread.id, revision);
     const isShown = first?.type === 'message-added' && !retracted.has(first);
     const user = isShown && userUIMessage(first.message, `${id}:user`);
-    return [user, replies.get(id)].filter((message) => typeof message === 'object');
+    return [user, replies.get(id)];
   });
+  return [...views, ...past].filter((message) => typeof message === 'object');
+}
+
+async function* joined<CHUNK>(
+  streams: readonly (AsyncIterable<CHUNK> | Iterable<CHUNK>)[],
+): AsyncGenerator<CHUNK, void> {
+  for (const stream of streams) yield* stream;
+}
+
+/* The import is the first two events of the thread. */
+function* importedChunks(
+  threadId: string,
+  views: readonly ImportedView[],
+): Generator<UIMessageChunk, void> {
+  const messageMetadata = { threadId, revision: 2, status: 'idle' };
+  for (const { id: messageId, chunks } of views) {
+    if (chunks.length === 0) continue;
+    yield { type: 'start', messageId, messageMetadata };
+    yield* chunks;
+    yield { type: 'finish', messageMetadata };
+  }
 }
 
 /** The chunks of every turn in which the assistant did something, one after the other: the AI SDK's reader begins a message at each new id. */

@@ -1,7 +1,12 @@
 import type { UIMessageChunk } from 'ai';
 import type { PreliminaryResult } from '../../../agent/calls/execute-call.ts';
 import type { ModelDelta } from '../../../agent/model/streaming-model.ts';
-import type { CallPlace, ToolCallRecord } from '../../../content/tool-call.ts';
+import type {
+  CallPlace,
+  ToolCall,
+  ToolCallOutcome,
+  ToolCallRecord,
+} from '../../../content/tool-call.ts';
 import type { CallsByPlace } from '../../../thread/calls-by-place.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
 import { CallChunks } from './call-chunks.ts';
@@ -63,6 +68,11 @@ export class TurnChunks {
       default:
         return [];
     }
+  }
+
+  /** The result of an imported call. */
+  endImported(call: ToolCall, outcome: ToolCallOutcome): UIMessageChunk[] {
+    return this.#calls.get(call.toolCallId)?.end(call, outcome) ?? [];
   }
 
   /** The page begins a message that has nothing of the turn so far. */

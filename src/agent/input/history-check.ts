@@ -1,0 +1,198 @@
+import type { AssistantModelMessage, ModelMessage, ToolModelMessage, ToolResultPart } from 'ai';
+import type { z } from 'zod';
+import { HoldpointError } from '../../errors.ts';
+import { whyNotStrictJson } from '../../policy/strict-json.ts';
+import { partsOf } from '../../thread/proposed-calls.ts';
+import { importedMessageSchemas } from '../model/imported-messages.ts';
+import { fileFault, hasContent } from './parse-input.ts';
+
+/** A message of a history, unvalidated, and where it is. */
+export interface AtPosition {
+  position: string;
+  message: unknown;
+  /** Whether it was made of a UI message, whose parts have other indices. */
+  isConverted?: boolean;
+}
+
+/** A call of a history that has no result yet. */
+interface OpenCall {
+  position: string;
+  toolCallId: string;
+  toolName: string;
+  isProviders: boolean;
+  /** Absent without an approval request; `undefined` while that has no answer. */
+  approval?: { approved: boolean | undefined };
+}
+
+type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number];
+type ToolPart = ToolModelMessage['content'][number];
+
+const closedText =
+  'The call was open when the conversation was imported; it is not known whether it ran.';
+const deniedText = 'The call was not approved when the conversation was imported, and did not run.';
+
+/** Checks the messages of a history in order: each call must have one result, so that no provider refuses it and nothing in it is open. */
+export class HistoryCheck {
+  readonly #options: { closes: boolean; allowSystemInMessages: boolean | undefined };
+  readonly #messages: ModelMessage[] = [];
+  readonly #open = new Map<string, OpenCall>();
+  readonly #callIds = new Set<string>();
+  /** By approval id. An entry is removed by its answer. */
+  readonly #requests = new Map<string, OpenCall>();
+  readonly #approvalIds = new Set<string>();
+
+  constructor(options: { closes: boolean; allowSystemInMessages: boolean | undefined }) {
+    this.#options = options;
+  }
+
+  /** Takes the next message. Throws `invalid-input` with the position of what can't be kept. */
+  add(item: AtPosition): void {
+    const { position } = item;
+    const message = this.#parsed(item);
+    if (!hasContent(message)) throw invalidAt(position, 'the message is empty');
+    if (message.role !== 'tool') this.#endCalls(message.role !== 'assistant');
+    const placeOf = (index: number): string =>
+      item.isConverted === true ? position : `${position}.content[${index}]`;
+    const parts = typeof message.content === 'string' ? [] : message.content;
+    for (const [index, part] of parts.entries()) {
+      const fault = fileFault(part);
+      if (fault !== undefined) throw invalidAt(placeOf(index), fault);
+    }
+    for (const [index, part] of partsOf(message).entries())
+      this.#addAssistantPart(part, placeOf(index));
+    if (message.role === 'tool') {
+      const before = new Set(this.#open.keys());
+      for (const [index, part] of message.content.entries())
+        this.#addToolPart(part, placeOf(index), before);
+    }
+    this.#messages.push(message);
+  }
+
+  /** All messages. Throws `invalid-input` if a call is open. */
+  end(): ModelMessage[] {
+    this.#endCalls(true);
+    return this.#messages;
+  }
+
+  #parsed({ position, message }: AtPosition): ModelMessage {
+    const role: unknown =
+      typeof message === 'object' && message !== null && 'role' in message
+        ? message.role
+        : undefined;
+    if (role !== 'user' && role !== 'assistant' && role !== 'tool' && role !== 'system') {
+      throw invalidAt(position, `the role ${JSON.stringify(role)} is not known`);
+    }
+    if (role === 'system' && this.#options.allowSystemInMessages !== true) {
+      throw invalidAt(position, 'a system message needs allowSystemInMessages: true');
+    }
+    const parsed = importedMessageSchemas[role].safeParse(message);
+    if (parsed.success) return parsed.data;
+    const place = partPlace(parsed.error);
+    throw invalidAt(
+      `${position}${place}`,
+      `not a valid ${role} message of the AI SDK`,
+      parsed.error,
+    );
+  }
+
+  #addAssistantPart(part: AssistantPart, position: string): void {
+    if (part.type === 'tool-call') {
+      const { toolCallId, toolName, input, providerExecuted } = part;
+      const fault = whyNotStrictJson(input);
+      if (fault !== undefined)
+        throw invalidAt(position, `the input of call ${toolCallId} is not JSON: ${fault}`);
+      if (this.#callIds.has(toolCallId))
+        throw invalidAt(position, `the call id ${toolCallId} is repeated`);
+      this.#callIds.add(toolCallId);
+      this.#open.set(toolCallId, {
+        position,
+        toolCallId,
+        toolName,
+        isProviders: providerExecuted === true,
+      });
+    } else if (part.type === 'tool-result') {
+      this.#addResult(part, position);
+    } else if (part.type === 'tool-approval-request') {
+      const { approvalId, toolCallId } = part;
+      const call = this.#open.get(toolCallId);
+      if (call === undefined || call.approval !== undefined || this.#approvalIds.has(approvalId)) {
+        throw invalidAt(
+          position,
+          `the approval request ${approvalId} is repeated, or its call ${toolCallId} is not open`,
+        );
+      }
+      call.approval = { approved: undefined };
+      this.#approvalIds.add(approvalId);
+      this.#requests.set(approvalId, call);
+    }
+  }
+
+  #addToolPart(part: ToolPart, position: string, openBefore: ReadonlySet<string>): void {
+    if (part.type === 'tool-result') {
+      this.#addResult(part, position);
+      return;
+    }
+    const { approvalId, approved } = part;
+    const call = this.#requests.get(approvalId);
+    /* The AI SDK runs an approved call whose result it does not find in the same message. */
+    if (call === undefined || !openBefore.has(call.toolCallId)) {
+      throw invalidAt(position, `no open request has the approval id ${approvalId}`);
+    }
+    this.#requests.delete(approvalId);
+    call.approval = { approved };
+  }
+
+  #addResult({ toolCallId, toolName }: ToolResultPart, position: string): void {
+    const call = this.#open.get(toolCallId);
+    if (call?.toolName !== toolName) {
+      throw invalidAt(
+        position,
+        `the result has no open call ${toolCallId} of the tool '${toolName}'`,
+      );
+    }
+    this.#open.delete(toolCallId);
+  }
+
+  /* A provider may report the result of its own call in its next message. */
+  #endCalls(andProviders: boolean): void {
+    const open = [...this.#open.values()].filter(({ isProviders }) => andProviders || !isProviders);
+    const kept = open.find(({ isProviders }) => isProviders || !this.#options.closes);
+    if (kept !== undefined) {
+      const hint = kept.isProviders
+        ? 'remove the call'
+        : "remove the call, or pass openCalls: 'close'";
+      throw invalidAt(kept.position, `the call ${kept.toolCallId} has no result; ${hint}`);
+    }
+    if (open.length === 0) return;
+    this.#messages.push({ role: 'tool', content: open.map(closedResult) });
+    for (const { toolCallId } of open) this.#open.delete(toolCallId);
+  }
+}
+
+function closedResult({ toolCallId, toolName, approval }: OpenCall): ToolResultPart {
+  const mayHaveRun = approval === undefined || approval.approved === true;
+  const output = mayHaveRun
+    ? ({ type: 'error-text', value: closedText } as const)
+    : ({ type: 'execution-denied', reason: deniedText } as const);
+  return { type: 'tool-result', toolCallId, toolName, output };
+}
+
+/* Which part does not match: the schema of the content is a union of text and parts. */
+function partPlace({ issues }: z.ZodError): string {
+  const paths = issues.flatMap((issue) =>
+    issue.code === 'invalid_union'
+      ? issue.errors.flat().map(({ path }) => [...issue.path, ...path])
+      : [issue.path],
+  );
+  const path = paths.find(([key, index]) => key === 'content' && typeof index === 'number');
+  return path === undefined ? '' : `.content[${String(path[1])}]`;
+}
+
+/** The error for what can't be imported. */
+export function invalidAt(position: string, fault: string, cause?: unknown): HoldpointError {
+  return new HoldpointError(
+    'invalid-input',
+    `${position}: ${fault.replace(/\.$/, '')}. Nothing was imported.`,
+    { cause },
+  );
+}

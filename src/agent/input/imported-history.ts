@@ -1,0 +1,112 @@
+import type { ModelMessage, UIMessage } from 'ai';
+import { errorText } from '../../content/error-text.ts';
+import { HoldpointError } from '../../errors.ts';
+import { equalJson } from '../../policy/digest.ts';
+import { importedMessages, withMessageId } from '../../thread/app-messages.ts';
+import { jsonCopy, toJson } from '../../thread/tagged-json.ts';
+import type { ThreadLog } from '../../thread/thread-log.ts';
+import { fromUIMessage } from '../model/imported-messages.ts';
+import { type AtPosition, HistoryCheck, invalidAt } from './history-check.ts';
+import { parseAnswerer } from './parse-input.ts';
+import type { AnswerOptions } from './run-input.ts';
+
+/** A conversation from elsewhere with which a new thread begins. */
+export interface ImportedHistory extends AnswerOptions {
+  /** The AI SDK's model messages or its UI messages, oldest first. */
+  messages: readonly ModelMessage[] | readonly UIMessage[];
+  /**
+   * What becomes of a tool call without a result. `refuse`, the default: the import is refused with its position. `close`: the call gets
+   * a result that says so, and the model may propose it again. Calls that the provider runs are always refused.
+   */
+  openCalls?: 'refuse' | 'close';
+}
+
+/** A checked history. */
+interface ParsedHistory {
+  messages: ModelMessage[];
+  by: AnswerOptions;
+}
+
+/** Checks a history before anything is written. Throws `invalid-input` with the position of what can't be kept. */
+export async function parseHistory(
+  { messages, openCalls = 'refuse', principal, channel }: ImportedHistory,
+  { allowSystemInMessages }: { allowSystemInMessages?: boolean | undefined },
+): Promise<ParsedHistory> {
+  const by = parseAnswerer({
+    ...(principal !== undefined && { principal }),
+    ...(channel !== undefined && { channel }),
+  });
+  if (!Array.isArray(messages) || messages.length === 0) {
+    throw new HoldpointError('invalid-input', 'messages must be an array of at least one message.');
+  }
+  if (openCalls !== 'refuse' && openCalls !== 'close') {
+    throw new HoldpointError('invalid-input', "openCalls must be 'refuse' or 'close'.");
+  }
+  const check = new HistoryCheck({ closes: openCalls === 'close', allowSystemInMessages });
+  for (const item of await atPositions(messages)) check.add(item);
+  return { messages: check.end().map(copied), by };
+}
+
+function copied(message: ModelMessage, index: number): ModelMessage {
+  try {
+    return jsonCopy(message);
+  } catch (error) {
+    throw invalidAt(`messages[${index}]`, errorText(error), error);
+  }
+}
+
+/** Begins a new thread with a history. Throws `thread-diverged` for a thread that began otherwise. */
+export async function importHistory(
+  log: ThreadLog,
+  { messages, by }: ParsedHistory,
+  now: () => number,
+): Promise<void> {
+  await log.commit((proposal) => {
+    const { head, events, threadId } = proposal.state;
+    if (!head.created) {
+      proposal.add({ type: 'messages-imported', at: now(), messages, ...by });
+      return;
+    }
+    if (equalJson(toJson(importedMessages(events)), toJson(messages))) return;
+    throw new HoldpointError(
+      'thread-diverged',
+      `Thread ${threadId} exists and did not begin with these messages. Open it with agent.thread(id), or import them into a new thread.`,
+    );
+  });
+}
+
+/* UI messages are converted one by one, so that each result has its position. */
+async function atPositions(messages: readonly unknown[]): Promise<AtPosition[]> {
+  const kinds = messages.map((message) => isObject(message) && 'parts' in message);
+  const isUi = kinds[0] ?? false;
+  const other = kinds.findIndex((kind) => kind !== isUi);
+  if (other !== -1) {
+    throw invalidAt(`messages[${other}]`, 'UI messages and model messages are mixed');
+  }
+  const items = await Promise.all(
+    messages.map(async (message, index) => {
+      const position = `messages[${index}]`;
+      if (!isUi) return [{ position, message }];
+      return (await converted(message, position)).map((each) => ({
+        position,
+        message: each,
+        isConverted: true,
+      }));
+    }),
+  );
+  return items.flat();
+}
+
+async function converted(message: unknown, position: string): Promise<ModelMessage[]> {
+  try {
+    const { id, role, messages } = await fromUIMessage(message);
+    const hasId = role === 'user' && id !== '' && id.length <= 256 && id.isWellFormed();
+    return hasId ? messages.map((each) => withMessageId(each, id)) : messages;
+  } catch (error) {
+    throw invalidAt(position, `not a valid UI message of the AI SDK: ${errorText(error)}`, error);
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

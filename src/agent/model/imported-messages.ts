@@ -1,0 +1,25 @@
+import {
+  assistantModelMessageSchema,
+  convertToModelMessages,
+  type ModelMessage,
+  safeValidateUIMessages,
+  toolModelMessageSchema,
+} from 'ai';
+import { inputMessageSchemas } from './model-step.ts';
+
+/** The AI SDK's schemas of messages in a conversation that is imported. */
+export const importedMessageSchemas = {
+  ...inputMessageSchemas,
+  assistant: assistantModelMessageSchema,
+  tool: toolModelMessageSchema,
+};
+
+/** A UI message as messages for the model, with its id. Throws for an invalid one. */
+export async function fromUIMessage(
+  message: unknown,
+): Promise<{ id: string; role: string; messages: ModelMessage[] }> {
+  const validated = await safeValidateUIMessages({ messages: [message] });
+  if (!validated.success) throw validated.error;
+  const [valid = { id: '', role: 'user' as const, parts: [] }] = validated.data;
+  return { id: valid.id, role: valid.role, messages: await convertToModelMessages([valid]) };
+}

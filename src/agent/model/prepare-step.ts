@@ -1,0 +1,140 @@
+import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai';
+import { deepFreeze } from '../../thread/deep-freeze.ts';
+import { partsOf } from '../../thread/proposed-calls.ts';
+import { historyOf, nextMessages, type SentMessage } from '../../thread/next-messages.ts';
+import { toJson } from '../../thread/tagged-json.ts';
+import type { PreparedRecord, SentPart } from '../../thread/prepared-record.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
+import { turnSteps } from '../../thread/turn-steps.ts';
+import { type PreparedStep, type PrepareStep, stepSettingNames } from './step-settings.ts';
+
+const preparedNames = new Set<string>([...stepSettingNames, 'model', 'instructions', 'messages']);
+
+/** The inputs of `prepareStep` that the thread does not have. */
+interface PrepareInput {
+  prepareStep: PrepareStep<ToolSet, unknown>;
+  model: LanguageModel;
+  instructions: Instructions | undefined;
+  toolsContext: Readonly<Record<string, unknown>>;
+  runtimeContext: unknown;
+}
+
+/**
+ * Calls `prepareStep`. Returns what the AI SDK shall use for the step, `messages` always, and the record of these. Throws a `TypeError` for
+ * a setting that a step can't have, and for messages that providers would reject or that could make a provider run a call again.
+ */
+export async function prepare(
+  { prepareStep, model, instructions, toolsContext, runtimeContext }: PrepareInput,
+  state: Readonly<ThreadState>,
+): Promise<{ prepared: PreparedStep; sent: PreparedRecord }> {
+  const history = deepFreeze(state.messages.slice());
+  const sent = nextMessages(state);
+  const steps = turnSteps(state);
+  const prepared = await prepareStep({
+    threadId: state.threadId,
+    steps,
+    stepNumber: steps.length,
+    model,
+    instructions,
+    initialInstructions: instructions,
+    toolsContext,
+    runtimeContext,
+    messages: sent.map(({ message }) => deepFreeze(message)),
+    threadMessages: [...history],
+  });
+  refuseOtherSettings(prepared ?? {});
+  const chosen = chosenMessages(prepared?.messages, sent, history);
+  refuseCuts(chosen, history);
+  return {
+    prepared: { ...prepared, messages: chosen.map(({ message }) => message) },
+    sent: sentRecord(chosen, history.length),
+  };
+}
+
+function refuseOtherSettings(prepared: object): void {
+  for (const [name, value] of Object.entries(prepared)) {
+    if (value === undefined || preparedNames.has(name)) continue;
+    throw new TypeError(`prepareStep returned '${name}', which a step can't change.`);
+  }
+}
+
+/** The returned messages, and where each is recorded. An equal copy of a message counts as that message. */
+function chosenMessages(
+  messages: readonly ModelMessage[] | undefined,
+  sent: SentMessage[],
+  history: readonly ModelMessage[],
+): SentMessage[] {
+  if (messages === undefined) return sent;
+  const known = [...sent, ...historyOf({ messages: history })];
+  const byObject = new Map<ModelMessage, SentPart>(
+    known.map(({ message, part }) => [message, part]),
+  );
+  let byText: Map<string, SentPart> | undefined;
+  return messages.map((message) => {
+    const same = byObject.get(message);
+    if (same !== undefined) return { message, part: same };
+    byText ??= new Map(known.map((each) => [textOf(each.message), each.part]));
+    return { message, part: byText.get(textOf(message)) ?? { message } };
+  });
+}
+
+function textOf(message: ModelMessage): string {
+  return JSON.stringify(toJson(message));
+}
+
+/** The record of the messages; empty for those of the thread. */
+function sentRecord(chosen: readonly SentMessage[], messageCount: number): PreparedRecord {
+  const messages = joined(chosen);
+  const [first] = messages;
+  const isWhole = first !== undefined && 'from' in first && first.to - first.from === messageCount;
+  return isWhole && messages.length === 1 ? {} : { messages, messageCount };
+}
+
+/** The list with neighbours in the thread as one range. */
+function joined(chosen: readonly SentMessage[]): SentPart[] {
+  const parts: SentPart[] = [];
+  for (const { part } of chosen) {
+    const last = parts.at(-1);
+    if (last && 'from' in last && 'from' in part && last.to === part.from) {
+      parts.splice(-1, 1, { from: last.from, to: part.to });
+    } else parts.push(part);
+  }
+  return parts;
+}
+
+/**
+ * Throws a `TypeError` for a tool result without its call, which providers reject. And unless each message that answers a provider's
+ * request is sent as recorded, once, after the request and followed by the next reply; and in any case if there is no reply yet. A provider
+ * that gets an answer again, without what followed, could run the call again.
+ */
+function refuseCuts(chosen: readonly SentMessage[], history: readonly ModelMessage[]): void {
+  const lastReply = history.findLastIndex(({ role }) => role === 'assistant');
+  const pending = history.findIndex((each, at) => at > lastReply && answersProvider(each));
+  const places = chosen.map(({ part }) => ('from' in part ? part.from : -2));
+  const calls = new Set<string>();
+  let isRight = pending === -1 || places.includes(pending);
+  for (const [place, { message }] of chosen.entries()) {
+    for (const part of partsOf(message)) if (part.type === 'tool-call') calls.add(part.toolCallId);
+    if (message.role !== 'tool') continue;
+    isRight &&= message.content.every(
+      (part) => part.type !== 'tool-result' || calls.has(part.toolCallId),
+    );
+    if (!answersProvider(message)) continue;
+    const at = places[place] ?? -2;
+    const reply = history.findIndex(({ role }, index) => index > at && role === 'assistant');
+    const end = reply === -1 ? history.length : reply + 1;
+    const around = String([...history.keys()].slice(at - 1, end));
+    const last = reply === -1 ? undefined : place + end - at;
+    isRight &&= places.indexOf(at) === place && String(places.slice(place - 1, last)) === around;
+  }
+  if (isRight) return;
+  throw new TypeError(
+    "prepareStep cut off a tool result from its call, or an answer to a provider's request from the messages next to it.",
+  );
+}
+
+function answersProvider(message: ModelMessage): boolean {
+  return (
+    message.role === 'tool' && message.content.some(({ type }) => type === 'tool-approval-response')
+  );
+}

@@ -1,0 +1,50 @@
+import type { ModelMessage } from 'ai';
+import type { SentPart } from './prepared-record.ts';
+import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
+
+/** A message that a step sent, and where it is recorded. */
+export interface SentMessage {
+  message: ModelMessage;
+  part: SentPart;
+}
+
+/** The part of a thread that says what was sent. */
+interface Log {
+  readonly events: readonly ThreadEvent[];
+  readonly messages: readonly ModelMessage[];
+}
+
+/** The messages that the next step sends by default: those of the step before it, if they were prepared, and what came since. */
+export function nextMessages(log: Log): SentMessage[] {
+  const last = log.events.findLast((event) => event.type === 'step-finished');
+  const kept = last && preparedMessages(log, last);
+  const history = historyOf(log);
+  return kept ? [...kept, ...history.slice(last?.prepared?.messageCount)] : history;
+}
+
+/** The messages that a step sent, if they were prepared. */
+export function preparedMessages(
+  log: Log,
+  { step, prepared }: ThreadEventOf<'step-finished'>,
+): SentMessage[] | undefined {
+  const history = historyOf(log);
+  return prepared?.messages?.flatMap((part, index) => {
+    if ('from' in part) return history.slice(part.from, part.to);
+    if ('message' in part) return [{ message: part.message, part: { step, index } }];
+    const origin = stepAt(log, part.step)?.prepared?.messages?.[part.index];
+    return origin && 'message' in origin ? [{ message: origin.message, part }] : [];
+  });
+}
+
+/** The messages of the thread. */
+export function historyOf({ messages }: Pick<Log, 'messages'>): SentMessage[] {
+  return messages.map((message, from) => ({ message, part: { from, to: from + 1 } }));
+}
+
+/** The event of a step. */
+export function stepAt({ events }: Log, step: number): ThreadEventOf<'step-finished'> | undefined {
+  return events.findLast(
+    (event): event is ThreadEventOf<'step-finished'> =>
+      event.type === 'step-finished' && event.step === step,
+  );
+}

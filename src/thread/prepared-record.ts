@@ -1,0 +1,25 @@
+import type { Instructions, ModelMessage, ToolChoice, ToolSet } from 'ai';
+
+/**
+ * What a step's request to the model had instead of the agent's own settings and the thread's messages, because `prepareStep` or an
+ * option of the run said so.
+ */
+export interface PreparedRecord {
+  messages?: readonly SentPart[];
+  /** How many messages the thread had; recorded with `messages`. */
+  messageCount?: number;
+  instructions?: Instructions | undefined;
+  /** The id of the model. */
+  model?: string | undefined;
+  activeTools?: readonly string[] | undefined;
+  toolChoice?: ToolChoice<ToolSet> | undefined;
+}
+
+/**
+ * Messages that a step sent, in order: those of the thread from index `from` up to `to` (exclusive), the one that an earlier `step` recorded
+ * at `index` of its list, or a `message` that is not in the thread.
+ */
+export type SentPart =
+  | { from: number; to: number }
+  | { step: number; index: number }
+  | { message: ModelMessage };

@@ -1,0 +1,32 @@
+import type { ModelMessage } from 'ai';
+import { HoldpointError } from '../errors.ts';
+import type { AgentThread } from './agent-thread.ts';
+import { applyEvents } from './apply/apply-event.ts';
+import { draftOf } from './apply/head-draft.ts';
+import { preparedMessages, stepAt } from './next-messages.ts';
+import { emptyThread } from './thread-state.ts';
+
+/**
+ * The messages that the model was sent for a step of a thread, derived from its log: the history as it was before the step, or those that
+ * `prepareStep` chose. `step` is the number in the step's `step-finished`. Instructions are not among them. Throws `invalid-input` if the
+ * thread has no such step.
+ *
+ * @example
+ * const [lastStep] = thread.events.filter((event) => event.type === 'step-finished').toReversed();
+ * console.log(sentMessages(thread, lastStep.step));
+ */
+export function sentMessages(
+  thread: Pick<AgentThread, 'events' | 'messages'>,
+  step: number,
+): readonly ModelMessage[] {
+  const { events, messages } = thread;
+  const event = stepAt({ events, messages }, step);
+  if (event === undefined) {
+    throw new HoldpointError('invalid-input', `The thread has no step ${step}; the first is 0.`);
+  }
+  const prepared = preparedMessages({ events, messages }, event);
+  if (prepared !== undefined) return prepared.map(({ message }) => message);
+  const draft = draftOf(emptyThread('').head, new Map());
+  applyEvents(draft, events.slice(0, events.indexOf(event)));
+  return draft.head.newlyPast.messages;
+}
