@@ -8,7 +8,7 @@ const names = ['name', 'email', 'id', 'subject'] as const;
  * The name of the person the agent is working for: a text principal as it is, an object by its name, email, id or subject, and any other as
  * JSON. `undefined` if there is none. Users may have chosen the text, so pass it through `inertLine` before showing it.
  */
-export function requesterText(requestedBy: unknown): string | undefined {
+function requesterText(requestedBy: unknown): string | undefined {
   if (requestedBy === undefined || requestedBy === null) return undefined;
   return textOf(requestedBy) ?? nameOf(requestedBy) ?? JSON.stringify(requestedBy);
 }
