@@ -113,7 +113,8 @@ export class AgentDelegation implements Delegation {
     const { status, userInputRequests } = response;
     if (status === 'completed') return this.#options.output(response);
     /* Nobody would watch its thread, and this call would report a failure whose work is approved later. */
-    await this.#giveUp({ thread }, 'The agent was called in a loop that cannot wait.');
+    await this.#child.cancel(thread, 'The agent was called in a loop that cannot wait.');
+    await this.#child.stop(thread);
     const asks = userInputRequests.map(({ text }) => text).join(' ');
     throw new Error(
       `Agent '${this.agent}' has not finished (${status}), and this loop can't wait for it, so what it still asked was cancelled` +
@@ -213,7 +214,7 @@ export class AgentDelegation implements Delegation {
     return { status: 'failed', error: `Agent '${this.agent}' can't get the answer: ${why}` };
   }
 
-  async #giveUp({ thread }: Pick<ChildThread, 'thread'>, reason: string): Promise<void> {
+  async #giveUp({ thread }: ChildThread, reason: string): Promise<void> {
     if (thread.revision === 0) return;
     await this.#child.cancel(thread, reason);
     await this.#child.stop(thread);
