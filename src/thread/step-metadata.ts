@@ -1,8 +1,10 @@
 import type { JSONValue } from 'ai';
 import { z } from 'zod';
 
-/* Additional data by provider: the AI SDK's `ProviderMetadata`. */
-type Notes = Record<string, { [name: string]: JSONValue | undefined }>;
+/** Additional data by provider: the AI SDK's `ProviderMetadata`. */
+export interface Notes {
+  [provider: string]: { [name: string]: JSONValue | undefined };
+}
 const providerMetadataSchema = z.custom<Notes>(isObject);
 
 /** What a provider returned with a step besides the assistant message. It is kept for the record, and not sent to the model again. */
