@@ -65,6 +65,12 @@ export function inertLine(text: string): string {
   });
 }
 
+/** An untrusted value as `inertLine` makes it, in quotation marks that it can't end. */
+export function quotedLine(text: string): string {
+  /* `inertLine` doubles the backslashes of the text, so `\"` can only be a quotation mark of the text. */
+  return `"${inertLine(text).replaceAll('"', '\\"')}"`;
+}
+
 function escaped(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }

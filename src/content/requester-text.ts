@@ -1,4 +1,4 @@
-import { inertLine } from './inert-text.ts';
+import { inertLine, quotedLine } from './inert-text.ts';
 import type { RequestPath } from './tool-call.ts';
 
 /* The fields in which apps name a person, the most readable first. */
@@ -34,14 +34,10 @@ export function requesterLine(requestedBy: unknown): string | undefined {
  * The agents that lead to the one that asks, outermost first, as one line that is safe to show. A name that is not made of plain words is
  * quoted, so that it can't imitate a longer path.
  */
-export function pathLine(path: RequestPath): string {
+function pathLine(path: RequestPath): string {
   return path
-    .map(({ agent }) => (/^[\p{L}\p{N}_ .-]+$/u.test(agent) ? agent : quoted(agent)))
+    .map(({ agent }) => (/^[\p{L}\p{N}_ .-]+$/u.test(agent) ? agent : quotedLine(agent)))
     .join(' > ');
-}
-
-function quoted(name: string): string {
-  return `"${inertLine(name).replaceAll('"', '\\"')}"`;
 }
 
 /** Who asks, in lines that are safe to show: the agents below the thread's own that lead to the request, and for whom they work. */

@@ -1,5 +1,4 @@
 import { type Attributes, type Link, type SpanContext, SpanKind } from '@opentelemetry/api';
-import { pathLine } from '../content/requester-text.ts';
 import type { CallFacts, RequestFacts } from '../thread/tracing/trace-message.ts';
 
 /** Which content is recorded. */
@@ -36,7 +35,8 @@ export function spanAbout(kind: string, facts: Facts, attributes: Attributes): S
 
 /** The names of the agents below the thread's own that lead to the one that asks; `undefined` if the thread's own asks. */
 function pathOf(facts: Facts): string | undefined {
-  return 'request' in facts ? facts.request.path && pathLine(facts.request.path) : undefined;
+  if (!('request' in facts)) return undefined;
+  return facts.request.path?.map(({ agent }) => agent).join(' > ');
 }
 
 /** A span named `{kind} {target}`, with those attributes that have a value. */

@@ -1,28 +1,15 @@
-import type { JSONValue } from 'ai';
+import type { ProviderMetadata } from 'ai';
 import { z } from 'zod';
 
-/* Additional data by provider: the AI SDK's `ProviderMetadata`. */
-type Notes = Record<string, { [name: string]: JSONValue | undefined }>;
-const providerMetadataSchema = z.custom<Notes>(isObject);
-
 /** What a provider returned with a step besides the assistant message. It is kept for the record, and not sent to the model again. */
-export const stepMetadataSchema = z.strictObject({
+export interface StepMetadata {
   /** The provider's id of its response, and the model that made it. */
-  response: z
-    .strictObject({ id: z.string().optional(), modelId: z.string().optional() })
-    .optional(),
-  providerMetadata: providerMetadataSchema.optional(),
+  response?: { id?: string | undefined; modelId?: string | undefined } | undefined;
+  providerMetadata?: ProviderMetadata | undefined;
   /** The sources that the model cited. */
-  sources: z.array(z.custom<Source>(isObject)).optional(),
-});
-
-/** Whether a value is an object, and not an array. */
-export function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  sources?: Source[] | undefined;
 }
 
-/** What a provider returned with a step besides the assistant message. */
-export type StepMetadata = z.infer<typeof stepMetadataSchema>;
 /** A source that a model cited, as in the AI SDK. */
 export type Source =
   | {
@@ -31,7 +18,7 @@ export type Source =
       id: string;
       url: string;
       title?: string;
-      providerMetadata?: Notes;
+      providerMetadata?: ProviderMetadata;
     }
   | {
       type: 'source';
@@ -40,5 +27,19 @@ export type Source =
       mediaType: string;
       title: string;
       filename?: string;
-      providerMetadata?: Notes;
+      providerMetadata?: ProviderMetadata;
     };
+
+/** The schema of step metadata. */
+export const stepMetadataSchema: z.ZodType<StepMetadata> = z.strictObject({
+  response: z
+    .strictObject({ id: z.string().optional(), modelId: z.string().optional() })
+    .optional(),
+  providerMetadata: z.custom<ProviderMetadata>(isObject).optional(),
+  sources: z.array(z.custom<Source>(isObject)).optional(),
+});
+
+/** Whether a value is an object, and not an array. */
+export function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -208,10 +208,7 @@ export function isResumable({ status, resumeAt = Infinity }: ToolCallRecord, now
   return status === 'deferred' && resumeAt <= now;
 }
 
-/**
- * Whether a run would have work: a call to start, one to resume by `now` (by default, immediately), an answer to send to its tool, or the
- * model to call.
- */
+/** Whether a run would have work: a call to start, one to resume by `now` (default: immediately), an answer to send, or a step. */
 export function needsRun(head: ThreadHead, now = 0): boolean {
   return (
     isModelDue(head) ||

@@ -38,7 +38,6 @@ test('an approval of a sub-agent is an interrupt with who asks and the inner cal
       message:
         'The agent wants to call pay.\npay {"to":"Ann\\u{202e}"}\nAsked by: buyer\nAsked for by: ann',
       metadata: {
-        askedBy: 'buyer',
         requestedBy: 'ann',
         holdpoint: { path: [{ agent: 'buyer', toolCallId: 'c1', toolName: 'buy' }] },
       },
@@ -79,7 +78,7 @@ test('a question of a sub-agent says who asks, and is answered', async () => {
         reason: 'input_required',
         message: 'Which?',
         responseSchema: { description: 'Asked by: buyer\nAsked for by: ann' },
-        metadata: { askedBy: 'buyer' },
+        metadata: { holdpoint: { path: [{ agent: 'buyer' }] } },
       },
     ],
   });

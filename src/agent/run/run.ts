@@ -197,9 +197,8 @@ export class Run {
     if (before.length > 0) return this.#commit(() => before);
     this.#signal.beginStep();
     const decisions = this.#decisions(state.messages.length);
-    const { signal } = this.#signal;
     const { decided } = state.head;
-    const events = await this.#steps.take({ decisions, state, signal });
+    const events = await this.#steps.take({ decisions, state, signal: this.#signal.signal });
     /* A step that used an approval which was taken back meanwhile is not recorded: it is repeated. */
     await this.#commit(({ head }) => (head.decided === decided ? events : []));
     if (!this.#lease.isStopping) this.#steps.recorded();

@@ -1,4 +1,4 @@
-import { inertLine } from '../../content/inert-text.ts';
+import { inertLine, quotedLine } from '../../content/inert-text.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
 import { diffPaint } from './paint.ts';
 import { textLines, wrap } from './fit-text.ts';
@@ -93,15 +93,10 @@ function inside(group: object): Ahead[] {
 }
 
 function leafText(value: unknown): string {
-  return typeof value === 'string' ? quoted(value) : (JSON.stringify(value) ?? 'undefined');
-}
-
-/* `inertLine` doubles the backslashes of the text, so `\"` can only be a quotation mark of the text. */
-function quoted(text: string): string {
-  return `"${inertLine(text).replaceAll('"', '\\"')}"`;
+  return typeof value === 'string' ? quotedLine(value) : (JSON.stringify(value) ?? 'undefined');
 }
 
 /* A name that is not a plain word is quoted, so that it can't imitate a value. */
 function nameText(name: string): string {
-  return /^[\w$-]+$/.test(name) ? name : quoted(name);
+  return /^[\w$-]+$/.test(name) ? name : quotedLine(name);
 }

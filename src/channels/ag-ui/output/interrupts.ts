@@ -1,5 +1,5 @@
 import { inertText } from '../../../content/inert-text.ts';
-import { askerLines, pathLine, requesterLine } from '../../../content/requester-text.ts';
+import { askerLines, requesterLine } from '../../../content/requester-text.ts';
 import type { UserInputRequest, UserInputRequestContent } from '../../../content/user-input.ts';
 import type { Interrupt } from './ag-ui-event.ts';
 import { questionSchema } from '../input/question-schema.ts';
@@ -7,7 +7,7 @@ import { questionSchema } from '../input/question-schema.ts';
 /** A request as an interrupt of the run that ends with it. */
 export function toInterrupt(content: UserInputRequestContent): Interrupt {
   const request: UserInputRequest = { ...content };
-  const { requestId: id, path, expiresAt } = request;
+  const { requestId: id, expiresAt } = request;
   const requestedBy = requesterLine(request.requestedBy);
   const toolCall = shownCall(request);
   return {
@@ -23,7 +23,6 @@ export function toInterrupt(content: UserInputRequestContent): Interrupt {
     metadata: {
       holdpoint: request,
       ...(requestedBy === undefined ? {} : { requestedBy }),
-      ...(path === undefined ? {} : { askedBy: pathLine(path) }),
     },
   };
 }
