@@ -14,8 +14,8 @@ import type { ThreadStore } from '../thread/thread-store.ts';
 import { type AgentResponse, latestDecisions, makeResponse, nothingRun } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
 import type { Agent } from './agent.ts';
-import { type ChildThread, childThread, openChild } from './child-thread.ts';
-import { refuseChildInput, refuseOtherParent } from './refuse-child.ts';
+import { type ChildThread, openChild } from './child-agent.ts';
+import { refuseChildInput } from './refuse-child.ts';
 import { recordAnswers } from './record-answers.ts';
 import { cancelOpen, deleteThread } from './cancel-open.ts';
 import { approvalWithKey, type Asked, makeRequest } from './calls/make-request.ts';
@@ -119,9 +119,9 @@ export class HoldpointAgent implements Agent<unknown> {
 
   /** Opens the thread in which this agent works on a call of another. */
   async [openChild](threadId: string, parent: ParentCall): Promise<ChildThread> {
-    const thread = await this.#threads.open(threadId, parent);
-    refuseOtherParent((await this.#current(thread)).state, parent);
-    return childThread(this.#context, this.#threads, thread);
+    /* Loaded for the agents that are tools of others. */
+    const { openChildThread } = await import('./child-thread.ts');
+    return openChildThread(this.#context, this.#threads, { threadId, parent });
   }
 
   async requestApproval(thread: AgentThread, asked: Asked): Promise<ApprovalRequestContent> {
