@@ -1,8 +1,4 @@
-import {
-  type ApprovalRequest,
-  type ApprovalRequestContent,
-  withAnswers,
-} from '../content/approval.ts';
+import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
 import type { EventBuffer } from '../content/event-buffer.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
@@ -18,7 +14,7 @@ import { type ChildThread, openChild } from './child-agent.ts';
 import { refuseChildInput } from './refuse-child.ts';
 import { recordAnswers } from './record-answers.ts';
 import { cancelOpen, deleteThread } from './cancel-open.ts';
-import { approvalWithKey, type Asked, makeRequest } from './calls/make-request.ts';
+import type { Asked } from './calls/make-request.ts';
 import type { Question } from './calls/question-call.ts';
 import { refuseRetraction } from './input/accept-input.ts';
 import {
@@ -126,17 +122,9 @@ export class HoldpointAgent implements Agent<unknown> {
 
   async requestApproval(thread: AgentThread, asked: Asked): Promise<ApprovalRequestContent> {
     const log = await this.#current(thread);
-    const { requestedBy } = log.state.head;
-    const making = { ...this.#context, threadId: thread.id, requestedBy };
-    const request = await makeRequest(making, asked);
-    let standing: ApprovalRequest = request;
-    await log.commit((proposal) => {
-      const first = approvalWithKey(proposal.state, asked.key);
-      standing = first ?? request;
-      if (first === undefined)
-        proposal.add({ type: 'request-opened', at: request.createdAt, request });
-    });
-    return withAnswers(standing);
+    /* Loaded for the apps that ask by themselves. */
+    const { requestApproval } = await import('./calls/request-approval.ts');
+    return withAnswers(await requestApproval(log, this.#context, asked));
   }
 
   async requestAnswer(
