@@ -31,8 +31,9 @@ export interface TraceOptions {
 }
 
 /**
- * Creates OpenTelemetry spans for all agents in this process. Each run is an `invoke_agent {agent}` span, which contains `chat {model}` or, for a custom
- * agent, `custom_step {agent}`; `execute_tool {tool}`, `approval_request {tool}`, `approval_decision {tool}`, `approval_closed {tool}`, `question_request {tool}`,
+ * Creates OpenTelemetry spans for all agents in this process. Each run is an `invoke_agent {agent}` span, which contains `chat {model}` or,
+ * for a custom agent, `custom_step {agent}`; `execute_tool {tool}`, `approval_request {tool}`, `approval_decision {tool}`,
+ * `approval_closed {tool}`, `question_request {tool}`,
  * `question_answer {tool}`, `question_closed {tool}`, `answer_delivery {tool}` and `indeterminate_call {tool}`. With the AI SDK's own
  * OpenTelemetry integration registered, its model spans replace `chat`. Nesting needs a context manager, which every OpenTelemetry SDK
  * sets up.
@@ -158,7 +159,7 @@ class Tracing {
     const wait = waitSpan(message, this.#recording);
     this.#tracer.startSpan(wait.name, { ...wait, startTime, links }, parent).end(endTime);
     if (message.type !== 'answered' || !isApproval(message)) return;
-    /* That of a sub-agent is measured in the sub-agent's own thread. */
+    /* A sub-agent's request is measured in the child thread. */
     if (request.path !== undefined) return;
     this.#wait.record(waitedMs / 1000, {
       'holdpoint.decision': message.decision,

@@ -21,13 +21,18 @@ export interface AgentOptions<
   model: LanguageModel;
   instructions?: Instructions;
   /**
-   * Called before each request to the model, as in the AI SDK: returns what this step has instead of the agent's settings, and the
-   * messages that it sends. The thread keeps everything; `sentMessages` of `holdpoint/schemas` says what was sent. If it throws, the step
-   * fails as it does with a provider's error.
+   * Called before each request to the model, as in the AI SDK: returns the settings that this step has instead of the agent's, and the
+   * messages to send. Returned messages carry forward to later steps. The thread keeps everything; `sentMessages` of `holdpoint/schemas`
+   * derives what was sent. If it throws, the run fails as with a provider's error.
+   *
+   * @example
+   * const prepareStep = ({ messages }) => ({ messages: pruneMessages({ messages, toolCalls: 'before-last-10-messages' }) });
+   * const agent = createAgent({ model, prepareStep });
    */
   prepareStep?: PrepareStep<NoInfer<TOOLS>, RUNTIME_CONTEXT>;
   /**
-   * The AI SDK's `Output`: the model replies in this form, and `response.output` has its text, parsed. The thread keeps the text.
+   * The AI SDK's `Output`: the model replies in this form, and `response.output` is its parsed text. The thread keeps the text. Reading
+   * `response.output` throws the AI SDK's error if the text does not match.
    *
    * @example
    * const agent = createAgent({ model, output: Output.object({ schema: z.object({ city: z.string() }) }) });

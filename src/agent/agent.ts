@@ -13,8 +13,9 @@ import type { AgentListener } from './run/agent-events.ts';
 import type { RunOptions } from './run/run-options.ts';
 
 /**
- * A language model with tools, a loop that asks before it acts, and threads that remember. `CALL` is `ToolCall<typeof tools>`, and
- * types the calls in its responses and threads; `OUTPUT` is the type of `response.output`. Every agent can be assigned to the plain `Agent`.
+ * A loop that takes steps with a language model or a function of the app, asks people where a rule says so, and keeps everything in
+ * threads. `CALL` is `ToolCall<typeof tools>`, and types the calls in its responses and threads; `OUTPUT` is the type of
+ * `response.output`. Every agent can be assigned to the plain `Agent`.
  */
 export interface Agent<
   RUNTIME_CONTEXT = Record<string, unknown>,
@@ -33,9 +34,12 @@ export interface Agent<
    * a run died in the middle of a call, that is recorded (`call-lost`), so that everybody can see it. A thread of another agent can be
    * opened and read, but not run.
    *
-   * With `history.messages`, a new thread begins with that conversation, which is durable when the promise resolves. Its tool calls,
+   * With `history.messages`, a new thread begins with that conversation, and is recorded when the promise resolves. Its tool calls,
    * results and approvals are history for the model: nothing in it can be answered, run or settled. If it ends with a message of the user
    * or a tool, `run([], thread)` replies. A thread that began with the same messages is opened, so the same call can be made each time.
+   *
+   * @example
+   * const thread = await agent.thread('trip-42', { messages, principal: 'migration', openCalls: 'close' });
    *
    * Rejects with `invalid-input` and the position of a message that can't be kept, such as a call without a result; with
    * `thread-diverged` if the thread exists and did not begin with these messages; with `wrong-agent` for a thread of another agent.
@@ -79,8 +83,9 @@ export interface Agent<
    * Asks a person to approve something that is not a tool call, such as a stage of the app's own workflow. The answer comes through `run`
    * or `respond` like any other; `response.decisions` and `thread.decisions` say how it was decided.
    *
-   * With a `key`, a second request of the same key returns the first one, open or decided, so that a stage that is repeated after a crash
-   * does not ask twice. Rejects with `invalid-input` for an `expiresAfterMs` that is not a number of milliseconds.
+   * A second request with the same `key` returns the first one, open or decided, so that a stage that is repeated after a crash does not
+   * ask twice. Rejects with `invalid-input` for a `key` that is not a string of 1 to 256 characters, or for an `expiresAfterMs` that is not
+   * a number of milliseconds.
    */
   requestApproval(
     thread: AgentThread,

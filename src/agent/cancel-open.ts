@@ -5,7 +5,7 @@ import type { Decide } from './calls/delegation.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { refuseRunning } from './thread-handles.ts';
 
-/** Cancels what is open in a thread, and first the agents that work for it. */
+/** Cancels the sub-agents of a thread, and then its open requests, deferred calls and unused approvals. */
 export async function cancelOpen(
   { commitCancelled, now }: AgentContext,
   log: ThreadLog,
@@ -14,7 +14,7 @@ export async function cancelOpen(
   await commitCancelled(log, cancelling(reason, now));
 }
 
-/** Cancels the agents that work for a thread, and deletes it. */
+/** Cancels the sub-agents of a thread, and deletes it. */
 export async function deleteThread(
   { commitCancelled, now }: AgentContext,
   log: ThreadLog,

@@ -11,7 +11,7 @@ import type { AgentContext } from './run/agent-context.ts';
 import { runThread } from './run-thread.ts';
 import type { ThreadHandles } from './thread-handles.ts';
 
-/** Opens the thread in which an agent works on a call of another. */
+/** Opens the child thread of a delegated call. */
 export async function openChildThread(
   context: AgentContext,
   threads: ThreadHandles,
@@ -39,13 +39,13 @@ export async function openChildThread(
   };
 }
 
-/** Throws `not-allowed` for a thread that was not created for this call. */
+/** Throws `not-allowed` for a thread that was not created for this delegated call. */
 function refuseOtherParent({ threadId, head }: Readonly<ThreadState>, parent: ParentCall): void {
   const { created, parent: stored } = head;
   const isSame = stored?.threadId === parent.threadId && stored.toolCallId === parent.toolCallId;
   if (!created || isSame) return;
   throw new HoldpointError(
     'not-allowed',
-    `Thread ${threadId} exists and is not the work on call ${parent.toolCallId} of thread ${parent.threadId}.`,
+    `Thread ${threadId} exists and is not the child thread of call ${parent.toolCallId} of thread ${parent.threadId}.`,
   );
 }

@@ -57,7 +57,7 @@ export class HoldpointAgent implements Agent<unknown> {
 
   async thread(threadId?: string, history?: ImportedHistory): Promise<AgentThread> {
     if (history === undefined) return this.#threads.open(threadId);
-    /* Loaded for the apps that import. */
+    /* Loaded on first use, as the other imports below: most agents don't need them. */
     const { importHistory, parseHistory } = await import('./input/imported-history.ts');
     const imported = await parseHistory(history, this.#context);
     const thread = await this.#threads.open(threadId);
@@ -113,16 +113,14 @@ export class HoldpointAgent implements Agent<unknown> {
     );
   }
 
-  /** Opens the thread in which this agent works on a call of another. */
+  /** Opens the child thread of a delegated call for this agent. */
   async [openChild](threadId: string, parent: ParentCall): Promise<ChildThread> {
-    /* Loaded for the agents that are tools of others. */
     const { openChildThread } = await import('./child-thread.ts');
     return openChildThread(this.#context, this.#threads, { threadId, parent });
   }
 
   async requestApproval(thread: AgentThread, asked: Asked): Promise<ApprovalRequestContent> {
     const log = await this.#current(thread);
-    /* Loaded for the apps that ask by themselves. */
     const { requestApproval } = await import('./calls/request-approval.ts');
     return withAnswers(await requestApproval(log, this.#context, asked));
   }
@@ -134,7 +132,6 @@ export class HoldpointAgent implements Agent<unknown> {
     { replyTo }: { replyTo?: unknown } = {},
   ): Promise<QuestionRequestContent> {
     const log = await this.#current(thread);
-    /* Loaded for the agents whose tools ask. */
     const { askDuringCall } = await import('./calls/ask-during-call.ts');
     return askDuringCall(log, this.#context, { toolCallId, question, replyTo });
   }

@@ -15,7 +15,7 @@ import { checkedTimeout } from './run/run-signal.ts';
 import { checkRecovery } from './run/tool-recovery.ts';
 import { checkedName } from './thread-handles.ts';
 
-/** Checks the options that all agents share, and makes an agent whose steps are made as `stepMaking` says. */
+/** Checks the options that all agents share, and makes an agent whose steps come from `stepMaking`. */
 export function makeAgent(
   options: Omit<SharedAgentOptions, 'toolApproval'> & { toolApproval?: unknown },
   stepMaking: (made: Pick<AgentContext, 'now' | 'generateId'>) => StepMaking,
@@ -32,7 +32,7 @@ export function makeAgent(
   const clock = clockOf(store);
   const { now = clock.now, generateId = randomId } = options;
   const steps = stepMaking({ now, generateId });
-  /* Every field is written out: an object made by spreading is slower to read, and each run reads this one. */
+  /* Without a spread: objects made by spreading are slower to read, and every run reads this one. */
   const context: AgentContext = {
     now,
     generateId,

@@ -4,7 +4,7 @@ import { acceptInput } from './input/accept-input.ts';
 import type { ParsedInput } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
 
-/** Records answers that may be given, and runs nothing. */
+/** Records answers that `mayAnswer` has allowed, and runs nothing. */
 export async function recordAnswers(
   context: AgentContext,
   log: ThreadLog,

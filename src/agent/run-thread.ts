@@ -30,13 +30,13 @@ interface Running {
   input: RunInput;
   /** Checked. */
   options: Omit<RunOptions<unknown>, 'signal'>;
-  /** The input comes through the call that the agent works on in this thread. */
+  /** Whether the input comes through the delegated call of this child thread. */
   isFromParent?: boolean;
   /** Gets the events of a run that is streamed. */
   buffer?: EventBuffer<AgentStreamEvent>;
 }
 
-/** Runs a thread: from its input to the response, which the app's hooks get too. With a `buffer` the model streams. */
+/** Runs a thread, from its input to the response, and calls the app's hooks. With a `buffer`, the model streams. */
 export async function runThread(
   agentContext: AgentContext,
   threads: ThreadHandles,

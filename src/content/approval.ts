@@ -17,8 +17,8 @@ export const approvalRequestSchema = z.strictObject({
   /** The call that will run, with exactly this input. Absent if the request is not about a call. */
   toolCall: toolCallSchema.optional(),
   /**
-   * Set if an agent asks that works on a call of this thread's agent: the calls that lead to it, outermost first. `toolCall` is that
-   * agent's own call.
+   * Set for the request of a sub-agent: the delegated calls that lead to it, outermost first. `toolCall` is then the sub-agent's own
+   * call.
    */
   path: requestPathSchema.optional(),
   /** Who the agent is working for: the `principal` of the latest message. Any JSON, as the app passed it. */

@@ -3,8 +3,8 @@ import type { UserInputRequest, UserInputResponseContent } from './user-input.ts
 /** How a request was decided: see `status`. */
 export interface RequestDecision {
   /**
-   * `approved`, `rejected`: the answer to an approval request. `answered`, `dismissed`: the answer to a question. With the others no
-   * answer counts: the request `expired`, it was `cancelled`, or it was `invalidated`, because what it showed has changed.
+   * `approved`, `rejected`: the answer to an approval request. `answered`, `dismissed`: the answer to a question. For the others
+   * no answer counts: the request `expired`, was `cancelled`, or was `invalidated` because what it showed has changed.
    */
   status:
     | 'approved'

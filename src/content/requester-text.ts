@@ -31,8 +31,8 @@ export function requesterLine(requestedBy: unknown): string | undefined {
 }
 
 /**
- * The agents that lead to the one that asks, outermost first, as one line that is safe to show. A name that is not made of plain words is
- * quoted, so that it can't imitate a longer path.
+ * The path to a sub-agent, outermost first, as one line that is safe to show. A name that contains other characters than letters, digits,
+ * spaces, `_`, `.` and `-` is quoted, so that it can't imitate a longer path.
  */
 function pathLine(path: RequestPath): string {
   return path
@@ -40,7 +40,7 @@ function pathLine(path: RequestPath): string {
     .join(' > ');
 }
 
-/** Who asks, in lines that are safe to show: the agents below the thread's own that lead to the request, and for whom they work. */
+/** Lines that are safe to show: the path to the sub-agent that asks, and the person for whom it runs. */
 export function askerLines({ path, requestedBy }: Asker): string[] {
   const requester = requesterLine(requestedBy);
   return [

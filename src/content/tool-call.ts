@@ -67,7 +67,7 @@ export interface CallPlace {
   index: number;
 }
 
-/** The agent that works on a call, and the thread in which it does. */
+/** The sub-agent that works on a call, and the child thread. */
 export const workingAgentSchema = z.strictObject({ name: z.string(), threadId: z.string() });
 
 /** The statuses of a call that has no outcome yet. */
@@ -110,9 +110,9 @@ export const toolCallRecordSchema = toolCallSchema.extend({
   recoverAt: z.number().optional(),
   /** When the result of a deferred call is overdue, in milliseconds since 1970. The call fails when the thread next resumes. */
   expiresAt: z.number().optional(),
-  /** The agent that works on it, and the thread in which it does. */
+  /** The sub-agent that works on it, and the child thread. */
   agent: workingAgentSchema.optional(),
-  /** When a call that an agent works on is resumed, in milliseconds since 1970, 0 for immediately. Absent: once people have answered. */
+  /** When a delegated call is resumed, in milliseconds since 1970, 0 for immediately. Absent: once people have answered. */
   resumeAt: z.number().optional(),
   /** How it ended. Absent while it is open. */
   outcome: toolCallOutcomeSchema.optional(),
@@ -141,7 +141,7 @@ type UncheckedStatus = 'proposed' | 'failed' | 'denied' | 'forwarded';
 export const requestPathSchema = z
   .array(
     z.strictObject({
-      /** The name of the agent that works on the call. */
+      /** The name of the sub-agent that works on the call. */
       agent: z.string(),
       toolCallId: z.string(),
       toolName: z.string(),

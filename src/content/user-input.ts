@@ -32,7 +32,7 @@ export type UserInputRequestContent<CALL extends ToolCall = ToolCall> =
 /** A person's answer to an approval request or a question. */
 export type UserInputResponseContent = z.infer<typeof userInputResponseSchema>;
 
-/** An answer that somebody wants to give. */
+/** An answer that is to be checked, and its request. */
 export interface AskedAnswer {
   /** The sender of the answer, as authenticated by the app. */
   principal: unknown;

@@ -61,8 +61,8 @@ export class CallParts {
   }
 
   /**
-   * A request that is still open from an earlier run, unless the caller already has it. That of a sub-agent is in the result's metadata
-   * alone: a part would be about a call that the caller does not have, or another one of the same id.
+   * A request that is still open from an earlier run, unless the caller already has it. A sub-agent's request is only in the
+   * result's metadata: a part would name a call that the caller does not have, or another call with the same id.
    */
   ofOpenRequest(request: ApprovalRequest): ProviderPart[] {
     const { requestId, toolCall, path } = request;

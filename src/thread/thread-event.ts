@@ -16,10 +16,10 @@ const usageSchema = z.strictObject({
   totalTokens: z.number().optional(),
 });
 const parentSchema = z.strictObject({
-  /** The thread of the call. */
+  /** The parent thread. */
   threadId: z.string(),
   toolCallId: z.string(),
-  /** The names of the agents above, outermost first; `null` for one without a name. */
+  /** The names of the agents in the path, outermost first; `null` for an agent without a name. */
   agents: z.array(z.string().nullable()),
 });
 const always = { at: z.number() };
@@ -32,8 +32,8 @@ const by = { principal: z.unknown().optional(), channel: z.string().optional() }
  */
 export const threadEventSchema = z.discriminatedUnion('type', [
   /**
-   * The first event of every thread. `agent` is the name of the agent that the thread belongs to. `parent` is set for a thread in which
-   * that agent works on a call of another agent.
+   * The first event of every thread. `agent` is the name of the agent that the thread belongs to. `parent` is set for a child
+   * thread: it is the delegated call that the agent works on.
    */
   z.strictObject({
     type: z.literal('thread-created'),
@@ -44,7 +44,7 @@ export const threadEventSchema = z.discriminatedUnion('type', [
   }),
   /**
    * The thread begins with a conversation from elsewhere; appended together with `thread-created`. Its tool calls, results and approvals
-   * are history: they are no calls or requests of the thread.
+   * are history, and not calls and requests of the thread.
    */
   z.strictObject({
     type: z.literal('messages-imported'),
@@ -116,8 +116,8 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     continues: z.literal(true).optional(),
   }),
   /**
-   * A person is asked something: about the call at `place`, which waits for the answer; during the call at `beside`, by its tool or by
-   * the agent that works on it; by the `step` of a custom agent, whose next step waits for the answer; or about something that is none of these. `request` does not repeat the call. `replyTo` is the address at which the tool receives
+   * A person is asked something: about the call at `place`, which waits for the answer; during the call at `beside`, by its tool or its
+   * sub-agent; by the `step` of a custom agent, whose next step waits for the answer; or about something that is none of these. `request` does not repeat the call. `replyTo` is the address at which the tool receives
    * the answer, and is never shown to people. `traceparent` is the span of the request, if it was traced; spans that follow, even days
    * later, link to it.
    */
@@ -155,13 +155,13 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     reason: z.string().optional(),
   }),
   /**
-   * `execute` is about to be called; durable before it is. A second one for the same place is a new attempt, or resumes a call that an
-   * agent works on.
+   * `execute` is about to be called; durable before it is. A second one for the same place is a new attempt, or resumes a
+   * delegated call.
    */
   z.strictObject({ type: z.literal('call-started'), ...always, ...place }),
   /**
-   * The call continues outside. Its result is delivered later, before `expiresAt` if set, in milliseconds since 1970. With `agent`, that
-   * agent works on it in its own thread, and waits; the call is resumed when the agent has received an answer, and at `resumeAt`, in
+   * The call continues outside. Its result is delivered later, before `expiresAt` if set, in milliseconds since 1970. With `agent`, the
+   * call is delegated and its sub-agent waits; the call is resumed when the sub-agent has received an answer, and at `resumeAt`, in
    * milliseconds since 1970, 0 for immediately.
    */
   z.strictObject({
@@ -222,5 +222,5 @@ export type ThreadEvent = z.infer<typeof threadEventSchema>;
 export type ThreadEventType = ThreadEvent['type'];
 /** The thread event of a type. */
 export type ThreadEventOf<TYPE extends ThreadEventType> = Extract<ThreadEvent, { type: TYPE }>;
-/** The call of another agent that a thread's agent works on. */
+/** The delegated call of a child thread. */
 export type ParentCall = z.infer<typeof parentSchema>;

@@ -18,12 +18,12 @@ import { commitCancelled } from './cancel-delegated.ts';
 import { AgentWork, type DelegationOptions, giveUp } from './agent-work.ts';
 import { busyMs, type DelegatedResult, executionOf, isPassedOn } from './delegate-call.ts';
 
-/* How many agents may work above each other. */
+/* The number of levels of sub-agents, the outermost agent included. */
 const maximumDepth = 8;
 /* How long to wait before an answer is sent again, in milliseconds. */
 const pauses = [100, 500, 2_000];
 
-/** The calls of an agent tool, each with a thread of the agent. */
+/** Delegates the calls of an agent tool: each has a child thread, in which the sub-agent works. */
 export class AgentDelegation implements Delegation {
   readonly #child: ParentableAgent & Agent<never>;
   readonly #options: DelegationOptions;
@@ -43,7 +43,7 @@ export class AgentDelegation implements Delegation {
       const result = await this.#result(delegated, call, work);
       return await executionOf(this.#options, { call, delegated, tool }, result);
     } catch {
-      /* Where the work has got to is unknown. It is resumed, like that of a process that died. */
+      /* The state of the work is unknown. The call is resumed, as after a crash. */
       return { type: 'lost' };
     }
   }
@@ -78,10 +78,10 @@ export class AgentDelegation implements Delegation {
         if (signal.aborted) throw error;
         if (HoldpointError.isInstance(error)) {
           if (isTooLate(error)) throw error;
-          /* Its thread can't be opened: an answer that is not passed on must not count as sent. */
+          /* The child thread can't be opened: an answer that did not arrive must not count as sent. */
           return {
             status: 'failed',
-            error: `Agent '${this.agent}' can't get the answer: ${error.message}`,
+            error: `The answer could not be sent to agent '${this.agent}': ${error.message}`,
           };
         }
         await timer(pauses[attempt] ?? busyMs, signal);
@@ -100,13 +100,13 @@ export class AgentDelegation implements Delegation {
     const response = await this.#child.run(this.#options.prompt(input), thread, options);
     const { status, userInputRequests } = response;
     if (status === 'completed') return this.#options.output(response);
-    /* Nobody would watch its thread, and this call would report a failure whose work is approved later. */
+    /* Otherwise somebody could approve work in the child thread after this call has failed. */
     await giveUp(this.#child, thread, 'The agent was called in a loop that cannot wait.');
     const asks = userInputRequests.map(({ text }) => text).join(' ');
     throw new Error(
-      `Agent '${this.agent}' has not finished (${status}), and this loop can't wait for it, so what it still asked was cancelled` +
+      `Agent '${this.agent}' has not finished (${status}), and this loop can't wait for it, so its requests were cancelled` +
         `${asks === '' ? '' : `: ${asks}`} (thread ${thread.id}). ` +
-        'Give the tool to createAgent, createCustomAgent or holdPoint, which pass its requests on to people and wait.',
+        'Use the tool in createAgent, createCustomAgent or holdPoint, which show its requests to people and wait for the answers.',
     );
   }
 
@@ -122,10 +122,10 @@ export class AgentDelegation implements Delegation {
   #whyNot(agents: DelegatedWork['agents']): string | undefined {
     const path = [...agents, this.agent].map((name) => name ?? 'an agent without a name');
     if (agents.includes(this.agent)) {
-      return `Not run: agent '${this.agent}' is already at work above (${path.join(' > ')}), and an agent can't work for itself.`;
+      return `Not run: agent '${this.agent}' is already in the path (${path.join(' > ')}); an agent can't call itself, directly or through sub-agents.`;
     }
     if (agents.length < maximumDepth) return undefined;
-    return `Not run: ${maximumDepth} agents are already at work above (${path.join(' > ')}).`;
+    return `Not run: the path would have more than ${maximumDepth} agents (${path.join(' > ')}).`;
   }
 
   async #sendOnce(
@@ -136,7 +136,7 @@ export class AgentDelegation implements Delegation {
     const { requestId } = request;
     const own = child.thread.activeRequests.find((open) => open.requestId === requestId);
     if (own !== undefined && !(await isPassedOn({ ...own }, request, call, this.agent))) {
-      return this.#refuse(child, `request ${requestId} shows something else than was answered`);
+      return this.#refuse(child, `request ${requestId} differs from the one that was answered`);
     }
     const by = { principal, ...(channel === undefined ? {} : { channel }) };
     try {
@@ -149,19 +149,22 @@ export class AgentDelegation implements Delegation {
   }
 
   async #refuse(child: ChildThread, why: string): Promise<CallFailure> {
-    await giveUp(this.#child, child.thread, 'The answer could not be passed on.');
-    return { status: 'failed', error: `Agent '${this.agent}' can't get the answer: ${why}` };
+    await giveUp(this.#child, child.thread, 'The answer could not be sent.');
+    return {
+      status: 'failed',
+      error: `The answer could not be sent to agent '${this.agent}': ${why}`,
+    };
   }
 }
 
-/** The answer without what it repeats of the request, which differs in the agent's own thread. */
+/** The answer without the digest and call that it repeats: those of the original request differ from the mirrored ones. */
 function plainAnswer(response: UserInputResponseContent): UserInputResponseContent {
   if (response.type !== 'approval-response') return response;
   const { digest: _digest, toolCall: _shown, ...answer } = response;
   return answer;
 }
 
-/* The agent has an answer already, or no longer asks. */
+/* The request already has an answer, or is closed. */
 function isTooLate({ code }: HoldpointError): boolean {
   return code === 'already-answered' || code === 'request-closed';
 }

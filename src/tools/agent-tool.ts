@@ -10,23 +10,26 @@ import type { AgentCall } from './agent-work.ts';
 
 /** Options of `agentTool`. */
 export interface AgentToolOptions<INPUT> {
-  /** What the agent is for: the model that calls it reads this. */
+  /** What the sub-agent does: the description that the calling model reads. */
   description: string;
-  /** The name that people are shown. */
+  /** The tool's name as shown to people. */
   title?: string;
   /** The schema of the tool's input. Default: `{ prompt: string }`. */
   inputSchema?: FlexibleSchema<INPUT>;
-  /** Makes the message that the agent gets from the input. Default: the input's `prompt`. */
+  /** Makes the sub-agent's message from the input. Called again when the call is resumed; the first message stays. Default: the input's `prompt`. */
   prompt?: (input: INPUT) => string | ModelMessage;
   /**
-   * Makes the `runtimeContext` that the agent's rules and tools receive. Default: that of the run that made the call. Approving the call
-   * approves nothing that the agent does, unless a rule of the agent says so: `approvedBy` is set if a person approved this call, and is
-   * read from the log, so that it is the same after a crash and in a worker.
+   * Makes the `runtimeContext` that the sub-agent's rules and tools receive. Default: that of the parent's run. Its `approvedBy` is set if a
+   * person approved this call, so that a rule of the sub-agent can take that into account; without such a rule, approving the call approves
+   * no call of the sub-agent. `approvedBy` comes from the log, so it is the same after a crash and in a worker.
    */
   runtimeContext?: (call: AgentCall<INPUT>) => unknown;
-  /** Makes the call's output, which must be JSON, from the agent's last response. Default: its `text`. */
+  /** Makes the call's output, which must be JSON, from the sub-agent's last response. Default: its `text`. */
   output?: (response: AgentResponse) => unknown;
-  /** How long the agent may take, with the time that people take to answer, in milliseconds. Then it is cancelled, and the call fails. */
+  /**
+   * How long the sub-agent may take, including the time that people take to answer, in milliseconds. After that it is cancelled, and the
+   * call fails. Default: no limit.
+   */
   expiresAfterMs?: number;
 }
 
@@ -36,13 +39,14 @@ export interface AgentPrompt {
 }
 
 /**
- * Makes an agent a tool of other agents. Each call has a thread of its own, in the agent's store, whose id derives from the call.
+ * Makes an agent a tool of other agents. Each call has a separate child thread in the sub-agent's store, whose id derives from the call.
  *
- * The agent's requests appear among those of the thread that made the call, with the `path` to the agent that asks, and are answered
- * there, through any channel. When the agent has finished, its reply is the result of the call, once, whatever crashes. Approving the
- * call approves nothing that the agent does.
+ * The sub-agent's requests appear in the parent thread, with the `path` to the agent that asks, and are answered there, through any
+ * channel. When the sub-agent has finished, its reply is the result of the call, once, even after crashes. Approving the call approves no
+ * call of the sub-agent.
  *
- * Throws a `TypeError` for an agent without a name, and for one that was not made with `createAgent` or `createCustomAgent`.
+ * Throws a `TypeError` for an agent without a name, for one that was not made with `createAgent` or `createCustomAgent`, and for an invalid
+ * `expiresAfterMs`.
  *
  * @example
  * const buyer = createAgent({ name: 'buyer', store, model, tools: { pay }, toolApproval: { pay: 'user-approval' } });
@@ -55,7 +59,9 @@ export function agentTool<INPUT = AgentPrompt>(
 export function agentTool(agent: Agent<never>, options: AgentToolOptions<unknown>): Tool {
   const { name } = agent;
   if (name === undefined) {
-    throw new TypeError('agentTool needs an agent with a name: it owns the threads of the calls.');
+    throw new TypeError(
+      'agentTool needs an agent with a name: its child threads belong to that name.',
+    );
   }
   const { description, title, inputSchema = promptSchema, expiresAfterMs } = options;
   const delegation = new AgentDelegation(childAgentOf(agent), {
@@ -69,13 +75,13 @@ export function agentTool(agent: Agent<never>, options: AgentToolOptions<unknown
     description,
     ...(title === undefined ? {} : { title }),
     inputSchema,
-    /* For the loops of others: an agent of this package uses the delegation, which can wait. */
+    /* For loops outside this package. Agents of this package use the delegation, which can wait. */
     execute: async (input: unknown, { abortSignal }) => delegation.runAtOnce(input, abortSignal),
   });
   return Object.assign(made, { [delegating]: delegation });
 }
 
-const promptSchema = z.object({ prompt: z.string().describe('What the agent is to do.') });
+const promptSchema = z.object({ prompt: z.string().describe('The task for the agent.') });
 
 function promptOf(input: unknown): string {
   return promptSchema.parse(input).prompt;

@@ -11,34 +11,34 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import type { EndedRequest } from '../thread/thread-state.ts';
 import { busyMs, type DelegatedResult } from './delegate-call.ts';
 
-/** How the calls of an agent tool are made. */
+/** The checked options of an agent tool. */
 export interface DelegationOptions {
-  /** The agent's name. */
+  /** The sub-agent's name. */
   agent: string;
-  /** Makes the message that the agent gets. */
+  /** Makes the sub-agent's message. */
   prompt: (input: unknown) => string | ModelMessage;
   /** Makes the call's output. */
   output: (response: AgentResponse) => unknown;
-  /** Makes the runtime context of the agent's runs. */
+  /** Makes the runtime context of the sub-agent's runs. */
   runtimeContext: (call: AgentCall<unknown>) => unknown;
   expiresAfterMs: number | undefined;
 }
 
-/** A call of an agent tool. */
+/** A call of an agent tool, as `runtimeContext` of `agentTool` receives it. */
 export interface AgentCall<INPUT> {
   input: INPUT;
-  /** The `runtimeContext` of the run in which the agent works; a worker has none. */
+  /** The `runtimeContext` of the parent's run; `undefined` in a worker. */
   runtimeContext: unknown;
-  /** Who approved this call, and through which channel, if a person did. */
+  /** The person who approved this call, and the channel; `undefined` if nobody was asked. */
   approvedBy: AnswerOptions | undefined;
 }
 
-/* How often an agent is checked that waits for something else than people, in milliseconds. */
+/* How often a sub-agent is checked that waits for something other than people, in milliseconds. */
 const checkMs = 60_000;
-/** Without another version of the app the work can't go further. */
+/** A function of the app threw. Only another version of the app can continue the work. */
 class Unusable extends Error {}
 
-/** The work of an agent on one call, in the call's thread of the agent. */
+/** A sub-agent's work on one delegated call, in the child thread. */
 export class AgentWork {
   readonly #agent: Agent<never>;
   readonly #child: ChildThread;
@@ -50,7 +50,7 @@ export class AgentWork {
     this.#options = options;
   }
 
-  /** Runs the agent until it has finished or waits. */
+  /** Runs the sub-agent until it has finished or waits. */
   async result(
     call: DelegatedCall,
     record: ToolCallRecord,
@@ -59,15 +59,15 @@ export class AgentWork {
     const { thread } = this.#child;
     const { id, revision } = thread;
     if (record.agent !== undefined && revision === 0) {
-      const error = `Thread ${id}, in which agent '${this.#options.agent}' worked, was deleted.`;
+      const error = `Child thread ${id} of agent '${this.#options.agent}' was deleted.`;
       return { status: 'failed', error };
     }
-    if (work.isStopped) return this.#fail('was stopped: the run was stopped.');
+    if (work.isStopped) return this.#fail('was stopped with its parent run.');
     const signal = AbortSignal.any([work.signal, ...this.#timeLimit(record)]);
     try {
       signal.throwIfAborted();
       if (thread.activeRequests.some(({ requestId }) => work.isCancelled(requestId))) {
-        await this.#agent.cancel(thread, 'The request was cancelled where it was to be answered.');
+        await this.#agent.cancel(thread, 'The request was cancelled in the parent thread.');
       }
       return await this.#resultOf(await this.#run(call, work, signal), revision);
     } catch (error) {
@@ -89,7 +89,7 @@ export class AgentWork {
     return this.#child.run(message, { messageId: 'call', principal, runtimeContext, abortSignal });
   }
 
-  /** Aborts when the agent's time is over. Timers can't be longer; the expiry in the log covers the rest. */
+  /** Aborts when the sub-agent's time is over. Timers take at most 2^31 ms; the expiry in the log covers longer times. */
   #timeLimit({ expiresAt, startedAt = 0 }: ToolCallRecord): AbortSignal[] {
     const { expiresAfterMs = Infinity } = this.#options;
     const left = Math.max(0, (expiresAt ?? startedAt + expiresAfterMs) - startedAt);
@@ -104,9 +104,9 @@ export class AgentWork {
           output: made('output', () => this.#options.output(response)),
         };
       case 'cancelled':
-        return this.#fail('was stopped before it had finished.');
+        return this.#fail('was stopped before it finished.');
       case 'max-steps':
-        return this.#fail('has used up its steps: maxSteps.');
+        return this.#fail('has used up its maxSteps.');
       case 'stuck':
         return this.#stuck();
       case 'running':
@@ -114,12 +114,12 @@ export class AgentWork {
       case 'waiting':
       case 'failing':
       case 'indeterminate':
-        /* An agent that is due and did nothing would be resumed again and again. */
+        /* A sub-agent that is due and made no progress is checked later: it would be resumed in a loop. */
         return this.#waiting(undefined, this.#child.thread.revision === revision ? busyMs : 0);
     }
   }
 
-  /** The agent's run failed. Its thread says when it is retried; without that, nobody knows where the work has got to. */
+  /** The sub-agent's run failed. The child thread says when it is retried; without that, the state of the work is unknown. */
   async #afterFailure(error: unknown): Promise<DelegatedResult> {
     const { failure, revision } = this.#child.thread;
     const isRefused = HoldpointError.isInstance(error) && revision === 0;
@@ -133,9 +133,9 @@ export class AgentWork {
     return this.#fail(`failed: ${error}`);
   }
 
-  /** Ends the work: nothing that the agent has asked or planned happens afterwards. */
+  /** Ends the work: no request of the sub-agent stays open, and no approved call starts afterwards. */
   async #fail(why: string): Promise<DelegatedResult> {
-    await giveUp(this.#agent, this.#child.thread, 'The call on which the agent worked has failed.');
+    await giveUp(this.#agent, this.#child.thread, 'The call in the parent thread has failed.');
     const { id, calls } = this.#child.thread;
     const lost = calls
       .filter(({ status }) => status === 'indeterminate')
@@ -149,7 +149,7 @@ export class AgentWork {
 
   #waiting(within = Infinity, atLeast = 0): DelegatedResult {
     const { thread } = this.#child;
-    /* People settle such calls, or deliver their outcomes, in the agent's own thread. */
+    /* Such calls are settled, or their outcomes delivered, in the child thread. */
     const isElsewhere = thread.calls.some(
       ({ status, agent }) =>
         status === 'indeterminate' || (status === 'deferred' && agent === undefined),
@@ -168,12 +168,12 @@ export class AgentWork {
   }
 }
 
-/** What a function of the app makes. */
+/** The result of a function of the app. */
 function made<MADE>(what: string, make: () => MADE): MADE {
   try {
     return make();
   } catch (error) {
-    throw new Unusable(`could not be used: \`${what}\` threw: ${errorText(error)}`);
+    throw new Unusable(`can't run: \`${what}\` of agentTool threw: ${errorText(error)}`);
   }
 }
 
@@ -184,7 +184,7 @@ function approverOf(approval: EndedRequest | undefined): AnswerOptions | undefin
   return isApproved ? { principal, ...(channel === undefined ? {} : { channel }) } : undefined;
 }
 
-/** Cancels what an agent asks and plans in a thread, and stops its run. */
+/** Cancels a sub-agent's requests and unstarted calls in a thread, and stops its run. */
 export async function giveUp(
   agent: Agent<never>,
   thread: AgentThread,

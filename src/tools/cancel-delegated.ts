@@ -5,7 +5,7 @@ import { callAt } from '../thread/find-call.ts';
 import { Proposal } from '../thread/proposal.ts';
 import { isSamePlace } from '../thread/thread-state.ts';
 
-/** A concurrent append made the input end a delegated call whose agent is still at work. */
+/** Because of a concurrent append, the input now ends a delegated call whose sub-agent was not cancelled. */
 class NotCancelled extends Error {}
 
 /** See `Delegation.commitCancelled`. */
@@ -34,7 +34,7 @@ export async function commitCancelled(
   }
 }
 
-/** The delegated calls that a proposal ends. One that was never started has no agent at work. */
+/** The delegated calls that a proposal ends. A call that was never started has no sub-agent to cancel. */
 function endedBy({ state: { head }, events }: Proposal, tools: ToolSet): ToolCallRecord[] {
   return events.flatMap((event) => {
     const call = event.type === 'call-ended' ? callAt(head, event) : undefined;

@@ -9,10 +9,10 @@ import type { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { isSamePlace, type ThreadHead, type ThreadState } from '../thread/thread-state.ts';
 
-/* How often an agent is checked whose thread another process runs, or that still asks what has ended here, in milliseconds. */
+/* How often a sub-agent is checked that another process runs, or whose request has ended in the parent thread only, in milliseconds. */
 export const busyMs = 5_000;
 
-/** The execution of a call that an agent works on: how it ended, or what it waits for. */
+/** The execution of a delegated call: how it ended, or what it waits for. */
 export async function executionOf(
   delegation: Pick<Delegation, 'agent'> & { expiresAfterMs: number | undefined },
   { call, delegated, tool }: { call: ToolCallRecord; delegated: DelegatedCall; tool: Tool },
@@ -34,11 +34,11 @@ export async function executionOf(
   return { type: 'delegated', events: (proposal, at) => waitEvents(proposal, call, wait, at) };
 }
 
-/** Where the work on a call has got to. */
+/** The state of the work on a delegated call. */
 export type DelegatedResult =
   | { status: 'succeeded'; output: unknown }
   | { status: 'failed'; error: string }
-  /** The agent waits in its thread, for people or for `resumeAfterMs`, 0 to be resumed immediately: its clock may be another. */
+  /** The sub-agent waits for people or for `resumeAfterMs`, 0 to be resumed immediately. A duration, because its clock may differ. */
   | {
       status: 'waiting';
       threadId: string;
@@ -49,15 +49,15 @@ export type DelegatedResult =
 /** What a delegated call waits for. */
 interface DelegatedWait {
   agent: { name: string; threadId: string };
-  /** The requests of the agent's thread, as the thread of the call passes them on. */
+  /** The sub-agent's requests, mirrored. */
   requests: readonly UserInputRequest[];
   resumeAfterMs: number | undefined;
   expiresAt: number | undefined;
 }
 
 /**
- * A request of another agent, as the thread of the call passes it on: with the path to that agent, and a digest that covers all that is
- * shown here and the digest of the agent's own request.
+ * A sub-agent's request as it is mirrored in the parent thread: with the path to the sub-agent, and a digest that covers all that is shown
+ * and the digest of the original request.
  */
 async function passedOn(
   request: UserInputRequest,
@@ -70,7 +70,7 @@ async function passedOn(
   return { ...passed, digest: await requestDigest(passed, undefined, request.digest) };
 }
 
-/** Whether a request in the thread of the call is the other agent's `own` request, and shows all of it. */
+/** Whether a request in the parent thread is the mirror of the sub-agent's `own` request, unchanged. */
 export async function isPassedOn(
   own: UserInputRequest,
   passed: UserInputRequest,
@@ -80,7 +80,7 @@ export async function isPassedOn(
   return equalJson(await passedOn(own, call, agent), passed);
 }
 
-/** The events of a delegated call that waits: which requests are new and which no longer asked, and when it is resumed. */
+/** The events of a delegated call that waits: requests that are new, requests that are closed, and when the call is resumed. */
 function waitEvents(
   { head, state }: Proposal,
   { step, index }: ToolCallRecord,
@@ -95,8 +95,8 @@ function waitEvents(
   const isEnded = ({ requestId }: UserInputRequest): boolean =>
     state.endedRequests.has(requestId) ||
     head.newlyPast.requests.some(({ request }) => request.requestId === requestId);
-  const reason = 'The agent no longer asks this.';
-  /* The request ended while the agent stopped to wait: its answer was sent, or it was cancelled. */
+  const reason = 'The sub-agent closed this request.';
+  /* The request ended after the sub-agent began to wait: its answer was sent, or it was cancelled. */
   const isNews = requests.some(
     (request) => isEnded(request) && !isUnsent(head, request) && endedSince(state, place, request),
   );
@@ -128,7 +128,7 @@ function waitEvents(
   ];
 }
 
-/** Whether a request ended, for the agent that asked it, after the call was last started. */
+/** Whether a request ended after the call was last started: its answer was sent, or it was closed. */
 function endedSince(
   { events }: Readonly<ThreadState>,
   place: CallPlace,

@@ -142,7 +142,7 @@ test('over its time, a sub-agent is cancelled and its call fails', async () => {
       status: 'failed',
       outcome: {
         error:
-          "The result did not arrive in time. Agent 'buyer' was cancelled; what it has done so far is not undone.",
+          "The result did not arrive in time. Agent 'buyer' was cancelled; what it has done is not undone.",
       },
     },
   ]);
@@ -178,6 +178,6 @@ test('used-up steps fail the call, with the reason', async () => {
   const thread = await manager.thread('t');
   await manager.run('Go.', thread);
   expect(thread.calls).toMatchObject([
-    { status: 'failed', outcome: { error: "Agent 'buyer' has used up its steps: maxSteps." } },
+    { status: 'failed', outcome: { error: "Agent 'buyer' has used up its maxSteps." } },
   ]);
 });

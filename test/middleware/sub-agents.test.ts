@@ -109,9 +109,11 @@ test.each([
     const [failed] = steps[0]?.content.filter(({ type }) => type === 'tool-error') ?? [];
     const text = String(Object(failed).error);
     expect(text).toContain(
-      "Agent 'buyer' has not finished (waiting), and this loop can't wait for it, so what it still asked was cancelled: The agent wants to call pay.",
+      "Agent 'buyer' has not finished (waiting), and this loop can't wait for it, so its requests were cancelled: The agent wants to call pay.",
     );
-    expect(text).toContain('Give the tool to createAgent, createCustomAgent or holdPoint');
+    expect(text).toContain(
+      'Use the tool in createAgent, createCustomAgent or holdPoint, which show its requests',
+    );
     const [threadId = ''] = /(?<=\(thread )[^)]+/.exec(text) ?? [];
     expect(await buyer.thread(threadId)).toMatchObject({ status: 'idle', activeRequests: [] });
     expect(office.payments).toEqual([]);

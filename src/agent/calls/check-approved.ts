@@ -167,8 +167,8 @@ export async function checkDueCalls(
 }
 
 /**
- * Decides again on a call that needed no approval and has waited for its turn: other rules may apply now, or another version of the app. A
- * call whose tool is missing waits for an agent that has it.
+ * Decides again about a call that needed no approval and has waited for its turn: the rules, or the version of the app, may have changed.
+ * A call whose tool is missing waits for an agent that has it.
  */
 async function checkUnasked(input: DecisionInput, call: ToolCallRecord): Promise<ThreadEvent[]> {
   if (call.status !== 'proposed' || !input.tools.has(call.toolName)) return [];

@@ -46,7 +46,7 @@ export function cancelEvents(head: ThreadHead, reason: string, now: number): Thr
   return [...cancelOpenEvents(head, reason, now), ...cancelApprovedEvents(head, reason, now)];
 }
 
-/** The events that cancel calls that may start and have not, and approvals that a custom agent's next step would use. */
+/** The events that cancel calls that could start, and approvals that a custom agent's next step would use. */
 export function cancelApprovedEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
   const closing = { cause: 'cancelled', reason, at: now } as const;
   const unused = unusedApprovals(head).flatMap(({ request }) =>
@@ -92,7 +92,7 @@ function endOfDeferred(
   const what =
     agent === undefined
       ? 'It continues elsewhere, and its outcome is not known here.'
-      : `Agent '${agent.name}' was cancelled; what it has done so far is not undone.`;
+      : `Agent '${agent.name}' was cancelled; what it has done is not undone.`;
   const error = `${reason} ${what}`;
   return { type: 'call-ended', step, index, outcome: { status: 'failed', error } };
 }

@@ -12,36 +12,36 @@ import type { EndedRequest } from '../../thread/thread-state.ts';
 import type { CallFailure } from './answer-receiver.ts';
 import type { Execution } from './execute-call.ts';
 
-/** A call that is delegated to another agent. */
+/** A call that is delegated to a sub-agent. */
 export interface DelegatedCall extends ToolCall {
-  /** The thread of the call. */
+  /** The parent thread. */
   threadId: string;
-  /** The same in every process, attempt, and copy of the thread: the other agent's thread is named for it. */
+  /** The same in every process, attempt, and copy of the thread: the child thread's id derives from it. */
   idempotencyKey: string;
 }
 
-/** The circumstances in which an agent works on a delegated call. */
+/** The circumstances in which a sub-agent works on a delegated call. */
 export interface DelegatedWork {
-  /** The thread of the call. */
+  /** The parent thread. */
   threadId: string;
-  /** The names of the agents above, outermost first, and last the one that made the call; `null` for one without a name. */
+  /** The names of the agents in the path, outermost first, the parent agent last; `null` for an agent without a name. */
   agents: readonly (string | null)[];
-  /** Who the agents work for. */
+  /** The person for whom the parent agent runs. */
   principal: unknown;
   runtimeContext: unknown;
   /** How the request for approval of the call was decided, if it had one. */
   approval: EndedRequest | undefined;
-  /** Whether a request that was passed on was cancelled in the thread of the call. */
+  /** Whether a mirrored request was cancelled in the parent thread. */
   isCancelled: (requestId: string) => boolean;
-  /** Whether a person stopped the turn: the work is given up. */
+  /** Whether a person stopped the turn: the sub-agent is cancelled. */
   isStopped: boolean;
   /** Aborts when the work must end. */
   signal: AbortSignal;
-  /** Once the signal has aborted: whether the work is resumed later; otherwise it is given up. */
+  /** Once the signal has aborted: whether the work is resumed later; otherwise the sub-agent is cancelled. */
   isResumedLater: () => boolean;
 }
 
-/** An answer for the agent that asked. */
+/** An answer for a sub-agent. */
 export interface PassedAnswer {
   request: UserInputRequest;
   response: UserInputResponseContent;
@@ -60,36 +60,36 @@ export type Commit = (
   commit?: (decide: Decide) => Promise<readonly ThreadEvent[]>,
 ) => Promise<readonly ThreadEvent[]>;
 
-/** How a tool's calls are delegated to another agent. */
+/** How a tool's calls are delegated to a sub-agent. */
 export interface Delegation {
-  /** The name of the other agent. */
+  /** The sub-agent's name. */
   agent: string;
   /**
-   * Works on a call that is recorded as started, until it has ended or waits. Called for the same call again to resume it: when an answer
-   * was sent, at its `resumeAt`, and after a crash. Never rejects.
+   * Works on a call that is recorded as started, until it has ended or waits. Called again to resume the same call: when an answer was
+   * sent, at its `resumeAt`, and after a crash. Never rejects.
    */
   work(tool: Tool, call: ToolCallRecord, work: DelegatedWork): Promise<Execution>;
   /**
-   * Sends an answer to the agent that asked. May be called again with the same answer. Resolves with a failure that ends the call if the
-   * answer can't count for what the agent asks; rejects if the agent no longer asks.
+   * Sends an answer to the sub-agent. May be called again with the same answer. Resolves with a failure that ends the call if the answer
+   * does not fit the sub-agent's request; rejects if that request is closed or already answered.
    */
   send(
     call: DelegatedCall,
     answer: PassedAnswer,
     signal: AbortSignal,
   ): Promise<CallFailure | undefined>;
-  /** Gives up the work on a call, before that is recorded in the call's own thread. May be called again. */
+  /** Cancels the sub-agent of a call, before the end of the call is recorded in the parent thread. May be called again. */
   cancel(call: DelegatedCall, reason: string): Promise<void>;
   /**
-   * Commits what `decide` proposes. First it cancels the work of other agents on the calls that this ends, so that whenever the log says
-   * that a call was cancelled or has expired, its agent has stopped. Throws what `decide` and `commit` throw.
+   * Commits what `decide` proposes. First it cancels the sub-agents of the calls that the proposal ends, so that the sub-agent of a call
+   * that was cancelled or has expired in the log has stopped. Rejects with what `decide` and `commit` throw.
    */
   commitCancelled(tools: ToolSet, ...input: Parameters<Commit>): ReturnType<Commit>;
-  /** Rejects, as `agent.respond` does, unless the other agent accepts the answer to its request. Records nothing. */
+  /** Rejects, as `agent.respond` does, unless the sub-agent would accept the answer to its request. Records nothing. */
   check(call: DelegatedCall, asked: AskedAnswer): Promise<void>;
 }
 
-/** The key of a tool's delegation. Registered, so that two copies of the package understand each other. */
+/** The key of a tool's delegation. A registered symbol, so that it works across two copies of the package. */
 export const delegating: unique symbol = Symbol.for('holdpoint.delegating');
 
 /** How a tool's calls are delegated; `undefined` for a tool that is executed. */
@@ -111,7 +111,7 @@ export function delegationFor(
   return tool && delegationOf(tool);
 }
 
-/** What commits input that may end delegated calls; see `Delegation`. */
+/** Commits input that may end delegated calls; see `Delegation.commitCancelled`. */
 export function commitsCancelled(tools: ToolSet): Commit {
   const delegations = Object.values(tools).map(delegationOf);
   const found = delegations.find((delegation) => delegation !== undefined);

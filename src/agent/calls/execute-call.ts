@@ -39,9 +39,9 @@ const jsonSchema = z.custom<JSONValue>((value) => value !== undefined);
 export type Execution =
   | { type: 'ended'; outcome: ToolCallOutcome }
   | { type: 'deferred'; expiresAfterMs?: number }
-  /** Its outcome is unknown: it ignored its time limit, or its agent could not be reached. */
+  /** Its outcome is unknown: it ignored its time limit, or its sub-agent could not be reached. */
   | { type: 'lost' }
-  /** An agent works on it, and waits: `events` records that. */
+  /** Its sub-agent waits: `events` records that. */
   | { type: 'delegated'; events: (proposal: Proposal, at: number) => ThreadEvent[] };
 
 /**
@@ -106,7 +106,7 @@ export async function executeCall(
 
 /** The result of a call whose start was recorded too late: it was certainly not run. */
 export async function notRun({ delegation }: ToolDefinition): Promise<Execution> {
-  /* Its agent may have worked on it before. */
+  /* Its sub-agent may have worked on it before. */
   if (delegation !== undefined) return { type: 'lost' };
   return failed(
     'Not run: recording the start took longer than the lease of the run. Nothing has happened.',

@@ -5,7 +5,7 @@ import type { ThreadState } from '../../thread/thread-state.ts';
 import { type Asked, makeRequest, type RequestMaking } from './make-request.ts';
 import { whyNotKey } from './request-key.ts';
 
-/** Opens an approval request of the app itself, or finds the one with its key. */
+/** Opens an approval request that the app makes itself, or returns the one with the same key. */
 export async function requestApproval(
   log: ThreadLog,
   making: Omit<RequestMaking, 'threadId'>,

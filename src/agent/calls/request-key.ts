@@ -1,4 +1,4 @@
-/** Why a value can't be the key of a request; `undefined` if it can. */
+/** Why a value is not a valid request key; `undefined` if it is valid. */
 export function whyNotKey(key: unknown): string | undefined {
   const isKey =
     typeof key === 'string' && key.length > 0 && key.length <= 256 && key.isWellFormed();

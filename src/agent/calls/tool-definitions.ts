@@ -27,7 +27,7 @@ export interface ToolDefinition {
   asking: Asking | undefined;
   /** How answers reach it, if it asks questions during its calls. */
   answering: AnswerReceiver | undefined;
-  /** How its calls are delegated, if it is an agent. */
+  /** How its calls are delegated, for an agent tool. */
   delegation: Delegation | undefined;
   /** The context for `execute` and for rules, validated. */
   context: unknown;
@@ -213,12 +213,7 @@ export function missingTool(
   { threadId, requestId }: UserInputRequest,
   toolName: string,
 ): HoldpointError {
-  return missing(
-    threadId,
-    toolName,
-    `The answer to request ${requestId} can't be passed on`,
-    requestId,
-  );
+  return missing(threadId, toolName, `The answer to request ${requestId} can't be sent`, requestId);
 }
 
 function missing(

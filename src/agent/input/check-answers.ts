@@ -152,9 +152,9 @@ function refuseNoAnswer(request: QuestionRequestContent, answer: QuestionRespons
 }
 
 /**
- * Asks `mayAnswer` about each answer to an open request; for a request of another agent, that agent checks the answer too. Notes the
+ * Asks `mayAnswer` about each answer to an open request; for a mirrored request, the sub-agent checks the answer too. Notes the
  * requests in the input: an answer to one that opens later is refused. Throws `not-allowed` for the first refused answer, or what
- * `mayAnswer` or the other agent throws.
+ * `mayAnswer` or the sub-agent throws.
  */
 export async function withAllowedAnswers(
   { mayAnswer, tools }: Answering,

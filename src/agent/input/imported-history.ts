@@ -15,8 +15,8 @@ export interface ImportedHistory extends AnswerOptions {
   /** The AI SDK's model messages or its UI messages, oldest first. */
   messages: readonly ModelMessage[] | readonly UIMessage[];
   /**
-   * What becomes of a tool call without a result. `refuse`, the default: the import is refused with its position. `close`: the call gets
-   * a result that says so, and the model may propose it again. Calls that the provider runs are always refused.
+   * What happens to a tool call without a result. `refuse`, the default: the import is refused with its position. `close`: the call gets
+   * a result that says that it was open, and the model may propose it again. Open calls that the provider runs are always refused.
    */
   openCalls?: 'refuse' | 'close';
 }

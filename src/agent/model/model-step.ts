@@ -46,7 +46,7 @@ export function settingsOf(options: ModelSettings): ModelSettings {
   return Object.fromEntries(given.map((name) => [name, options[name]]));
 }
 
-/** What the steps of one run have instead of the agent's own. */
+/** The settings that the steps of one run have instead of the agent's. */
 export interface StepSettings {
   settings?: ModelSettings;
   prepareStep?: PrepareStep<ToolSet, unknown> | undefined;
@@ -96,7 +96,7 @@ export interface ModelStep {
   custom?: CustomPart;
 }
 
-/** What only a custom agent's step has: what people are asked, its progress, and whether the next step follows at once. */
+/** What only a custom agent's step has: its requests, its progress, and whether the next step follows at once. */
 interface CustomPart {
   requests: readonly UserInputRequest[];
   progress?: unknown;

@@ -20,7 +20,7 @@ interface PrepareInput {
 }
 
 /**
- * Calls `prepareStep`. Returns what the AI SDK shall use for the step, `messages` always, and the record of these. Throws a `TypeError` for
+ * Calls `prepareStep`. Returns the settings and messages of the step, and the record of the messages. Throws a `TypeError` for
  * a setting that a step can't have, and for messages that providers would reject or that could make a provider run a call again.
  */
 export async function prepare(
@@ -90,7 +90,7 @@ function sentRecord(chosen: readonly SentMessage[], messageCount: number): Prepa
   return isWhole && messages.length === 1 ? {} : { messages, messageCount };
 }
 
-/** The list with neighbours in the thread as one range. */
+/** The list in which messages that are consecutive in the thread form one range. */
 function joined(chosen: readonly SentMessage[]): SentPart[] {
   const parts: SentPart[] = [];
   for (const { part } of chosen) {

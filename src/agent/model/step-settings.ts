@@ -10,8 +10,8 @@ export type PreparedStep<TOOLS extends ToolSet = ToolSet> = Omit<
 >;
 
 /**
- * The AI SDK's `prepareStep`: called before each request to the model. `messages` are those that the step would send: those of the step
- * before it, and what the thread has got since; after an override, they carry forward, also to later turns and other processes.
+ * The AI SDK's `prepareStep`: called before each request to the model. `messages` are those that the step would send: those that the
+ * previous step sent, plus what was added to the thread since. Returned messages carry forward, also to later turns and other processes.
  * `threadMessages` is the whole thread. `steps` are those of the turn.
  */
 export type PrepareStep<
@@ -54,7 +54,7 @@ export const stepSettingNames = [
   'toolOrder',
 ] as const;
 
-/** The settings of a step that are recorded: what it has instead of the agent's own. */
+/** The settings of a step that are recorded: those that differ from the agent's. */
 export function settingsRecord(
   { model, instructions, ...prepared }: PreparedStep,
   ofRun: Pick<PreparedStep, 'activeTools' | 'toolChoice'>,

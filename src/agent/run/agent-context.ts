@@ -49,7 +49,7 @@ export interface AgentContext extends StepMaking {
   /** The agent's name, which its threads are kept under. */
   name: string | undefined;
   tools: ToolSet;
-  /** Commits input, and first cancels the agents that work on calls which it ends. */
+  /** Commits input, and first cancels the sub-agents of the calls that it ends. */
   commitCancelled: Commit;
   toolsContext: Readonly<Record<string, unknown>>;
   /** Prepares the tools: once, and again after a failure. */

@@ -143,7 +143,7 @@ export class RunOpening {
     acceptInput(proposal, input, { tools, now: this.#context.now(), whilePending });
   }
 
-  /** The time by which delegated calls must be due: an app that resumes the thread has all of them checked. */
+  /** Delegated calls that are due by this time are resumed: all of them if an app resumes the thread. */
   #resumeUntil({ messages, answers }: ParsedInput): number {
     const isResumed = messages.length + answers.length === 0;
     const isScheduled = this.#setting.options.onlyWhenDue === true;

@@ -73,8 +73,8 @@ async function askTool(
 }
 
 /**
- * The starts of the lost calls that may be restarted: their agent resumes them; or their tool is idempotent, attempts are left, and what
- * was approved is still what would run, or the rules still let it run without approval.
+ * The starts of the lost calls that may be restarted: delegated calls, which their sub-agents resume; and calls of idempotent tools with
+ * attempts left, if what was approved is still what would run, or the rules still let it run without approval.
  */
 export async function restartsOf(
   context: AgentContext,

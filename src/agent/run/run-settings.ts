@@ -9,8 +9,8 @@ import type { AgentContext } from './agent-context.ts';
 import { checkedTimeout } from './run-signal.ts';
 
 /**
- * The AI SDK's `StopCondition`, such as `isStepCount(5)` or `hasToolCall('finish')`. `steps` are those of the turn, which the log has: they
- * lack the fields of the AI SDK's steps that are not recorded, such as `performance`.
+ * The AI SDK's `StopCondition`, such as `isStepCount(5)` or `hasToolCall('finish')`. `steps` are those of the turn, from the log:
+ * they lack the fields of the AI SDK's steps that are not recorded, such as `performance`.
  */
 export type StopCondition = {
   /* A method, so that conditions written for the AI SDK's steps are accepted. */
@@ -22,7 +22,7 @@ export interface StepEndEvent extends FinishedStep {
   threadId: string;
 }
 
-/** The settings that a run can have instead of the agent's. They apply to this run only: one that resumes the thread has the agent's. */
+/** The settings that a run can have instead of the agent's. They apply to this run only; a later run that resumes the thread uses the agent's. */
 export interface RunSettings<RUNTIME_CONTEXT = Record<string, unknown>> extends Pick<
   ModelSettings,
   (typeof stepSettingNames)[number] | 'maxRetries' | 'headers'
@@ -30,8 +30,11 @@ export interface RunSettings<RUNTIME_CONTEXT = Record<string, unknown>> extends 
   /** Called before each request to the model: see `createAgent`. */
   prepareStep?: PrepareStep<ToolSet, RUNTIME_CONTEXT>;
   /**
-   * Ends the run before the next step if one of the conditions is met, with the status `max-steps`: `run([], thread)` continues, and no
-   * worker does. Checked when all calls of a step have ended.
+   * Ends the run before the next step if one of the conditions is met, with the status `max-steps`. `run([], thread)` continues the thread;
+   * workers don't. Checked when all calls of a step have ended.
+   *
+   * @example
+   * await agent.run('Plan my trip.', thread, { stopWhen: [isStepCount(5), hasToolCall('finish')] });
    */
   stopWhen?: StopCondition | readonly StopCondition[];
   /**
@@ -75,7 +78,9 @@ export function withRunSettings(
   const { onStepEnd = context.onStepEnd } = options;
   const settings = settingsOf(options);
   if (!context.keepsPartialText && (prepareStep || Object.keys(settings).length > 0)) {
-    throw new TypeError('A custom agent has no model, so its runs take no settings of a model.');
+    throw new TypeError(
+      'A custom agent has no model, so its runs take no model settings and no prepareStep.',
+    );
   }
   const limits = timeout === undefined ? context.limits : checkedTimeout(timeout, context.tools);
   return { ...context, limits, stopWhen, onStepEnd, ownSteps: { settings, prepareStep } };

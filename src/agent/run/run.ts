@@ -199,7 +199,7 @@ export class Run {
     const decisions = this.#decisions(state.messages.length);
     const { decided } = state.head;
     const events = await this.#steps.take({ decisions, state, signal: this.#signal.signal });
-    /* A step that used an approval which was taken back meanwhile is not recorded: it is repeated. */
+    /* A step that used an approval that has been taken back is not recorded, but repeated. */
     await this.#commit(({ head }) => (head.decided === decided ? events : []));
     if (!this.#lease.isStopping) this.#steps.recorded();
   }

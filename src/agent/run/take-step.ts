@@ -40,7 +40,7 @@ export class ModelSteps {
   #finishReason: string | undefined;
   #metadata: StepMetadata | undefined;
 
-  /** With a `receiver`, the model streams. `continues`: the run before this one took all the steps that it could. */
+  /** With a `receiver`, the model streams. `continues`: the previous run ended with `max-steps`. */
   constructor(
     context: AgentContext,
     { receiver, continues }: { receiver: DeltaReceiver | undefined; continues: boolean },
@@ -54,7 +54,7 @@ export class ModelSteps {
   async mayTake(state: Readonly<ThreadState>, signal: AbortSignal): Promise<boolean> {
     const { maxSteps, stopWhen } = this.#context;
     if (this.#count >= maxSteps) return false;
-    /* A run that continues where a run has stopped takes one step first. */
+    /* A run that continues after `max-steps` takes at least one step. */
     if (stopWhen === undefined || (this.#continues && this.#count === 0)) return true;
     const { turnSteps } = await import('../../thread/turn-steps.ts');
     const steps = turnSteps(state);

@@ -43,7 +43,7 @@ export function recoveryOf(
   return new Map(Object.entries(toolRecovery)).get(toolName) ?? {};
 }
 
-/** Whether a call may be restarted automatically. A delegated call is resumed: its agent's own thread says what has happened. */
+/** Whether a call may be restarted automatically. A delegated call is resumed: the child thread says what has happened. */
 export function mayStartAgain(
   { toolRecovery, tools }: { toolRecovery: ToolRecoveries; tools: ToolSet },
   call: ToolCallRecord,

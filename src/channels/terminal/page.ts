@@ -47,7 +47,7 @@ export class Page {
     this.add(this.paint.faint(position));
   }
 
-  /** Adds who asks; nothing if it is the thread's own agent and the app named no one. */
+  /** Adds who asks; nothing for a request of the thread's own agent without a `requestedBy`. */
   asker(request: Parameters<typeof askerLines>[0]): void {
     for (const text of askerLines(request)) {
       const lines = wrap(text, this.columns - 2);

@@ -53,8 +53,8 @@ function refuseKnown(
 }
 
 /**
- * A tool asks one question at a time, and no longer needs the answer to an earlier one. An agent that works on the call may ask for
- * several things, about calls of its own.
+ * A tool asks one question at a time, and no longer needs the answer to an earlier one. A sub-agent may have several requests,
+ * about its own calls.
  */
 function openDuringCall(
   draft: HeadDraft,

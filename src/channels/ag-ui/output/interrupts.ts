@@ -27,7 +27,7 @@ export function toInterrupt(content: UserInputRequestContent): Interrupt {
   };
 }
 
-/* The client has no call of a sub-agent: it would show another one of the same id, or that of the sub-agent itself, as what runs. */
+/* The client does not have a sub-agent's call: by its id, it would show another call as the one to approve. */
 function shownCall({ toolCall, path }: UserInputRequest): UserInputRequest['toolCall'] {
   return path === undefined ? toolCall : undefined;
 }

@@ -4,14 +4,14 @@ import type { UserInputRequest } from '../../../content/user-input.ts';
 import type { ThreadEventOf } from '../../../thread/thread-event.ts';
 
 /**
- * The chunks for a request that is not about a call of this thread, or that was made during one, by its tool or by the agent that works on
- * it: a data part with the request's id, replaced when the request is answered or closed. The part of the call does not change.
+ * The chunks for a request that is not about a call of this thread, or that was made during one, by its tool or its
+ * sub-agent: a data part with the request's id, replaced when the request is answered or closed. The part of the call does not change.
  */
 export class RequestChunks {
   readonly #request: UserInputRequest;
   #isOpen = true;
 
-  /** `call` is the call that the request was made during, if any. The request of an agent has a call of that agent, which people are shown. */
+  /** `call` is the call that the request was made during, if any. A sub-agent's request has the sub-agent's own call, which people are shown. */
   constructor(request: UserInputRequest, call: ToolCall | undefined) {
     const isOfTool = call !== undefined && request.path === undefined;
     this.#request = isOfTool ? { ...request, toolCall: plainCall(call) } : request;
