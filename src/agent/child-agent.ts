@@ -1,8 +1,11 @@
 import type { AskedAnswer, UserInputResponseContent } from '../content/user-input.ts';
+import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ParentCall } from '../thread/thread-event.ts';
+import type { ThreadState } from '../thread/thread-state.ts';
 import type { AgentResponse } from './agent-response.ts';
 import type { Agent } from './agent.ts';
+import type { ParsedInput } from './input/parse-input.ts';
 import type { AnswerOptions, RunInput } from './input/run-input.ts';
 import type { RunOptions } from './run/run-options.ts';
 
@@ -19,19 +22,33 @@ export interface ChildThread {
 /** The key of the method with which an agent opens a child thread. A registered symbol, so that it works across two copies of the package. */
 export const openChild: unique symbol = Symbol.for('holdpoint.open-child');
 
+/** Throws `not-allowed` for messages and answers in a child thread that do not come through its delegated call. */
+export function refuseChildInput(
+  { threadId, head }: Readonly<ThreadState>,
+  { messages, answers }: ParsedInput,
+): void {
+  if (head.parent === undefined || messages.length + answers.length === 0) return;
+  const { threadId: parentId, toolCallId } = head.parent;
+  throw new HoldpointError(
+    'not-allowed',
+    `Thread ${threadId} is a child thread: its input comes through call ${toolCallId} of thread ${parentId}. ` +
+      'Answer its requests there. agent.thread(id) opens it for reading, and agent.run([], thread) resumes it.',
+  );
+}
+
 /** An agent that can be a sub-agent. */
-export interface ParentableAgent {
+export interface SubAgent {
   [openChild](threadId: string, parent: ParentCall): Promise<ChildThread>;
 }
 
 /** The agent, if it was made by this package. Throws a `TypeError` for any other. */
-export function childAgentOf(agent: Agent<never>): ParentableAgent & Agent<never> {
-  if (!isParentable(agent)) {
+export function subAgentOf(agent: Agent<never>): SubAgent & Agent<never> {
+  if (!isSubAgent(agent)) {
     throw new TypeError('agentTool needs an agent made with createAgent or createCustomAgent.');
   }
   return agent;
 }
 
-function isParentable(agent: Agent<never>): agent is ParentableAgent & Agent<never> {
+function isSubAgent(agent: Agent<never>): agent is SubAgent & Agent<never> {
   return openChild in agent;
 }

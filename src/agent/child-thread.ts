@@ -6,7 +6,7 @@ import type { ChildThread } from './child-agent.ts';
 import { acceptInput } from './input/accept-input.ts';
 import { withAllowedAnswers } from './input/check-answers.ts';
 import { parseInput } from './input/parse-input.ts';
-import { recordAnswers } from './record-answers.ts';
+import { recordAnswers } from './thread-changes.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { runThread } from './run-thread.ts';
 import type { ThreadHandles } from './thread-handles.ts';

@@ -15,7 +15,7 @@ import {
   recordedReply,
 } from './agent-response.ts';
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
-import { refuseChildInput } from './refuse-child.ts';
+import { refuseChildInput } from './child-agent.ts';
 import { withAllowedAnswers } from './input/check-answers.ts';
 import { type ParsedInput, parseInput } from './input/parse-input.ts';
 import type { RunInput } from './input/run-input.ts';

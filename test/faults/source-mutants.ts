@@ -224,7 +224,7 @@ const subAgentMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'messages and answers reach an agent through its call alone',
-    file: 'agent/refuse-child.ts',
+    file: 'agent/child-agent.ts',
     from: 'if (head.parent === undefined || messages',
     to: 'if (head.created || messages',
     suite: ['agent/sub-agents', 'nobody can answer'],

@@ -1,9 +1,24 @@
+import type { Proposal } from '../thread/proposal.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import { cancelEvents } from './calls/close-requests.ts';
 import type { Decide } from './calls/delegation.ts';
+import { acceptInput } from './input/accept-input.ts';
+import type { ParsedInput } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { refuseRunning } from './thread-handles.ts';
+
+/** Records answers that `mayAnswer` has allowed, and runs nothing. */
+export async function recordAnswers(
+  context: AgentContext,
+  log: ThreadLog,
+  input: ParsedInput,
+): Promise<void> {
+  const tools = await context.definedTools();
+  const accept = (proposal: Proposal): void =>
+    acceptInput(proposal, input, { tools, now: context.now(), whilePending: 'refuse' });
+  await context.commitCancelled(log, accept);
+}
 
 /** Cancels the sub-agents of a thread, and then its open requests, deferred calls and unused approvals. */
 export async function cancelOpen(
