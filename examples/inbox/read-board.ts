@@ -64,7 +64,7 @@ function partOf(thread: AgentThread): ThreadPart {
   };
 }
 
-/** The requests of a thread. The event of a request does not contain the call; `thread.calls` has it. That of a sub-agent contains its own. */
+/** The requests of a thread. The event of a request does not contain the call; `thread.calls` has it. A sub-agent's request contains the call. */
 function entriesOf(thread: AgentThread, title: string): BoardEntry[] {
   const entries = new Map<string, BoardEntry>();
   let steppedAt = 0;

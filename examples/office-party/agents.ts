@@ -7,13 +7,13 @@ import { buyerModel, hostModel, organizerModel } from './models.ts';
 
 interface OfficeOptions {
   store: ThreadStore;
-  /** Where the tools write what they did, a line for each. */
+  /** The file to which the tools append a line of JSON for each call. */
   donePath: string;
   /** Used by all three agents. Without it, each has a small demo model. */
   model?: LanguageModel | undefined;
 }
 
-/** An organizer that has two other agents work for it. What those do needs a person's approval. */
+/** An organizer with two sub-agents, whose calls need a person's approval. */
 export function officeAgents({ store, donePath, model }: OfficeOptions) {
   const record = async (line: object, { idempotencyKey }: ToolRunOptions): Promise<void> =>
     appendFile(donePath, `${JSON.stringify({ ...line, idempotencyKey })}\n`);

@@ -15,7 +15,7 @@ const organizer = officeAgents({
   model: HOLDPOINT_MODEL || (AI_GATEWAY_API_KEY ? 'openai/gpt-5-mini' : undefined),
 });
 
-/* One conversation: what was asked when the program ended is asked again when it is started again. */
+/* One conversation: open requests are asked again when the program restarts. */
 const thread = await organizer.thread('party');
 const wish = process.argv.slice(2).join(' ') || 'a summer party on Friday';
 let response = await organizer.run(thread.status === 'idle' ? wish : [], thread);
@@ -28,5 +28,5 @@ while (response.userInputRequests.length > 0) {
 console.log(
   response.status === 'completed'
     ? `\n${inertText(response.text)}`
-    : `\nStill open, and kept in ${folder}. Start again to answer.`,
+    : `\nThe requests are kept in ${folder}. Start the program again to answer them.`,
 );

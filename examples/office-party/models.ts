@@ -5,14 +5,14 @@ import {
   type Prompt,
 } from '../demo-language-model.ts';
 
-/** The organizer's model: it has both agents work at the same time, then reports what they said. */
+/** The organizer's model: it calls both sub-agents in one step, then reports their replies. */
 export function organizerModel(): DemoModel {
   return demoLanguageModel((prompt) => {
     const [ordered, invited] = resultsIn(prompt);
     if (ordered !== undefined) return { text: `${ordered} ${invited}` };
     const wish = lastWish(prompt);
     return {
-      text: 'I have the buyer order, and the host write the invitation.',
+      text: 'I ask the buyer to order, and the host to write the invitation.',
       calls: [
         { toolName: 'order', input: { prompt: `Order what we need for: ${wish}` } },
         { toolName: 'invite', input: { prompt: `Invite everybody to: ${wish}` } },

@@ -12,7 +12,7 @@ const agent = publisher({ store, path: join(folder, 'announcements.txt') });
 const thread = await agent.thread('announcement');
 const message = process.argv.slice(2).join(' ') || 'We ship on Friday';
 
-/* What was asked before the program ended is asked again; the message is sent when nothing is open. */
+/* Open requests are asked again; the message is sent when none is open. */
 const isOpen = thread.activeRequests.length > 0 || thread.resumeAt !== undefined;
 let response = await agent.run(isOpen ? [] : message, thread);
 while (response.userInputRequests.length > 0) {
@@ -23,5 +23,5 @@ while (response.userInputRequests.length > 0) {
 console.log(
   response.status === 'completed'
     ? inertText(response.text)
-    : 'It waits for you: start the program again.',
+    : 'The requests are kept. Start the program again to answer them.',
 );

@@ -11,7 +11,7 @@ const progressSchema = z.discriminatedUnion('stage', [
   z.object({ stage: z.literal('publish') }),
 ]);
 
-/** A custom agent that drafts an announcement, asks in which tone, asks whether it may be published, and appends it to a file. */
+/** A custom agent that asks for a tone, drafts an announcement, asks for approval to publish it, and appends it to a file. */
 export function publisher({ store, path }: { store: ThreadStore; path: string }) {
   return createCustomAgent({
     name: 'publisher',

@@ -8,13 +8,13 @@ export interface SentMessage {
   part: SentPart;
 }
 
-/** The part of a thread that says what was sent. */
+/** The part of a thread that is needed to derive what was sent. */
 interface Log {
   readonly events: readonly ThreadEvent[];
   readonly messages: readonly ModelMessage[];
 }
 
-/** The messages that the next step sends by default: those of the step before it, if they were prepared, and what came since. */
+/** The messages that the next step sends by default: those that the previous step sent, and what was added to the thread since. */
 export function nextMessages(log: Log): SentMessage[] {
   const last = log.events.findLast((event) => event.type === 'step-finished');
   const kept = last && preparedMessages(log, last);

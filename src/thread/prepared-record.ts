@@ -1,8 +1,8 @@
 import type { Instructions, ModelMessage, ToolChoice, ToolSet } from 'ai';
 
 /**
- * What a step's request to the model had instead of the agent's own settings and the thread's messages, because `prepareStep` or an
- * option of the run said so.
+ * How a step's request to the model differed from the thread's messages and the agent's settings: what `prepareStep` returned, or the run's
+ * options.
  */
 export interface PreparedRecord {
   messages?: readonly SentPart[];

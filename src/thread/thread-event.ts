@@ -117,9 +117,9 @@ export const threadEventSchema = z.discriminatedUnion('type', [
   }),
   /**
    * A person is asked something: about the call at `place`, which waits for the answer; during the call at `beside`, by its tool or its
-   * sub-agent; by the `step` of a custom agent, whose next step waits for the answer; or about something that is none of these. `request` does not repeat the call. `replyTo` is the address at which the tool receives
-   * the answer, and is never shown to people. `traceparent` is the span of the request, if it was traced; spans that follow, even days
-   * later, link to it.
+   * sub-agent; by the `step` of a custom agent, whose next step waits for the answer; or, without these, by the app. `request` repeats a
+   * call only if it is a sub-agent's. `replyTo` is the address at which the tool or sub-agent receives the answer, and is never shown to
+   * people. `traceparent` is the span of the request, if it was traced; spans that follow, even days later, link to it.
    */
   z.strictObject({
     type: z.literal('request-opened'),

@@ -18,11 +18,11 @@ export interface OpenRequest {
   request: UserInputRequest;
   /** The call that it is about. */
   place?: CallPlace | undefined;
-  /** The call whose tool asks while it runs. */
+  /** The call during which its tool or sub-agent asks. */
   beside?: CallPlace | undefined;
   /** The step of a custom agent that asks. */
   step?: number | undefined;
-  /** The address at which that tool receives the answer. */
+  /** The address at which the tool or sub-agent receives the answer. */
   replyTo?: unknown;
 }
 
@@ -35,7 +35,7 @@ export interface EndedRequest extends OpenRequest {
   cause?: 'expired' | 'cancelled' | 'invalidated';
 }
 
-/** An answer that a tool, or an agent, asked for during its call, and may not have received. */
+/** An answer that the tool or sub-agent of a call may not have received yet. */
 export interface UnsentAnswer {
   request: UserInputRequest;
   response: UserInputResponseContent;
@@ -63,13 +63,13 @@ export interface ThreadHead {
   created: boolean;
   /** The name of the agent that the thread belongs to. */
   agent: string | undefined;
-  /** The call that the agent works on in this thread. */
+  /** The delegated call, in a child thread. */
   parent: ParentCall | undefined;
   /** The principal of the latest message. */
   requestedBy: unknown;
   /** How many steps have finished. */
   steps: number;
-  /** What a custom agent's latest step returned to be kept. */
+  /** The progress that a custom agent's latest step returned. */
   progress: unknown;
   /** The requests of a custom agent's latest step that are no longer open, in the order in which they ended. */
   decided: readonly EndedRequest[];
@@ -193,7 +193,7 @@ export function dueCalls({ calls }: ThreadHead, limit = Infinity): ToolCallRecor
   return own.slice(0, freeSlots({ calls }, limit));
 }
 
-/** How many more calls may start, if so many may run at once. */
+/** How many more calls may start if `limit` may run at once. */
 export function freeSlots({ calls }: Pick<ThreadHead, 'calls'>, limit: number): number {
   return Math.max(0, limit - calls.filter(isUnfinished).length);
 }
@@ -203,7 +203,7 @@ export function isUnstarted({ status }: Pick<ToolCallRecord, 'status'>): boolean
   return status === 'approved' || status === 'proposed';
 }
 
-/** Whether a call that an agent works on is to be resumed by `now`. */
+/** Whether a delegated call is due to be resumed at `now`. */
 export function isResumable({ status, resumeAt = Infinity }: ToolCallRecord, now: number): boolean {
   return status === 'deferred' && resumeAt <= now;
 }

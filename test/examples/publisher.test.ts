@@ -22,7 +22,7 @@ describe.skipIf(!hasTmux)('the publisher in a real terminal (skipped without tmu
       await tmux.shows('Publish "Great news: We ship on Friday!"?');
       await tmux.shows('Reject with a reason');
       await tmux.press('C-c');
-      await tmux.shows('It waits for you');
+      await tmux.shows('The requests are kept. Start the program again');
       expect(existsSync(path)).toBe(false);
 
       await start();

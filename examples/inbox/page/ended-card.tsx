@@ -53,7 +53,7 @@ function Verdict({ entry: { request, status, answer, outcome } }: { entry: Board
       <p className="verdict said-yes">
         Approved by {name}, {when}
       </p>
-      {/* The outcome of a sub-agent's call is in its own thread. */}
+      {/* The outcome of a sub-agent's call is in the child thread. */}
       {request.type === 'approval-request' && request.toolCall && !request.path && (
         <Outcome outcome={outcome} />
       )}
@@ -98,7 +98,7 @@ function Outcome({ outcome }: { outcome: ToolCallOutcome | undefined }) {
         </p>
       );
     case 'forwarded':
-      return <p className="outcome">The approval was passed on</p>;
+      return <p className="outcome">The approval was sent to the sub-agent</p>;
   }
 }
 

@@ -30,7 +30,7 @@ const stepSchema = z.strictObject({
     .optional(),
 });
 
-/* By hand, as the schema of a record skips the key `__proto__`: that request would not be asked. */
+/* By hand, because the schema of a record skips the key `__proto__`: that request would be lost. */
 function refuseRequests(requests: unknown, context: z.RefinementCtx): void {
   const refuse = (message: string): void => context.addIssue({ code: 'custom', message });
   if (!isPlainObject(requests)) return refuse('must be a plain object');
@@ -87,7 +87,7 @@ export async function parsedProgress(
   return result.success ? { value: result.value } : { value, error: result.error };
 }
 
-/* A property that is undefined is absent, as in JSON. Whatever is not plain data is left for the check. */
+/* A property that is undefined is absent, as in JSON. Anything that is not plain data is left for the check. */
 function copyOf(value: unknown, depth = 0): unknown {
   if (depth > 64) return value;
   if (Array.isArray(value)) return value.map((item) => copyOf(item, depth + 1));

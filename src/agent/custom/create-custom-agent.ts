@@ -8,7 +8,7 @@ import { makeAgent } from '../make-agent.ts';
 import type { CustomStep, CustomStepInput } from './custom-step.ts';
 import { customSteps, expiredApprovals } from './custom-steps.ts';
 
-/** The options of `createCustomAgent`: those of `createAgent` that are not about a model, and the function that takes a step. */
+/** The options of `createCustomAgent`: the function that takes a step, and those of `createAgent` that don't concern a model. */
 export interface CustomAgentOptions<
   PROGRESS = unknown,
   TOOLS extends ToolSet = ToolSet,
@@ -36,10 +36,10 @@ const customSettings = {
  * Creates a custom agent: one whose steps are a function of the app instead of a model. It has the same threads, runs, tools, requests
  * and answers as every agent, and works with the same stores, workers and channels.
  *
- * The function is called for each step. It can ask people, call tools, and save its progress; what it returns is appended to the thread
- * at once. The next step is taken when all requests of the step are decided and all its calls have ended, in any process.
+ * The function is called for each step. It can ask people, call tools, and save its progress; what it returns is recorded in one append.
+ * The next step is taken when all requests of the step are decided and all its calls have ended, in any process.
  *
- * Throws a `TypeError` as `createAgent` does. A run rejects with a `TypeError` if the function returns something that can't be recorded.
+ * Throws a `TypeError` as `createAgent` does, and for a tool that runs at a provider. A run rejects with a `TypeError` if the function returns something that can't be recorded.
  *
  * @example
  * const publisher = createCustomAgent({
@@ -63,7 +63,7 @@ export function createCustomAgent<
 >(
   options: CustomAgentOptions<PROGRESS, TOOLS, RUNTIME_CONTEXT>,
 ): Agent<RUNTIME_CONTEXT, ToolCall<TOOLS>>;
-/* The types of progress and calls assume that what the log holds fits them: `progressSchema` and the tools' schemas check it. */
+/* The types assume that progress and calls in the log fit them: `progressSchema` and the tools' schemas check that. */
 export function createCustomAgent(
   options: CustomAgentOptions<unknown, ToolSet, unknown>,
 ): Agent<unknown> {
@@ -92,6 +92,6 @@ function refuseProviderTools(tools: ToolSet): void {
   const found = Object.entries(tools).find(([, tool]) => runsAtProvider(tool));
   if (found === undefined) return;
   throw new TypeError(
-    `Tool '${found[0]}' runs at a model's provider, and a custom agent has none: call the model in a step or in a tool instead.`,
+    `Tool '${found[0]}' runs at a model's provider, and a custom agent has no model. Call the model in a step or in a tool instead.`,
   );
 }

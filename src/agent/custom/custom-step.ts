@@ -15,7 +15,7 @@ export interface CustomStepInput<
   stepNumber: number;
   /** The whole history of the thread. */
   messages: readonly ModelMessage[];
-  /** The latest of `messages`: those from the app that no step has followed. Empty when the step follows an answer or a result. */
+  /** The app's messages since the previous step, which `messages` has too. Empty when the step follows an answer or a result. */
   input: readonly ModelMessage[];
   /** What the previous step returned as its `progress`; `undefined` if it returned none. */
   progress: PROGRESS | undefined;
@@ -23,11 +23,11 @@ export interface CustomStepInput<
   decisions: ReadonlyMap<string, RequestDecision>;
   /** The calls of the previous step, in order, each with its outcome. */
   toolCalls: readonly ToolCallRecord<CALL>[];
-  /** The option of `agent.run`. A worker's runs have none. */
+  /** The `runtimeContext` of `agent.run`; `undefined` in a worker. */
   runtimeContext: RUNTIME_CONTEXT;
   /** Aborts when the run ends early. */
   abortSignal: AbortSignal;
-  /** Writes a piece of the reply, which a streamed run passes on at once. Provisional: the `text` that the step returns, if any, is what is recorded. */
+  /** Streams a piece of the reply in `agent.stream`. Provisional: if the step returns a `text`, that is recorded instead. */
   write: (text: string) => void;
 }
 
@@ -37,17 +37,17 @@ export interface CustomStep<PROGRESS = unknown, CALL extends ToolCall = ToolCall
   text?: string;
   /** Calls of the agent's tools. They need approval as `toolApproval` says, and start at most once; then the next step is taken. */
   toolCalls?: readonly NewToolCall<CALL>[];
-  /** What people are asked, by keys of the app's choice. When all of it has an answer, or was closed, the next step is taken. */
+  /** The requests to make, by keys of the app's choice. The next step is taken when all of them are answered or closed. */
   requests?: Readonly<Record<string, CustomRequest | undefined>>;
-  /** Any JSON: the next step gets it. It is kept until then, and through restarts. */
+  /** Any JSON, saved in the thread for the next step. */
   progress?: PROGRESS;
-  /** Whether the next step is taken at once. Without it, and without calls and requests, the turn is complete. */
+  /** Whether the next step is taken at once. Default `false`: without calls and requests, the turn is complete. */
   continues?: boolean;
   /** The tokens that the step's own model requests used. */
   usage?: Partial<LanguageModelUsage>;
 }
 
-/** A call that a custom agent makes. The second part is for inference: it keeps the name a literal. */
+/** A call that a custom agent makes. The second part keeps the inferred `toolName` a literal. */
 export type NewToolCall<CALL extends ToolCall = ToolCall> = NewCallOf<CALL> & {
   toolName: CALL['toolName'];
 };

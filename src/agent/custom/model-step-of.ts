@@ -7,7 +7,7 @@ import { makeQuestion } from '../calls/question-call.ts';
 import type { ModelStep, ProposedCall } from '../model/model-step.ts';
 import type { CustomRequest, CustomStep, NewToolCall } from './custom-step.ts';
 
-/** What the function returned, in the form in which the run records every step. */
+/** What the function returned, as a step that the run can record. */
 export async function modelStepOf(
   returned: CustomStep,
   tools: ToolSet,
@@ -17,7 +17,7 @@ export async function modelStepOf(
   return modelStep(returned, { calls, requests: await requestsOf(returned, making) });
 }
 
-/** The calls, with inputs that their tools' schemas have accepted. The next step gets the error of any other. */
+/** The calls, with inputs that their tools' schemas have accepted. A call with another input fails, and the next step gets the error. */
 async function callsOf(
   { toolCalls = [] }: CustomStep,
   tools: ToolSet,

@@ -56,7 +56,7 @@ async function savedProgress(
   if (error === undefined) return value;
   throw new TypeError(
     `The progress saved in thread ${threadId} does not match progressSchema: ${errorText(error)} ` +
-      'Make the schema accept the form that an older version of the app saved.',
+      'Make the schema accept what an older version of the app saved.',
     { cause: error },
   );
 }
