@@ -98,7 +98,7 @@ function Outcome({ outcome }: { outcome: ToolCallOutcome | undefined }) {
         </p>
       );
     case 'forwarded':
-      return <p className="outcome">The approval was sent to the sub-agent</p>;
+      return <p className="outcome">The approval was sent to the provider</p>;
   }
 }
 
