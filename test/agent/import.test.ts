@@ -397,10 +397,9 @@ test('the fault of a UI message names its part', async () => {
   ];
   for (const [place, message] of cases) {
     const messages = [{ id: 'u', role: 'user', parts: [text] }, message];
+    const agent = memoryWorld([]).agent();
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JavaScript may pass anything.
-    const work = memoryWorld([])
-      .agent()
-      .thread('t', { messages: messages as UIMessage[] });
+    const work = agent.thread('t', { messages: messages as UIMessage[] });
     expect(await messageOf(work)).toContain(place);
   }
 });

@@ -25,7 +25,6 @@ const history = [
   },
 ];
 const next = { id: 'u2', role: 'user', parts: [{ type: 'text', text: 'Thanks' }] };
-const [historyOfUser] = history;
 const lostUser = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Lost' }] };
 const body = { id: 't', messages: [...history, next] };
 const authorize = () => ({ principal: 'ann' });
@@ -88,11 +87,11 @@ test('an approval that the old system asked for runs nothing: the call is propos
 });
 
 test('messages of the user alone are no history: a first message that was lost is sent with the next', async () => {
-  for (const history of ['refuse', 'import'] as const) {
+  for (const option of ['refuse', 'import'] as const) {
     const world = memoryWorld([{ text: 'Hi.' }]);
     const agent = world.agent();
-    const handler = createUiHandler({ agent, authorize, history });
-    const sent = { id: 't', messages: [history === 'refuse' ? historyOfUser : lostUser, next] };
+    const handler = createUiHandler({ agent, authorize, history: option });
+    const sent = { id: 't', messages: [lostUser, next] };
     const response = await handler(post(sent));
     const text = await response.text();
     expect([response.status, /data-(refused-answers|stale)/.test(text)]).toEqual([200, false]);
