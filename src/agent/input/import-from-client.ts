@@ -1,7 +1,6 @@
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { importedMessages } from '../../thread/app-messages.ts';
-import type { Agent } from '../agent.ts';
 import type { ImportedHistory } from './imported-history.ts';
 import type { AnswerOptions } from './run-input.ts';
 
@@ -22,6 +21,11 @@ interface SentHistory {
   sent: readonly SentPlace[];
 }
 
+/** What imports: an agent. */
+interface Importer {
+  thread: (threadId: string, history?: ImportedHistory) => Promise<AgentThread>;
+}
+
 /** Throws a `TypeError` for an invalid option. */
 export function checkedHistory(history: HistoryOption = 'refuse'): HistoryOption {
   if (history === 'refuse' || history === 'import') return history;
@@ -33,7 +37,7 @@ export function checkedHistory(history: HistoryOption = 'refuse'): HistoryOption
  * thread. Throws `invalid-input` with the position in what the client sent.
  */
 export async function importFromClient(
-  agent: Pick<Agent, 'thread'>,
+  agent: Importer,
   { threadId, messages, sent }: SentHistory,
   by: AnswerOptions,
 ): Promise<AgentThread> {
