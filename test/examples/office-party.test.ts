@@ -46,7 +46,7 @@ describe.skipIf(!hasTmux)('the office party in a real terminal (skipped without 
     /* The one answer was sent, and what was left is asked again. */
     await tmux.shows(/Left open[^]*Reject with a reason/);
     await tmux.press('C-c');
-    await tmux.shows('Start again to answer.\n$');
+    await tmux.shows('Start the program again to answer them.\n$');
     expect(await done()).toMatchObject([isBuyer ? { paid: {} } : { sent: {} }]);
 
     await start(tmux);
