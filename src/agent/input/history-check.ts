@@ -11,7 +11,7 @@ import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { importedMessageSchemas } from '../model/imported-messages.ts';
 import { fileFault, hasContent } from './parse-input.ts';
 
-/** A message of a history, unvalidated, and where it is. */
+/** An unvalidated message of a history, and its position. */
 export interface AtPosition {
   position: string;
   message: unknown;
@@ -37,11 +37,11 @@ const closedText =
   'The call was open when the conversation was imported; it is not known whether it ran.';
 const deniedText = 'The call was not approved when the conversation was imported, and did not run.';
 
-/** Checks the messages of a history in order: each call must have one result, so that no provider refuses it and nothing in it is open. */
+/** Checks the messages of a history in order: each call must have one result, so that no provider rejects the history and no call in it is open. */
 export class HistoryCheck {
   readonly #options: { closes: boolean; allowSystemInMessages: boolean | undefined };
   readonly #messages: ModelMessage[] = [];
-  /** By the id in the history; a repeated id is another one in the thread. */
+  /** By the id in the history; a repeated id is replaced in the thread. */
   readonly #open = new Map<string, OpenCall>();
   readonly #callIds = new Set<string>();
   /** By approval id. An entry is removed by its answer. */
@@ -147,7 +147,7 @@ export class HistoryCheck {
     return isRepeated ? { ...part, toolCallId: newId, providerOptions: undefined } : part;
   }
 
-  /* Providers reject repeated ids. Made of the old one, so that the same history is the same thread. */
+  /* Providers reject repeated ids. The new one derives from the old one, so that the same history is the same thread. */
   #unusedId(toolCallId: string): string {
     let count = 2;
     while (this.#callIds.has(`${toolCallId}_${count}`)) count += 1;
@@ -217,7 +217,7 @@ function partPlace({ issues }: z.ZodError): string {
   return path === undefined ? '' : `.content[${String(path[1])}]`;
 }
 
-/** The error for what can't be imported. */
+/** The error for a message that can't be imported. */
 export function invalidAt(position: string, fault: string, cause?: unknown): HoldpointError {
   return new HoldpointError(
     'invalid-input',

@@ -7,21 +7,21 @@ import type { AnswerOptions } from './run-input.ts';
 /** What happens to a history that a client sends for a thread without events. */
 export type HistoryOption = 'refuse' | 'import';
 
-/** Where a message was in what the client sent. */
+/** The position of a message in the client's input. */
 export interface SentPlace {
   position: string;
-  /** Where each part of the message was, below `position`. Absent: at the same index of its content. */
+  /** The positions of the message's parts, below `position`. Absent: the parts have the same indices as in its content. */
   places?: readonly string[];
 }
 
-/** A history that a client sent, and where each message of it was. */
+/** A history that a client sent, and the positions of its messages. */
 interface SentHistory {
   threadId: string;
   messages: ImportedHistory['messages'];
   sent: readonly SentPlace[];
 }
 
-/** What imports: an agent. */
+/** The part of an agent that imports. */
 interface Importer {
   thread: (threadId: string, history?: ImportedHistory) => Promise<AgentThread>;
 }
@@ -33,8 +33,8 @@ export function checkedHistory(history: HistoryOption = 'refuse'): HistoryOption
 }
 
 /**
- * Imports what a client sent for a thread without events, and closes open calls. If another request created the thread first, opens that
- * thread. Throws `invalid-input` with the position in what the client sent.
+ * Imports the history that a client sent for a thread without events, and closes open calls. If another request created the thread first,
+ * opens that thread. Rejects with `invalid-input` and the position in the client's input.
  */
 export async function importFromClient(
   agent: Importer,
@@ -66,8 +66,8 @@ function sentPlace(sent: SentPlace | undefined, part: string | undefined): strin
 }
 
 /**
- * Whether a thread has an imported conversation, no step after it and no open request. An answer that it gets is to a request of the other
- * system.
+ * Whether a thread has an imported conversation, no step after it and no open request. Answers sent to such a thread are for requests of
+ * the system that the conversation came from.
  */
 export function isOnlyImported({ events, activeRequests }: AgentThread): boolean {
   return (

@@ -10,7 +10,7 @@ import { type AtPosition, HistoryCheck, invalidAt, type MessagePart } from './hi
 import { parseAnswerer } from './parse-input.ts';
 import type { AnswerOptions } from './run-input.ts';
 
-/** A conversation from elsewhere with which a new thread begins. */
+/** A conversation from elsewhere that a new thread begins with. */
 export interface ImportedHistory extends AnswerOptions {
   /** The AI SDK's model messages or its UI messages, oldest first. */
   messages: readonly ModelMessage[] | readonly UIMessage[];
@@ -108,7 +108,7 @@ async function converted(message: unknown, position: string): Promise<ModelMessa
   }
 }
 
-/* Which part of a UI message a part was made of. */
+/* The position of the part of a UI message from which a part was made. */
 function uiPlace(message: unknown, part: MessagePart): string {
   const parts: unknown = isObject(message) && 'parts' in message ? message.parts : [];
   const index = Array.isArray(parts)

@@ -42,7 +42,7 @@ export async function openWithHistory<RUNTIME_CONTEXT>(
 type Sent = SentPlace & { message: ModelMessage };
 type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number];
 
-/* What a client shows and no model receives here. Its instructions don't count; the agent has its own. */
+/* A client shows these to people; the model does not receive them. The instructions are the agent's. */
 const shownOnly = new Set(['system', 'developer', 'reasoning', 'activity']);
 
 function modelMessages(earlier: readonly ClientMessage[], threadId: string): Sent[] {
@@ -70,7 +70,7 @@ function userMessage(
 ): ModelMessage {
   const content = userContent(sent);
   const isWhole = content !== undefined && (!Array.isArray(sent) || sent.length === content.length);
-  if (!isWhole) throw invalidAt(position, 'its content is not valid in AG-UI');
+  if (!isWhole) throw invalidAt(position, 'its content is not valid AG-UI');
   const message: ModelMessage = { role: 'user', content };
   return isId(id, threadId) ? withMessageId(message, id) : message;
 }

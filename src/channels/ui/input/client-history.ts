@@ -22,11 +22,11 @@ import type { ConvertDataPart } from './user-message.ts';
 
 type UIPart = UIMessage['parts'][number];
 
-/** The thread of a request, and the request without what has become history. */
+/** The thread of a request, and the request without the messages that were imported. */
 interface WithHistory {
   thread: AgentThread;
   request: ChatRequest;
-  /** Messages of the user above the newest one, which were never recorded: no reply is among them. */
+  /** Earlier user messages that were never recorded and have no reply. */
   unrecorded: readonly unknown[];
 }
 
@@ -63,7 +63,7 @@ export async function withHistory<RUNTIME_CONTEXT>(
   return { thread: imported, request: withoutAnswers(request), unrecorded: [] };
 }
 
-/* Answers in the history are answers to requests of another system. */
+/* Answers in the history are for requests of another system. */
 function withoutAnswers(request: ChatRequest): ChatRequest {
   const isAssistant = headOf(request.message)?.role === 'assistant';
   return {
@@ -102,7 +102,7 @@ async function acceptedMessage(
   return { position, places, message: { id: isGenerated ? '' : id, role, parts } };
 }
 
-/* As in a new message; only a text is kept. */
+/* As in a new message: only a text is kept. */
 function withData(part: UIPart, convertDataPart: ConvertDataPart | undefined): UIPart {
   if (!isDataUIPart(part)) return part;
   const converted = convertDataPart?.(part);
