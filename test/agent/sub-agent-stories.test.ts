@@ -180,6 +180,37 @@ test('an inner call whose outcome is unknown is settled in its own thread, and n
   expect(starts).toBe(1);
 });
 
+test('an inner call that is settled with retry starts again, and nobody is asked', async () => {
+  const office = new AgentOffice();
+  let starts = 0;
+  const flaky = tool({
+    inputSchema: z.object({}),
+    execute: async () => {
+      starts += 1;
+      return starts > 1 ? 'done' : new Promise(() => {});
+    },
+  });
+  const calls = [{ id: 'x1', name: 'flaky', input: {} }];
+  const buyer = office.agent('buyer', [{ calls }, { text: 'Over.' }], {
+    tools: { flaky },
+    toolApproval: { flaky: 'user-approval' },
+    timeout: { toolMs: 10 },
+    abortGraceMs: 5,
+  });
+  const manager = office.agent('manager', buys, { tools: { buy: office.tool(buyer) } });
+  const thread = await manager.thread('t');
+  const { approvalRequests } = await manager.run('Go.', thread);
+  await manager.run(
+    approvalRequests.map((request) => request.approve()),
+    thread,
+  );
+  const inner = await buyer.thread(thread.calls[0]?.agent?.threadId);
+  await buyer.settle(inner, 'x1', { status: 'retry' });
+  const response = await manager.run([], thread);
+  expect(response).toMatchObject({ status: 'completed', userInputRequests: [] });
+  expect(starts).toBe(2);
+});
+
 test('a parent that is aborted resumes where its agent was', async () => {
   const office = new AgentOffice();
   const stop = new AbortController();
