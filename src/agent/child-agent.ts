@@ -37,18 +37,18 @@ export function refuseChildInput(
 }
 
 /** An agent that can be a sub-agent. */
-export interface SubAgent {
+export interface ParentableAgent {
   [openChild](threadId: string, parent: ParentCall): Promise<ChildThread>;
 }
 
 /** The agent, if it was made by this package. Throws a `TypeError` for any other. */
-export function subAgentOf(agent: Agent<never>): SubAgent & Agent<never> {
-  if (!isSubAgent(agent)) {
+export function childAgentOf(agent: Agent<never>): ParentableAgent & Agent<never> {
+  if (!isParentable(agent)) {
     throw new TypeError('agentTool needs an agent made with createAgent or createCustomAgent.');
   }
   return agent;
 }
 
-function isSubAgent(agent: Agent<never>): agent is SubAgent & Agent<never> {
+function isParentable(agent: Agent<never>): agent is ParentableAgent & Agent<never> {
   return openChild in agent;
 }

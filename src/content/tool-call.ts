@@ -67,7 +67,7 @@ export interface CallPlace {
   index: number;
 }
 
-/** The sub-agent that works on a call, and the child thread. */
+/** The agent that works on a call, and the thread in which it does. */
 export const workingAgentSchema = z.strictObject({ name: z.string(), threadId: z.string() });
 
 /** The statuses of a call that has no outcome yet. */

@@ -9,7 +9,7 @@ import {
   type PassedAnswer,
 } from '../agent/calls/delegation.ts';
 import type { Execution } from '../agent/calls/execute-call.ts';
-import { type ChildThread, openChild, type SubAgent } from '../agent/child-agent.ts';
+import { type ChildThread, openChild, type ParentableAgent } from '../agent/child-agent.ts';
 import { timer } from '../content/timer.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { AskedAnswer, UserInputResponseContent } from '../content/user-input.ts';
@@ -25,10 +25,10 @@ const pauses = [100, 500, 2_000];
 
 /** Delegates the calls of an agent tool: each has a child thread, in which the sub-agent works. */
 export class AgentDelegation implements Delegation {
-  readonly #child: SubAgent & Agent<never>;
+  readonly #child: ParentableAgent & Agent<never>;
   readonly #options: DelegationOptions;
 
-  constructor(child: SubAgent & Agent<never>, options: DelegationOptions) {
+  constructor(child: ParentableAgent & Agent<never>, options: DelegationOptions) {
     this.#child = child;
     this.#options = options;
   }
@@ -43,7 +43,7 @@ export class AgentDelegation implements Delegation {
       const result = await this.#result(delegated, call, work);
       return await executionOf(this.#options, { call, delegated, tool }, result);
     } catch {
-      /* The state of the work is unknown. The call is resumed, as after a crash. */
+      /* Where the work has got to is unknown. It is resumed, like that of a process that died. */
       return { type: 'lost' };
     }
   }

@@ -2,7 +2,7 @@ import { type FlexibleSchema, type ModelMessage, type Tool, tool } from 'ai';
 import { z } from 'zod';
 import type { Agent } from '../agent/agent.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
-import { subAgentOf } from '../agent/child-agent.ts';
+import { childAgentOf } from '../agent/child-agent.ts';
 import { delegating } from '../agent/calls/delegation.ts';
 import { checkedMs } from '../content/checked-number.ts';
 import { AgentDelegation } from './agent-delegation.ts';
@@ -64,7 +64,7 @@ export function agentTool(agent: Agent<never>, options: AgentToolOptions<unknown
     );
   }
   const { description, title, inputSchema = promptSchema, expiresAfterMs } = options;
-  const delegation = new AgentDelegation(subAgentOf(agent), {
+  const delegation = new AgentDelegation(childAgentOf(agent), {
     agent: name,
     prompt: options.prompt ?? promptOf,
     output: options.output ?? (({ text }) => text),

@@ -168,7 +168,7 @@ export class AgentWork {
   }
 }
 
-/** The result of a function of the app. */
+/** What a function of the app makes. */
 function made<MADE>(what: string, make: () => MADE): MADE {
   try {
     return make();

@@ -49,7 +49,7 @@ export type DelegatedResult =
 /** What a delegated call waits for. */
 interface DelegatedWait {
   agent: { name: string; threadId: string };
-  /** The sub-agent's requests, mirrored. */
+  /** The requests of the agent's thread, as the thread of the call passes them on. */
   requests: readonly UserInputRequest[];
   resumeAfterMs: number | undefined;
   expiresAt: number | undefined;
@@ -80,7 +80,7 @@ export async function isPassedOn(
   return equalJson(await passedOn(own, call, agent), passed);
 }
 
-/** The events of a delegated call that waits: requests that are new, requests that are closed, and when the call is resumed. */
+/** The events of a delegated call that waits: which requests are new and which no longer asked, and when it is resumed. */
 function waitEvents(
   { head, state }: Proposal,
   { step, index }: ToolCallRecord,
@@ -95,8 +95,8 @@ function waitEvents(
   const isEnded = ({ requestId }: UserInputRequest): boolean =>
     state.endedRequests.has(requestId) ||
     head.newlyPast.requests.some(({ request }) => request.requestId === requestId);
-  const reason = 'The sub-agent closed this request.';
-  /* The request ended after the sub-agent began to wait: its answer was sent, or it was cancelled. */
+  const reason = 'The agent no longer asks this.';
+  /* The request ended while the agent stopped to wait: its answer was sent, or it was cancelled. */
   const isNews = requests.some(
     (request) => isEnded(request) && !isUnsent(head, request) && endedSince(state, place, request),
   );

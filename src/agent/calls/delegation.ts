@@ -31,7 +31,7 @@ export interface DelegatedWork {
   runtimeContext: unknown;
   /** How the request for approval of the call was decided, if it had one. */
   approval: EndedRequest | undefined;
-  /** Whether a mirrored request was cancelled in the parent thread. */
+  /** Whether a request that was passed on was cancelled in the thread of the call. */
   isCancelled: (requestId: string) => boolean;
   /** Whether a person stopped the turn: the sub-agent is cancelled. */
   isStopped: boolean;
@@ -60,7 +60,7 @@ export type Commit = (
   commit?: (decide: Decide) => Promise<readonly ThreadEvent[]>,
 ) => Promise<readonly ThreadEvent[]>;
 
-/** How a tool's calls are delegated to a sub-agent. */
+/** How a tool's calls are delegated to another agent. */
 export interface Delegation {
   /** The sub-agent's name. */
   agent: string;

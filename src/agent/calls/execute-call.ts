@@ -39,9 +39,9 @@ const jsonSchema = z.custom<JSONValue>((value) => value !== undefined);
 export type Execution =
   | { type: 'ended'; outcome: ToolCallOutcome }
   | { type: 'deferred'; expiresAfterMs?: number }
-  /** Its outcome is unknown: it ignored its time limit, or its sub-agent could not be reached. */
+  /** Its outcome is unknown: it ignored its time limit, or its agent could not be reached. */
   | { type: 'lost' }
-  /** Its sub-agent waits: `events` records that. */
+  /** An agent works on it, and waits: `events` records that. */
   | { type: 'delegated'; events: (proposal: Proposal, at: number) => ThreadEvent[] };
 
 /**
