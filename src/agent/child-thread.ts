@@ -17,6 +17,8 @@ import type { ThreadHandles } from './thread-handles.ts';
 /** A thread in which an agent works on a call of another agent. Its messages and answers come through that call alone. */
 export interface ChildThread {
   readonly thread: AgentThread;
+  /** Reads what others have appended. */
+  update(): Promise<void>;
   run(input: RunInput, options: RunOptions<unknown>): Promise<AgentResponse>;
   /** Rejects, as `agent.respond` does, unless the answer would be accepted. Records nothing. */
   check(asked: AskedAnswer): Promise<void>;
@@ -35,6 +37,7 @@ export function childThread(
     thread,
     run: async (input, options) =>
       runThread(context, threads, thread, { input, options, isFromParent: true }),
+    update: async () => threads.update(log),
     respond: async (answer, by) => {
       await threads.update(log);
       await recordAnswers(context, log, parseInput(answer, by));

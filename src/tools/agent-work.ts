@@ -6,10 +6,12 @@ import type { ChildThread } from '../agent/child-thread.ts';
 import type { AnswerOptions } from '../agent/input/run-input.ts';
 import { errorText } from '../content/error-text.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { UserInputRequest } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { EndedRequest } from '../thread/thread-state.ts';
-import { busyMs, type DelegatedResult } from './delegate-call.ts';
+import { busyMs, type DelegatedResult, reported } from './delegate-call.ts';
+import { whileReporting } from './report-requests.ts';
 
 /** How the calls of an agent tool are made. */
 export interface DelegationOptions {
@@ -69,7 +71,10 @@ export class AgentWork {
       if (thread.activeRequests.some(({ requestId }) => work.isCancelled(requestId))) {
         await this.#agent.cancel(thread, 'The request was cancelled where it was to be answered.');
       }
-      return await this.#resultOf(await this.#run(call, work, signal), revision);
+      return await this.#resultOf(
+        await this.#run(call, record, { work, abortSignal: signal }),
+        revision,
+      );
     } catch (error) {
       if (!signal.aborted) return this.#afterFailure(error);
       if (work.isResumedLater()) return this.#waiting(0);
@@ -78,15 +83,24 @@ export class AgentWork {
   }
 
   async #run(
-    { input }: DelegatedCall,
-    { principal, approval, runtimeContext: given }: DelegatedWork,
-    abortSignal: AbortSignal,
+    call: DelegatedCall,
+    record: ToolCallRecord,
+    { work, abortSignal }: { work: DelegatedWork; abortSignal: AbortSignal },
   ): Promise<AgentResponse> {
-    const { prompt, runtimeContext: contextOf } = this.#options;
+    const { input } = call;
+    const { principal, approval, runtimeContext: given } = work;
+    const { agent, prompt, runtimeContext: contextOf } = this.#options;
     const message = made('prompt', () => prompt(input));
     const seen = { input, runtimeContext: given, approvedBy: approverOf(approval) };
     const runtimeContext = made('runtimeContext', () => contextOf(seen));
-    return this.#child.run(message, { messageId: 'call', principal, runtimeContext, abortSignal });
+    const report = async (requests: UserInputRequest[]): Promise<void> => {
+      const asked = { agent, threadId: this.#child.thread.id, requests };
+      work.report(await reported(record, call, asked));
+    };
+    const options = { messageId: 'call', principal, runtimeContext, abortSignal };
+    return whileReporting(this.#agent, this.#child, report, async () =>
+      this.#child.run(message, options),
+    );
   }
 
   /** Aborts when the agent's time is over. Timers can't be longer; the expiry in the log covers the rest. */
