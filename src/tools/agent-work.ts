@@ -5,7 +5,7 @@ import type { DelegatedCall, DelegatedWork } from '../agent/calls/delegation.ts'
 import type { ChildThread } from '../agent/child-thread.ts';
 import type { AnswerOptions } from '../agent/input/run-input.ts';
 import { errorText } from '../content/error-text.ts';
-import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { ToolCallRecord, WorkingAgent } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
@@ -90,16 +90,23 @@ export class AgentWork {
     const { input } = call;
     const { principal, approval, runtimeContext: given } = work;
     const { agent, prompt, runtimeContext: contextOf } = this.#options;
-    const message = made('prompt', () => prompt(input));
+    const { thread } = this.#child;
+    /* Without input, agents are checked at once that wait for calls which may have been settled meanwhile. */
+    const isLostBelow = thread.calls.some(
+      ({ status, agent: below }) => status === 'deferred' && below?.lostCalls !== undefined,
+    );
     const seen = { input, runtimeContext: given, approvedBy: approverOf(approval) };
     const runtimeContext = made('runtimeContext', () => contextOf(seen));
     const report = async (requests: UserInputRequest[]): Promise<void> => {
-      const asked = { agent, threadId: this.#child.thread.id, requests };
+      const asked = { agent, threadId: thread.id, requests };
       work.report(await reported(record, call, asked));
     };
-    const options = { messageId: 'call', principal, runtimeContext, abortSignal };
+    const options = { runtimeContext, abortSignal };
+    const first = made('prompt', () => prompt(input));
     return whileReporting(this.#agent, this.#child, report, async () =>
-      this.#child.run(message, options),
+      isLostBelow
+        ? this.#child.run([], options)
+        : this.#child.run(first, { ...options, messageId: 'call', principal }),
     );
   }
 
@@ -176,10 +183,23 @@ export class AgentWork {
     return {
       status: 'waiting',
       threadId: thread.id,
+      lostCalls: thread.calls.flatMap((call) => lostCallsOf(call, this.#options.agent, thread.id)),
       requests: thread.activeRequests.map((request) => ({ ...request })),
       resumeAfterMs: Number.isFinite(resumeAfterMs) ? resumeAfterMs : undefined,
     };
   }
+}
+
+/** The lost calls for which a call of an agent waits: itself, or those of the agent that works on it. */
+function lostCallsOf(
+  { status, recoverAt, agent: below, toolCallId, toolName }: ToolCallRecord,
+  agent: string,
+  threadId: string,
+): NonNullable<WorkingAgent['lostCalls']> {
+  if (status === 'deferred') return below?.lostCalls ?? [];
+  /* The others are recovered by themselves. */
+  const isPeoples = status === 'indeterminate' && recoverAt === undefined;
+  return isPeoples ? [{ agent, threadId, toolCallId, toolName }] : [];
 }
 
 /** What a function of the app makes. */

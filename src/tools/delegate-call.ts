@@ -2,7 +2,7 @@ import type { Tool } from 'ai';
 import { closeEvents } from '../agent/calls/close-requests.ts';
 import type { DelegatedCall, Delegation, ReportedEvents } from '../agent/calls/delegation.ts';
 import { type Execution, failed, successOf } from '../agent/calls/execute-call.ts';
-import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
+import type { CallPlace, ToolCallRecord, WorkingAgent } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import { equalJson, requestDigest } from '../policy/digest.ts';
 import { callAt } from '../thread/find-call.ts';
@@ -23,9 +23,10 @@ export async function executionOf(
   if (result.status === 'succeeded')
     return { type: 'ended', outcome: await successOf(tool, call, result.output) };
   const { agent: name, expiresAfterMs = Infinity } = delegation;
+  const { lostCalls } = result;
   const expiresAt = call.expiresAt ?? (call.startedAt ?? 0) + expiresAfterMs;
   const wait: DelegatedWait = {
-    agent: { name, threadId: result.threadId },
+    agent: { name, threadId: result.threadId, ...(lostCalls.length > 0 ? { lostCalls } : {}) },
     requests: await Promise.all(
       result.requests.map(async (request) => passedOn(request, delegated, name)),
     ),
@@ -43,13 +44,14 @@ export type DelegatedResult =
   | {
       status: 'waiting';
       threadId: string;
+      lostCalls: NonNullable<WorkingAgent['lostCalls']>;
       requests: readonly UserInputRequest[];
       resumeAfterMs: number | undefined;
     };
 
 /** What a delegated call waits for. */
 interface DelegatedWait {
-  agent: { name: string; threadId: string };
+  agent: WorkingAgent;
   /** The requests of the agent's thread, as the thread of the call passes them on. */
   requests: readonly UserInputRequest[];
   resumeAfterMs: number | undefined;

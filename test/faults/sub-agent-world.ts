@@ -166,9 +166,10 @@ async function advance(
     world.scenario.atWork === true ? answerAtWork(world, agent, work.signal) : undefined;
   /* It is awaited once the run has ended. */
   answering?.catch(() => {});
-  let response = await agent
-    .run('Go.', thread, { messageId: 'm' })
-    .finally(async () => work.abort());
+  const running = agent.run('Go.', thread, { messageId: 'm' });
+  let response = await running.finally(() => {
+    work.abort();
+  });
   await answering;
   for (let turn = 0; turn < 20 && response.status === 'waiting'; turn += 1) {
     const [request] = response.approvalRequests;

@@ -211,8 +211,7 @@ export class Executions {
 
   /** Stops waiting for a call that ignores its time limit: what it returns afterwards is late. */
   #giveUp(attempt: Attempt): void {
-    if (!this.#running.delete(attempt)) return;
-    this.#push({ attempt, execution: { type: 'lost' } });
+    if (this.#running.delete(attempt)) this.#push({ attempt, execution: { type: 'lost' } });
   }
 
   /** Results of fast calls come in at the same moment: one append for all of them. */
