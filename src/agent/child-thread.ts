@@ -1,38 +1,26 @@
-import type { AskedAnswer, UserInputResponseContent } from '../content/user-input.ts';
-import type { AgentThread } from '../thread/agent-thread.ts';
+import { HoldpointError } from '../errors.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ParentCall } from '../thread/thread-event.ts';
-import type { AgentResponse } from './agent-response.ts';
-import type { Agent } from './agent.ts';
+import type { ThreadState } from '../thread/thread-state.ts';
+import type { ChildThread } from './child-agent.ts';
 import { acceptInput } from './input/accept-input.ts';
 import { withAllowedAnswers } from './input/check-answers.ts';
 import { parseInput } from './input/parse-input.ts';
-import type { AnswerOptions, RunInput } from './input/run-input.ts';
 import { recordAnswers } from './record-answers.ts';
 import type { AgentContext } from './run/agent-context.ts';
-import type { RunOptions } from './run/run-options.ts';
 import { runThread } from './run-thread.ts';
 import type { ThreadHandles } from './thread-handles.ts';
 
-/** A thread in which an agent works on a call of another agent. Its messages and answers come through that call alone. */
-export interface ChildThread {
-  readonly thread: AgentThread;
-  /** Reads what others have appended. */
-  update(): Promise<void>;
-  run(input: RunInput, options: RunOptions<unknown>): Promise<AgentResponse>;
-  /** Rejects, as `agent.respond` does, unless the answer would be accepted. Records nothing. */
-  check(asked: AskedAnswer): Promise<void>;
-  /** Records an answer that was checked; `mayAnswer` is not asked again. */
-  respond(answer: UserInputResponseContent, by: AnswerOptions): Promise<void>;
-}
-
-/** Makes a child thread of one that is open. */
-export function childThread(
+/** Opens the thread in which an agent works on a call of another. */
+export async function openChildThread(
   context: AgentContext,
   threads: ThreadHandles,
-  thread: AgentThread,
-): ChildThread {
+  { threadId, parent }: { threadId: string; parent: ParentCall },
+): Promise<ChildThread> {
+  const thread = await threads.open(threadId, parent);
   const log = threads.logOf(thread);
+  await threads.update(log);
+  refuseOtherParent(log.state, parent);
   return {
     thread,
     run: async (input, options) =>
@@ -52,22 +40,13 @@ export function childThread(
   };
 }
 
-/** The key of the method with which an agent opens a child thread. Registered, so that two copies of the package understand each other. */
-export const openChild: unique symbol = Symbol.for('holdpoint.open-child');
-
-/** An agent whose threads can be children. */
-export interface ParentableAgent {
-  [openChild](threadId: string, parent: ParentCall): Promise<ChildThread>;
-}
-
-/** The agent, if it was made by this package. Throws a `TypeError` for another, and for one without a name. */
-export function childAgentOf(agent: Agent<never>): ParentableAgent & Agent<never> {
-  if (!isParentable(agent)) {
-    throw new TypeError('agentTool needs an agent made with createAgent or createCustomAgent.');
-  }
-  return agent;
-}
-
-function isParentable(agent: Agent<never>): agent is ParentableAgent & Agent<never> {
-  return openChild in agent;
+/** Throws `not-allowed` for a thread that was not created for this call. */
+function refuseOtherParent({ threadId, head }: Readonly<ThreadState>, parent: ParentCall): void {
+  const { created, parent: stored } = head;
+  const isSame = stored?.threadId === parent.threadId && stored.toolCallId === parent.toolCallId;
+  if (!created || isSame) return;
+  throw new HoldpointError(
+    'not-allowed',
+    `Thread ${threadId} exists and is not the work on call ${parent.toolCallId} of thread ${parent.threadId}.`,
+  );
 }

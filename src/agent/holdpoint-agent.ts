@@ -1,8 +1,4 @@
-import {
-  type ApprovalRequest,
-  type ApprovalRequestContent,
-  withAnswers,
-} from '../content/approval.ts';
+import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
 import type { EventBuffer } from '../content/event-buffer.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
@@ -14,11 +10,11 @@ import type { ThreadStore } from '../thread/thread-store.ts';
 import { type AgentResponse, latestDecisions, makeResponse, nothingRun } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
 import type { Agent } from './agent.ts';
-import { type ChildThread, childThread, openChild } from './child-thread.ts';
-import { refuseChildInput, refuseOtherParent } from './refuse-child.ts';
+import { type ChildThread, openChild } from './child-agent.ts';
+import { refuseChildInput } from './refuse-child.ts';
 import { recordAnswers } from './record-answers.ts';
 import { cancelOpen, deleteThread } from './cancel-open.ts';
-import { approvalWithKey, type Asked, makeRequest } from './calls/make-request.ts';
+import type { Asked } from './calls/make-request.ts';
 import type { Question } from './calls/question-call.ts';
 import { refuseRetraction } from './input/accept-input.ts';
 import {
@@ -119,24 +115,16 @@ export class HoldpointAgent implements Agent<unknown> {
 
   /** Opens the thread in which this agent works on a call of another. */
   async [openChild](threadId: string, parent: ParentCall): Promise<ChildThread> {
-    const thread = await this.#threads.open(threadId, parent);
-    refuseOtherParent((await this.#current(thread)).state, parent);
-    return childThread(this.#context, this.#threads, thread);
+    /* Loaded for the agents that are tools of others. */
+    const { openChildThread } = await import('./child-thread.ts');
+    return openChildThread(this.#context, this.#threads, { threadId, parent });
   }
 
   async requestApproval(thread: AgentThread, asked: Asked): Promise<ApprovalRequestContent> {
     const log = await this.#current(thread);
-    const { requestedBy } = log.state.head;
-    const making = { ...this.#context, threadId: thread.id, requestedBy };
-    const request = await makeRequest(making, asked);
-    let standing: ApprovalRequest = request;
-    await log.commit((proposal) => {
-      const first = approvalWithKey(proposal.state, asked.key);
-      standing = first ?? request;
-      if (first === undefined)
-        proposal.add({ type: 'request-opened', at: request.createdAt, request });
-    });
-    return withAnswers(standing);
+    /* Loaded for the apps that ask by themselves. */
+    const { requestApproval } = await import('./calls/request-approval.ts');
+    return withAnswers(await requestApproval(log, this.#context, asked));
   }
 
   async requestAnswer(

@@ -1,5 +1,4 @@
 import { HoldpointError } from '../errors.ts';
-import type { ParentCall } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { ParsedInput } from './input/parse-input.ts';
 
@@ -14,19 +13,5 @@ export function refuseChildInput(
     'not-allowed',
     `In thread ${threadId} an agent works on call ${toolCallId} of thread ${above}: answer its requests there. ` +
       'agent.thread(id) opens it for reading, and agent.run([], thread) resumes it.',
-  );
-}
-
-/** Throws `not-allowed` for a thread that was not created for this call. */
-export function refuseOtherParent(
-  { threadId, head }: Readonly<ThreadState>,
-  parent: ParentCall,
-): void {
-  const { created, parent: stored } = head;
-  const isSame = stored?.threadId === parent.threadId && stored.toolCallId === parent.toolCallId;
-  if (!created || isSame) return;
-  throw new HoldpointError(
-    'not-allowed',
-    `Thread ${threadId} exists and is not the work on call ${parent.toolCallId} of thread ${parent.threadId}.`,
   );
 }

@@ -53,7 +53,7 @@ export async function runThread(
       output === undefined
         ? ended
         : await (await import('./model/parsed-output.ts')).withOutput(ended, output);
-    void callGuarded(onEnd, response);
+    if (onEnd !== undefined) void callGuarded(onEnd, response);
     return response;
   } catch (error) {
     const { abortSignal } = options;

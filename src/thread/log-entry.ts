@@ -134,16 +134,6 @@ async function isRight(text: string, previous: string): Promise<boolean> {
   return text === `${body}${hashKey}${await hashOf(body, previous)}"}`;
 }
 
-/** Verifies a whole log. Returns the hash of its last entry; `''` for an empty log. Throws as `verifyEntry` does. */
-export async function verifyEntries(entries: readonly LogEntry[]): Promise<string> {
-  let end: LogEnd = { revision: 0, hash: '' };
-  for (const entry of entries) {
-    const { hash } = await verifyEntry(entry, end);
-    end = { revision: entry.revision, hash };
-  }
-  return end.hash;
-}
-
 /** An entry as part of the JSON form of a thread. */
 export interface EntryJson {
   v: number;

@@ -1,27 +1,17 @@
-import { z } from 'zod';
-import { HoldpointError } from '../errors.ts';
-import { entryJson, entryVersion, readEntry, sealed } from './log-entry.ts';
-import { toJson } from './tagged-json.ts';
+import { type EntryJson, entryJson, entryVersion } from './log-entry.ts';
 import type { ThreadState } from './thread-state.ts';
-import type { LogEntry } from './thread-store.ts';
-
-const threadJsonSchema = z.strictObject({
-  type: z.literal('holdpoint-thread'),
-  /** The highest version among the entries. */
-  version: z.int().min(1),
-  threadId: z.string().min(1),
-  /** The number of events, so that a missing end is noticed. */
-  revision: z.int().min(0),
-  /** The entries of the log, oldest first, each with its events and hash. */
-  entries: z.array(
-    z.custom<{ events: readonly unknown[] }>((entry) =>
-      Array.isArray(Reflect.get(Object(entry), 'events')),
-    ),
-  ),
-});
 
 /** A whole thread as JSON, as `JSON.stringify(thread)` writes it and `agent.restore` reads it. */
-export type ThreadJson = z.infer<typeof threadJsonSchema>;
+export interface ThreadJson {
+  type: 'holdpoint-thread';
+  /** The highest version among the entries. */
+  version: number;
+  threadId: string;
+  /** The number of events, so that a missing end is noticed. */
+  revision: number;
+  /** The entries of the log, oldest first, each with its events and hash. */
+  entries: EntryJson[];
+}
 
 /** The JSON form of a thread. */
 export function threadToJson({ threadId, events, entries }: ThreadState): ThreadJson {
@@ -37,73 +27,4 @@ export function threadToJson({ threadId, events, entries }: ThreadState): Thread
       return json;
     }),
   };
-}
-
-/** Parses the JSON form of a thread, text or object, into its id and log. The hashes are not verified here. */
-export function parseThreadJson(json: unknown): { threadId: string; entries: LogEntry[] } {
-  const parsed = threadJsonSchema.safeParse(typeof json === 'string' ? parseText(json) : json);
-  if (!parsed.success) {
-    throw new HoldpointError(
-      'invalid-input',
-      `Not the JSON form of a thread: ${z.prettifyError(parsed.error)}`,
-    );
-  }
-  const { threadId, version, revision, entries: written } = parsed.data;
-  if (version > entryVersion) {
-    throw new HoldpointError(
-      'unsupported-version',
-      `Thread ${threadId} has version ${version}, but this holdpoint reads versions up to ${entryVersion}. Upgrade holdpoint to restore it.`,
-    );
-  }
-  let events = 0;
-  const entries = written.map((entry) => {
-    events += entry.events.length;
-    return sealed(events, textOf(entry));
-  });
-  if (events !== revision) {
-    throw new HoldpointError(
-      'log-tampered',
-      `Thread ${threadId} is at revision ${revision}, but its JSON form has ${events} events: some are missing or were added.`,
-    );
-  }
-  for (const entry of entries) refuseDeep(entry);
-  return { threadId, entries };
-}
-
-function textOf(json: unknown): string {
-  try {
-    return JSON.stringify(json);
-  } catch (cause) {
-    throw new HoldpointError(
-      'invalid-input',
-      'The JSON form of a thread must be a string or a JSON value.',
-      { cause },
-    );
-  }
-}
-
-/* A value that could not be written again must not be restored. */
-function refuseDeep(entry: LogEntry): void {
-  try {
-    toJson(readEntry(entry).events);
-  } catch (cause) {
-    if (HoldpointError.isInstance(cause)) throw cause;
-    throw new HoldpointError('log-tampered', 'The log has a value that holdpoint never writes.', {
-      cause,
-    });
-  }
-}
-
-function parseText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new HoldpointError(
-      'invalid-input',
-      'The JSON form of a thread is not valid JSON. It may have been cut off.',
-      {
-        cause,
-      },
-    );
-  }
 }

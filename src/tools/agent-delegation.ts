@@ -9,7 +9,7 @@ import {
   type PassedAnswer,
 } from '../agent/calls/delegation.ts';
 import type { Execution } from '../agent/calls/execute-call.ts';
-import { type ChildThread, openChild, type ParentableAgent } from '../agent/child-thread.ts';
+import { type ChildThread, openChild, type ParentableAgent } from '../agent/child-agent.ts';
 import { errorText } from '../content/error-text.ts';
 import { timer } from '../content/timer.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';

@@ -2,7 +2,7 @@ import { type FlexibleSchema, type ModelMessage, type Tool, tool } from 'ai';
 import { z } from 'zod';
 import type { Agent } from '../agent/agent.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
-import { childAgentOf } from '../agent/child-thread.ts';
+import { childAgentOf } from '../agent/child-agent.ts';
 import { delegating } from '../agent/calls/delegation.ts';
 import { checkedMs } from '../content/checked-number.ts';
 import { AgentDelegation } from './agent-delegation.ts';

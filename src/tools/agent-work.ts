@@ -2,7 +2,7 @@ import type { ModelMessage } from 'ai';
 import type { Agent } from '../agent/agent.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
 import type { DelegatedCall, DelegatedWork } from '../agent/calls/delegation.ts';
-import type { ChildThread } from '../agent/child-thread.ts';
+import type { ChildThread } from '../agent/child-agent.ts';
 import type { AnswerOptions } from '../agent/input/run-input.ts';
 import { errorText } from '../content/error-text.ts';
 import type { ToolCallRecord, WorkingAgent } from '../content/tool-call.ts';

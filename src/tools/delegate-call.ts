@@ -62,7 +62,7 @@ interface DelegatedWait {
  * A request of another agent, as the thread of the call passes it on: with the path to that agent, and a digest that covers all that is
  * shown here and the digest of the agent's own request.
  */
-export async function passedOn(
+async function passedOn(
   request: UserInputRequest,
   { threadId, toolCallId, toolName }: DelegatedCall,
   agent: string,

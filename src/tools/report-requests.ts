@@ -1,5 +1,5 @@
 import type { Agent } from '../agent/agent.ts';
-import type { ChildThread } from '../agent/child-thread.ts';
+import type { ChildThread } from '../agent/child-agent.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 
 const reportedTypes = ['request-opened', 'request-answered', 'request-closed'] as const;

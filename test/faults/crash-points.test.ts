@@ -5,7 +5,9 @@ import { providerScenarios } from './provider-scenarios.ts';
 import { recoveryScenarios } from './recovery-scenarios.ts';
 import { scenarios } from './scenario.ts';
 
-const all = [...scenarios, ...recoveryScenarios, ...providerScenarios, ...customScenarios];
+/* The deep tests have all of them. */
+const custom = customScenarios.slice(0, 1);
+const all = [...scenarios, ...recoveryScenarios, ...providerScenarios, ...custom];
 
 describe('a crash at any one point breaks nothing:', () => {
   test.each(all)('$name', async (scenario) => {

@@ -47,7 +47,7 @@ export const subAgentScenarios: readonly SubAgentScenario[] = [
 ];
 
 /** One conversation, whose process dies at each of the `deadly` points; audited. */
-export async function crashSubAgents(scenario: SubAgentScenario, deadly: readonly number[]) {
+async function crashSubAgents(scenario: SubAgentScenario, deadly: readonly number[]) {
   const world = new SubAgentWorld(scenario, new FaultPlan(deadly));
   const end = await converse(world);
   const faults = await subAgentFaults(world);

@@ -135,7 +135,7 @@ export class SubAgentWorld {
 }
 
 /** The city that a request is about. */
-export function cityOf(request: UserInputRequestContent): string {
+function cityOf(request: UserInputRequestContent): string {
   return citySchema.parse(request.toolCall?.input).city;
 }
 

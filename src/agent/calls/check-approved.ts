@@ -147,11 +147,13 @@ export async function checkDueCalls(
   state: ThreadState,
   head: ThreadHead,
 ): Promise<CheckedCalls> {
+  const due = dueCalls(head, decisions.limit);
+  if (due.length === 0) return new Map();
   const justEnded = new Map(
     head.newlyPast.requests.map((ended) => [ended.request.requestId, ended]),
   );
   const checked = await Promise.all(
-    dueCalls(head, decisions.limit).map(async (call): Promise<[string, readonly ThreadEvent[]]> => {
+    due.map(async (call): Promise<[string, readonly ThreadEvent[]]> => {
       const { requestId = '' } = call;
       const { request } = justEnded.get(requestId) ?? state.endedRequests.get(requestId) ?? {};
       const isApproved = call.status === 'approved' && request?.type === 'approval-request';

@@ -1,7 +1,6 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
-import type { ThreadState } from '../../thread/thread-state.ts';
 import { providerApprovalDigest, requestDigest } from '../../policy/digest.ts';
 
 /** The inputs of every new request. */
@@ -15,7 +14,7 @@ export interface RequestMaking {
 
 /** What a person is asked; `expiresAfterMs` in milliseconds from now. */
 export interface Asked {
-  /** The app's key of the request. */
+  /** The app's key of the request; checked. */
   key?: string | undefined;
   text: string;
   reason?: string | undefined;
@@ -39,8 +38,6 @@ export async function makeRequest(
   { key, text, reason, expiresAfterMs }: Asked,
   asked?: AskedCall,
 ): Promise<ApprovalRequest> {
-  const fault = key === undefined ? undefined : whyNotKey(key);
-  if (fault !== undefined) throw new HoldpointError('invalid-input', `${fault}.`);
   /* JSON would turn it into `null`, and the log would be unreadable. */
   if (expiresAfterMs !== undefined && !Number.isFinite(expiresAfterMs)) {
     throw new HoldpointError(
@@ -63,13 +60,6 @@ export async function makeRequest(
     ...(expiresAfterMs === undefined ? {} : { expiresAt: createdAt + expiresAfterMs }),
   };
   return { ...request, digest: await requestDigest(request, asked?.place, asked?.runnerDigest) };
-}
-
-/** Why a value can't be the key of a request; `undefined` if it can. */
-export function whyNotKey(key: unknown): string | undefined {
-  const isKey =
-    typeof key === 'string' && key.length > 0 && key.length <= 256 && key.isWellFormed();
-  return isKey ? undefined : 'A key must be a well-formed string of 1 to 256 characters';
 }
 
 /** What will run a call. An approval is bound to it, as well as to the call. */
@@ -95,17 +85,4 @@ export async function askAbout(
 ): Promise<ApprovalRequest> {
   const { text, digest } = runner;
   return makeRequest(input, { text, ...asked }, { toolCall, place, runnerDigest: digest });
-}
-
-/** The approval request that the app has opened with this key, whether it is still open or not. */
-export function approvalWithKey(
-  { head, endedRequests }: Readonly<ThreadState>,
-  key: string | undefined,
-): ApprovalRequest | undefined {
-  if (key === undefined) return undefined;
-  for (const { request, step } of [...head.openRequests, ...endedRequests.values()]) {
-    if (step === undefined && request.key === key && request.type === 'approval-request')
-      return request;
-  }
-  return undefined;
 }

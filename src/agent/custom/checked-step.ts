@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { errorText } from '../../content/error-text.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
-import { whyNotKey } from '../calls/make-request.ts';
+import { whyNotKey } from '../calls/request-key.ts';
 import type { CustomStep } from './custom-step.ts';
 
 const tokens = z.number().optional();

@@ -16,22 +16,24 @@ export function modelSteps({
   toolsContext,
   ...fixed
 }: FixedSettings): StepSource {
-  return async ({ state, own = {}, onPrepared, ...request }) => {
-    const { settings, prepareStep = ofAgent } = own;
-    const input: ModelStepInput = {
-      ...fixed,
-      ...request,
-      settings: { ...fixed.settings, ...settings },
-      place: { threadId: state.threadId, step: state.head.steps },
-      messages: state.messages.slice(),
-    };
+  return async ({ state, own, onPrepared, ...request }) => {
+    const { settings, prepareStep = ofAgent } = own ?? {};
     const context = { toolsContext, runtimeContext: request.runtimeContext };
-    const preparing = prepareStep && { ...fixed, ...context, prepareStep };
-    const { prepared, sent } = preparing === undefined ? {} : await prepareLazily(preparing, state);
+    const { prepared, sent } =
+      prepareStep === undefined
+        ? {}
+        : await prepareLazily({ ...fixed, ...context, prepareStep }, state);
     if (prepared || settings) {
       onPrepared({ ...sent, ...settingsRecord(prepared ?? {}, settings ?? {}) });
     }
-    return generateStep({ ...input, prepared });
+    return generateStep({
+      ...fixed,
+      ...request,
+      settings: settings === undefined ? fixed.settings : { ...fixed.settings, ...settings },
+      place: { threadId: state.threadId, step: state.head.steps },
+      messages: state.messages.slice(),
+      prepared,
+    });
   };
 }
 

@@ -31,7 +31,7 @@ export interface StepMaking {
   /** What the model steps of one run have instead of the agent's own settings. */
   ownSteps?: StepSettings | undefined;
   /** The events to record before a step is made. */
-  beforeStep?: (state: Readonly<ThreadState>, at: number) => ThreadEvent[];
+  beforeStep?: ((state: Readonly<ThreadState>, at: number) => ThreadEvent[]) | undefined;
   /** Whether the text that was streamed is recorded as the reply when a person stops the step. */
   keepsPartialText: boolean;
   allowSystemInMessages: boolean | undefined;
