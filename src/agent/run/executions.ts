@@ -153,10 +153,8 @@ export class Executions {
     /* After an abort only the run's own grace time applies, and this timer must not keep the process alive. */
     signal.addEventListener('abort', limit.end, { once: true });
     try {
-      return await this.#execute(started, attempt, {
-        signal: AbortSignal.any([signal, limit.signal]),
-        messages,
-      });
+      const both = AbortSignal.any([signal, limit.signal]);
+      return await this.#execute(started, attempt, { signal: both, messages });
     } finally {
       signal.removeEventListener('abort', limit.end);
       limit.end();
@@ -181,17 +179,11 @@ export class Executions {
     return executeCall(definition, call, { threadId, messages, signal, onPreliminary, around });
   }
 
-  #delegatedWork(
-    { requestId = '' }: ToolCallRecord,
-    attempt: Attempt,
-    signal: AbortSignal,
-  ): DelegatedWork {
+  #delegatedWork(call: ToolCallRecord, attempt: Attempt, signal: AbortSignal): DelegatedWork {
     const { log, runtimeContext, isStopped, signal: ofRun } = this.#setting;
     const { threadId, endedRequests, head } = log.state;
     const { parent, requestedBy: principal } = head;
     const agents = [...(parent?.agents ?? []), this.#context.name ?? null];
-    /* A call over its own time limit fails, and so does one that a person stopped. */
-    const isResumedLater = (): boolean => ofRun.aborted && !isStopped();
     return {
       threadId,
       agents,
@@ -201,11 +193,12 @@ export class Executions {
         if (this.#running.has(attempt))
           this.#push({ attempt, execution: { type: 'delegated', events } });
       },
-      approval: endedRequests.get(requestId),
+      approval: endedRequests.get(call.requestId ?? ''),
       isCancelled: (id) => endedRequests.get(id)?.cause === 'cancelled',
       isStopped: head.isStopped,
       signal,
-      isResumedLater,
+      /* A call over its own time limit fails, and so does one that a person stopped. */
+      isResumedLater: () => ofRun.aborted && !isStopped(),
     };
   }
 
