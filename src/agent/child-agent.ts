@@ -12,6 +12,8 @@ import type { RunOptions } from './run/run-options.ts';
 /** A child thread, as a delegation uses it. Its messages and answers come only from there. */
 export interface ChildThread {
   readonly thread: AgentThread;
+  /** Reads what others have appended. */
+  update(): Promise<void>;
   run(input: RunInput, options: RunOptions<unknown>): Promise<AgentResponse>;
   /** Rejects, as `agent.respond` does, unless the answer would be accepted. Records nothing. */
   check(asked: AskedAnswer): Promise<void>;

@@ -25,6 +25,7 @@ export async function openChildThread(
     thread,
     run: async (input, options) =>
       runThread(context, threads, thread, { input, options, isFromParent: true }),
+    update: async () => threads.update(log),
     respond: async (answer, by) => {
       await threads.update(log);
       await recordAnswers(context, log, parseInput(answer, by));

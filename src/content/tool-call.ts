@@ -68,7 +68,24 @@ export interface CallPlace {
 }
 
 /** The agent that works on a call, and the thread in which it does. */
-export const workingAgentSchema = z.strictObject({ name: z.string(), threadId: z.string() });
+export const workingAgentSchema = z.strictObject({
+  name: z.string(),
+  threadId: z.string(),
+  /** The calls of unknown outcome for which it waits, its own and those of agents that work for it. `agent` settles each in `threadId`. */
+  lostCalls: z
+    .array(
+      z.strictObject({
+        agent: z.string(),
+        threadId: z.string(),
+        toolCallId: z.string(),
+        toolName: z.string(),
+      }),
+    )
+    .optional(),
+});
+
+/** The agent that works on a call. */
+export type WorkingAgent = z.infer<typeof workingAgentSchema>;
 
 /** The statuses of a call that has no outcome yet. */
 export const openCallStatuses = [

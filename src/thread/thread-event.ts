@@ -175,12 +175,14 @@ export const threadEventSchema = z.discriminatedUnion('type', [
   /**
    * The run that started the call has ended or died, and the outcome is unknown: the call is indeterminate. At `recoverAt`, in milliseconds
    * since 1970, the tool's `reconcile` is called, or an idempotent tool is started again; without that time, the call waits for a person.
+   * `error` says why an agent that works on the call could not be reached.
    */
   z.strictObject({
     type: z.literal('call-lost'),
     ...always,
     ...place,
     recoverAt: z.number().optional(),
+    error: z.string().optional(),
   }),
   /** The tool's `reconcile` could not find out the outcome. It is called again at `recoverAt`; without that time, not again. */
   z.strictObject({

@@ -10,6 +10,7 @@ import {
 } from '../agent/calls/delegation.ts';
 import type { Execution } from '../agent/calls/execute-call.ts';
 import { type ChildThread, openChild, type ParentableAgent } from '../agent/child-agent.ts';
+import { errorText } from '../content/error-text.ts';
 import { timer } from '../content/timer.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { AskedAnswer, UserInputResponseContent } from '../content/user-input.ts';
@@ -20,6 +21,7 @@ import { busyMs, type DelegatedResult, executionOf, isPassedOn } from './delegat
 
 /* The number of levels of sub-agents, the outermost agent included. */
 const maximumDepth = 8;
+const maximumErrorLength = 500;
 /* How long to wait before an answer is sent again, in milliseconds. */
 const pauses = [100, 500, 2_000];
 
@@ -42,9 +44,10 @@ export class AgentDelegation implements Delegation {
     try {
       const result = await this.#result(delegated, call, work);
       return await executionOf(this.#options, { call, delegated, tool }, result);
-    } catch {
+    } catch (error) {
       /* Where the work has got to is unknown. It is resumed, like that of a process that died. */
-      return { type: 'lost' };
+      const why = `Agent '${this.agent}' could not be reached: ${errorText(error)}`;
+      return { type: 'lost', error: why.slice(0, maximumErrorLength).toWellFormed() };
     }
   }
 

@@ -5,11 +5,13 @@ import type { DelegatedCall, DelegatedWork } from '../agent/calls/delegation.ts'
 import type { ChildThread } from '../agent/child-agent.ts';
 import type { AnswerOptions } from '../agent/input/run-input.ts';
 import { errorText } from '../content/error-text.ts';
-import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { ToolCallRecord, WorkingAgent } from '../content/tool-call.ts';
+import type { UserInputRequest } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { EndedRequest } from '../thread/thread-state.ts';
-import { busyMs, type DelegatedResult } from './delegate-call.ts';
+import { busyMs, type DelegatedResult, reported } from './delegate-call.ts';
+import { whileReporting } from './report-requests.ts';
 
 /** The checked options of an agent tool. */
 export interface DelegationOptions {
@@ -69,7 +71,10 @@ export class AgentWork {
       if (thread.activeRequests.some(({ requestId }) => work.isCancelled(requestId))) {
         await this.#agent.cancel(thread, 'The request was cancelled in the parent thread.');
       }
-      return await this.#resultOf(await this.#run(call, work, signal), revision);
+      return await this.#resultOf(
+        await this.#run(call, record, { work, abortSignal: signal }),
+        revision,
+      );
     } catch (error) {
       if (!signal.aborted) return this.#afterFailure(error);
       if (work.isResumedLater()) return this.#waiting(0);
@@ -78,15 +83,31 @@ export class AgentWork {
   }
 
   async #run(
-    { input }: DelegatedCall,
-    { principal, approval, runtimeContext: given }: DelegatedWork,
-    abortSignal: AbortSignal,
+    call: DelegatedCall,
+    record: ToolCallRecord,
+    { work, abortSignal }: { work: DelegatedWork; abortSignal: AbortSignal },
   ): Promise<AgentResponse> {
-    const { prompt, runtimeContext: contextOf } = this.#options;
-    const message = made('prompt', () => prompt(input));
+    const { input } = call;
+    const { principal, approval, runtimeContext: given } = work;
+    const { agent, prompt, runtimeContext: contextOf } = this.#options;
+    const { thread } = this.#child;
+    /* Without input, agents are checked at once that wait for calls which may have been settled meanwhile. */
+    const isLostBelow = thread.calls.some(
+      ({ status, agent: below }) => status === 'deferred' && below?.lostCalls !== undefined,
+    );
     const seen = { input, runtimeContext: given, approvedBy: approverOf(approval) };
     const runtimeContext = made('runtimeContext', () => contextOf(seen));
-    return this.#child.run(message, { messageId: 'call', principal, runtimeContext, abortSignal });
+    const report = async (requests: UserInputRequest[]): Promise<void> => {
+      const asked = { agent, threadId: thread.id, requests };
+      work.report(await reported(record, call, asked));
+    };
+    const options = { runtimeContext, abortSignal };
+    const first = made('prompt', () => prompt(input));
+    return whileReporting(this.#agent, this.#child, report, async () =>
+      isLostBelow
+        ? this.#child.run([], options)
+        : this.#child.run(first, { ...options, messageId: 'call', principal }),
+    );
   }
 
   /** Aborts when the sub-agent's time is over. Timers take at most 2^31 ms; the expiry in the log covers longer times. */
@@ -162,10 +183,23 @@ export class AgentWork {
     return {
       status: 'waiting',
       threadId: thread.id,
+      lostCalls: thread.calls.flatMap((call) => lostCallsOf(call, this.#options.agent, thread.id)),
       requests: thread.activeRequests.map((request) => ({ ...request })),
       resumeAfterMs: Number.isFinite(resumeAfterMs) ? resumeAfterMs : undefined,
     };
   }
+}
+
+/** The lost calls for which a call of an agent waits: itself, or those of the agent that works on it. */
+function lostCallsOf(
+  { status, recoverAt, agent: below, toolCallId, toolName }: ToolCallRecord,
+  agent: string,
+  threadId: string,
+): NonNullable<WorkingAgent['lostCalls']> {
+  if (status === 'deferred') return below?.lostCalls ?? [];
+  /* The others are recovered by themselves. */
+  const isPeoples = status === 'indeterminate' && recoverAt === undefined;
+  return isPeoples ? [{ agent, threadId, toolCallId, toolName }] : [];
 }
 
 /** What a function of the app makes. */

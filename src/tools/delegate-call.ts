@@ -1,10 +1,11 @@
 import type { Tool } from 'ai';
 import { closeEvents } from '../agent/calls/close-requests.ts';
-import type { DelegatedCall, Delegation } from '../agent/calls/delegation.ts';
+import type { DelegatedCall, Delegation, ReportedEvents } from '../agent/calls/delegation.ts';
 import { type Execution, failed, successOf } from '../agent/calls/execute-call.ts';
-import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
+import type { CallPlace, ToolCallRecord, WorkingAgent } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import { equalJson, requestDigest } from '../policy/digest.ts';
+import { callAt } from '../thread/find-call.ts';
 import type { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { isSamePlace, type ThreadHead, type ThreadState } from '../thread/thread-state.ts';
@@ -22,9 +23,10 @@ export async function executionOf(
   if (result.status === 'succeeded')
     return { type: 'ended', outcome: await successOf(tool, call, result.output) };
   const { agent: name, expiresAfterMs = Infinity } = delegation;
+  const { lostCalls } = result;
   const expiresAt = call.expiresAt ?? (call.startedAt ?? 0) + expiresAfterMs;
   const wait: DelegatedWait = {
-    agent: { name, threadId: result.threadId },
+    agent: { name, threadId: result.threadId, ...(lostCalls.length > 0 ? { lostCalls } : {}) },
     requests: await Promise.all(
       result.requests.map(async (request) => passedOn(request, delegated, name)),
     ),
@@ -42,13 +44,14 @@ export type DelegatedResult =
   | {
       status: 'waiting';
       threadId: string;
+      lostCalls: NonNullable<WorkingAgent['lostCalls']>;
       requests: readonly UserInputRequest[];
       resumeAfterMs: number | undefined;
     };
 
 /** What a delegated call waits for. */
 interface DelegatedWait {
-  agent: { name: string; threadId: string };
+  agent: WorkingAgent;
   /** The requests of the agent's thread, as the thread of the call passes them on. */
   requests: readonly UserInputRequest[];
   resumeAfterMs: number | undefined;
@@ -80,28 +83,34 @@ export async function isPassedOn(
   return equalJson(await passedOn(own, call, agent), passed);
 }
 
-/** The events of a delegated call that waits: which requests are new and which no longer asked, and when it is resumed. */
-function waitEvents(
-  { head, state }: Proposal,
+/** The requests of an agent at work, as the thread of the call passes them on: `events` records which are new and which no longer asked. */
+export async function reported(
+  call: ToolCallRecord,
+  delegated: DelegatedCall,
+  { agent, threadId, requests }: { agent: string; threadId: string; requests: UserInputRequest[] },
+): Promise<ReportedEvents> {
+  const passed = await Promise.all(
+    requests.map(async (request) => passedOn(request, delegated, agent)),
+  );
+  return ({ head, state }, at) => {
+    const { status } = callAt(head, call) ?? {};
+    if (status !== 'started') return [];
+    return askedEvents({ head, state }, call, { threadId, requests: passed }, at);
+  };
+}
+
+/** The events for the requests of an agent: which are new, and which it no longer asks. */
+function askedEvents(
+  proposal: Pick<Proposal, 'head' | 'state'>,
   { step, index }: ToolCallRecord,
-  { agent, requests, resumeAfterMs, expiresAt }: DelegatedWait,
+  { threadId, requests }: { threadId: string; requests: readonly UserInputRequest[] },
   at: number,
 ): ThreadEvent[] {
   const place = { step, index };
   const asked = new Set(requests.map(({ requestId }) => requestId));
-  const open = head.openRequests.filter(({ beside }) => isSamePlace(beside, place));
-  const isOpen = ({ requestId }: UserInputRequest): boolean =>
-    open.some(({ request }) => request.requestId === requestId);
-  const isEnded = ({ requestId }: UserInputRequest): boolean =>
-    state.endedRequests.has(requestId) ||
-    head.newlyPast.requests.some(({ request }) => request.requestId === requestId);
+  const open = proposal.head.openRequests.filter(({ beside }) => isSamePlace(beside, place));
+  const known = new Set(open.map(({ request }) => request.requestId));
   const reason = 'The agent no longer asks this.';
-  /* The request ended while the agent stopped to wait: its answer was sent, or it was cancelled. */
-  const isNews = requests.some(
-    (request) => isEnded(request) && !isUnsent(head, request) && endedSince(state, place, request),
-  );
-  const isStale = requests.length > 0 && requests.every(isEnded) && !isNews;
-  const after = isNews ? 0 : Math.min(resumeAfterMs ?? Infinity, isStale ? busyMs : Infinity);
   return [
     ...open
       .filter(({ request }) => !asked.has(request.requestId))
@@ -109,14 +118,46 @@ function waitEvents(
         closeEvents(request.requestId, undefined, { cause: 'cancelled', reason, at }),
       ),
     ...requests
-      .filter((request) => !isOpen(request) && !isEnded(request))
+      .filter((request) => !known.has(request.requestId) && !isEnded(proposal, request))
       .map((request) => ({
         type: 'request-opened' as const,
         at,
         beside: place,
-        replyTo: { threadId: agent.threadId },
+        replyTo: { threadId },
         request,
       })),
+  ];
+}
+
+function isEnded(
+  { head, state }: Pick<Proposal, 'head' | 'state'>,
+  { requestId }: UserInputRequest,
+): boolean {
+  return (
+    state.endedRequests.has(requestId) ||
+    head.newlyPast.requests.some(({ request }) => request.requestId === requestId)
+  );
+}
+
+/** The events of a delegated call that waits: what its agent asks, and when it is resumed. */
+function waitEvents(
+  proposal: Proposal,
+  call: ToolCallRecord,
+  { agent, requests, resumeAfterMs, expiresAt }: DelegatedWait,
+  at: number,
+): ThreadEvent[] {
+  const { head, state } = proposal;
+  const place = { step: call.step, index: call.index };
+  /* The request ended while the agent stopped to wait: its answer was sent, or it was cancelled. */
+  const isNews = requests.some(
+    (request) =>
+      isEnded(proposal, request) && !isUnsent(head, request) && endedSince(state, place, request),
+  );
+  const isStale =
+    requests.length > 0 && requests.every((request) => isEnded(proposal, request)) && !isNews;
+  const after = isNews ? 0 : Math.min(resumeAfterMs ?? Infinity, isStale ? busyMs : Infinity);
+  return [
+    ...askedEvents(proposal, call, { threadId: agent.threadId, requests }, at),
     {
       type: 'call-deferred',
       at,

@@ -228,7 +228,7 @@ const subAgentMutants: readonly SourceMutant[] = [
     from: 'if (head.parent === undefined || messages',
     to: 'if (head.created || messages',
     suite: ['agent/sub-agents', 'nobody can answer'],
-    sentence: /expected 'no error' to be 'not-allowed'/,
+    sentence: /Cannot destructure property 'threadId' of 'head.parent'/,
   },
   {
     promise: 'no call ends while its agent is at work',
@@ -236,6 +236,22 @@ const subAgentMutants: readonly SourceMutant[] = [
     from: 'throw new NotCancelled();',
     to: 'break;',
     suite: ['agent/sub-agent-stories', 'only when the cancellation is recorded'],
+    sentence: /AssertionError|TypeError/,
+  },
+  {
+    promise: 'what an agent asks is asked while it works',
+    file: 'tools/agent-work.ts',
+    from: 'work.report(await',
+    to: 'void (await',
+    suite: ['agent/sub-agent-at-work', 'while another call of its agent runs'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'a call that nobody approved has no approver',
+    file: 'tools/agent-work.ts',
+    from: 'return isApproved ? { principal',
+    to: 'return true ? { principal',
+    suite: ['agent/sub-agent-paths', 'has no approver'],
     sentence: /AssertionError/,
   },
   {

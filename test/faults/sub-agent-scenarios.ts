@@ -32,6 +32,18 @@ export const subAgentScenarios: readonly SubAgentScenario[] = [
     agents: { manager: [['buyer', 'x']], buyer: [['payer', 'y']], payer: [['pay', 'Paris']] },
     approves: () => true,
   },
+  {
+    name: 'an answer while another call of the agent runs',
+    agents: {
+      manager: [['buyer', 'x']],
+      buyer: [
+        ['slow', 'Oslo'],
+        ['pay', 'Paris'],
+      ],
+    },
+    approves: () => true,
+    atWork: true,
+  },
 ];
 
 /** One conversation, whose process dies at each of the `deadly` points; audited. */

@@ -1,3 +1,4 @@
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { tool, type ToolSet } from 'ai';
 import {
   type Agent,
@@ -6,6 +7,7 @@ import {
   HoldpointError,
   memoryStore,
   type ThreadEvent,
+  type ToolCallRecord,
   type UserInputRequestContent,
 } from 'holdpoint';
 import { agentTool } from 'holdpoint/tools';
@@ -20,6 +22,8 @@ export interface SubAgentScenario {
   /** From the outermost; the calls of `pay` need approval, those of another agent's name go to that agent. */
   agents: Readonly<Record<string, readonly PlannedCall[]>>;
   approves: (city: string) => boolean;
+  /** Whether people answer while the agents work: a call of `slow` ends after the first payment. */
+  atWork?: boolean;
 }
 
 interface Payment {
@@ -80,7 +84,7 @@ export class SubAgentWorld {
     calls: readonly PlannedCall[],
     below: ReadonlyMap<string, Agent>,
   ): Agent {
-    const tools: ToolSet = { pay: this.#pay(process) };
+    const tools: ToolSet = { pay: this.#pay(process), slow: this.#slow(process) };
     for (const [other, agent] of below) {
       const options = { description: other, inputSchema: citySchema, prompt: promptOf };
       tools[other] = agentTool(agent, options);
@@ -103,6 +107,17 @@ export class SubAgentWorld {
       generateId: () => `id-${String((this.#ids += 1)).padStart(19, '0')}`,
       leaseMs,
       maxRetries: 0,
+    });
+  }
+
+  #slow(process: MortalProcess) {
+    return tool({
+      inputSchema: citySchema,
+      execute: async () =>
+        process.reach(async () => {
+          while (this.payments.length === 0 && !process.isDead) await setImmediate();
+          return 'slow is done';
+        }),
     });
   }
 
@@ -146,7 +161,16 @@ async function advance(
 ): Promise<string> {
   const thread = await agent.thread('outermost');
   await settleLost(world, thread, agent, agents);
-  let response = await agent.run('Go.', thread, { messageId: 'm' });
+  const work = new AbortController();
+  const answering =
+    world.scenario.atWork === true ? answerAtWork(world, agent, work.signal) : undefined;
+  /* It is awaited once the run has ended. */
+  answering?.catch(() => {});
+  const running = agent.run('Go.', thread, { messageId: 'm' });
+  let response = await running.finally(() => {
+    work.abort();
+  });
+  await answering;
   for (let turn = 0; turn < 20 && response.status === 'waiting'; turn += 1) {
     const [request] = response.approvalRequests;
     if (request === undefined) break;
@@ -154,6 +178,18 @@ async function advance(
     response = await agent.run(isApproved ? request.approve() : request.reject('No.'), thread);
   }
   return response.status === 'waiting' ? (await agent.run([], thread)).status : response.status;
+}
+
+/** A person who answers, through another handle, each request that is seen while a run works. */
+async function answerAtWork(world: SubAgentWorld, agent: Agent, signal: AbortSignal) {
+  while (!signal.aborted) {
+    await setTimeout(2);
+    const thread = await agent.thread('outermost');
+    for (const request of thread.activeApprovalRequests) {
+      const isApproved = world.scenario.approves(cityOf(request));
+      await agent.respond(isApproved ? request.approve() : request.reject('No.'), thread);
+    }
+  }
 }
 
 /** Settles the payments of unknown outcome, in the threads of the agents that made them. */
@@ -164,7 +200,7 @@ async function settleLost(
   agents: ReadonlyMap<string, Agent>,
 ): Promise<void> {
   for (const call of thread.calls) {
-    const below = call.agent ?? { name: call.toolName, threadId: `call-${call.idempotencyKey}` };
+    const below = belowOf(call);
     const other = agents.get(below.name);
     if (other !== undefined && call.attempts > 0) {
       await settleLost(world, await other.thread(below.threadId), other, agents);
@@ -181,6 +217,11 @@ async function settleLost(
   }
 }
 
+/** The agent that works on a call, and its thread: the tools have the names of their agents. */
+function belowOf({ agent, toolName, idempotencyKey }: ToolCallRecord) {
+  return agent ?? { name: toolName, threadId: `call-${idempotencyKey}` };
+}
+
 /** All threads of a world, the outermost first, each with its events. */
 export async function threadsOf(world: SubAgentWorld): Promise<Map<string, ThreadEvent[]>> {
   const { agents, outermost } = world.start(new FaultPlan());
@@ -188,9 +229,10 @@ export async function threadsOf(world: SubAgentWorld): Promise<Map<string, Threa
   const visit = async (agent: Agent, threadId: string): Promise<void> => {
     found.set(threadId, await world.events(threadId));
     const thread = await agent.thread(threadId);
-    for (const { agent: below } of thread.calls) {
-      const other = below && agents.get(below.name);
-      if (other !== undefined) await visit(other, below?.threadId ?? '');
+    for (const call of thread.calls) {
+      const below = belowOf(call);
+      const other = agents.get(below.name);
+      if (other !== undefined && call.attempts > 0) await visit(other, below.threadId);
     }
   };
   await visit(outermost, 'outermost');

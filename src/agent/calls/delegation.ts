@@ -31,6 +31,8 @@ export interface DelegatedWork {
   runtimeContext: unknown;
   /** How the request for approval of the call was decided, if it had one. */
   approval: EndedRequest | undefined;
+  /** Records events while the work continues, under the lease of the run. What is reported later replaces it if it is not recorded yet. */
+  report: (events: ReportedEvents) => void;
   /** Whether a request that was passed on was cancelled in the thread of the call. */
   isCancelled: (requestId: string) => boolean;
   /** Whether a person stopped the turn: the sub-agent is cancelled. */
@@ -59,6 +61,9 @@ export type Commit = (
   decide: Decide,
   commit?: (decide: Decide) => Promise<readonly ThreadEvent[]>,
 ) => Promise<readonly ThreadEvent[]>;
+
+/** Makes the events to record about a delegated call, from the newest state of its thread. */
+export type ReportedEvents = (proposal: Proposal, at: number) => ThreadEvent[];
 
 /** How a tool's calls are delegated to another agent. */
 export interface Delegation {

@@ -40,7 +40,7 @@ export type Execution =
   | { type: 'ended'; outcome: ToolCallOutcome }
   | { type: 'deferred'; expiresAfterMs?: number }
   /** Its outcome is unknown: it ignored its time limit, or its agent could not be reached. */
-  | { type: 'lost' }
+  | { type: 'lost'; error?: string }
   /** An agent works on it, and waits: `events` records that. */
   | { type: 'delegated'; events: (proposal: Proposal, at: number) => ThreadEvent[] };
 

@@ -123,7 +123,13 @@ export class Executions {
       this.#recordLate(finished);
       return;
     }
-    this.#finished.push(finished);
+    this.#push(finished);
+  }
+
+  /** What is known about an attempt replaces what was known before. */
+  #push(finished: Finished): void {
+    const others = this.#finished.filter(({ attempt }) => attempt !== finished.attempt);
+    this.#finished = [...others, finished];
     this.#wakeUp.wake();
   }
 
@@ -141,13 +147,14 @@ export class Executions {
     const { signal } = this.#setting;
     const { toolName } = started.call;
     const milliseconds = limits.tool(toolName);
-    if (milliseconds === undefined) return this.#execute(started, signal, messages);
+    if (milliseconds === undefined) return this.#execute(started, attempt, { signal, messages });
     const onIgnored = (): void => this.#giveUp(attempt);
     const limit = startLimit(milliseconds, `Tool '${toolName}'`, { graceMs, onIgnored });
     /* After an abort only the run's own grace time applies, and this timer must not keep the process alive. */
     signal.addEventListener('abort', limit.end, { once: true });
     try {
-      return await this.#execute(started, AbortSignal.any([signal, limit.signal]), messages);
+      const both = AbortSignal.any([signal, limit.signal]);
+      return await this.#execute(started, attempt, { signal: both, messages });
     } finally {
       signal.removeEventListener('abort', limit.end);
       limit.end();
@@ -156,8 +163,8 @@ export class Executions {
 
   async #execute(
     { call, definition }: StartedCall,
-    signal: AbortSignal,
-    messages: ReturnType<typeof firstMessages>,
+    attempt: Attempt,
+    { signal, messages }: { signal: AbortSignal; messages: ReturnType<typeof firstMessages> },
   ): Promise<Execution> {
     const { log, onPreliminary } = this.#setting;
     const { threadId } = log.state;
@@ -166,37 +173,38 @@ export class Executions {
       traceCall(log.state, traced, work);
     const { delegation } = definition;
     if (delegation !== undefined) {
-      const work = this.#delegatedWork(call, signal);
+      const work = this.#delegatedWork(call, attempt, signal);
       return around(async () => delegation.work(definition.tool, call, work));
     }
     return executeCall(definition, call, { threadId, messages, signal, onPreliminary, around });
   }
 
-  #delegatedWork({ requestId = '' }: ToolCallRecord, signal: AbortSignal): DelegatedWork {
+  #delegatedWork(call: ToolCallRecord, attempt: Attempt, signal: AbortSignal): DelegatedWork {
     const { log, runtimeContext, isStopped, signal: ofRun } = this.#setting;
     const { threadId, endedRequests, head } = log.state;
     const { parent, requestedBy: principal } = head;
     const agents = [...(parent?.agents ?? []), this.#context.name ?? null];
-    /* A call over its own time limit fails, and so does one that a person stopped. */
-    const isResumedLater = (): boolean => ofRun.aborted && !isStopped();
     return {
       threadId,
       agents,
       principal,
       runtimeContext,
-      approval: endedRequests.get(requestId),
+      report: (events) => {
+        if (this.#running.has(attempt))
+          this.#push({ attempt, execution: { type: 'delegated', events } });
+      },
+      approval: endedRequests.get(call.requestId ?? ''),
       isCancelled: (id) => endedRequests.get(id)?.cause === 'cancelled',
       isStopped: head.isStopped,
       signal,
-      isResumedLater,
+      /* A call over its own time limit fails, and so does one that a person stopped. */
+      isResumedLater: () => ofRun.aborted && !isStopped(),
     };
   }
 
   /** Stops waiting for a call that ignores its time limit: what it returns afterwards is late. */
   #giveUp(attempt: Attempt): void {
-    if (!this.#running.delete(attempt)) return;
-    this.#finished.push({ attempt, execution: { type: 'lost' } });
-    this.#wakeUp.wake();
+    if (this.#running.delete(attempt)) this.#push({ attempt, execution: { type: 'lost' } });
   }
 
   /** Results of fast calls come in at the same moment: one append for all of them. */

@@ -1,5 +1,5 @@
 import type { ToolCallRecord } from '../../content/tool-call.ts';
-import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import {
   isAbandoned,
@@ -52,7 +52,7 @@ export function lostEvent(
   call: ToolCallRecord,
   at: number,
   recoverAt: number,
-): ThreadEvent {
+): ThreadEventOf<'call-lost'> {
   const { step, index } = call;
   const isRecoverable =
     recoveryOf(context.toolRecovery, call).reconcile !== undefined || mayStartAgain(context, call);

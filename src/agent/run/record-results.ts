@@ -77,7 +77,10 @@ function resultEvents(
       return endEvents(head, { type: 'call-ended', at, step, index, outcome: execution.outcome });
     }
     if (execution.type === 'lost') {
-      return call.status === 'started' ? [lostEvent(context, call, at, at + context.leaseMs)] : [];
+      if (call.status !== 'started') return [];
+      const { error } = execution;
+      const lost = lostEvent(context, call, at, at + context.leaseMs);
+      return [error === undefined ? lost : { ...lost, error }];
     }
     if (call.status === 'deferred') return [];
     if (execution.type === 'delegated') return execution.events(proposal, at);

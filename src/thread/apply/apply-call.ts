@@ -20,6 +20,10 @@ export function applyCallStarted(draft: HeadDraft, event: ThreadEventOf<'call-st
   call.runId = run?.runId;
   call.startedAt = event.at;
   call.attempts += 1;
+  if (call.agent !== undefined) {
+    const { name, threadId } = call.agent;
+    call.agent = { name, threadId };
+  }
   call.recoveries = undefined;
   call.recoverAt = undefined;
   call.resumeAt = undefined;
@@ -38,6 +42,7 @@ export function applyCallDeferred(draft: HeadDraft, event: ThreadEventOf<'call-d
 
 export function applyCallAbandoned(draft: HeadDraft, event: ThreadEventOf<'call-abandoned'>): void {
   openCallAt(draft, event, event, ['started', 'indeterminate']).status = 'proposed';
+  recoverOthers(draft, event.at);
   endAsking(draft, event, event);
 }
 
@@ -56,11 +61,23 @@ export function applyRecoveryFailed(
   call.recoverAt = event.recoverAt;
 }
 
+/** Lost calls are restarted all together: one that was settled no longer prevents the recovery of the others. */
+function recoverOthers({ head: { calls } }: HeadDraft, at: number): void {
+  for (const call of calls) {
+    if (call.status !== 'indeterminate' || call.recoveries === undefined) continue;
+    call.recoveries = undefined;
+    call.recoverAt = at;
+  }
+}
+
 export function applyCallEnded(draft: HeadDraft, event: ThreadEventOf<'call-ended'>): void {
   const call = openCallAt(draft, event, event, openCallStatuses);
   refuseForeignEnd(event, call);
   /* Somebody has found out what happened: earlier failures of the run no longer count. */
-  if (event.source !== undefined) draft.head.failure = undefined;
+  if (event.source !== undefined) {
+    draft.head.failure = undefined;
+    recoverOthers(draft, event.at);
+  }
   if (event.source === 'delivered') draft.head.isStopped = false;
   endAsking(draft, event, event);
   call.status = event.outcome.status;

@@ -1,0 +1,128 @@
+import { tool } from 'ai';
+import {
+  type Agent,
+  type AgentThread,
+  createAgent,
+  memoryStore,
+  type ThreadStore,
+} from 'holdpoint';
+import { runWorker } from 'holdpoint/worker';
+import { expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { AgentOffice, ask, pay } from '../support/agent-office.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
+
+/** A tool whose calls never end. */
+const broken = tool({ inputSchema: z.object({}), execute: async () => new Promise(() => {}) });
+const brokenCall = { id: 'x1', name: 'broken', input: {} };
+const short = { timeout: { toolMs: 10 }, abortGraceMs: 5 };
+
+/** An agent that makes a call whose outcome is never known. */
+function breaker(office: AgentOffice): Agent {
+  const script = [{ calls: [brokenCall] }, { text: 'Over.' }];
+  return office.agent('breaker', script, { tools: { broken }, ...short });
+}
+
+/** An agent that has another one do something. */
+function managerOf(office: AgentOffice, below: Agent, name = 'manager'): Agent {
+  const script = [{ calls: [ask('b1', 'buy', 'Buy.')] }, { text: 'Done.' }];
+  return office.agent(name, script, { tools: { buy: office.tool(below) } });
+}
+
+function lostIn({ calls }: AgentThread) {
+  return calls.flatMap(({ agent }) => agent?.lostCalls ?? []);
+}
+
+test('three levels: a lost call is visible at the top, with the agent and thread that settle it', async () => {
+  const office = new AgentOffice();
+  const inner = breaker(office);
+  const manager = managerOf(office, managerOf(office, inner, 'middle'));
+  const thread = await manager.thread('t');
+  await manager.run('Go.', thread);
+  expect(lostIn(thread)).toEqual([
+    { agent: 'breaker', threadId: expect.any(String), toolCallId: 'x1', toolName: 'broken' },
+  ]);
+  for (const { threadId, toolCallId } of lostIn(thread)) {
+    const outcome = { status: 'failed', error: 'It did not happen.' } as const;
+    await inner.settle(await inner.thread(threadId), toolCallId, outcome);
+  }
+  expect(await manager.run([], thread)).toMatchObject({ status: 'completed' });
+  expect(lostIn(thread)).toEqual([]);
+});
+
+test('the log says why the agent of a lost call could not be reached', async () => {
+  const outer = new AgentOffice();
+  const down: ThreadStore = {
+    ...memoryStore(),
+    read: async () => {
+      throw new Error('the store is down');
+    },
+  };
+  const manager = managerOf(outer, new AgentOffice(down).payer('buyer', []));
+  const thread = await manager.thread('t');
+  await manager.run('Go.', thread);
+  expect(thread.calls).toMatchObject([{ status: 'indeterminate' }]);
+  expect(thread.events.find(({ type }) => type === 'call-lost')).toMatchObject({
+    error: "Agent 'buyer' could not be reached: the store is down",
+  });
+});
+
+test('a lost call next to another one does not use up its recovery, and a worker resumes it once that is settled', async () => {
+  let time = 1_000_000;
+  const now = () => time;
+  const office = new AgentOffice();
+  let starts = 0;
+  const slow = tool({
+    inputSchema: z.object({}),
+    /* The first attempt is that of the process that died. */
+    execute: async () => ((starts += 1) === 1 ? new Promise(() => {}) : 'done'),
+  });
+  const script = [{ calls: [{ id: 's1', name: 'slow', input: {} }] }, { text: 'Slow.' }];
+  const buyer = office.agent('buyer', script, {
+    tools: { slow },
+    toolRecovery: { slow: { idempotent: true } },
+    now,
+  });
+  const calls = [ask('b1', 'buy', 'Buy.'), brokenCall];
+  const { model } = scriptedModel([{ calls }, { text: 'Done.' }]);
+  const tools = { broken, buy: office.tool(buyer) };
+  const { store } = office;
+  const retry = { maxAttempts: 2, initialDelayMs: 1, maxDelayMs: 1 };
+  const manager = createAgent({ name: 'manager', model, tools, store, now, retry });
+  const thread = await manager.thread('t');
+  void manager.run('Go.', thread).catch(() => {});
+  await vi.waitFor(() => expect(thread.calls[1]?.status).toBe('started'));
+  /* Its process is dead as far as others know. */
+  time += 600_000;
+  const worked = async () => {
+    const signal = AbortSignal.timeout(150);
+    await runWorker({ agent: manager, store, signal, pollMs: 5, claimMs: 5 });
+  };
+  for (let round = 0; round < 3; round += 1) {
+    await worked();
+    time += 60_000;
+  }
+  const again = await manager.thread('t');
+  expect(again.calls.map(({ status }) => status)).toEqual(['indeterminate', 'indeterminate']);
+  await manager.settle(again, 'x1', { status: 'failed', error: 'It did not happen.' });
+  time += 60_000;
+  await worked();
+  expect((await manager.thread('t')).status).toBe('idle');
+});
+
+test('an answer whose agent can not be opened ends the call, and nothing runs', async () => {
+  const office = new AgentOffice();
+  const buyer = office.payer('buyer', [{ calls: [pay('p1', 'Ann')] }, { text: 'Paid.' }]);
+  const manager = managerOf(office, buyer);
+  const thread = await manager.thread('t');
+  const asked = await manager.run('Go.', thread);
+  const childId = thread.calls[0]?.agent?.threadId ?? '';
+  const renamed = managerOf(office, office.payer('shopper', []));
+  await manager.respond(asked.approvalRequests[0]?.approve() ?? [], thread);
+  await renamed.run([], await renamed.thread('t'));
+  const after = await manager.thread('t');
+  expect(after.calls[0]).toMatchObject({ status: 'failed' });
+  expect(JSON.stringify(after.calls[0])).toContain("Agent 'shopper' can't get the answer");
+  expect(office.payments).toEqual([]);
+  expect(await buyer.thread(childId)).toMatchObject({ status: 'waiting' });
+});
