@@ -1,5 +1,6 @@
 import type { LanguageModelMiddleware, ToolSet } from 'ai';
 import { CollectedResponse, type ProviderResponse } from '../agent/model/collected-response.ts';
+import { checkedHistory } from '../agent/input/import-from-client.ts';
 import { createAgent } from '../agent/create-agent.ts';
 import { checkedMs } from '../content/checked-number.ts';
 import { memoryStore } from '../stores/memory.ts';
@@ -40,7 +41,7 @@ const initialRetryDelayMs = 10_000;
  * Pass each call an `abortSignal` that aborts when the client disconnects: the AI SDK does not report that the body of its response was
  * cancelled. Without a signal, a stream that nobody reads ends after `unreadTimeoutMs`.
  *
- * Throws a `TypeError` like `createAgent`, and for an invalid `unreadTimeoutMs`. A call fails like `agent.run`, and with a
+ * Throws a `TypeError` like `createAgent`, and for an invalid `unreadTimeoutMs` or `history`. A call fails like `agent.run`, and with a
  * `HoldpointError`: `invalid-input` if it does not name a thread; `not-allowed` if its tools are not in `tools` or were not made by
  * `inertTools`, because the AI SDK would run those if a history says that they were approved.
  *
@@ -57,7 +58,7 @@ export function holdPoint<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
 >(options: HoldPointOptions<TOOLS, RUNTIME_CONTEXT>): LanguageModelMiddleware {
-  const { unreadTimeoutMs = 60_000, history = 'refuse', ...others } = options;
+  const { unreadTimeoutMs = 60_000, history, ...others } = options;
   const agentOptions = {
     ...others,
     store: options.store ?? memoryStore(),
@@ -67,7 +68,7 @@ export function holdPoint<
   createAgent<TOOLS, RUNTIME_CONTEXT>({ ...agentOptions, model: 'none' });
   const settings = {
     options: agentOptions,
-    history,
+    history: checkedHistory(history),
     unreadTimeoutMs: checkedMs(unreadTimeoutMs, 'unreadTimeoutMs'),
   };
   return {

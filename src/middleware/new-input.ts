@@ -76,10 +76,12 @@ function messagesOfOpenTurn(thread: AgentThread): readonly ModelMessage[] {
 }
 
 /** Whether the model has replied or a person has ended the turn. */
-function isTurnOver({ status, events, calls }: AgentThread): boolean {
+function isTurnOver({ status, events, calls, messages }: AgentThread): boolean {
   const retracted = retractedMessages(events);
   const last = events.findLast((event) => isOfTurn(event) && !retracted.has(event));
-  if (status !== 'idle' || last === undefined) return false;
+  if (status !== 'idle') return false;
+  /* An imported conversation may end with a reply. */
+  if (last === undefined) return messages.at(-1)?.role === 'assistant';
   if (last.type === 'run-ended') return true;
   if (last.type !== 'call-ended') return last.type === 'step-finished';
   return calls.some((call) => call.step === last.step && endsTurn(call));

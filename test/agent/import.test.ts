@@ -208,11 +208,15 @@ test('what can’t be kept is refused with its position, and nothing is written'
       ],
     ],
     [
+      'messages[1].content[1]: the call id c1 is repeated',
+      [user, { role: 'assistant', content: [call('c1'), call('c1')] }],
+    ],
+    [
       'messages[3].content[0]: the call id c1 is repeated',
       [
         ...conversation.slice(0, 2),
         { role: 'tool', content: [result('c1')] },
-        { role: 'assistant', content: [call('c1')] },
+        { role: 'assistant', content: [call('c1', { providerExecuted: true })] },
       ],
     ],
     [
@@ -306,7 +310,7 @@ test('UI messages are converted, keep their ids, and are not added again', async
     },
   ];
   expect(await messageOf(agent.thread('u', { messages: waiting }))).toContain(
-    'messages[0]: the call c1 has no result',
+    'messages[0].parts[0]: the call c1 has no result',
   );
 });
 
@@ -339,4 +343,68 @@ test('a thread of another agent is not imported into', async () => {
   await world.agent({ name: 'one' }).thread('t', { messages: conversation });
   const work = world.agent({ name: 'two' }).thread('t', { messages: conversation });
   expect(await errorCode(work)).toBe('wrong-agent');
+});
+
+test('a call id that a provider gave again gets a new one, the same for each import', async () => {
+  const metadata = { providerOptions: { p: { itemId: 'c1' } } };
+  const messages: ModelMessage[] = [
+    ...conversation,
+    { role: 'user', content: 'Again' },
+    { role: 'assistant', content: [call('c1', metadata), call('c1_2'), request('a2', 'c1')] },
+    { role: 'tool', content: [answer('a2')] },
+    { role: 'tool', content: [result('c1'), result('c1_2')] },
+    { role: 'assistant', content: [call('c1')] },
+    { role: 'tool', content: [result('c1')] },
+  ];
+  const world = memoryWorld([{ calls: [book('c1_2', 'Rome')] }]);
+  const agent = world.agent();
+  const thread = await agent.thread('t', { messages });
+  const idsOf = (type: string): unknown[] =>
+    thread.messages.flatMap(({ content }) =>
+      (typeof content === 'string' ? [] : [...content]).flatMap((part) =>
+        part.type === type && 'toolCallId' in part ? [part.toolCallId] : [],
+      ),
+    );
+  expect(idsOf('tool-call')).toEqual(['c1', 'c1_2', 'c1_2_2', 'c1_3']);
+  expect(idsOf('tool-result')).toEqual(['c1', 'c1_2', 'c1_2_2', 'c1_3']);
+  expect(idsOf('tool-approval-request')).toEqual(['c1', 'c1_2']);
+  expect(JSON.stringify(thread)).not.toContain('itemId');
+  expect((await world.agent().thread('t', { messages })).revision).toBe(2);
+  await agent.run([], thread);
+  expect(['c1', 'c1_2', 'c1_2_2', 'c1_3']).not.toContain(thread.calls[0]?.toolCallId);
+  expect([thread.activeApprovalRequests.length, world.ran]).toEqual([1, []]);
+});
+
+test('an open call with a repeated id is closed under its new one', async () => {
+  const messages: ModelMessage[] = [...conversation, { role: 'assistant', content: [call('c1')] }];
+  const thread = await memoryWorld([]).agent().thread('t', { messages, openCalls: 'close' });
+  expect(thread.messages.slice(-2)).toMatchObject([
+    { content: [{ toolCallId: 'c1_2' }] },
+    { content: [{ toolCallId: 'c1_2', output: { type: 'error-text' } }] },
+  ]);
+});
+
+test('the fault of a UI message names its part', async () => {
+  const booked = { type: 'tool-book', toolCallId: 'c1', input: {}, state: 'input-available' };
+  const file = { type: 'file', mediaType: 'image/png', url: 'file:///etc/passwd' };
+  const text = { type: 'text', text: 'Look' };
+  const cases: [string, unknown][] = [
+    [
+      'messages[1].parts[2]: the call c1',
+      { id: 'x', role: 'assistant', parts: [{ type: 'step-start' }, text, booked] },
+    ],
+    ['messages[1].parts[1]: The file', { id: 'x', role: 'user', parts: [text, file] }],
+  ];
+  for (const [place, message] of cases) {
+    const messages = [{ id: 'u', role: 'user', parts: [text] }, message];
+    const agent = memoryWorld([]).agent();
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JavaScript may pass anything.
+    const work = agent.thread('t', { messages: messages as UIMessage[] });
+    expect(await messageOf(work)).toContain(place);
+  }
+});
+
+test('an imported thread has no decisions', async () => {
+  const thread = await memoryWorld([]).agent().thread('t', { messages: conversation });
+  expect([thread.decisions, thread.activeRequests, thread.calls]).toEqual([[], [], []]);
 });

@@ -308,6 +308,26 @@ const customMutants: readonly SourceMutant[] = [
   },
 ];
 
+/** What holds for threads that begin with an imported conversation. */
+const importMutants: readonly SourceMutant[] = [
+  {
+    promise: 'a later call never has the id of an imported one',
+    file: 'thread/apply/apply-step.ts',
+    from: "if (part.type === 'tool-call') newlyPast.toolCallIds.push(part.toolCallId);",
+    to: '',
+    suite: ['agent/import', 'repeats an imported id'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'an old answer that is sent again after an import is ignored',
+    file: 'agent/input/import-from-client.ts',
+    from: 'importedMessages(events).length > 0 &&',
+    to: 'importedMessages(events).length < 0 &&',
+    suite: ['middleware/import', 'the prompt can be sent again'],
+    sentence: /unknown-request|no request/,
+  },
+];
+
 /** Promises of the source that the tests of faults must miss when they are broken. */
 export const sourceMutants: readonly SourceMutant[] = [
   ...loopMutants,
@@ -315,4 +335,5 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...peopleMutants,
   ...subAgentMutants,
   ...customMutants,
+  ...importMutants,
 ];

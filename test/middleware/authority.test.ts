@@ -85,9 +85,12 @@ describe.each(ways)('with $name', (way) => {
   });
 
   test('an approval counts in its own thread only', async () => {
-    const { call, approved, ran } = await waiting(way);
+    const { call, approved, ran, agent } = await waiting(way);
     /* Its prompt is a history that the other thread does not have. */
     expect(await errorCode(call(approved, ofThread('other')))).toBe('invalid-input');
+    expect((await agent.thread('other')).revision).toBe(0);
+    await agent.requestApproval(await agent.thread('other'), { text: 'Go?' });
+    expect(await errorCode(call(approved, ofThread('other')))).toBe('unknown-request');
     expect(ran).toEqual([]);
   });
 

@@ -27,8 +27,10 @@ const done: ModelMessage[] = [
   { role: 'assistant', content: 'Booked.' },
 ];
 
-function held(history?: 'refuse' | 'import') {
-  const world = memoryWorld([{ calls: [book('c1', 'Rome')] }]);
+const booking = [{ calls: [book('c1', 'Rome')] }];
+
+function held(history?: 'refuse' | 'import', script: Parameters<typeof memoryWorld>[0] = booking) {
+  const world = memoryWorld(script);
   const tools = travelTools(world.ran);
   const options = { tools, toolApproval: { book: 'user-approval' }, store: world.store } as const;
   const model = wrapLanguageModel({
@@ -43,7 +45,7 @@ function held(history?: 'refuse' | 'import') {
       maxRetries: 0,
       providerOptions: { holdpoint: { threadId: 't', principal: 'ann' } },
     });
-  return { world, send };
+  return { world, model, send };
 }
 
 test('a history for a new thread is refused by default, and nothing is written', async () => {
@@ -66,4 +68,62 @@ test('with history: import the thread begins with it, and a repeated call asks',
   ]);
   expect(thread.events[1]).toMatchObject({ type: 'messages-imported', principal: 'ann' });
   expect([thread.activeApprovalRequests.length, world.ran]).toEqual([1, []]);
+});
+
+test('messages of the user alone are no history', async () => {
+  const { world, send } = held(undefined, [{ text: 'Hi.' }]);
+  await send([
+    { role: 'user', content: 'Lost' },
+    { role: 'user', content: 'Hello?' },
+  ]);
+  expect((await world.agent().thread('t')).messages).toHaveLength(3);
+});
+
+test('after an imported reply, a message with the words of an earlier one is a new one', async () => {
+  const { world, send } = held('import', [{ text: 'Hi.' }]);
+  await send([...done, { role: 'user', content: 'Book Rome' }]);
+  const { messages } = await world.agent().thread('t');
+  expect(messages.slice(4).map(({ role }) => role)).toEqual(['user', 'assistant']);
+});
+
+test('after a death between the import and the run, the prompt can be sent again', async () => {
+  const { world, model } = held('import');
+  const answer = { type: 'tool-approval-response', approvalId: 'a1', approved: true } as const;
+  const send = async () =>
+    model.doGenerate({
+      prompt: [
+        { role: 'user', content: [{ type: 'text', text: 'Book Rome' }] },
+        { role: 'assistant', content: [call] },
+        { role: 'tool', content: [answer] },
+      ],
+      providerOptions: { holdpoint: { threadId: 't' } },
+    });
+  const append = world.store.append.bind(world.store);
+  world.store.append = async (threadId, end, written, summary) => {
+    if (end.revision > 0) throw new Error('killed');
+    return append(threadId, end, written, summary);
+  };
+  await expect(send()).rejects.toThrow('killed');
+  world.store.append = append;
+  expect((await world.agent().thread('t')).revision).toBe(2);
+  await send();
+  const thread = await world.agent().thread('t');
+  expect([thread.activeApprovalRequests.length, world.ran]).toEqual([1, []]);
+});
+
+test('what can’t be kept is refused with its position in the prompt', async () => {
+  const { world, send } = held('import');
+  const provided = { ...call, providerExecuted: true };
+  const work = send([
+    { role: 'user', content: 'Book Rome' },
+    { role: 'assistant', content: [{ type: 'text', text: 'On it' }, provided] },
+    { role: 'user', content: 'And?' },
+  ]);
+  await expect(work).rejects.toThrow(/prompt\[1\]\.content\[1\]: the call c1 has no result/);
+  expect((await world.agent().thread('t')).revision).toBe(0);
+});
+
+test('an invalid history option is refused when the middleware is created', () => {
+  // @ts-expect-error -- JavaScript may pass anything.
+  expect(() => holdPoint({ tools: {}, history: 'keep' })).toThrow(TypeError);
 });

@@ -25,6 +25,20 @@ describe('golden threads of every released version are read as they were written
     expect(await agent.run(answers, thread)).toMatchObject({ status: 'completed', text: 'Done.' });
   });
 
+  test.each(goldenOf('imported'))('%s', async (name) => {
+    const text = readFileSync(join(golden, name), 'utf8');
+    const world = memoryWorld([{ text: 'Bye.' }]);
+    const agent = world.agent();
+    const thread = await agent.restore(text);
+    expect(JSON.stringify(thread)).toBe(text.trim());
+    expect(thread.events[1]).toMatchObject({ type: 'messages-imported', principal: 'ana' });
+    expect([thread.messages.length, thread.calls, thread.decisions]).toEqual([7, [], []]);
+    const messages = thread.messages.slice(0, 5);
+    expect((await agent.thread(thread.id, { messages })).revision).toBe(thread.revision);
+    expect((await agent.run('Bye', await agent.thread(thread.id))).text).toBe('Bye.');
+    expect(world.ran).toEqual([]);
+  });
+
   test.each(goldenOf('custom-agent'))('%s', async (name) => {
     const text = readFileSync(join(golden, name), 'utf8');
     const agent = createCustomAgent({

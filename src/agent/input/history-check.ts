@@ -1,8 +1,13 @@
-import type { AssistantModelMessage, ModelMessage, ToolModelMessage, ToolResultPart } from 'ai';
+import type {
+  AssistantModelMessage,
+  ModelMessage,
+  ToolCallPart,
+  ToolModelMessage,
+  ToolResultPart,
+} from 'ai';
 import type { z } from 'zod';
 import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
-import { partsOf } from '../../thread/proposed-calls.ts';
 import { importedMessageSchemas } from '../model/imported-messages.ts';
 import { fileFault, hasContent } from './parse-input.ts';
 
@@ -10,8 +15,8 @@ import { fileFault, hasContent } from './parse-input.ts';
 export interface AtPosition {
   position: string;
   message: unknown;
-  /** Whether it was made of a UI message, whose parts have other indices. */
-  isConverted?: boolean;
+  /** Where a part of it is, if it was made of a UI message, whose parts have other indices. */
+  placeOf?: (part: MessagePart) => string;
 }
 
 /** A call of a history that has no result yet. */
@@ -24,6 +29,7 @@ interface OpenCall {
   approval?: { approved: boolean | undefined };
 }
 
+export type MessagePart = Exclude<ModelMessage['content'], string>[number];
 type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number];
 type ToolPart = ToolModelMessage['content'][number];
 
@@ -35,6 +41,7 @@ const deniedText = 'The call was not approved when the conversation was imported
 export class HistoryCheck {
   readonly #options: { closes: boolean; allowSystemInMessages: boolean | undefined };
   readonly #messages: ModelMessage[] = [];
+  /** By the id in the history; a repeated id is another one in the thread. */
   readonly #open = new Map<string, OpenCall>();
   readonly #callIds = new Set<string>();
   /** By approval id. An entry is removed by its answer. */
@@ -51,27 +58,38 @@ export class HistoryCheck {
     const message = this.#parsed(item);
     if (!hasContent(message)) throw invalidAt(position, 'the message is empty');
     if (message.role !== 'tool') this.#endCalls(message.role !== 'assistant');
-    const placeOf = (index: number): string =>
-      item.isConverted === true ? position : `${position}.content[${index}]`;
+    const placeOf = (part: MessagePart, index: number): string =>
+      item.placeOf?.(part) ?? `${position}.content[${index}]`;
     const parts = typeof message.content === 'string' ? [] : message.content;
     for (const [index, part] of parts.entries()) {
       const fault = fileFault(part);
-      if (fault !== undefined) throw invalidAt(placeOf(index), fault);
+      if (fault !== undefined) throw invalidAt(placeOf(part, index), fault);
     }
-    for (const [index, part] of partsOf(message).entries())
-      this.#addAssistantPart(part, placeOf(index));
-    if (message.role === 'tool') {
-      const before = new Set(this.#open.keys());
-      for (const [index, part] of message.content.entries())
-        this.#addToolPart(part, placeOf(index), before);
-    }
-    this.#messages.push(message);
+    this.#messages.push(this.#added(message, placeOf));
   }
 
   /** All messages. Throws `invalid-input` if a call is open. */
   end(): ModelMessage[] {
     this.#endCalls(true);
     return this.#messages;
+  }
+
+  #added(
+    message: ModelMessage,
+    placeOf: (part: MessagePart, index: number) => string,
+  ): ModelMessage {
+    if (message.role === 'assistant' && typeof message.content !== 'string') {
+      const content = message.content.map((part, index) =>
+        this.#addAssistantPart(part, placeOf(part, index)),
+      );
+      return { ...message, content };
+    }
+    if (message.role !== 'tool') return message;
+    const before = new Set(this.#open.keys());
+    const content = message.content.map((part, index) =>
+      this.#addToolPart(part, placeOf(part, index), before),
+    );
+    return { ...message, content };
   }
 
   #parsed({ position, message }: AtPosition): ModelMessage {
@@ -95,54 +113,63 @@ export class HistoryCheck {
     );
   }
 
-  #addAssistantPart(part: AssistantPart, position: string): void {
-    if (part.type === 'tool-call') {
-      const { toolCallId, toolName, input, providerExecuted } = part;
-      const fault = whyNotStrictJson(input);
-      if (fault !== undefined)
-        throw invalidAt(position, `the input of call ${toolCallId} is not JSON: ${fault}`);
-      if (this.#callIds.has(toolCallId))
-        throw invalidAt(position, `the call id ${toolCallId} is repeated`);
-      this.#callIds.add(toolCallId);
-      this.#open.set(toolCallId, {
+  #addAssistantPart(part: AssistantPart, position: string): AssistantPart {
+    if (part.type === 'tool-call') return this.#addCall(part, position);
+    if (part.type === 'tool-result') return this.#addResult(part, position);
+    if (part.type !== 'tool-approval-request') return part;
+    const { approvalId, toolCallId } = part;
+    const call = this.#open.get(toolCallId);
+    if (call === undefined || call.approval !== undefined || this.#approvalIds.has(approvalId)) {
+      throw invalidAt(
         position,
-        toolCallId,
-        toolName,
-        isProviders: providerExecuted === true,
-      });
-    } else if (part.type === 'tool-result') {
-      this.#addResult(part, position);
-    } else if (part.type === 'tool-approval-request') {
-      const { approvalId, toolCallId } = part;
-      const call = this.#open.get(toolCallId);
-      if (call === undefined || call.approval !== undefined || this.#approvalIds.has(approvalId)) {
-        throw invalidAt(
-          position,
-          `the approval request ${approvalId} is repeated, or its call ${toolCallId} is not open`,
-        );
-      }
-      call.approval = { approved: undefined };
-      this.#approvalIds.add(approvalId);
-      this.#requests.set(approvalId, call);
+        `the approval request ${approvalId} is repeated, or its call ${toolCallId} is not open`,
+      );
     }
+    call.approval = { approved: undefined };
+    this.#approvalIds.add(approvalId);
+    this.#requests.set(approvalId, call);
+    return { ...part, toolCallId: call.toolCallId };
   }
 
-  #addToolPart(part: ToolPart, position: string, openBefore: ReadonlySet<string>): void {
-    if (part.type === 'tool-result') {
-      this.#addResult(part, position);
-      return;
-    }
+  #addCall(part: ToolCallPart, position: string): ToolCallPart {
+    const { toolCallId, toolName, input } = part;
+    const isProviders = part.providerExecuted === true;
+    const fault = whyNotStrictJson(input);
+    if (fault !== undefined)
+      throw invalidAt(position, `the input of call ${toolCallId} is not JSON: ${fault}`);
+    const isRepeated = this.#callIds.has(toolCallId);
+    if (isRepeated && (isProviders || this.#open.has(toolCallId)))
+      throw invalidAt(position, `the call id ${toolCallId} is repeated`);
+    const newId = isRepeated ? this.#unusedId(toolCallId) : toolCallId;
+    this.#callIds.add(newId);
+    this.#open.set(toolCallId, { position, toolCallId: newId, toolName, isProviders });
+    /* Provider metadata refers to the call by its old id. */
+    return isRepeated ? { ...part, toolCallId: newId, providerOptions: undefined } : part;
+  }
+
+  /* Providers reject repeated ids. Made of the old one, so that the same history is the same thread. */
+  #unusedId(toolCallId: string): string {
+    let count = 2;
+    while (this.#callIds.has(`${toolCallId}_${count}`)) count += 1;
+    return `${toolCallId}_${count}`;
+  }
+
+  #addToolPart(part: ToolPart, position: string, openBefore: ReadonlySet<string>): ToolPart {
+    if (part.type === 'tool-result') return this.#addResult(part, position);
     const { approvalId, approved } = part;
     const call = this.#requests.get(approvalId);
+    const isOpen = [...this.#open].some(([id, each]) => each === call && openBefore.has(id));
     /* The AI SDK runs an approved call whose result it does not find in the same message. */
-    if (call === undefined || !openBefore.has(call.toolCallId)) {
+    if (call === undefined || !isOpen) {
       throw invalidAt(position, `no open request has the approval id ${approvalId}`);
     }
     this.#requests.delete(approvalId);
     call.approval = { approved };
+    return part;
   }
 
-  #addResult({ toolCallId, toolName }: ToolResultPart, position: string): void {
+  #addResult(part: ToolResultPart, position: string): ToolResultPart {
+    const { toolCallId, toolName } = part;
     const call = this.#open.get(toolCallId);
     if (call?.toolName !== toolName) {
       throw invalidAt(
@@ -151,11 +178,13 @@ export class HistoryCheck {
       );
     }
     this.#open.delete(toolCallId);
+    return { ...part, toolCallId: call.toolCallId };
   }
 
   /* A provider may report the result of its own call in its next message. */
   #endCalls(andProviders: boolean): void {
-    const open = [...this.#open.values()].filter(({ isProviders }) => andProviders || !isProviders);
+    const ending = [...this.#open].filter(([, call]) => andProviders || !call.isProviders);
+    const open = ending.map(([, call]) => call);
     const kept = open.find(({ isProviders }) => isProviders || !this.#options.closes);
     if (kept !== undefined) {
       const hint = kept.isProviders
@@ -165,7 +194,7 @@ export class HistoryCheck {
     }
     if (open.length === 0) return;
     this.#messages.push({ role: 'tool', content: open.map(closedResult) });
-    for (const { toolCallId } of open) this.#open.delete(toolCallId);
+    for (const [id] of ending) this.#open.delete(id);
   }
 }
 

@@ -6,7 +6,7 @@ import { importedMessages, withMessageId } from '../../thread/app-messages.ts';
 import { jsonCopy, toJson } from '../../thread/tagged-json.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { fromUIMessage } from '../model/imported-messages.ts';
-import { type AtPosition, HistoryCheck, invalidAt } from './history-check.ts';
+import { type AtPosition, HistoryCheck, invalidAt, type MessagePart } from './history-check.ts';
 import { parseAnswerer } from './parse-input.ts';
 import type { AnswerOptions } from './run-input.ts';
 
@@ -87,10 +87,11 @@ async function atPositions(messages: readonly unknown[]): Promise<AtPosition[]> 
     messages.map(async (message, index) => {
       const position = `messages[${index}]`;
       if (!isUi) return [{ position, message }];
+      const placeOf = (part: MessagePart): string => `${position}${uiPlace(message, part)}`;
       return (await converted(message, position)).map((each) => ({
         position,
         message: each,
-        isConverted: true,
+        placeOf,
       }));
     }),
   );
@@ -105,6 +106,32 @@ async function converted(message: unknown, position: string): Promise<ModelMessa
   } catch (error) {
     throw invalidAt(position, `not a valid UI message of the AI SDK: ${errorText(error)}`, error);
   }
+}
+
+/* Which part of a UI message a part was made of. */
+function uiPlace(message: unknown, part: MessagePart): string {
+  const parts: unknown = isObject(message) && 'parts' in message ? message.parts : [];
+  const index = Array.isArray(parts)
+    ? parts.findLastIndex((each: unknown) => isObject(each) && isMadeOf(part, each))
+    : -1;
+  return index === -1 ? '' : `.parts[${index}]`;
+}
+
+function isMadeOf(part: MessagePart, ui: object): boolean {
+  if ('toolCallId' in part) return 'toolCallId' in ui && ui.toolCallId === part.toolCallId;
+  if (part.type === 'file') return 'url' in ui && ui.url === fileUrlOf(part.data);
+  const { approval }: { approval?: unknown } = ui;
+  return (
+    part.type === 'tool-approval-response' &&
+    isObject(approval) &&
+    'id' in approval &&
+    approval.id === part.approvalId
+  );
+}
+
+function fileUrlOf(data: unknown): unknown {
+  const url = isObject(data) && 'url' in data ? data.url : data;
+  return url instanceof URL ? url.href : url;
 }
 
 function isObject(value: unknown): value is object {

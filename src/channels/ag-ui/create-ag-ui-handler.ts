@@ -1,4 +1,5 @@
 import { checkHold } from '../../agent/held-stream.ts';
+import { checkedHistory } from '../../agent/input/import-from-client.ts';
 import { checkPolling } from '../../agent/follow-thread.ts';
 import { checkedMs } from '../../content/checked-number.ts';
 import { timer } from '../../content/timer.ts';
@@ -29,7 +30,7 @@ const maximumBacklog = 262_144;
  * `request-closed`, `invalid-answer`, `NO_RESPONSE_FOR_PENDING` … An invalid HTTP request gets a status with
  * `{ error: { code, message } }`: 400, 403 (also `foreign-origin`, a page of another site), 405, 413, 415, 500.
  *
- * Throws a `TypeError` for an invalid time or origin in the options.
+ * Throws a `TypeError` for an invalid time, origin or `history` in the options.
  *
  * @example
  * const handler = createAgUiHandler({
@@ -47,6 +48,7 @@ export function createAgUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   checkPolling(options);
   checkHold(options);
   checkOrigins(options);
+  checkedHistory(options.history);
   const keepAlive = keepAliveOf(options);
   return async (request) => {
     try {

@@ -1,4 +1,5 @@
 import { checkHold } from '../../agent/held-stream.ts';
+import { checkedHistory } from '../../agent/input/import-from-client.ts';
 import { checkPolling } from '../../agent/follow-thread.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';
 import { checkOrigins } from '../../http/foreign-origin.ts';
@@ -39,6 +40,7 @@ export function createUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   checkPolling(options);
   checkHold(options);
   checkOrigins(options);
+  checkedHistory(options.history);
   return async (request) => {
     try {
       if (request.method === 'POST') return await postChat(options, request);

@@ -48,11 +48,16 @@ async function runChat<RUNTIME_CONTEXT>(
 ): Promise<Response> {
   const { agent, convertDataPart, clientTools = [], headers, onError } = options;
   const { principal, channel } = by;
-  const { thread, request: parsed } = await withHistory(options, posted, { principal, channel });
+  const opened = await withHistory(options, posted, { principal, channel });
+  const { thread, request: parsed, unrecorded } = opened;
   const { outputs = [], whilePending, revision: seen } = parsed;
   const before = thread.revision;
   const runOptions = { ...by, ...(whilePending === undefined ? {} : { whilePending }) };
-  const { items, position, replaces = [] } = await pageInput(parsed, thread, convertDataPart);
+  const {
+    items,
+    position,
+    replaces = [],
+  } = await pageInput({ ...parsed, unrecorded }, thread, convertDataPart);
   if (replaces.length > 0) checkEdit(thread, items, runOptions);
   await deliverOutputs({ agent, thread, clientTools, by }, outputs);
   for (const { messageId } of replaces) await agent.retract(thread, messageId, by);
@@ -77,7 +82,8 @@ async function runChat<RUNTIME_CONTEXT>(
     before,
     disconnected: disconnected.signal,
   };
-  const isSplit = position.type !== 'message' && items.length > refused.length + 1;
+  const isSplit =
+    position.type !== 'message' && items.length > refused.length + unrecorded.length + 1;
   const context = { thread, position, before, seen, refused, isSplit };
   const chunks = withNotices(chatChunks(run), context);
   return chunkResponse({ request, chunks, disconnected, headers });

@@ -1,10 +1,12 @@
 import type { AssistantModelMessage, ModelMessage } from 'ai';
+import { invalidAt } from '../../../agent/input/history-check.ts';
+import { importFromClient, type SentPlace } from '../../../agent/input/import-from-client.ts';
 import type { AnswerOptions } from '../../../agent/input/run-input.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { withMessageId } from '../../../thread/app-messages.ts';
 import type { AgUiHandlerOptions } from '../ag-ui-handler-options.ts';
-import { latestMessages } from './new-messages.ts';
+import { isId, latestMessages } from './new-messages.ts';
 import type { ClientMessage, RunAgentInput } from './run-agent-input.ts';
 import { userContent } from './user-content.ts';
 
@@ -29,70 +31,94 @@ export async function openWithHistory<RUNTIME_CONTEXT>(
       `Thread ${threadId} does not exist, but the client sent ${earlier.length} earlier message(s). Import them on the server with agent.thread(id, { messages }), or create the handler with history: 'import'.`,
     );
   }
-  return agent.thread(threadId, { messages: modelMessages(earlier), openCalls: 'close', ...by });
+  const sent = modelMessages(earlier, threadId);
+  return importFromClient(
+    agent,
+    { threadId, messages: sent.map(({ message }) => message), sent },
+    by,
+  );
 }
 
-/* Thoughts, activities and the client's own instructions are no part of the history. */
-function modelMessages(earlier: readonly ClientMessage[]): ModelMessage[] {
+type Sent = SentPlace & { message: ModelMessage };
+type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number];
+
+/* What a client shows and no model receives here. Its instructions don't count; the agent has its own. */
+const shownOnly = new Set(['system', 'developer', 'reasoning', 'activity']);
+
+function modelMessages(earlier: readonly ClientMessage[], threadId: string): Sent[] {
   const names = new Map<string, string>();
-  return earlier.flatMap((message, index): ModelMessage[] => {
+  return earlier.flatMap((message, index): Sent[] => {
+    const position = `messages[${index}]`;
     switch (message.role) {
-      case 'user': {
-        const content = userContent(message.content);
-        if (content === undefined) throw invalidAt(index);
-        return [withMessageId({ role: 'user', content }, message.id)];
-      }
+      case 'user':
+        return [{ position, message: userMessage(message, position, threadId) }];
       case 'assistant':
-        return assistantMessage(message, index, names);
-      case 'tool': {
-        const { toolCallId = '', content, error } = message;
-        const toolName = names.get(toolCallId);
-        if (toolName === undefined || typeof content !== 'string') throw invalidAt(index);
-        const output =
-          error === undefined
-            ? { type: 'text' as const, value: content }
-            : { type: 'error-text' as const, value: error };
-        return [{ role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output }] }];
-      }
+        return assistantMessage(message, position, names);
+      case 'tool':
+        return [{ position, places: ['content'], message: toolMessage(message, position, names) }];
       default:
-        return [];
+        if (shownOnly.has(message.role)) return [];
+        throw invalidAt(position, `the role ${JSON.stringify(message.role)} is not known`);
     }
   });
 }
 
-function assistantMessage(
-  { content, toolCalls = [] }: ClientMessage,
-  index: number,
-  names: Map<string, string>,
-): ModelMessage[] {
-  const parts: Exclude<AssistantModelMessage['content'], string> = [];
-  if (typeof content === 'string' && content.trim() !== '')
-    parts.push({ type: 'text', text: content });
-  for (const { id: toolCallId, function: called } of toolCalls) {
-    if (called === undefined) throw invalidAt(index);
-    names.set(toolCallId, called.name);
-    parts.push({
-      type: 'tool-call',
-      toolCallId,
-      toolName: called.name,
-      input: inputOf(called, index),
-    });
-  }
-  return parts.length === 0 ? [] : [{ role: 'assistant', content: parts }];
+function userMessage(
+  { id, content: sent }: ClientMessage,
+  position: string,
+  threadId: string,
+): ModelMessage {
+  const content = userContent(sent);
+  const isWhole = content !== undefined && (!Array.isArray(sent) || sent.length === content.length);
+  if (!isWhole) throw invalidAt(position, 'its content is not valid in AG-UI');
+  const message: ModelMessage = { role: 'user', content };
+  return isId(id, threadId) ? withMessageId(message, id) : message;
 }
 
-function inputOf({ arguments: text }: { arguments: string }, index: number): unknown {
+function toolMessage(
+  { toolCallId = '', content, error }: ClientMessage,
+  position: string,
+  names: ReadonlyMap<string, string>,
+): ModelMessage {
+  const toolName = names.get(toolCallId);
+  if (toolName === undefined) {
+    throw invalidAt(position, `no call above it has the id ${JSON.stringify(toolCallId)}`);
+  }
+  if (typeof content !== 'string') throw invalidAt(position, 'its content is not a text');
+  const output =
+    error === undefined
+      ? { type: 'text' as const, value: content }
+      : { type: 'error-text' as const, value: error };
+  return { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output }] };
+}
+
+function assistantMessage(
+  { content, toolCalls = [] }: ClientMessage,
+  position: string,
+  names: Map<string, string>,
+): Sent[] {
+  const isText = typeof content === 'string' && content.trim() !== '';
+  const text: AssistantPart[] = isText ? [{ type: 'text', text: content }] : [];
+  const calls = toolCalls.map(({ id: toolCallId, function: called }, index): AssistantPart => {
+    const place = `${position}.toolCalls[${index}]`;
+    if (called === undefined) throw invalidAt(place, 'it names no function');
+    const { name: toolName } = called;
+    names.set(toolCallId, toolName);
+    return { type: 'tool-call', toolCallId, toolName, input: inputOf(called, place) };
+  });
+  const parts = [...text, ...calls];
+  if (parts.length === 0) return [];
+  const places = [
+    ...text.map(() => 'content'),
+    ...calls.map((_call, index) => `toolCalls[${index}]`),
+  ];
+  return [{ position, places, message: { role: 'assistant', content: parts } }];
+}
+
+function inputOf({ arguments: text }: { arguments: string }, place: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw invalidAt(index, cause);
+    throw invalidAt(place, 'its arguments are not JSON', cause);
   }
-}
-
-function invalidAt(index: number, cause?: unknown): HoldpointError {
-  return new HoldpointError(
-    'invalid-input',
-    `messages[${index}] is not a valid AG-UI message, so the history can't be imported.`,
-    { cause },
-  );
 }

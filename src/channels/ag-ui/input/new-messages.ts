@@ -66,6 +66,7 @@ function isGenerated(id: string, threadId: string): boolean {
   return id.startsWith(`${threadId}:`);
 }
 
-function isId(id: string, threadId: string): boolean {
+/** Whether a client's id for a message can be kept. */
+export function isId(id: string, threadId: string): boolean {
   return id.length > 0 && id.length <= 256 && id.isWellFormed() && !isGenerated(id, threadId);
 }

@@ -1,10 +1,24 @@
-import { safeValidateUIMessages, type UIMessage } from 'ai';
+import {
+  type FileUIPart,
+  isDataUIPart,
+  isToolUIPart,
+  safeValidateUIMessages,
+  type UIMessage,
+} from 'ai';
+import { invalidAt } from '../../../agent/input/history-check.ts';
+import {
+  importFromClient,
+  isOnlyImported,
+  type SentPlace,
+} from '../../../agent/input/import-from-client.ts';
 import type { AnswerOptions } from '../../../agent/input/run-input.ts';
+import { errorText } from '../../../content/error-text.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { UiHandlerOptions } from '../ui-handler-options.ts';
 import { checkedAttachment } from './attachment.ts';
 import { type ChatRequest, headOf } from './chat-request.ts';
+import type { ConvertDataPart } from './user-message.ts';
 
 type UIPart = UIMessage['parts'][number];
 
@@ -12,66 +26,119 @@ type UIPart = UIMessage['parts'][number];
 interface WithHistory {
   thread: AgentThread;
   request: ChatRequest;
+  /** Messages of the user above the newest one, which were never recorded: no reply is among them. */
+  unrecorded: readonly unknown[];
 }
 
 /** Imports the history that a page sends for a thread without events. Throws `invalid-input` if the app does not import histories. */
 export async function withHistory<RUNTIME_CONTEXT>(
-  { agent, history = 'refuse' }: UiHandlerOptions<RUNTIME_CONTEXT>,
+  { agent, history = 'refuse', convertDataPart }: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: ChatRequest,
   by: AnswerOptions,
 ): Promise<WithHistory> {
   const { threadId, earlier } = request;
   const thread = await agent.thread(threadId);
-  if (thread.revision > 0 || earlier.length === 0) return { thread, request };
+  if (thread.revision > 0) {
+    const rest = isOnlyImported(thread) ? withoutAnswers(request) : request;
+    return { thread, request: rest, unrecorded: [] };
+  }
+  if (earlier.every((message) => headOf(message)?.role === 'user')) {
+    return { thread, request, unrecorded: earlier };
+  }
   if (history !== 'import') {
     throw new HoldpointError(
       'invalid-input',
       `Thread ${threadId} does not exist, but the page sent ${earlier.length} earlier message(s). Import them on the server with agent.thread(id, { messages }), or create the handler with history: 'import'.`,
     );
   }
-  const messages = await acceptedHistory(earlier);
-  const imported = await agent.thread(threadId, { messages, openCalls: 'close', ...by });
+  const context = { threadId, convertDataPart };
+  const read = await Promise.all(
+    earlier.map(async (message, index) => acceptedMessage(message, `messages[${index}]`, context)),
+  );
+  const sent = read.filter(({ message }) =>
+    message.parts.some(({ type }) => type !== 'step-start'),
+  );
+  const messages = sent.map(({ message }) => message);
+  const imported = await importFromClient(agent, { threadId, messages, sent }, by);
+  return { thread: imported, request: withoutAnswers(request), unrecorded: [] };
+}
+
+/* Answers in the history are answers to requests of another system. */
+function withoutAnswers(request: ChatRequest): ChatRequest {
   const isAssistant = headOf(request.message)?.role === 'assistant';
-  /* Answers in the history are answers to requests of another system. */
   return {
-    thread: imported,
-    request: {
-      ...request,
-      assistantMessage: undefined,
-      ...(isAssistant ? { message: undefined, answers: [], revision: undefined } : {}),
-    },
+    ...request,
+    assistantMessage: undefined,
+    ...(isAssistant ? { message: undefined, answers: [], revision: undefined } : {}),
   };
 }
 
-/* A page sends content only. Provider metadata, reasoning and sources in it are dropped: they could name what another person stored. */
-async function acceptedHistory(messages: readonly unknown[]): Promise<UIMessage[]> {
-  const validated = await safeValidateUIMessages({ messages: [...messages] });
-  if (!validated.success) {
-    throw new HoldpointError('invalid-input', 'The earlier messages are not valid UI messages.', {
-      cause: validated.error,
-    });
-  }
-  return validated.data
-    .map(({ id, role, parts }, index) => ({
-      id,
-      role,
-      parts: parts.flatMap((part) => acceptedPart(part, `messages[${index}]`)),
-    }))
-    .filter(({ parts }) => parts.some(({ type }) => type !== 'step-start'));
+interface HistoryContext {
+  threadId: string;
+  convertDataPart: ConvertDataPart | undefined;
 }
 
+/* An id of the form that is generated here would name two messages. */
+async function acceptedMessage(
+  message: unknown,
+  position: string,
+  { threadId, convertDataPart }: HistoryContext,
+): Promise<SentPlace & { message: UIMessage }> {
+  const validated = await safeValidateUIMessages({ messages: [message] });
+  const [valid] = validated.success ? validated.data : [];
+  if (valid === undefined) {
+    const cause = validated.success ? undefined : validated.error;
+    throw invalidAt(position, 'not a valid UI message of the AI SDK', cause);
+  }
+  const { id, role } = valid;
+  const kept = valid.parts.flatMap((part, index) => {
+    const place = `parts[${index}]`;
+    const shown = role === 'user' ? withData(part, convertDataPart) : part;
+    return acceptedPart(shown, `${position}.${place}`).map((each) => ({ part: each, place }));
+  });
+  const parts = kept.map(({ part }) => part);
+  const isGenerated = id.startsWith(`${threadId}:`);
+  const places = kept.map(({ place }) => place);
+  return { position, places, message: { id: isGenerated ? '' : id, role, parts } };
+}
+
+/* As in a new message; only a text is kept. */
+function withData(part: UIPart, convertDataPart: ConvertDataPart | undefined): UIPart {
+  if (!isDataUIPart(part)) return part;
+  const converted = convertDataPart?.(part);
+  return converted?.type === 'text' ? { type: 'text', text: converted.text } : part;
+}
+
+/*
+ * A page sends content only. Provider metadata is dropped, because it could name what another person stored, and reasoning with it, which
+ * providers reject without it. Sources and data parts are shown to people and are never sent to a model.
+ */
 function acceptedPart(part: UIPart, position: string): UIPart[] {
   if (part.type === 'text')
     return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }];
   if (part.type === 'step-start') return [part];
-  if (part.type === 'file') return [checkedAttachment(part, 1)];
-  if (!('toolCallId' in part)) return [];
-  if (part.providerExecuted === true) {
-    throw new HoldpointError(
-      'invalid-input',
-      `${position}: a call that the provider ran can't be imported from a page.`,
-    );
+  if (part.type === 'file') return [attachmentAt(part, position)];
+  if (isToolUIPart(part)) return acceptedCall(part, position);
+  if (part.type === 'custom') {
+    throw invalidAt(position, "a provider's custom part can't be imported from a page");
   }
+  return [];
+}
+
+function attachmentAt(part: FileUIPart, position: string): FileUIPart {
+  try {
+    return checkedAttachment(part, 1);
+  } catch (error) {
+    throw invalidAt(position, errorText(error), error);
+  }
+}
+
+/* A call whose input was still streaming was never made. */
+function acceptedCall(part: Extract<UIPart, { toolCallId: string }>, position: string): UIPart[] {
+  if (part.providerExecuted === true) {
+    throw invalidAt(position, "a call that the provider ran can't be imported from a page");
+  }
+  if (part.state === 'input-streaming') return [];
   const { callProviderMetadata: _metadata, ...kept } = part;
   return 'resultProviderMetadata' in kept
     ? [{ ...kept, resultProviderMetadata: undefined }]

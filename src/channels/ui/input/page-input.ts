@@ -17,15 +17,20 @@ export interface PageInput {
 
 /** The input of a run from a page's request. Of the assistant's messages only the answers in them count. */
 export async function pageInput(
-  { message, assistantMessage, answers, revision, isRegenerate }: ChatRequest,
+  request: ChatRequest & { unrecorded: readonly unknown[] },
   thread: AgentThread,
   convertDataPart: ConvertDataPart | undefined,
 ): Promise<PageInput> {
+  const { message, assistantMessage, answers, revision, isRegenerate, unrecorded } = request;
   const role = message === undefined ? 'none' : headOf(message)?.role;
   if (role === 'user') {
     const unsent = parseAnswers(approvalAnswers(assistantMessage));
     const content = await userMessage(message, thread, convertDataPart);
-    return inputOfUser([...answers, ...unsent], isRegenerate, content);
+    const above = await Promise.all(
+      unrecorded.map(async (each) => userMessage(each, thread, convertDataPart)),
+    );
+    const missed = above.flatMap((each) => (each.type === 'message' ? [each.message] : []));
+    return inputOfUser([...answers, ...unsent, ...missed], isRegenerate, content);
   }
   if (isRegenerate) return { items: answers, position: { type: 'nothing', isRegenerate } };
   switch (role) {
