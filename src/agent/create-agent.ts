@@ -41,7 +41,7 @@ export function createAgent(options: AgentOptions): Agent<unknown> {
   return makeAgent(options, () => ({
     modelName: modelNameOf(model),
     makeStep: modelSteps({ model, instructions, settings, prepareStep, output, toolsContext }),
-    keepsPartialText: true,
+    hasModel: true,
     allowSystemInMessages,
     output,
   }));

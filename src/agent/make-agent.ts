@@ -40,7 +40,7 @@ export function makeAgent(
     makeStep: steps.makeStep,
     ownSteps: undefined,
     beforeStep: steps.beforeStep,
-    keepsPartialText: steps.keepsPartialText,
+    hasModel: steps.hasModel,
     allowSystemInMessages: steps.allowSystemInMessages,
     output: steps.output,
     name: checkedName(options.name),

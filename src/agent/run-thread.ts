@@ -21,7 +21,7 @@ import { type ParsedInput, parseInput } from './input/parse-input.ts';
 import type { RunInput } from './input/run-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { RunOptions } from './run/run-options.ts';
-import { withRunSettings } from './run/run-settings.ts';
+import { hasRunSettings } from './run/run-settings.ts';
 import { Run, type RunSetting } from './run/run.ts';
 import { refuseNonThread, type ThreadHandles } from './thread-handles.ts';
 
@@ -47,7 +47,9 @@ export async function runThread(
   const { options } = running;
   const { onEnd, onError, output } = agentContext;
   try {
-    const context = withRunSettings(agentContext, options);
+    const context = hasRunSettings(options)
+      ? (await import('./run/own-settings.ts')).withRunSettings(agentContext, options)
+      : agentContext;
     const ended = await tracedRun(context, threads, thread, running);
     const response =
       output === undefined

@@ -82,7 +82,7 @@ export function createCustomAgent(
       progressSchema,
     }),
     beforeStep: expiredApprovals,
-    keepsPartialText: false,
+    hasModel: false,
     allowSystemInMessages: false,
   }));
 }

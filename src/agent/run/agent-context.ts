@@ -32,8 +32,8 @@ export interface StepMaking {
   ownSteps?: StepSettings | undefined;
   /** The events to record before a step is made. */
   beforeStep?: ((state: Readonly<ThreadState>, at: number) => ThreadEvent[]) | undefined;
-  /** Whether the text that was streamed is recorded as the reply when a person stops the step. */
-  keepsPartialText: boolean;
+  /** Whether a language model makes the steps: its streamed text is recorded as the reply when a person stops it. */
+  hasModel: boolean;
   allowSystemInMessages: boolean | undefined;
   /** Parses the model's replies. */
   output?: OutputParser | undefined;

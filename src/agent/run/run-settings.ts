@@ -1,12 +1,7 @@
 import type { TimeoutConfiguration, ToolSet } from 'ai';
-import { callGuarded } from '../../content/call-guarded.ts';
-import type { ThreadEvent } from '../../thread/thread-event.ts';
-import type { ThreadState } from '../../thread/thread-state.ts';
 import type { FinishedStep } from '../../thread/turn-steps.ts';
-import { type ModelSettings, settingsOf } from '../model/model-step.ts';
+import type { ModelSettings } from '../model/model-step.ts';
 import { type PrepareStep, stepSettingNames } from '../model/step-settings.ts';
-import type { AgentContext } from './agent-context.ts';
-import { checkedTimeout } from './run-signal.ts';
 
 /**
  * The AI SDK's `StopCondition`, such as `isStepCount(5)` or `hasToolCall('finish')`. `steps` are those of the turn, from the log:
@@ -68,33 +63,7 @@ export const runSettingNames: object = Object.fromEntries(names.map((name) => [n
 /** A name of `RunSettings`. */
 export type RunSettingName = (typeof names)[number];
 
-/** The agent's context with the settings of one run, if it has any. */
-export function withRunSettings(
-  context: AgentContext,
-  options: RunSettings<unknown>,
-): AgentContext {
-  if (names.every((name) => options[name] === undefined)) return context;
-  const { timeout, prepareStep, stopWhen = context.stopWhen } = options;
-  const { onStepEnd = context.onStepEnd } = options;
-  const settings = settingsOf(options);
-  if (!context.keepsPartialText && (prepareStep || Object.keys(settings).length > 0)) {
-    throw new TypeError(
-      'A custom agent has no model, so its runs take no model settings and no prepareStep.',
-    );
-  }
-  const limits = timeout === undefined ? context.limits : checkedTimeout(timeout, context.tools);
-  return { ...context, limits, stopWhen, onStepEnd, ownSteps: { settings, prepareStep } };
-}
-
-/** Calls `onStepEnd` if the events, which have just been appended, complete a step. */
-export async function notifyStepEnd(
-  onStepEnd: NonNullable<AgentContext['onStepEnd']>,
-  state: Readonly<ThreadState>,
-  events: readonly ThreadEvent[],
-): Promise<void> {
-  const isEnd = events.some(({ type }) => type === 'step-finished' || type === 'call-ended');
-  if (!isEnd || state.head.calls.length > 0) return;
-  const { turnSteps } = await import('../../thread/turn-steps.ts');
-  const step = turnSteps(state).at(-1);
-  if (step) void callGuarded(onStepEnd, { ...step, threadId: state.threadId });
+/** Whether a run has settings instead of the agent's. */
+export function hasRunSettings(options: RunSettings<unknown>): boolean {
+  return names.some((name) => options[name] !== undefined);
 }

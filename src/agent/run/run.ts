@@ -20,7 +20,6 @@ import { Lease, LeaseLost } from './lease.ts';
 import { RunOpening } from './open-run.ts';
 import { recordResults } from './record-results.ts';
 import { endStatusOf, type RunEnd } from './run-end.ts';
-import { notifyStepEnd } from './run-settings.ts';
 import type { RunOptions } from './run-options.ts';
 import { RunSignal } from './run-signal.ts';
 import { AnswerSending, sentEvents } from './send-answers.ts';
@@ -216,7 +215,8 @@ export class Run {
   async #begin(events: readonly ThreadEvent[]): Promise<void> {
     this.#setting.onEvents(events);
     const { onStepEnd } = this.#context;
-    if (onStepEnd !== undefined) await notifyStepEnd(onStepEnd, this.#log.state, events);
+    const own = onStepEnd && (await import('./own-settings.ts'));
+    own?.notifyStepEnd(onStepEnd, this.#log.state, events);
     await this.#executions.start(events);
   }
 

@@ -77,7 +77,7 @@ export class ModelSteps {
   /** Asks the model. Returns the step's event, and for each of its calls the start, the request, or the end. */
   async take({ decisions, state, signal }: StepInput): Promise<ThreadEvent[]> {
     this.#prepared = undefined;
-    if (this.#receiver !== undefined && this.#context.keepsPartialText)
+    if (this.#receiver !== undefined && this.#context.hasModel)
       this.#partial = new PartialText(this.#receiver);
     const { tools } = decisions;
     /* Read before the model answers: the calls belong to the step that it was asked for. */
