@@ -122,7 +122,9 @@ test('an answer whose agent can not be opened ends the call, and nothing runs', 
   await renamed.run([], await renamed.thread('t'));
   const after = await manager.thread('t');
   expect(after.calls[0]).toMatchObject({ status: 'failed' });
-  expect(JSON.stringify(after.calls[0])).toContain("Agent 'shopper' can't get the answer");
+  expect(JSON.stringify(after.calls[0])).toContain(
+    "The answer could not be sent to agent 'shopper'",
+  );
   expect(office.payments).toEqual([]);
   expect(await buyer.thread(childId)).toMatchObject({ status: 'waiting' });
 });
