@@ -316,7 +316,7 @@ const customMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a key is asked about once, whoever asks',
-    file: 'agent/holdpoint-agent.ts',
+    file: 'agent/calls/request-approval.ts',
     from: 'const first = approvalWithKey(proposal.state, asked.key);',
     to: 'const first = undefined as typeof standing | undefined;',
     suite: ['agent/custom-agent-edges', 'asked in two processes at once'],
