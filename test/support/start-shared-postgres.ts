@@ -7,14 +7,17 @@ declare module 'vitest' {
 }
 
 /*
- * The package with the server ends the process with 0 before it would end by itself, so that failed tests would pass. Its other hooks, which
- * stop the server with the process, stay.
+ * The package with the server ends the process with 0 before it would end by itself, so that failed tests would pass, and throws when it
+ * ends. Its hooks for signals stay: they stop the server when a run is interrupted.
  */
 async function loadServer(): Promise<typeof import('./postgres-server.ts')> {
-  const before = process.listeners('beforeExit');
+  const before = new Set([...process.listeners('beforeExit'), ...process.listeners('exit')]);
   const loaded = await import('./postgres-server.ts');
   for (const listener of process.listeners('beforeExit')) {
-    if (!before.includes(listener)) process.off('beforeExit', listener);
+    if (!before.has(listener)) process.off('beforeExit', listener);
+  }
+  for (const listener of process.listeners('exit')) {
+    if (!before.has(listener)) process.off('exit', listener);
   }
   return loaded;
 }
