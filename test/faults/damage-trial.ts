@@ -47,14 +47,16 @@ export async function tryRestoring(damaged: string): Promise<Trial> {
 export async function tryDamaged({ store, threadId, sound, open }: Opening): Promise<Trial> {
   const effects: Effect[] = [];
   let appends = 0;
+  let revision = sound.length;
   const counting: ThreadStore = {
     ...store,
-    async append(...input) {
-      await store.append(...input);
+    async append(id, expected, entries, summary) {
+      await store.append(id, expected, entries, summary);
       appends += 1;
+      revision = entries.at(-1)?.revision ?? revision;
     },
   };
-  const agent = agentOf(counting, threadId, effects);
+  const agent = agentOf(counting, async () => revision, effects);
   const faults: string[] = [];
   const told =
     (doing: string) =>
@@ -80,9 +82,8 @@ export async function tryDamaged({ store, threadId, sound, open }: Opening): Pro
   return { outcome: 'opened', faults: [...faults, ...pollution()] };
 }
 
-function agentOf(store: ThreadStore, threadId: string, effects: Effect[]): Agent {
+function agentOf(store: ThreadStore, revision: () => Promise<number>, effects: Effect[]): Agent {
   let ids = 0;
-  const revision = async (): Promise<number> => (await eventsIn(store, threadId)).length;
   const recording = (toolName: string) =>
     notingTool(toolName, revision, (effect) => effects.push(effect));
   return createAgent({

@@ -129,6 +129,11 @@ test.each([
     'log-tampered',
   ],
   [
+    'two calls of a step with the same id',
+    (text: string) => text.replace(/\{"type":"tool-call"[^}]*\}\}/, '$&,$&'),
+    'log-tampered',
+  ],
+  [
     'a first event missing',
     (text: string) => text.replace(/\{"type":"thread-created".*?\},/, ''),
     'log-tampered',

@@ -118,5 +118,9 @@ export function applyStepFinished(
   if (event.message === undefined) return;
   newlyPast.messages.push(event.message);
   head.calls = proposedCalls(event.message, event.step);
-  for (const { toolCallId } of head.calls) newlyPast.toolCallIds.push(toolCallId);
+  const toolCallIds = head.calls.map(({ toolCallId }) => toolCallId);
+  if (new Set(toolCallIds).size < toolCallIds.length) {
+    throw tampered(event, 'two of its calls have the same id');
+  }
+  newlyPast.toolCallIds.push(...toolCallIds);
 }
