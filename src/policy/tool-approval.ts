@@ -1,7 +1,4 @@
 import type {
-  InferToolInput,
-  SingleToolApprovalFunction,
-  Tool,
   ToolApprovalConfiguration,
   ToolApprovalStatus as AiToolApprovalStatus,
   ToolSet,
@@ -52,17 +49,14 @@ export type ToolApproval<TOOLS extends ToolSet, RUNTIME_CONTEXT> =
   | {
       [NAME in keyof TOOLS]?:
         | ToolApprovalStatus
-        | WithOurStatus<
-            SingleToolApprovalFunction<
-              InputOf<TOOLS[NAME]>,
-              ContextOf<TOOLS[NAME]>,
-              RUNTIME_CONTEXT
-            >
-          >;
+        | WithOurStatus<Extract<RulesOf<TOOLS, RUNTIME_CONTEXT>[NAME], Rule>>;
     };
 
-type InputOf<TOOL> = TOOL extends Tool ? InferToolInput<TOOL> : never;
-type ContextOf<TOOL> = TOOL extends Tool<never, never, infer CONTEXT> ? CONTEXT : unknown;
+/** The AI SDK's rules by tool. */
+type RulesOf<TOOLS extends ToolSet, RUNTIME_CONTEXT> = Exclude<
+  ToolApprovalConfiguration<TOOLS, RUNTIME_CONTEXT>,
+  Rule
+> & { [NAME in keyof TOOLS]?: unknown };
 
 /** What to do with a call. */
 export type Decision =
