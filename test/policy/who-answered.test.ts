@@ -5,6 +5,7 @@ import { errorCode } from '../support/error-code.ts';
 import { book, memoryWorld } from '../support/travel-world.ts';
 import { waitingThread } from '../support/waiting-thread.ts';
 
+const authorize = () => ({ principal: 'ann', channel: 'web' });
 const origin = 'http://app.example';
 const script = [{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }];
 const names = [
@@ -42,7 +43,7 @@ describe('an answer that names who gives it', () => {
     const { agent, request } = await waitingThread([{ text: 'Done.' }]);
     const handler = createUiHandler({
       agent,
-      authorize: () => ({ principal: 'ann', channel: 'web' }),
+      authorize,
     });
     const { requestId } = request;
     const answer = { type: 'approval-response', requestId, approved: true };
@@ -70,7 +71,7 @@ test.each(['GET', 'HEAD', 'OPTIONS'])(
   async (method) => {
     const at = await waitingThread([{ text: 'Done.' }]);
     const { requestId } = at.request;
-    const authorize = () => ({ principal: 'ann' });
+
     const query = `id=t&threadId=t&requestId=${requestId}&approved=true&approve=1&answers=${requestId}`;
     for (const handler of [
       createUiHandler({ agent: at.agent, authorize }),
