@@ -1,0 +1,136 @@
+import type { ToolSet } from 'ai';
+import {
+  type CallVerdict,
+  checkRules,
+  decideCalls,
+  decisionInput,
+} from '../agent/calls/decide-calls.ts';
+import { checkTools, definedOnce, type ToolDefinitions } from '../agent/calls/tool-definitions.ts';
+import type { CallPlace } from '../content/tool-call.ts';
+import { applyEntry } from '../thread/apply/apply-entry.ts';
+import { proposedCalls } from '../thread/proposed-calls.ts';
+import type { ThreadEventOf } from '../thread/thread-event.ts';
+import { emptyThread, type ThreadState } from '../thread/thread-state.ts';
+import { type LoggedDecision, loggedDecisions, placeKey } from './logged-decision.ts';
+import type { RecordedThread } from './recorded-threads.ts';
+
+/** What a candidate would do with a call; `fail`: it has no such tool. */
+export type CandidateDecision = 'run' | 'ask' | 'deny' | 'fail';
+
+/** A recorded call, and what the candidate would have done with it. */
+export interface ReplayedCall extends CallPlace {
+  threadId: string;
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  /** Who had sent the message that led to the call. */
+  requestedBy?: unknown;
+  decision: CandidateDecision;
+  /** The reason that the candidate gives. */
+  reason?: string | undefined;
+  logged: LoggedDecision;
+}
+
+/** The rules to try, and what they are applied with. */
+export interface Candidate {
+  tools: ToolSet;
+  definitions: ToolDefinitions;
+  toolApproval: unknown;
+  toolsContext: Readonly<Record<string, unknown>>;
+  runtimeContext: (call: { threadId: string; requestedBy?: unknown }) => unknown;
+}
+
+/** Checks a candidate as an agent checks its options, and prepares its tools. Throws a `TypeError` for what an agent would refuse. */
+export async function preparedCandidate({
+  tools,
+  toolApproval,
+  toolsContext,
+  runtimeContext,
+}: Omit<Candidate, 'definitions'>): Promise<Candidate> {
+  checkTools(tools);
+  checkRules(toolApproval, tools);
+  const definitions = await definedOnce(tools, toolsContext)();
+  return { tools, definitions, toolApproval, toolsContext, runtimeContext };
+}
+
+/** A thread whose calls the candidate has decided about. */
+export interface ReplayedThread {
+  /** The name of the agent that the thread belongs to. */
+  agent: string | undefined;
+  calls: ReplayedCall[];
+}
+
+/** Decides about each call of a thread with the thread as it was when the call was proposed. Runs no tool and calls no model. */
+export async function replayThread(
+  candidate: Candidate,
+  { threadId, entries }: RecordedThread,
+): Promise<ReplayedThread> {
+  const logged = loggedDecisions(entries.flatMap(({ events }) => events));
+  const state = emptyThread(threadId);
+  const calls: ReplayedCall[] = [];
+  for (const { events, hash } of entries) {
+    let applied = 0;
+    for (const [index, event] of events.entries()) {
+      if (event.type !== 'step-finished') continue;
+      applyEntry(state, { events: events.slice(applied, index), hash });
+      applied = index;
+      calls.push(...(await replayStep(candidate, state, { event, logged })));
+    }
+    applyEntry(state, { events: events.slice(applied), hash });
+  }
+  return { agent: state.head.agent, calls };
+}
+
+interface StepToReplay {
+  event: ThreadEventOf<'step-finished'>;
+  logged: ReadonlyMap<string, LoggedDecision>;
+}
+
+async function replayStep(
+  candidate: Candidate,
+  state: ThreadState,
+  { event: { message, step, at }, logged }: StepToReplay,
+): Promise<ReplayedCall[]> {
+  if (message === undefined) return [];
+  const { threadId } = state;
+  const { requestedBy } = state.head;
+  const proposed = proposedCalls(message, step).flatMap((call) => {
+    const decision = logged.get(placeKey(call));
+    return decision === undefined ? [] : [{ call, logged: decision }];
+  });
+  const rules = { ...candidate, now: () => at, generateId: () => 'backtest' };
+  const run = {
+    tools: candidate.definitions,
+    options: { runtimeContext: candidate.runtimeContext({ threadId, requestedBy }) },
+  };
+  const verdicts = await decideCalls(
+    decisionInput({ ...rules, toolCallConcurrency: Infinity }, state, run, state.messages.length),
+    proposed.map(({ call, logged: { type } }) =>
+      type === 'refused' ? { ...call, error: 'It was refused.' } : call,
+    ),
+    step,
+  );
+  return proposed.flatMap(({ call, logged: decision }, place) => {
+    const verdict = verdicts[place];
+    if (verdict === undefined) return [];
+    const { index, toolCallId, toolName, input } = call;
+    const decided = { ...decidedBy(verdict), logged: decision };
+    return [{ threadId, step, index, toolCallId, toolName, input, requestedBy, ...decided }];
+  });
+}
+
+function decidedBy(verdict: CallVerdict): Pick<ReplayedCall, 'decision' | 'reason'> {
+  switch (verdict.type) {
+    case 'start':
+      return { decision: 'run' };
+    case 'ask': {
+      const { request } = verdict;
+      const reason = request.type === 'approval-request' ? request.reason : undefined;
+      return { decision: 'ask', reason };
+    }
+    case 'end':
+      return verdict.outcome.status === 'denied'
+        ? { decision: 'deny', reason: verdict.outcome.reason }
+        : { decision: 'fail' };
+  }
+}
