@@ -4,6 +4,8 @@ export type HoldpointErrorCode =
   | 'unknown-request'
   /** The thread has no call with this id. Its calls are in `thread.calls`. */
   | 'unknown-call'
+  /** The agent has no standing approval with this id, or it was revoked. Those in effect are in `agent.grants(thread)`. */
+  | 'unknown-grant'
   /** The request or call already has a different answer, and the first one counts. The message says which. */
   | 'already-answered'
   /** The request expired, was cancelled or was invalidated, and can't be answered any more. */
@@ -30,6 +32,8 @@ export type HoldpointErrorCode =
   | 'thread-diverged'
   /** Concurrent append: the log doesn't end where it was expected to. Thrown by stores; the agent reads the new events and retries. */
   | 'revision-conflict'
+  /** A standing approval was revoked, has expired or has no use left. Thrown by stores; the agent then asks a person. */
+  | 'grant-ended'
   /** The log is damaged or was edited: an event is missing, repeated, or contradicts the ones before it. Restore a backup. */
   | 'log-tampered'
   /** The thread was written by a newer version of holdpoint. Upgrade holdpoint to open it. */

@@ -18,8 +18,12 @@ export {
   type ApprovalRequestContent,
   type ApprovalResponseContent,
   approve,
+  type ApproveOptions,
   reject,
+  type RejectOptions,
 } from './content/approval.ts';
+export type { ApprovalTerms, ExpiryAction, Remember, Risk } from './content/approval-terms.ts';
+export type { Grant } from './content/grant.ts';
 export { inertLine, inertText } from './content/inert-text.ts';
 export {
   type QuestionAnswer,
@@ -33,6 +37,7 @@ export { type ToolCall, type ToolCallOutcome, type ToolCallRecord } from './cont
 export type { UserInputRequestContent, UserInputResponseContent } from './content/user-input.ts';
 export { HoldpointError, type HoldpointErrorCode } from './errors.ts';
 export type { Authorize } from './http/authorize.ts';
+export type { UserApproval } from './policy/approval-rule.ts';
 export type { ToolApproval, ToolApprovalStatus } from './policy/tool-approval.ts';
 export { memoryStore } from './stores/memory.ts';
 export type { AgentThread } from './thread/agent-thread.ts';
@@ -44,8 +49,11 @@ export {
 export type { Source } from './thread/step-metadata.ts';
 export type { ThreadStatus } from './thread/thread-status.ts';
 export type {
+  GrantChange,
+  GrantStore,
   LogEnd,
   LogEntry,
+  StoredGrant,
   ThreadClaim,
   ThreadFilter,
   ThreadNotice,

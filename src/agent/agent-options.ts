@@ -69,6 +69,12 @@ export interface SharedAgentOptions<
    * with `not-allowed` and nothing changes. Default: everybody whom the app lets answer.
    */
   mayAnswer?: MayAnswer;
+  /**
+   * Who a principal is, as text that is the same for all principals of one person: to count the people of a `quorum`, for `notRequester`,
+   * and for standing approvals for one person. Default: a string as it is; an object's `id`, `subject`, `sub` or `email`; otherwise the
+   * whole JSON.
+   */
+  principalId?: (principal: unknown) => string;
   /** The context of each tool that has a `contextSchema`, for its `execute` and its rules. */
   toolsContext?: { readonly [NAME in keyof TOOLS]?: unknown };
   /** Where threads are kept. Default `memoryStore()`, which lasts as long as the process. */

@@ -1,4 +1,5 @@
 import type { ApprovalRequestContent } from '../content/approval.ts';
+import type { Grant } from '../content/grant.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
 import type { ToolCall } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
@@ -6,6 +7,7 @@ import type { ThreadEventType } from '../thread/thread-event.ts';
 import type { AgentResponse } from './agent-response.ts';
 import type { AgentStream } from './agent-stream.ts';
 import type { Question } from './calls/question-call.ts';
+import type { RequestedApproval } from './calls/requested-approval.ts';
 import type { DeliveredOutcome, SettledOutcome } from './input/accept-outcome.ts';
 import type { ImportedHistory } from './input/imported-history.ts';
 import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
@@ -84,13 +86,39 @@ export interface Agent<
    * or `respond` like any other; `response.decisions` and `thread.decisions` say how it was decided.
    *
    * A second request with the same `key` returns the first one, open or decided, so that a stage that is repeated after a crash does not
-   * ask twice. Rejects with `invalid-input` for a `key` that is not a string of 1 to 256 characters, or for an `expiresAfterMs` that is not
-   * a number of milliseconds.
+   * ask twice. The other fields are those of a rule's `user-approval`, such as `approvers` and `quorum`. Rejects with `invalid-input` for
+   * fields that are not valid.
    */
   requestApproval(
     thread: AgentThread,
-    request: { text: string; reason?: string; expiresAfterMs?: number; key?: string },
+    request: RequestedApproval,
   ): Promise<ApprovalRequestContent<CALL>>;
+  /**
+   * Takes back the principal's approval of a request that needs several (`quorum`) and is not decided yet. Rejects with `not-allowed` if
+   * the principal has not approved it, and with `request-closed` or `unknown-request`.
+   */
+  withdraw(thread: AgentThread, requestId: string, options: AnswerOptions): Promise<void>;
+  /**
+   * Lets somebody else answer an approval request instead of the principal, who must be allowed to answer it. `to` is a name, role or team
+   * that `mayAnswer` resolves, like those in `approvers`. In a quorum, the two of them have one vote. Rejects with `not-allowed` for
+   * a principal who may not answer, and with `request-closed` or `unknown-request`.
+   */
+  reassign(
+    thread: AgentThread,
+    requestId: string,
+    to: string,
+    options: AnswerOptions,
+  ): Promise<void>;
+  /**
+   * The standing approvals in effect: those that the store keeps for this agent, oldest id first, and with a `thread`, before them, those of
+   * that thread.
+   */
+  grants(thread?: AgentThread): Promise<Grant[]>;
+  /**
+   * Revokes a standing approval: no call starts on it any more, in any process. Calls that it has started go on. Rejects with
+   * `unknown-grant` if it has ended already.
+   */
+  revoke(grant: Grant, options?: AnswerOptions): Promise<void>;
   /**
    * Asks a person a question on behalf of a call that continues elsewhere: one that is deferred, or about to be. The call's status does not
    * change. The answer comes through `run` or `respond` like any other, and the next run sends it to the tool. `replyTo`, any JSON, is

@@ -4,7 +4,7 @@ import type { ParentCall } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { ChildThread } from './child-agent.ts';
 import { acceptInput } from './input/accept-input.ts';
-import { withAllowedAnswers } from './input/check-answers.ts';
+import { withAllowedAnswers } from './input/allowed-answers.ts';
 import { parseInput } from './input/parse-input.ts';
 import { recordAnswers } from './thread-changes.ts';
 import type { AgentContext } from './run/agent-context.ts';
@@ -28,12 +28,14 @@ export async function openChildThread(
     update: async () => threads.update(log),
     respond: async (answer, by) => {
       await threads.update(log);
-      await recordAnswers(context, log, parseInput(answer, by));
+      const input = parseInput(answer, by);
+      const allowed = await withAllowedAnswers(context, log.state, input, undefined);
+      await recordAnswers(context, log, allowed);
     },
     check: async ({ response, principal, channel }) => {
       await threads.update(log);
       const input = parseInput(response, { principal, channel });
-      const allowed = await withAllowedAnswers(context, log.state, input);
+      const allowed = await withAllowedAnswers(context, log.state, input, context.mayAnswer);
       const accepting = { tools: await context.definedTools(), now: context.now() };
       acceptInput(new Proposal(log.state), allowed, { ...accepting, whilePending: 'refuse' });
     },

@@ -1,5 +1,6 @@
 import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
 import type { EventBuffer } from '../content/event-buffer.ts';
+import type { Grant } from '../content/grant.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
@@ -12,7 +13,7 @@ import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stre
 import type { Agent } from './agent.ts';
 import { type ChildThread, openChild, refuseChildInput } from './child-agent.ts';
 import { cancelOpen, deleteThread, recordAnswers } from './thread-changes.ts';
-import type { Asked } from './calls/make-request.ts';
+import type { RequestedApproval } from './calls/requested-approval.ts';
 import type { Question } from './calls/question-call.ts';
 import { refuseRetraction } from './input/accept-input.ts';
 import {
@@ -22,7 +23,7 @@ import {
   settleCall,
   type SettledOutcome,
 } from './input/accept-outcome.ts';
-import { withAllowedAnswers } from './input/check-answers.ts';
+import { withAllowedAnswers } from './input/allowed-answers.ts';
 import type { ImportedHistory } from './input/imported-history.ts';
 import { parseAnswerer, parseInput } from './input/parse-input.ts';
 import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
@@ -107,7 +108,7 @@ export class HoldpointAgent implements Agent<unknown> {
     await recordAnswers(
       this.#context,
       log,
-      await withAllowedAnswers(this.#context, log.state, parsed),
+      await withAllowedAnswers(this.#context, log.state, parsed, this.#context.mayAnswer),
     );
   }
 
@@ -117,10 +118,50 @@ export class HoldpointAgent implements Agent<unknown> {
     return openChildThread(this.#context, this.#threads, { threadId, parent });
   }
 
-  async requestApproval(thread: AgentThread, asked: Asked): Promise<ApprovalRequestContent> {
+  async requestApproval(
+    thread: AgentThread,
+    asked: RequestedApproval,
+  ): Promise<ApprovalRequestContent> {
     const log = await this.#current(thread);
     const { requestApproval } = await import('./calls/request-approval.ts');
     return withAnswers(await requestApproval(log, this.#context, asked));
+  }
+
+  async withdraw(
+    thread: AgentThread,
+    requestId: string,
+    options: AnswerOptions = {},
+  ): Promise<void> {
+    const by = parseAnswerer(options);
+    const log = await this.#current(thread);
+    const { withdrawVote } = await import('./input/change-votes.ts');
+    await withdrawVote(this.#context, log, { requestId, by });
+  }
+
+  async reassign(
+    thread: AgentThread,
+    requestId: string,
+    to: string,
+    options: AnswerOptions = {},
+  ): Promise<void> {
+    const by = parseAnswerer(options);
+    const log = await this.#current(thread);
+    const { reassignRequest } = await import('./input/change-votes.ts');
+    await reassignRequest(this.#context, log, { requestId, to, by });
+  }
+
+  async grants(thread?: AgentThread): Promise<Grant[]> {
+    const log = thread && (await this.#current(thread));
+    const { activeGrants } = await import('./grants.ts');
+    return activeGrants(this.#context, log);
+  }
+
+  async revoke(grant: Grant, options: AnswerOptions = {}): Promise<void> {
+    const by = parseAnswerer(options);
+    const { revokeInThread, revokeStored } = await import('./grants.ts');
+    if (grant.scope !== 'thread') return revokeStored(this.#context, grant);
+    const log = await this.#current(await this.thread(grant.threadId));
+    return revokeInThread(this.#context, log, { grantId: grant.grantId, by });
   }
 
   async requestAnswer(

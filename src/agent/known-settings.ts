@@ -17,6 +17,7 @@ export const sharedSettings = {
   toolRecovery: true,
   toolsContext: true,
   mayAnswer: true,
+  principalId: true,
   onUnrecorded: true,
   store: true,
   maxSteps: true,

@@ -1,11 +1,12 @@
 import { commitsCancelled } from './calls/delegation.ts';
 import { checkedMs } from '../content/checked-number.ts';
 import { randomId } from '../content/random-id.ts';
+import { defaultPrincipalId } from '../policy/principal-id.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { clockOf } from '../thread/store-clock.ts';
 import type { SharedAgentOptions } from './agent-options.ts';
 import type { Agent } from './agent.ts';
-import { checkRules } from './calls/decide-calls.ts';
+import { checkRules } from './calls/apply-rules.ts';
 import { checkTools, definedOnce } from './calls/tool-definitions.ts';
 import { HoldpointAgent } from './holdpoint-agent.ts';
 import type { AgentContext, StepMaking } from './run/agent-context.ts';
@@ -25,7 +26,7 @@ export function makeAgent(
   const { tools = {}, toolsContext = {}, toolRecovery = {} } = options;
   const { maxSteps = 20, leaseMs = 60_000, abortGraceMs = 5_000 } = options;
   checkTools(tools);
-  checkRules(toolApproval, tools);
+  checkRules(toolApproval, tools, mayAnswer);
   checkRecovery(toolRecovery, tools);
   if (!(maxSteps >= 1)) throw new TypeError(`maxSteps must be 1 or more; got ${maxSteps}.`);
   const store = options.store ?? memoryStore();
@@ -51,6 +52,8 @@ export function makeAgent(
     toolApproval,
     toolRecovery,
     mayAnswer,
+    principalId: options.principalId ?? defaultPrincipalId,
+    grants: store.grants,
     onUnrecorded,
     retry: checkedRetry(options.retry),
     limits: checkedTimeout(options.timeout, tools),

@@ -16,7 +16,7 @@ import {
 } from './agent-response.ts';
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
 import { refuseChildInput } from './child-agent.ts';
-import { withAllowedAnswers } from './input/check-answers.ts';
+import { withAllowedAnswers } from './input/allowed-answers.ts';
 import { type ParsedInput, parseInput } from './input/parse-input.ts';
 import type { RunInput } from './input/run-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
@@ -81,7 +81,7 @@ async function tracedRun(
     const tools = await context.definedTools();
     await threads.update(log);
     if (running.isFromParent !== true) refuseChildInput(log.state, parsed);
-    const asking = withAllowedAnswers(context, log.state, parsed);
+    const asking = withAllowedAnswers(context, log.state, parsed, context.mayAnswer);
     const allowed = await untilAborted(asking, options.abortSignal);
     const { messageId } = parsed;
     const reply = messageId === undefined ? undefined : recordedReply(log.state, messageId);

@@ -3,6 +3,7 @@ import type { ThreadLog } from '../thread/thread-log.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import { cancelEvents } from './calls/close-requests.ts';
 import type { Decide } from './calls/delegation.ts';
+import { followUpsFor } from './calls/follow-ups-for.ts';
 import { acceptInput } from './input/accept-input.ts';
 import type { ParsedInput } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
@@ -15,8 +16,9 @@ export async function recordAnswers(
   input: ParsedInput,
 ): Promise<void> {
   const tools = await context.definedTools();
+  const followUps = await followUpsFor(context, tools, log.state);
   const accept = (proposal: Proposal): void =>
-    acceptInput(proposal, input, { tools, now: context.now(), whilePending: 'refuse' });
+    acceptInput(proposal, input, { tools, now: context.now(), whilePending: 'refuse', followUps });
   await context.commitCancelled(log, accept);
 }
 

@@ -1,9 +1,51 @@
+import { produce } from 'immer';
 import { z } from 'zod';
+import {
+  approvalTermsSchema,
+  expiryActionSchema,
+  type Remember,
+  rememberSchema,
+} from './approval-terms.ts';
+import { patchSchema } from './patch.ts';
 import { plainCopy } from './plain-copy.ts';
 import { requestPathSchema, type ToolCall, toolCallSchema } from './tool-call.ts';
 
+const by = { principal: z.unknown().optional(), channel: z.string().optional() };
+
+/** An approval that waits for those of other people. */
+const voteSchema = z.strictObject({
+  /** Who approved, as text; each person has one vote. */
+  person: z.string(),
+  /** The person who asked this one to answer instead. The vote is theirs. */
+  onBehalfOf: z.string().optional(),
+  ...by,
+  reason: z.string().optional(),
+  remember: rememberSchema.optional(),
+  /** When, in milliseconds since 1970. */
+  at: z.number(),
+});
+
+/** An approval that waits for those of other people. */
+export type Vote = z.infer<typeof voteSchema>;
+
+/** A person's change of a call's input. */
+export const requestEditSchema = z.strictObject({
+  /** The whole input as it runs. */
+  input: z.unknown(),
+  /** What was changed, in `toolCall.input`. */
+  patches: z.array(patchSchema).min(1),
+  /** The digest of the request before the edit. */
+  originalDigest: z.string(),
+  person: z.string().optional(),
+  ...by,
+  at: z.number(),
+});
+
+/** A person's change of a call's input. */
+export type RequestEdit = z.infer<typeof requestEditSchema>;
+
 /** A request for a person's approval, as plain JSON: the form in which it is logged and sent. */
-export const approvalRequestSchema = z.strictObject({
+export const approvalRequestSchema = approvalTermsSchema.extend({
   type: z.literal('approval-request'),
   /** Made by holdpoint from at least 128 random bits; never the model's tool call id. */
   requestId: z.string().min(1),
@@ -29,6 +71,18 @@ export const approvalRequestSchema = z.strictObject({
   createdAt: z.number(),
   /** When the request expires, in milliseconds since 1970. Absent: never. */
   expiresAt: z.number().optional(),
+  /** What happens then. Absent: the call is denied. */
+  onExpiry: expiryActionSchema.optional(),
+  /** When `request-reminded` is recorded if the request is still open, in milliseconds since 1970. */
+  remindAt: z.number().optional(),
+  /** The id of the expired request that this one follows. */
+  follows: z.string().optional(),
+  /** The approvals so far, of a request that needs several. Not covered by the digest. */
+  votes: z.array(voteSchema).optional(),
+  /** Who asked whom to answer instead. Not covered by the digest. */
+  reassignments: z.array(z.strictObject({ from: z.string(), to: z.string() })).optional(),
+  /** The edit that an approver has made. With it, `digest` covers the request and the edited input. */
+  edit: requestEditSchema.optional(),
 });
 
 /** A request for a person's approval, as plain JSON. */
@@ -46,6 +100,10 @@ export const approvalResponseSchema = z.strictObject({
   reason: z.string().optional(),
   toolCall: toolCallSchema.optional(),
   digest: z.string().optional(),
+  /** The input to run instead, if the request allows edits. */
+  input: z.unknown().optional(),
+  /** Decides later calls too, within what the request allows. */
+  remember: rememberSchema.optional(),
 });
 
 /** A person's answer to an approval request. */
@@ -61,42 +119,72 @@ export interface ApprovalRequestContent<CALL extends ToolCall = ToolCall> extend
 > {
   /** The call that will run, with exactly this input. Absent if the request is not about a call. */
   toolCall?: CALL | undefined;
-  /** Makes the answer that approves, for `agent.run` or `agent.respond`. */
-  approve(options?: { reason?: string }): ApprovalResponseContent;
-  /** Makes the answer that rejects, for `agent.run` or `agent.respond`. The model receives `reason`. */
-  reject(reason?: string): ApprovalResponseContent;
+  /** Makes the answer that approves, for `agent.run` or `agent.respond`. Throws a `TypeError` for options that the request doesn't allow. */
+  approve(options?: ApproveOptions<CALL['input']>): ApprovalResponseContent;
+  /** Makes the answer that rejects, for `agent.run` or `agent.respond`. The model receives the reason. */
+  reject(reason?: string | RejectOptions): ApprovalResponseContent;
 }
 
-/** The parts of a request that an answer repeats. */
-interface Approvable {
-  requestId: string;
-  digest?: string;
-  toolCall?: ToolCall | undefined;
+/** The standing approval to ask for; `true` for the widest that the request allows. What is left out is taken from the request. */
+export type RememberOptions = true | Partial<Remember>;
+
+/** What an approval says besides yes. */
+export interface ApproveOptions<INPUT = unknown> {
+  /** Why. Recorded; some requests demand it. */
+  reason?: string;
+  /** The whole input to run instead of the one that is shown. The request's `editable` says whether, and which fields, it may change. */
+  input?: INPUT;
+  /** Changes the input to run, on an immer draft of the one that is shown. */
+  edit?(draft: INPUT): unknown;
+  /** Decides later calls too. The request's `remember` says how widely it may. */
+  remember?: RememberOptions;
 }
+
+/** What a rejection says besides no. */
+export interface RejectOptions {
+  /** Why. The model receives it. */
+  reason?: string;
+  /** Decides later calls too. */
+  remember?: RememberOptions;
+}
+
+/** The parts of a request that an answer repeats, or is made from. */
+type Approvable = Pick<ApprovalRequest, 'requestId'> &
+  Partial<Pick<ApprovalRequest, 'digest' | 'remember' | 'edit'>> & {
+    toolCall?: ToolCall | undefined;
+  };
 
 /**
  * Makes the answer that approves a request, for requests that arrived as plain data from a queue or a page. It repeats the digest, so
- * that it is refused if the stored request differs from the one that was shown.
+ * that it is refused if the stored request differs from the one that was shown. Throws a `TypeError` for options that the request doesn't
+ * allow.
  *
  * @example
  * await agent.run(approve(request), thread);
  */
 export function approve(
   request: Approvable,
-  options: { reason?: string } = {},
+  { reason, remember, ...edited }: ApproveOptions = {},
 ): ApprovalResponseContent {
-  return answer(request, true, options.reason);
+  const input = editedInput(request, edited);
+  return {
+    ...answer(request, true, { reason, remember }),
+    ...(input === undefined ? {} : { input }),
+  };
 }
 
-/** Makes the answer that rejects a request, for requests that arrived as plain data. The model receives `reason`. */
-export function reject(request: Approvable, reason?: string): ApprovalResponseContent {
-  return answer(request, false, reason);
+/** Makes the answer that rejects a request, for requests that arrived as plain data. The model receives the reason. */
+export function reject(
+  request: Approvable,
+  reason?: string | RejectOptions,
+): ApprovalResponseContent {
+  return answer(request, false, typeof reason === 'object' ? reason : { reason });
 }
 
 function answer(
   request: Approvable,
   approved: boolean,
-  reason: string | undefined,
+  { reason, remember }: { reason?: string | undefined; remember?: RememberOptions | undefined },
 ): ApprovalResponseContent {
   return {
     type: 'approval-response',
@@ -105,7 +193,46 @@ function answer(
     ...(reason === undefined ? {} : { reason }),
     ...(request.toolCall === undefined ? {} : { toolCall: request.toolCall }),
     ...(request.digest === undefined ? {} : { digest: request.digest }),
+    ...(remember === undefined ? {} : { remember: remembered(request, remember) }),
   };
+}
+
+function editedInput(
+  { requestId, toolCall, edit: pending }: Approvable,
+  { input, edit }: Pick<ApproveOptions, 'input' | 'edit'>,
+): unknown {
+  if (edit === undefined) return input;
+  const shown = pending === undefined ? toolCall?.input : pending.input;
+  if (input !== undefined || typeof shown !== 'object' || shown === null) {
+    throw new TypeError(
+      `Request ${requestId} can't be approved with 'edit': ${
+        input === undefined ? "its input is not an object; pass 'input'" : "pass 'input' or 'edit'"
+      }.`,
+    );
+  }
+  return produce(plainCopy(shown), (draft: unknown) => {
+    edit(draft);
+  });
+}
+
+function remembered(
+  { requestId, remember: allowed }: Approvable,
+  asked: RememberOptions,
+): Remember {
+  if (allowed === undefined) {
+    throw new TypeError(`Request ${requestId} doesn't allow 'remember': its rule must allow it.`);
+  }
+  return { ...allowed, ...(asked === true ? {} : asked) };
+}
+
+/** The request as it was when it was opened: without the votes, reassignments and edits since. */
+export function asOpened({
+  votes: _votes,
+  reassignments: _reassignments,
+  edit,
+  ...request
+}: ApprovalRequest): ApprovalRequest {
+  return edit === undefined ? request : { ...request, digest: edit.originalDigest };
 }
 
 /** Copies a request and gives it its two methods, which `JSON.stringify` and spreading leave out. */
@@ -119,11 +246,11 @@ export function withAnswers(request: ApprovalRequest): ApprovalRequestContent {
 }
 
 class Answers {
-  approve(this: ApprovalRequest, options?: { reason?: string }): ApprovalResponseContent {
+  approve(this: ApprovalRequest, options?: ApproveOptions): ApprovalResponseContent {
     return approve(this, options);
   }
 
-  reject(this: ApprovalRequest, reason?: string): ApprovalResponseContent {
+  reject(this: ApprovalRequest, reason?: string | RejectOptions): ApprovalResponseContent {
     return reject(this, reason);
   }
 }

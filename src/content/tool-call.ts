@@ -1,5 +1,6 @@
 import type { InferToolInput, JSONValue, Tool, ToolResultPart, ToolSet } from 'ai';
 import { z } from 'zod';
+import { patchSchema } from './patch.ts';
 
 /** A tool call that a model proposed, as people are shown it and as it runs. */
 export const toolCallSchema = z.strictObject({
@@ -131,6 +132,17 @@ export const toolCallRecordSchema = toolCallSchema.extend({
   agent: workingAgentSchema.optional(),
   /** When a delegated call is resumed, in milliseconds since 1970, 0 for immediately. Absent: once people have answered. */
   resumeAt: z.number().optional(),
+  /** Set if a person edited the input: what the model asked for, and what was changed. `input` is what runs. */
+  edit: z
+    .strictObject({
+      original: z.unknown(),
+      patches: z.array(patchSchema),
+      person: z.string().optional(),
+      principal: z.unknown().optional(),
+    })
+    .optional(),
+  /** The id of the standing approval that decided it, if one did. */
+  grantId: z.string().optional(),
   /** How it ended. Absent while it is open. */
   outcome: toolCallOutcomeSchema.optional(),
 });

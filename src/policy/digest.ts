@@ -1,5 +1,7 @@
 import canonicalize from 'canonicalize';
 import type { ApprovalRequest } from '../content/approval.ts';
+import { type ApprovalTerms, termsOf } from '../content/approval-terms.ts';
+import { plainCopy } from '../content/plain-copy.ts';
 import { sha256 } from '../content/sha256.ts';
 import type { CallPlace } from '../content/tool-call.ts';
 
@@ -36,8 +38,25 @@ export function requestDigest(
   const { key, path } = request;
   const more = (key ?? path) === undefined ? '' : `,${canonicalize([key ?? null, path ?? null])}`;
   return sha256(
-    `holdpoint/approval-request/v1\0[${values.join(',')},${input},${requester}${more}]`,
+    `holdpoint/approval-request/v1\0[${values.join(',')},${input},${requester}${more}${policyText(request)}]`,
   );
+}
+
+/* An object, whereas the part before it is an array. Left out of a request that has none of it. */
+function policyText(request: Omit<ApprovalRequest, 'digest'>): string {
+  const { onExpiry, remindAt, follows } = request;
+  const text = canonicalize(plainCopy({ ...termsOf(request), onExpiry, remindAt, follows }));
+  return text === '{}' ? '' : `,${text}`;
+}
+
+/** The digest of a request whose input a person has edited: SHA-256, as base64url, of the digest of the request and the edited input. */
+export function editDigest(requested: string, input: unknown): string | Promise<string> {
+  return sha256(`holdpoint/approval-edit/v1\0${requested}${canonicalize(input)}`);
+}
+
+/** The digest of what a request demands of the people who answer it, and allows them: SHA-256, as base64url. */
+export function termsDigest(request: ApprovalTerms): string | Promise<string> {
+  return sha256(`holdpoint/approval-terms/v1\0${canonicalize(termsOf(request))}`);
 }
 
 /** The digest of a tool's definition: SHA-256, as base64url. */

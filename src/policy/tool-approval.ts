@@ -7,17 +7,8 @@ import type {
   ToolSet,
 } from 'ai';
 import { z } from 'zod';
-
-/** The AI SDK's `user-approval` status, with holdpoint's additional fields. */
-const userApprovalSchema = z.strictObject({
-  type: z.literal('user-approval'),
-  /** Why a person is asked; shown with the request. */
-  reason: z.string().optional(),
-  /** The question for the person. Default: the name of the tool. */
-  text: z.string().optional(),
-  /** How long the request can be approved, in milliseconds. Default: no limit. */
-  expiresAfterMs: z.number().positive().optional(),
-});
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import { type Asked, askedBy, type UserApproval, userApprovalSchema } from './approval-rule.ts';
 
 const reason = z.string().optional();
 const statusSchema = z.preprocess(
@@ -34,13 +25,29 @@ const statusSchema = z.preprocess(
 );
 
 /** What a rule may return for a call: a status of the AI SDK, or `user-approval` with holdpoint's additional fields. */
-export type ToolApprovalStatus = AiToolApprovalStatus | z.input<typeof userApprovalSchema>;
+export type ToolApprovalStatus<INPUT = never> = AiToolApprovalStatus | UserApproval<INPUT>;
 
 type Rule = (...input: never) => unknown;
 
+/** What rules receive besides the AI SDK's options. */
+interface RuleHistory {
+  /**
+   * The thread's calls so far, oldest first, with their outcomes; then the earlier calls of the same step, as `proposed`. A budget that
+   * counts every call which has not failed or been denied holds for calls that run at the same time too.
+   */
+  calls: readonly ToolCallRecord[];
+}
+
+/** The parameters of a rule, with holdpoint's options in the last. */
+type WithHistory<INPUT extends unknown[]> = INPUT extends [...infer FIRST, infer OPTIONS]
+  ? [...FIRST, OPTIONS & RuleHistory]
+  : INPUT;
+
 /** A function type of the AI SDK that may also return holdpoint's statuses. */
-type WithOurStatus<RULE> = RULE extends (...input: infer INPUT) => unknown
-  ? (...input: INPUT) => ToolApprovalStatus | PromiseLike<ToolApprovalStatus>
+type WithOurStatus<RULE, TOOL_INPUT = never> = RULE extends (...input: infer INPUT) => unknown
+  ? (
+      ...input: WithHistory<INPUT>
+    ) => ToolApprovalStatus<TOOL_INPUT> | PromiseLike<ToolApprovalStatus<TOOL_INPUT>>
   : never;
 
 /**
@@ -51,13 +58,14 @@ export type ToolApproval<TOOLS extends ToolSet, RUNTIME_CONTEXT> =
   | WithOurStatus<Extract<ToolApprovalConfiguration<TOOLS, RUNTIME_CONTEXT>, Rule>>
   | {
       [NAME in keyof TOOLS]?:
-        | ToolApprovalStatus
+        | ToolApprovalStatus<InputOf<TOOLS[NAME]>>
         | WithOurStatus<
             SingleToolApprovalFunction<
               InputOf<TOOLS[NAME]>,
               ContextOf<TOOLS[NAME]>,
               RUNTIME_CONTEXT
-            >
+            >,
+            InputOf<TOOLS[NAME]>
           >;
     };
 
@@ -68,7 +76,7 @@ type ContextOf<TOOL> = TOOL extends Tool<never, never, infer CONTEXT> ? CONTEXT 
 export type Decision =
   | { type: 'run' }
   | { type: 'deny'; reason?: string | undefined }
-  | ({ type: 'ask' } & Omit<z.output<typeof userApprovalSchema>, 'type'>);
+  | ({ type: 'ask' } & Asked);
 
 /** What a decision is based on: the app's rule, and the tool's `needsApproval`. */
 export interface Findings {
@@ -77,9 +85,10 @@ export interface Findings {
 }
 
 /**
- * Decides about a call, and asks a person when in doubt. A rule that returns `denied` denies the call. One that returns `user-approval` or an
- * invalid status, or that throws, asks a person. One that returns `approved` runs the call, whatever the tool's `needsApproval` says. In all
- * other cases `needsApproval` decides.
+ * Decides about a call, and asks a person when in doubt. A rule that returns `denied` denies the call, as does one that returns an invalid
+ * `user-approval` object, which may have meant to ask only some people. One that returns `user-approval` or another invalid status, or that
+ * throws, asks a person. One that returns `approved` runs the call, whatever the tool's `needsApproval` says. In all other cases
+ * `needsApproval` decides.
  */
 export async function decide({ rule, mark }: Findings): Promise<Decision> {
   const status = await ruled(rule);
@@ -87,7 +96,7 @@ export async function decide({ rule, mark }: Findings): Promise<Decision> {
     case 'denied':
       return { type: 'deny', reason: status.reason };
     case 'user-approval':
-      return { ...status, type: 'ask' };
+      return { type: 'ask', ...askedBy(status) };
     case 'approved':
       return { type: 'run' };
     case undefined:
@@ -102,10 +111,20 @@ async function ruled(rule: () => unknown): Promise<z.output<typeof statusSchema>
     if (status === undefined || status === 'user-approval') return { type: status };
     const parsed = statusSchema.safeParse(status);
     if (parsed.success) return parsed.data;
+    const why = whyNotStatus(status);
+    if (why !== undefined) return { type: 'denied', reason: why };
     return { type: 'user-approval', reason: 'The approval rule returned an invalid status.' };
   } catch {
     return { type: 'user-approval', reason: 'The approval rule failed.' };
   }
+}
+
+/** Why an object of the type `user-approval` is not a valid one; `undefined` for anything else. */
+export function whyNotStatus(status: unknown): string | undefined {
+  const isMeant = z.looseObject({ type: z.literal('user-approval') }).safeParse(status).success;
+  const { error } = userApprovalSchema.safeParse(status);
+  if (!isMeant || error === undefined) return undefined;
+  return `The approval rule is invalid: ${z.prettifyError(error)}`;
 }
 
 async function isMarked(mark: () => unknown): Promise<boolean> {

@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
+import type { Grant } from '../content/grant.ts';
 import type { RequestDecision } from '../content/request-decision.ts';
 import type { ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequestContent } from '../content/user-input.ts';
@@ -74,6 +75,16 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
   /** The approval requests among `activeRequests`. */
   get activeApprovalRequests(): readonly ApprovalRequestContent<CALL>[] {
     return this.activeRequests.filter((request) => request.type === 'approval-request');
+  }
+
+  /** The standing approvals of this thread, oldest first: neither revoked, nor used up, nor expired. */
+  get grants(): readonly Grant[] {
+    const { grants } = this.#log.state.head;
+    return deepFreeze(
+      grants
+        .map(({ grant }) => grant)
+        .filter(({ expiresAt = Infinity }) => expiresAt > this.#now()),
+    );
   }
 
   /** How the requests that are no longer open were decided, in the order in which they ended. */

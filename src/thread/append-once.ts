@@ -1,11 +1,13 @@
 import { HoldpointError } from '../errors.ts';
-import type { LogEnd, LogEntry, ThreadStore, ThreadSummary } from './thread-store.ts';
+import type { GrantChange, LogEnd, LogEntry, ThreadStore, ThreadSummary } from './thread-store.ts';
 
 /** An entry, the log end that it follows, and the summary to store with it. */
 interface Append {
   end: LogEnd;
   entry: LogEntry;
   summary: ThreadSummary;
+  /** The changes of the store's standing approvals; absent for most appends. */
+  grants?: readonly GrantChange[] | undefined;
 }
 
 /**
@@ -17,8 +19,11 @@ export async function appendOnce(
   threadId: string,
   append: Append,
 ): Promise<boolean> {
-  const { end, entry, summary } = append;
-  const write = async (): Promise<void> => store.append(threadId, end, [entry], summary);
+  const { end, entry, summary, grants } = append;
+  const write = async (): Promise<void> =>
+    grants === undefined
+      ? store.append(threadId, end, [entry], summary)
+      : store.append(threadId, end, [entry], summary, grants);
   try {
     await write();
     return true;

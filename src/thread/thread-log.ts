@@ -2,6 +2,7 @@ import { HoldpointError } from '../errors.ts';
 import { appendOnce, isConflict } from './append-once.ts';
 import { adopt, applyEntry } from './apply/apply-entry.ts';
 import { type EntryContent, readEntry, verifyEntry, writeEntry } from './log-entry.ts';
+import { grantChanges } from './grant-changes.ts';
 import { Proposal, type ThreadOrigin } from './proposal.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import { emptyThread, lastHash, type ThreadHead, type ThreadState } from './thread-state.ts';
@@ -135,7 +136,8 @@ export class ThreadLog {
       end: { revision: entry.revision, hash: content.hash },
       now: this.#options.now(),
     });
-    const isAppended = await appendOnce(store, threadId, { end, entry, summary });
+    const grants = grantChanges(proposed);
+    const isAppended = await appendOnce(store, threadId, { end, entry, summary, grants });
     if (!isAppended) return undefined;
     adopt(this.state, content, head);
     onAppended(threadId, content.events);

@@ -1,4 +1,5 @@
 import type { ModelMessage } from 'ai';
+import type { Grant } from '../content/grant.ts';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
 import type { ParentCall, ThreadEvent } from './thread-event.ts';
@@ -24,6 +25,15 @@ export interface OpenRequest {
   step?: number | undefined;
   /** The address at which the tool or sub-agent receives the answer. */
   replyTo?: unknown;
+  /** Whether its reminder is recorded. */
+  isReminded?: true;
+}
+
+/** A standing approval of the thread that has not ended. */
+export interface ThreadGrant {
+  grant: Grant;
+  /** How many more calls it decides. */
+  usesLeft: number;
 }
 
 /** A request that was answered or closed. */
@@ -80,6 +90,8 @@ export interface ThreadHead {
   /** All calls of the latest step, in the model's order, while one of them is open; otherwise none. */
   calls: ToolCallRecord[];
   openRequests: OpenRequest[];
+  /** The standing approvals of this thread, oldest first: neither revoked nor used up. They may have expired. */
+  grants: readonly ThreadGrant[];
   /** Answers that tools have not received, oldest first. */
   unsentAnswers: UnsentAnswer[];
   /** Messages that arrived while calls were open. */
@@ -133,6 +145,7 @@ export function emptyThread(threadId: string): ThreadState {
       failure: undefined,
       calls: [],
       openRequests: [],
+      grants: [],
       unsentAnswers: [],
       queuedMessages: [],
       unanswered: [],
@@ -175,49 +188,6 @@ export function isAbandoned({ run }: ThreadHead, now: number): boolean {
   return run !== undefined && now >= run.leaseUntil;
 }
 
-/** Whether the model can be called now: it is next, no call is open, and no request of the latest step. */
-export function isModelDue({ modelIsNext, calls, openRequests }: ThreadHead): boolean {
-  return modelIsNext && calls.length === 0 && openRequests.every(({ step }) => step === undefined);
-}
-
-/**
- * The calls that can proceed now: those that run here at once, and those that the provider runs when no other call of the step is open,
- * because their answers are part of the next request to the model. Until then they can expire or be cancelled. With a `limit` of calls
- * that run at once, those whose turn it is.
- */
-export function dueCalls({ calls }: ThreadHead, limit = Infinity): ToolCallRecord[] {
-  const allowed = calls.filter(isUnstarted);
-  const own = allowed.filter(({ providerApprovalId }) => providerApprovalId === undefined);
-  const open = calls.filter(({ outcome }) => outcome === undefined);
-  if (own.length === 0 && open.length === allowed.length) return allowed;
-  return own.slice(0, freeSlots({ calls }, limit));
-}
-
-/** How many more calls may start if `limit` may run at once. */
-export function freeSlots({ calls }: Pick<ThreadHead, 'calls'>, limit: number): number {
-  return Math.max(0, limit - calls.filter(isUnfinished).length);
-}
-
-/** Whether a call may start and has not: it is approved, or needs no approval and waits for its turn. */
-export function isUnstarted({ status }: Pick<ToolCallRecord, 'status'>): boolean {
-  return status === 'approved' || status === 'proposed';
-}
-
-/** Whether a delegated call is due to be resumed at `now`. */
-export function isResumable({ status, resumeAt = Infinity }: ToolCallRecord, now: number): boolean {
-  return status === 'deferred' && resumeAt <= now;
-}
-
-/** Whether a run would have work: a call to start, one to resume by `now` (default: immediately), an answer to send, or a step. */
-export function needsRun(head: ThreadHead, now = 0): boolean {
-  return (
-    isModelDue(head) ||
-    dueCalls(head).length > 0 ||
-    head.unsentAnswers.length > 0 ||
-    head.calls.some((call) => isResumable(call, now))
-  );
-}
-
 /** Whether two places are the same call. */
 export function isSamePlace(one: CallPlace | undefined, { step, index }: CallPlace): boolean {
   return one?.step === step && one.index === index;
@@ -229,6 +199,12 @@ export function isExpired(
   now: number,
 ): boolean {
   return expiresAt <= now;
+}
+
+/** When a reminder of an open request is due; `Infinity` for never. A sub-agent reminds of its own requests. */
+export function remindAtOf({ request, isReminded, beside }: OpenRequest): number {
+  const isDue = request.type === 'approval-request' && isReminded !== true && beside === undefined;
+  return (isDue ? request.remindAt : undefined) ?? Infinity;
 }
 
 /** All calls of the thread, oldest first. A started call that no run holds is shown as indeterminate. */

@@ -1,7 +1,8 @@
+import { needsRun } from './due-work.ts';
 import {
   isRunning,
   isUnfinished,
-  needsRun,
+  remindAtOf,
   type RunFailure,
   type ThreadHead,
 } from './thread-state.ts';
@@ -30,6 +31,7 @@ export function nextDeadlineOf(head: ThreadHead): number | undefined {
   const deferred = head.calls.filter(({ status }) => status === 'deferred');
   const expiring = [...head.openRequests.map(({ request }) => request), ...deferred];
   const deadlines = expiring.flatMap(({ expiresAt }) => expiresAt ?? []);
+  deadlines.push(...head.openRequests.map(remindAtOf).filter((at) => at < Infinity));
   const lost = head.calls.filter(isUnfinished);
   if (head.run !== undefined) deadlines.push(head.run.leaseUntil);
   else if (lost.length > 0) deadlines.push(...lost.flatMap(({ recoverAt }) => recoverAt ?? []));

@@ -100,7 +100,10 @@ export interface ThreadStore {
     expected: LogEnd,
     entries: readonly LogEntry[],
     summary: ThreadSummary,
+    grants?: readonly GrantChange[],
   ): Promise<void>;
+  /** Standing approvals wider than one thread. Without it, only those for one thread can be made. */
+  grants?: GrantStore;
   /** The summary of a thread; `undefined` for an unknown one. */
   head(threadId: string): Promise<ThreadSummary | undefined>;
   /** A page of summaries, for inboxes and operators. */
@@ -129,4 +132,33 @@ export interface ThreadStore {
    * safe from differing clocks. Without this method, each process uses its own clock.
    */
   now?(): Promise<number>;
+}
+
+/** A change of the store's standing approvals, written together with the entries of an append. */
+export type GrantChange =
+  | { type: 'create'; grant: StoredGrant }
+  | { type: 'use'; grantId: string; at: number };
+
+/** A standing approval that is wider than one thread. */
+export interface StoredGrant {
+  grantId: string;
+  agent: string | null;
+  toolName: string;
+  person: string | null;
+  text: string;
+  createdAt: number;
+  expiresAt?: number;
+  usesLeft?: number;
+}
+
+/** The standing approvals of a store. */
+export interface GrantStore {
+  find(query: {
+    agent: string | null;
+    toolName: string;
+    person: string | null;
+    at: number;
+  }): Promise<StoredGrant[]>;
+  list(query: { agent?: string | null; after?: string; limit?: number }): Promise<StoredGrant[]>;
+  revoke(grantId: string): Promise<boolean>;
 }

@@ -13,7 +13,11 @@ import { type ChildThread, openChild, type ParentableAgent } from '../agent/chil
 import { errorText } from '../content/error-text.ts';
 import { timer } from '../content/timer.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
-import type { AskedAnswer, UserInputResponseContent } from '../content/user-input.ts';
+import type {
+  AskedAnswer,
+  UserInputRequest,
+  UserInputResponseContent,
+} from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import { commitCancelled } from './cancel-delegated.ts';
 import { AgentWork, type DelegationOptions, giveUp } from './agent-work.ts';
@@ -66,7 +70,7 @@ export class AgentDelegation implements Delegation {
 
   async check(call: DelegatedCall, { response, ...asked }: AskedAnswer): Promise<void> {
     const child = await this.#open(call);
-    await child.check({ ...asked, response: plainAnswer(response) });
+    await child.check({ ...asked, response: plainAnswer(response, asked.request) });
   }
 
   async send(
@@ -141,9 +145,9 @@ export class AgentDelegation implements Delegation {
     if (own !== undefined && !(await isPassedOn({ ...own }, request, call, this.agent))) {
       return this.#refuse(child, `request ${requestId} differs from the one that was answered`);
     }
-    const by = { principal, ...(channel === undefined ? {} : { channel }) };
     try {
-      await child.respond(plainAnswer(response), by);
+      for (const vote of votesFor(request)) await child.respond(vote.answer, senderOf(vote));
+      await child.respond(plainAnswer(response, request), senderOf({ principal, channel }));
       return undefined;
     } catch (error) {
       if (!HoldpointError.isInstance(error) || isTooLate(error)) throw error;
@@ -160,11 +164,33 @@ export class AgentDelegation implements Delegation {
   }
 }
 
-/** The answer without the digest and call that it repeats: those of the original request differ from the mirrored ones. */
-function plainAnswer(response: UserInputResponseContent): UserInputResponseContent {
+/** The approvals that came before the one which decided a request: the sub-agent counts them itself. */
+function votesFor(request: UserInputRequest) {
+  if (request.type !== 'approval-request') return [];
+  const { requestId, votes = [] } = request;
+  return votes.map(({ reason, remember, principal, channel }) => {
+    const says = { ...(reason === undefined ? {} : { reason }), ...(remember && { remember }) };
+    const yes = { type: 'approval-response' as const, requestId, approved: true, ...says };
+    return { answer: plainAnswer(yes, request), principal, channel };
+  });
+}
+
+function senderOf({ principal, channel }: Pick<PassedAnswer, 'principal' | 'channel'>) {
+  return { principal, ...(channel === undefined ? {} : { channel }) };
+}
+
+/**
+ * The answer without the digest and call that it repeats: those of the original request differ from the mirrored ones. An approval of an
+ * edited input carries that input.
+ */
+function plainAnswer(
+  response: UserInputResponseContent,
+  request: UserInputRequest,
+): UserInputResponseContent {
   if (response.type !== 'approval-response') return response;
   const { digest: _digest, toolCall: _shown, ...answer } = response;
-  return answer;
+  const edit = request.type === 'approval-request' && response.approved ? request.edit : undefined;
+  return edit === undefined ? answer : { input: edit.input, ...answer };
 }
 
 /* The request already has an answer, or is closed. */

@@ -4,6 +4,7 @@ import type { DelegatedCall, Delegation, ReportedEvents } from '../agent/calls/d
 import { type Execution, failed, successOf } from '../agent/calls/execute-call.ts';
 import type { CallPlace, ToolCallRecord, WorkingAgent } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
+import { asOpened } from '../content/approval.ts';
 import { equalJson, requestDigest } from '../policy/digest.ts';
 import { callAt } from '../thread/find-call.ts';
 import type { Proposal } from '../thread/proposal.ts';
@@ -69,8 +70,9 @@ async function passedOn(
 ): Promise<UserInputRequest> {
   const path = [{ agent, toolCallId, toolName }, ...(request.path ?? [])];
   if (request.type === 'question-request') return { ...request, threadId, path };
-  const passed = { ...request, threadId, path };
-  return { ...passed, digest: await requestDigest(passed, undefined, request.digest) };
+  const opened = asOpened(request);
+  const passed = { ...opened, threadId, path };
+  return { ...passed, digest: await requestDigest(passed, undefined, opened.digest) };
 }
 
 /** Whether a request in the parent thread is the mirror of the sub-agent's `own` request, unchanged. */
@@ -80,7 +82,8 @@ export async function isPassedOn(
   call: DelegatedCall,
   agent: string,
 ): Promise<boolean> {
-  return equalJson(await passedOn(own, call, agent), passed);
+  const opened = passed.type === 'approval-request' ? asOpened(passed) : passed;
+  return equalJson(await passedOn(own, call, agent), opened);
 }
 
 /** The requests of an agent at work, as the thread of the call passes them on: `events` records which are new and which no longer asked. */

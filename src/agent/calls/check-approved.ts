@@ -1,25 +1,15 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
-import {
-  type CallPlace,
-  plainCall,
-  type ToolCallOutcome,
-  type ToolCallRecord,
-} from '../../content/tool-call.ts';
+import { plainCall, type ToolCallOutcome, type ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
-import { requestDigest } from '../../policy/digest.ts';
+import { editDigest, equalJson, requestDigest } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import {
-  dueCalls,
-  freeSlots,
-  isExpired,
-  type ThreadHead,
-  type ThreadState,
-} from '../../thread/thread-state.ts';
+import { isExpired } from '../../thread/thread-state.ts';
 import { closeEvents, unstartedOutcome } from './close-requests.ts';
-import { applyRules, type CallVerdict, decideCall, type DecisionInput } from './decide-calls.ts';
-import { askAbout, providerRunner, type Runner } from './make-request.ts';
-import { startEvent, ownRunner } from './tool-definitions.ts';
+import { applyRules } from './apply-rules.ts';
+import type { DecisionInput } from './decide-calls.ts';
+import { askAbout, askedAgain, providerRunner, type Runner } from './make-request.ts';
+import { ownRunner, startEvent } from './tool-definitions.ts';
 
 /** An approved call, and the request that was shown for it. */
 export interface ApprovedCall {
@@ -65,7 +55,7 @@ async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<T
   }
   const changed = await eventsOfChanged(input, approved, ownRunner(definition));
   if (changed !== undefined) return changed;
-  const decision = await applyRules(input.rules, definition, plainCall(call));
+  const decision = await applyRules(input.rules, definition, call);
   if (decision.type !== 'deny') return [startEvent(definition, call, at)];
   const outcome = unstartedOutcome(call, decision.reason);
   return [{ type: 'call-ended', at, step, index, outcome }];
@@ -95,9 +85,11 @@ async function eventsOfChanged(
   if (fault !== undefined) {
     return notRun(approved, `Not run: the stored input is damaged: ${fault}.`, input.now());
   }
-  const { digest, ...shown } = request;
-  const asShown = { ...shown, toolCall: plainCall(call) };
-  if (digest === (await requestDigest(asShown, call, runner.digest))) return undefined;
+  const { edit, digest } = request;
+  const requested = await requestDigest(request, call, runner.digest);
+  const shown = edit === undefined ? requested : await editDigest(requested, edit.input);
+  const shownInput = edit === undefined ? request.toolCall?.input : edit.input;
+  if (digest === shown && equalJson(shownInput, call.input)) return undefined;
   return askAgain(input, approved, runner);
 }
 
@@ -118,11 +110,10 @@ async function askAgain(
   runner: Runner,
 ): Promise<ThreadEvent[]> {
   const { step, index } = call;
-  const { requestId, text, expiresAt, createdAt } = request;
+  const { requestId } = request;
   const reason = 'What was approved is not what would run: the call or the tool has changed since.';
-  const expiresAfterMs = expiresAt === undefined ? undefined : expiresAt - createdAt;
   const about = { toolCall: plainCall(call), place: { step, index }, runner };
-  const again = await askAbout(input, { text, reason, expiresAfterMs }, about);
+  const again = await askAbout(input, { ...askedAgain(request), reason }, about);
   return [
     { type: 'request-closed', at: input.now(), requestId, cause: 'invalidated', reason },
     openedEvent(call, again),
@@ -136,79 +127,4 @@ export function openedEvent(
 ): ThreadEvent {
   const { toolCall: _stored, ...asked } = request;
   return { type: 'request-opened', at: request.createdAt, place: { step, index }, request: asked };
-}
-
-/** The results of the last check, by `keyOf`: the events that start a call, or say why it may not start. */
-export type CheckedCalls = ReadonlyMap<string, readonly ThreadEvent[]>;
-
-/** Makes the last check of the calls in `head` that can start now. Records nothing. */
-export async function checkDueCalls(
-  decisions: DecisionInput,
-  state: ThreadState,
-  head: ThreadHead,
-): Promise<CheckedCalls> {
-  const due = dueCalls(head, decisions.limit);
-  if (due.length === 0) return new Map();
-  const justEnded = new Map(
-    head.newlyPast.requests.map((ended) => [ended.request.requestId, ended]),
-  );
-  const checked = await Promise.all(
-    due.map(async (call): Promise<[string, readonly ThreadEvent[]]> => {
-      const { requestId = '' } = call;
-      const { request } = justEnded.get(requestId) ?? state.endedRequests.get(requestId) ?? {};
-      const isApproved = call.status === 'approved' && request?.type === 'approval-request';
-      const events = isApproved
-        ? checkApproved(decisions, { call, request })
-        : checkUnasked(decisions, call);
-      return [keyOf(call), await events];
-    }),
-  );
-  return new Map(checked.filter(([, events]) => events.length > 0));
-}
-
-/**
- * Decides again about a call that needed no approval and has waited for its turn: the rules, or the version of the app, may have changed.
- * A call whose tool is missing waits for an agent that has it.
- */
-async function checkUnasked(input: DecisionInput, call: ToolCallRecord): Promise<ThreadEvent[]> {
-  if (call.status !== 'proposed' || !input.tools.has(call.toolName)) return [];
-  const verdict = await decideCall(input, call, call);
-  return [verdictEvent(verdict, call, input.now())];
-}
-
-/** The event that a verdict on a call becomes. */
-export function verdictEvent(
-  verdict: CallVerdict,
-  { step, index }: CallPlace,
-  at: number,
-): ThreadEvent {
-  const place = { step, index };
-  switch (verdict.type) {
-    case 'start':
-      return startEvent(verdict.definition, place, at);
-    case 'ask':
-      return openedEvent(place, verdict.request);
-    case 'end':
-      return { type: 'call-ended', at, ...place, outcome: verdict.outcome };
-  }
-}
-
-/* An approval counts for its own request only. */
-function keyOf({ requestId, step, index }: ToolCallRecord): string {
-  return `${step}.${index}.${requestId}`;
-}
-
-/** The events of checked calls that can still start in a newer head. */
-export function eventsOfDue(head: ThreadHead, checked: CheckedCalls): ThreadEvent[] {
-  return dueCalls(head).flatMap((call) => checked.get(keyOf(call)) ?? []);
-}
-
-/** The events without the starts of calls that would exceed `limit`, in a step with this head before them. */
-export function inTurn(
-  events: readonly ThreadEvent[],
-  head: ThreadHead,
-  limit: number,
-): ThreadEvent[] {
-  let free = freeSlots(head, limit);
-  return events.filter(({ type }) => type !== 'call-started' || free-- > 0);
 }

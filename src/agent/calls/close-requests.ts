@@ -1,11 +1,13 @@
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
-import type { UserInputResponseContent } from '../../content/user-input.ts';
+import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
+import { isUnstarted } from '../../thread/due-work.ts';
 import {
   type EndedRequest,
   isExpired,
   isSamePlace,
-  isUnstarted,
+  type OpenRequest,
+  remindAtOf,
   type ThreadHead,
 } from '../../thread/thread-state.ts';
 import { callAt } from '../../thread/find-call.ts';
@@ -13,23 +15,52 @@ import { callAt } from '../../thread/find-call.ts';
 const approvalExpired = 'The request for approval expired unanswered.';
 const questionExpired = 'The question expired unanswered.';
 
-/** The events that close expired requests, except those answered in the same input. */
+/** For an expired request that is asked again: the events that open the next one, or why there is none. By the id of the expired one. */
+export type FollowUps = ReadonlyMap<string, ThreadEvent | { why: string }>;
+
+/**
+ * The events that close expired requests, except those answered in the same input. A request whose `followUps` were not made, because it
+ * has only just expired, stays open until the next run.
+ */
 export function expiryEvents(
   head: ThreadHead,
   answers: readonly UserInputResponseContent[],
-  now: number,
+  { now, followUps }: { now: number; followUps: FollowUps | undefined },
 ): ThreadEvent[] {
   const answered = new Set(answers.map(({ requestId }) => requestId));
   return head.openRequests
-    .filter(({ request }) => isExpired(request, now))
-    .filter(({ request }) => !answered.has(request.requestId))
-    .flatMap(({ request, place }) =>
-      closeEvents(request.requestId, callAt(head, place), {
-        cause: 'expired',
-        reason: request.type === 'approval-request' ? approvalExpired : questionExpired,
-        at: now,
-      }),
-    );
+    .filter(({ request }) => isExpired(request, now) && !answered.has(request.requestId))
+    .flatMap((open): ThreadEvent[] => {
+      const { request, place } = open;
+      const { requestId } = request;
+      const reason = expiryReason(request);
+      const closing = { cause: 'expired' as const, reason, at: now };
+      if (!isAskedAgain(open)) return closeEvents(requestId, callAt(head, place), closing);
+      const next = followUps?.get(requestId);
+      if (next === undefined) return [];
+      if ('type' in next) return [...closeEvents(requestId, undefined, closing), next];
+      const failed = { ...closing, reason: `${reason} ${next.why}` };
+      return closeEvents(requestId, callAt(head, place), failed);
+    });
+}
+
+function expiryReason(request: UserInputRequest): string {
+  if (request.type === 'question-request') return questionExpired;
+  const { onExpiry } = request;
+  return (onExpiry?.type === 'reject' ? onExpiry.reason : undefined) ?? approvalExpired;
+}
+
+/** Whether another request follows when this one expires. A sub-agent does that itself for its own requests. */
+export function isAskedAgain({ request, beside }: OpenRequest): boolean {
+  if (request.type !== 'approval-request' || beside !== undefined) return false;
+  return request.onExpiry !== undefined && request.onExpiry.type !== 'reject';
+}
+
+/** The events that remind of requests whose time has come. */
+export function reminderEvents({ openRequests }: ThreadHead, now: number): ThreadEvent[] {
+  return openRequests
+    .filter((open) => remindAtOf(open) <= now)
+    .map(({ request }) => ({ type: 'request-reminded', at: now, requestId: request.requestId }));
 }
 
 /** The events that end deferred calls whose result is overdue. */

@@ -1,35 +1,35 @@
-import type { ModelMessage, ToolSet } from 'ai';
-import { plainCopy } from '../../content/plain-copy.ts';
+import type { ModelMessage } from 'ai';
 import {
   type CallPlace,
   plainCall,
   type ToolCall,
   type ToolCallOutcome,
+  type ToolCallRecord,
 } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
-import { decide, type Decision } from '../../policy/tool-approval.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
-import type { ThreadState } from '../../thread/thread-state.ts';
+import { callsOf, type ThreadState } from '../../thread/thread-state.ts';
 import type { ProposedCall } from '../model/model-step.ts';
+import { applyRules, type RuleInput } from './apply-rules.ts';
+import { type FindGrant, grantFinder, type GrantSources, type GrantUse } from './find-grant.ts';
 import { askAbout, providerRunner, type RequestMaking } from './make-request.ts';
 import { type Asking, questionOf } from './question-call.ts';
-import {
-  ownRunner,
-  runsAtProvider,
-  type ToolDefinition,
-  type ToolDefinitions,
-} from './tool-definitions.ts';
+import { ownRunner, type ToolDefinition, type ToolDefinitions } from './tool-definitions.ts';
 
 /** What happens to one call of a step. */
 export type CallVerdict =
   | { type: 'start'; definition: ToolDefinition }
   | { type: 'ask'; request: UserInputRequest }
+  /** A standing approval decides it, once its use can be recorded together with the start. */
+  | { type: 'granted'; use: GrantUse }
   | { type: 'end'; outcome: ToolCallOutcome };
 
 /** The inputs of a decision. */
 export interface DecisionInput extends RequestMaking {
   tools: ToolDefinitions;
   rules: RuleInput;
+  /** Finds the standing approval for a call. */
+  findGrant: FindGrant;
   /** How many calls may run at once. */
   limit: number;
 }
@@ -47,9 +47,21 @@ export async function decideCalls(
       const place = { step, index };
       if (providerApprovalId !== undefined)
         return askForProvider(input, call, place, providerApprovalId);
-      return decideCall(input, call, place);
+      const before = (): ToolCallRecord[] => calls.slice(0, index).map(proposedIn(step));
+      const rules = { ...input.rules, calls: () => [...input.rules.calls(), ...before()] };
+      return decideCall({ ...input, rules }, call, place);
     }),
   );
+}
+
+function proposedIn(step: number) {
+  return (call: ProposedCall, index: number): ToolCallRecord => ({
+    ...plainCall(call),
+    step,
+    index,
+    status: 'proposed',
+    attempts: 0,
+  });
 }
 
 function failed(error: string): CallVerdict {
@@ -78,7 +90,7 @@ export async function decideCall(
   const definition = input.tools.get(toolName);
   if (definition === undefined) return failed(`Not run: there is no tool '${toolName}'.`);
   const toolCall = plainCall(call);
-  const decision = await applyRules(input.rules, definition, toolCall);
+  const decision = await applyRules(input.rules, definition, { ...toolCall, ...place });
   if (decision.type === 'deny') {
     return { type: 'end', outcome: { status: 'denied', reason: decision.reason } };
   }
@@ -87,15 +99,12 @@ export async function decideCall(
   switch (decision.type) {
     case 'run':
       return { type: 'start', definition };
-    case 'ask':
-      return {
-        type: 'ask',
-        request: await askAbout(input, decision, {
-          toolCall,
-          place,
-          runner: ownRunner(definition),
-        }),
-      };
+    case 'ask': {
+      const use = await input.findGrant(decision, { definition, toolCall });
+      if (use !== undefined) return { type: 'granted', use };
+      const about = { toolCall, place, runner: ownRunner(definition) };
+      return { type: 'ask', request: await askAbout(input, decision, about) };
+    }
   }
 }
 
@@ -106,22 +115,26 @@ function askPerson(input: DecisionInput, asking: Asking, toolCall: ToolCall): Ca
 
 /** The agent's part of a decision. */
 type AgentRules = Pick<RuleInput, 'toolApproval' | 'tools' | 'toolsContext'> &
-  Pick<RequestMaking, 'now' | 'generateId'> & { toolCallConcurrency: number };
+  Pick<RequestMaking, 'now' | 'generateId'> &
+  GrantSources & { toolCallConcurrency: number };
 
 /** The decision input for the calls of a step whose model request had the first `messageCount` messages. */
 export function decisionInput(
-  { toolApproval, tools, toolsContext, now, generateId, toolCallConcurrency }: AgentRules,
+  context: AgentRules,
   state: ThreadState,
   run: { tools: ToolDefinitions; options: { runtimeContext?: unknown } },
   messageCount: number,
 ): DecisionInput {
+  const { toolApproval, tools, toolsContext, now, generateId, toolCallConcurrency } = context;
   const messages = firstMessages(state, messageCount);
   const runtimeContext = run.options.runtimeContext ?? {};
+  const calls = (): ToolCallRecord[] => callsOf(state, now());
   return {
     threadId: state.threadId,
     requestedBy: state.head.requestedBy,
     tools: run.tools,
-    rules: { toolApproval, tools, toolsContext, runtimeContext, messages },
+    rules: { toolApproval, tools, toolsContext, runtimeContext, messages, calls },
+    findGrant: grantFinder(context, state),
     now,
     generateId,
     limit: toolCallConcurrency,
@@ -132,105 +145,4 @@ export function decisionInput(
 export function firstMessages(state: ThreadState, count: number): () => readonly ModelMessage[] {
   let messages: readonly ModelMessage[] | undefined;
   return () => (messages ??= deepFreeze(state.messages.slice(0, count)));
-}
-
-/** The inputs of the rules. */
-export interface RuleInput {
-  /** The agent's options of these names, as the app passed them. */
-  toolApproval: unknown;
-  tools: unknown;
-  toolsContext: unknown;
-  runtimeContext: unknown;
-  /** The messages of the model request, copied only for a rule that reads them. */
-  messages: () => readonly ModelMessage[];
-}
-
-/** Throws a `TypeError` for rules that could never apply: a misspelt name, or the methods of a class, must not leave a tool unguarded. */
-export function checkRules(toolApproval: unknown, tools: ToolSet): void {
-  if (typeof toolApproval === 'function' || toolApproval === undefined || toolApproval === null)
-    return;
-  if (typeof toolApproval !== 'object' || !isPlain(toolApproval)) {
-    throw new TypeError('toolApproval must be a function or a plain object of rules.');
-  }
-  for (const name of Object.keys(toolApproval)) {
-    const [, tool] = Object.entries(tools).find(([toolName]) => toolName === name) ?? [];
-    if (tool === undefined) {
-      throw new TypeError(`toolApproval names '${name}', which is not a tool of this agent.`);
-    }
-    if (runsAtProvider(tool)) {
-      throw new TypeError(
-        `toolApproval names '${name}', which runs at the provider, where holdpoint can't hold it.`,
-      );
-    }
-  }
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
-/** The decision of the app's rules and the tool's own `needsApproval` on a call. */
-export async function applyRules(
-  input: RuleInput,
-  definition: ToolDefinition,
-  call: ToolCall,
-): Promise<Decision> {
-  const { toolApproval } = input;
-  return decide({
-    rule: () =>
-      typeof toolApproval === 'function'
-        ? ask(toolApproval, [forAllTools(input, definition, call)])
-        : askForTool(ownRule(toolApproval, definition.name), input, definition, call),
-    mark: () => askForTool(definition.tool.needsApproval ?? false, input, definition, call),
-  });
-}
-
-/** What the AI SDK passes to a single function for all tools. */
-function forAllTools(
-  { tools, toolsContext, runtimeContext, messages }: RuleInput,
-  { tool }: ToolDefinition,
-  { toolCallId, toolName, input }: ToolCall,
-): object {
-  const dynamic = tool.type === 'dynamic' ? { dynamic: true } : {};
-  return {
-    toolCall: { type: 'tool-call', toolCallId, toolName, input: plainCopy(input), ...dynamic },
-    tools,
-    toolsContext,
-    runtimeContext,
-    get messages() {
-      return messages();
-    },
-  };
-}
-
-/** A tool's fixed status, or what its function returns for the input and the AI SDK's options. */
-function askForTool(
-  rule: unknown,
-  { runtimeContext, messages }: RuleInput,
-  { context }: ToolDefinition,
-  { toolCallId, input }: ToolCall,
-): unknown {
-  if (typeof rule !== 'function') return rule;
-  const options = {
-    toolCallId,
-    context,
-    toolContext: context,
-    runtimeContext,
-    get messages() {
-      return messages();
-    },
-  };
-  /* A copy: a rule that edits its input must not change what is shown or what runs. */
-  return ask(rule, [plainCopy(input), options]);
-}
-
-function ask(rule: Function, input: unknown[]): unknown {
-  return Reflect.apply(rule, undefined, input);
-}
-
-/* Own properties only: a tool may be called `constructor`. Including getters: bundlers make them of a module's exports. */
-function ownRule(rules: unknown, name: string): unknown {
-  if (typeof rules !== 'object' || rules === null || !Object.hasOwn(rules, name)) return undefined;
-  return Reflect.get(rules, name);
 }

@@ -1,6 +1,9 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
+import { termsOf } from '../../content/approval-terms.ts';
+import { plainCopy } from '../../content/plain-copy.ts';
 import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
+import type { Asked } from '../../policy/approval-rule.ts';
 import { providerApprovalDigest, requestDigest } from '../../policy/digest.ts';
 
 /** The inputs of every new request. */
@@ -10,15 +13,6 @@ export interface RequestMaking {
   requestedBy?: unknown;
   now: () => number;
   generateId: () => string;
-}
-
-/** What a person is asked; `expiresAfterMs` in milliseconds from now. */
-export interface Asked {
-  /** The app's key of the request; checked. */
-  key?: string | undefined;
-  text: string;
-  reason?: string | undefined;
-  expiresAfterMs?: number | undefined;
 }
 
 /** The call that is asked about. */
@@ -35,16 +29,9 @@ export interface AskedCall {
  */
 export async function makeRequest(
   { threadId, requestedBy, now, generateId }: RequestMaking,
-  { key, text, reason, expiresAfterMs }: Asked,
-  asked?: AskedCall,
+  { key, reason, terms, follows, ...asked }: Asked & { text: string },
+  about?: AskedCall,
 ): Promise<ApprovalRequest> {
-  /* JSON would turn it into `null`, and the log would be unreadable. */
-  if (expiresAfterMs !== undefined && !Number.isFinite(expiresAfterMs)) {
-    throw new HoldpointError(
-      'invalid-input',
-      `expiresAfterMs must be a finite number of milliseconds; got ${expiresAfterMs}.`,
-    );
-  }
   const createdAt = now();
   const request: Omit<ApprovalRequest, 'digest'> = {
     type: 'approval-request',
@@ -52,14 +39,40 @@ export async function makeRequest(
     threadId,
     ...(key === undefined ? {} : { key }),
     /* The text may quote a model, and an unpaired surrogate has no canonical form. */
-    text: text.toWellFormed(),
+    text: asked.text.toWellFormed(),
     ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
-    ...(asked === undefined ? {} : { toolCall: asked.toolCall }),
+    ...(about === undefined ? {} : { toolCall: about.toolCall }),
     ...(requestedBy === undefined ? {} : { requestedBy }),
     createdAt,
-    ...(expiresAfterMs === undefined ? {} : { expiresAt: createdAt + expiresAfterMs }),
+    ...timesOf(createdAt, asked),
+    ...terms,
+    ...(follows === undefined ? {} : { follows }),
   };
-  return { ...request, digest: await requestDigest(request, asked?.place, asked?.runnerDigest) };
+  return { ...request, digest: await requestDigest(request, about?.place, about?.runnerDigest) };
+}
+
+/** When a request expires or is remembered, and what happens then. */
+function timesOf(
+  createdAt: number,
+  { expiresAfterMs, onExpiry, remindBeforeMs = 0 }: Asked,
+): Pick<ApprovalRequest, 'expiresAt' | 'onExpiry' | 'remindAt'> {
+  if (expiresAfterMs === undefined) return {};
+  /* JSON would turn it into `null`, and the log would be unreadable. */
+  if (!Number.isFinite(expiresAfterMs) || !Number.isFinite(remindBeforeMs)) {
+    throw new HoldpointError(
+      'invalid-input',
+      `expiresAfterMs must be a finite number of milliseconds; got ${expiresAfterMs}.`,
+    );
+  }
+  const expiresAt = createdAt + expiresAfterMs;
+  const remindAt = Math.max(createdAt, expiresAt - remindBeforeMs);
+  /* A request that keeps waiting has no deadline, only a reminder. */
+  if (onExpiry === 'wait') return { remindAt };
+  return {
+    expiresAt,
+    ...(onExpiry === undefined ? {} : { onExpiry }),
+    ...(remindBeforeMs > 0 ? { remindAt } : {}),
+  };
 }
 
 /** What will run a call. An approval is bound to it, as well as to the call. */
@@ -80,9 +93,36 @@ export async function providerRunner(toolName: string, approvalId: string): Prom
 /** Makes the approval request for a call. */
 export async function askAbout(
   input: RequestMaking,
-  asked: Partial<Asked>,
+  asked: Asked,
   { toolCall, place, runner }: { toolCall: ToolCall; place: CallPlace; runner: Runner },
 ): Promise<ApprovalRequest> {
-  const { text, digest } = runner;
-  return makeRequest(input, { text, ...asked }, { toolCall, place, runnerDigest: digest });
+  const text = textFor(asked, toolCall.input) ?? runner.text;
+  return makeRequest(input, { ...asked, text }, { toolCall, place, runnerDigest: runner.digest });
+}
+
+/** The rule's text for an input; `undefined` if it has none. A function that fails must not keep the call from being asked about. */
+function textFor({ text }: Asked, input: unknown): string | undefined {
+  if (typeof text !== 'function') return text;
+  try {
+    /* A copy: the function must not change what is shown or what runs. */
+    const made: unknown = Reflect.apply(text, undefined, [plainCopy(input)]);
+    return typeof made === 'string' ? made : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a request asks, to be asked again: the same people must decide, on the same terms. */
+export function askedAgain(request: ApprovalRequest): Asked {
+  const { text, reason, createdAt, expiresAt, onExpiry, remindAt, key } = request;
+  const deadline = expiresAt ?? remindAt;
+  const times =
+    deadline === undefined
+      ? {}
+      : {
+          expiresAfterMs: deadline - createdAt,
+          onExpiry: expiresAt === undefined ? ('wait' as const) : onExpiry,
+          remindBeforeMs: remindAt === undefined ? 0 : deadline - remindAt,
+        };
+  return { key, text, reason, ...times, terms: termsOf(request) };
 }

@@ -1,24 +1,38 @@
+import { z } from 'zod';
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { type Asked, makeRequest, type RequestMaking } from './make-request.ts';
+import { makeRequest, type RequestMaking } from './make-request.ts';
 import { whyNotKey } from './request-key.ts';
+import {
+  askedByApp,
+  type RequestedApproval,
+  requestedApprovalSchema,
+} from './requested-approval.ts';
 
 /** Opens an approval request that the app makes itself, or returns the one with the same key. */
 export async function requestApproval(
   log: ThreadLog,
   making: Omit<RequestMaking, 'threadId'>,
-  asked: Asked,
+  { key, ...requested }: RequestedApproval,
 ): Promise<ApprovalRequest> {
-  const fault = asked.key === undefined ? undefined : whyNotKey(asked.key);
+  const fault = key === undefined ? undefined : whyNotKey(key);
   if (fault !== undefined) throw new HoldpointError('invalid-input', `${fault}.`);
+  const parsed = requestedApprovalSchema.safeParse(requested);
+  if (!parsed.success) {
+    throw new HoldpointError(
+      'invalid-input',
+      `Not a valid approval request: ${z.prettifyError(parsed.error)}`,
+    );
+  }
+  const asked = { ...askedByApp(parsed.data), key };
   const { threadId, head } = log.state;
   const { requestedBy } = head;
   const request = await makeRequest({ ...making, threadId, requestedBy }, asked);
   let standing = request;
   await log.commit((proposal) => {
-    const first = approvalWithKey(proposal.state, asked.key);
+    const first = approvalWithKey(proposal.state, key);
     standing = first ?? request;
     if (first === undefined)
       proposal.add({ type: 'request-opened', at: request.createdAt, request });

@@ -5,12 +5,8 @@ import { HoldpointError } from '../../errors.ts';
 import { definitionDigest } from '../../policy/digest.ts';
 import { callAt } from '../../thread/find-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import {
-  dueCalls,
-  isResumable,
-  type ThreadHead,
-  type ThreadState,
-} from '../../thread/thread-state.ts';
+import { dueCalls, isResumable } from '../../thread/due-work.ts';
+import type { ThreadHead, ThreadState } from '../../thread/thread-state.ts';
 import { type AnswerReceiver, answerReceiverOf } from './answer-receiver.ts';
 import { type Delegation, delegationOf } from './delegation.ts';
 import type { Runner } from './make-request.ts';

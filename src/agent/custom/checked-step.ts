@@ -4,17 +4,16 @@ import { errorText } from '../../content/error-text.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import { whyNotKey } from '../calls/request-key.ts';
+import { requestedApprovalSchema } from '../calls/requested-approval.ts';
 import type { CustomStep } from './custom-step.ts';
 
 const tokens = z.number().optional();
 
 /* The fields of a question are checked when it is made. */
 const requestSchema = z.discriminatedUnion('type', [
-  z.strictObject({
+  requestedApprovalSchema.extend({
     type: z.literal('approval-request'),
     text: z.string().regex(/\S/, 'must not be blank'),
-    reason: z.string().optional(),
-    expiresAfterMs: z.number().optional(),
   }),
   z.looseObject({ type: z.literal('question-request') }),
 ]);

@@ -1,8 +1,8 @@
 import type { LanguageModelUsage, ModelMessage } from 'ai';
 import type { RequestDecision } from '../../content/request-decision.ts';
 import type { ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
-import type { Asked } from '../calls/make-request.ts';
 import type { Question } from '../calls/question-call.ts';
+import type { RequestedApproval } from '../calls/requested-approval.ts';
 
 /** What a custom agent's function gets for a step. */
 export interface CustomStepInput<
@@ -58,7 +58,7 @@ type NewCallOf<CALL extends ToolCall> = CALL extends unknown
 
 /** What a custom agent asks a person: to approve something, or a question. */
 export type CustomRequest =
-  | ({ type: 'approval-request' } & Asked)
+  | ({ type: 'approval-request' } & Omit<RequestedApproval, 'key'>)
   | ({ type: 'question-request' } & Question);
 
 /** Takes one step of a custom agent. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { errorText } from '../../content/error-text.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { makeRequest, type RequestMaking } from '../calls/make-request.ts';
+import { askedByApp } from '../calls/requested-approval.ts';
 import { makeQuestion } from '../calls/question-call.ts';
 import type { ModelStep, ProposedCall } from '../model/model-step.ts';
 import type { CustomRequest, CustomStep, NewToolCall } from './custom-step.ts';
@@ -68,8 +69,8 @@ async function requestOf(
   making: RequestMaking,
 ): Promise<UserInputRequest> {
   if (asked.type === 'approval-request') {
-    const { text, reason, expiresAfterMs } = asked;
-    return makeRequest(making, { key, text, reason, expiresAfterMs });
+    const { type: _approval, ...requested } = asked;
+    return makeRequest(making, { ...askedByApp(requested), key });
   }
   const { type: _type, ...question } = asked;
   try {

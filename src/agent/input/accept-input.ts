@@ -19,7 +19,9 @@ import {
 import {
   cancelOpenEvents,
   expiryEvents,
+  type FollowUps,
   interruptEvents,
+  reminderEvents,
   unstartedOutcome,
   overdueEvents,
 } from '../calls/close-requests.ts';
@@ -29,7 +31,7 @@ import { type QuestionResult, settled } from '../calls/question-call.ts';
 import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { inputMessageSchemas } from '../model/model-step.ts';
 import { newAnswers } from './check-answers.ts';
-import { type ParsedInput, hasContent } from './parse-input.ts';
+import { type ParsedInput, hasContent, type Weigh } from './parse-input.ts';
 import type { AnswerOptions } from './run-input.ts';
 
 /** How a thread accepts input. */
@@ -37,6 +39,8 @@ export interface AcceptOptions {
   tools: ToolDefinitions;
   now: number;
   whilePending: 'refuse' | 'cancel';
+  /** The requests that follow those that have expired. */
+  followUps?: FollowUps | undefined;
 }
 
 /**
@@ -46,21 +50,26 @@ export interface AcceptOptions {
 export function acceptInput(
   proposal: Proposal,
   input: ParsedInput,
-  { tools, now, whilePending }: AcceptOptions,
+  { tools, now, whilePending, followUps }: AcceptOptions,
 ): void {
   const { state } = proposal;
   const answers = newAnswers(state, input, now);
   const { head } = state;
   const recording = { tools, head, by: input.by, at: now };
-  const answered = answers.flatMap(({ answer, open }) => answerEvents(answer, open, recording));
+  const { weighed } = input;
+  const answered = answers.flatMap(({ answer, open }) => {
+    const weigh = weighed?.get(answer.requestId);
+    return answerEvents(answer, open, { ...recording, weigh });
+  });
   proposal.add(
     ...answered,
     ...expiryEvents(
       head,
       answers.map(({ answer }) => answer),
-      now,
+      { now, followUps },
     ),
   );
+  proposal.add(...reminderEvents(proposal.head, now));
   proposal.add(...overdueEvents(proposal.head, now));
   if (answered.some((event) => event.type === 'call-ended' && endsTurn(event))) {
     proposal.add(...interruptEvents(proposal.head, now));
@@ -146,29 +155,28 @@ interface Recording {
   head: Readonly<ThreadHead>;
   by: AnswerOptions;
   at: number;
+  weigh: Weigh | undefined;
 }
 
 /** The events of an accepted answer: that it was given, and what it does to its call. */
 function answerEvents(
   response: UserInputResponseContent,
-  { request, place }: OpenRequest,
-  { tools, head, by, at }: Recording,
+  open: OpenRequest,
+  { tools, head, by, at, weigh }: Recording,
 ): ThreadEvent[] {
-  const answered: ThreadEvent = {
-    type: 'request-answered',
-    at,
-    response: withoutCall(response),
-    ...by,
-  };
+  const { request, place } = open;
+  const answered = weigh?.(open, at) ?? [
+    { type: 'request-answered', at, response: withoutCall(response), ...by },
+  ];
   const call = callAt(head, place);
-  if (place === undefined || call === undefined) return [answered];
+  if (place === undefined || call === undefined) return answered;
   if (response.type === 'question-response' && request.type === 'question-request') {
-    return [answered, ...questionEndEvents(request, response, { tools, place, at })];
+    return [...answered, ...questionEndEvents(request, response, { tools, place, at })];
   }
-  if (response.type !== 'approval-response' || response.approved) return [answered];
+  if (response.type !== 'approval-response' || response.approved) return answered;
   const reason = response.reason?.trim() === '' ? undefined : response.reason;
   const outcome = unstartedOutcome(call, reason);
-  return [answered, { type: 'call-ended', at, ...place, outcome }];
+  return [...answered, { type: 'call-ended', at, ...place, outcome }];
 }
 
 /* The call was compared with the stored one, which remains the only copy. */

@@ -1,13 +1,8 @@
-import type { ToolSet } from 'ai';
-import { type ApprovalResponseContent, withAnswers } from '../../content/approval.ts';
+import type { ApprovalResponseContent } from '../../content/approval.ts';
+import { isForSome } from '../../content/approval-terms.ts';
 import { whyNotAnswer } from '../../content/check-answer.ts';
-import { plainCopy } from '../../content/plain-copy.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
-import type {
-  AskedAnswer,
-  UserInputRequest,
-  UserInputResponseContent,
-} from '../../content/user-input.ts';
+import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
 import {
@@ -16,10 +11,7 @@ import {
   type OpenRequest,
   type ThreadState,
 } from '../../thread/thread-state.ts';
-import { callAt } from '../../thread/find-call.ts';
-import { delegatedCall, delegationFor } from '../calls/delegation.ts';
 import type { ParsedInput } from './parse-input.ts';
-import type { AnswerOptions, MayAnswer } from './run-input.ts';
 
 /** A new answer, and the request it answers. */
 export interface NewAnswer {
@@ -30,14 +22,14 @@ export interface NewAnswer {
 /** The new answers, without repetitions. Throws for the first answer that is refused. */
 export function newAnswers(
   state: Readonly<ThreadState>,
-  { answers, allowedRequests }: ParsedInput,
+  { answers, allowedRequests, weighed }: ParsedInput,
   now: number,
 ): NewAnswer[] {
   const fresh = new Map<string, NewAnswer>();
   const requests = new Map(state.head.openRequests.map((open) => [open.request.requestId, open]));
   for (const answer of answers) {
     const twin = fresh.get(answer.requestId)?.answer;
-    if (twin !== undefined && !sameDecision(twin, answer)) {
+    if (twin !== undefined && !(sameDecision(twin, answer) && sameDecision(answer, twin))) {
       throw new HoldpointError(
         'invalid-answer',
         `The input has two different answers to request ${answer.requestId}; send only one.`,
@@ -45,10 +37,11 @@ export function newAnswers(
       );
     }
     const open = requests.get(answer.requestId);
-    /* The request opened after `mayAnswer` was asked. */
-    if (open !== undefined && allowedRequests?.has(answer.requestId) === false) {
-      throw unknown(answer.requestId);
-    }
+    /* The request opened after the answer was checked. */
+    const isLate =
+      allowedRequests?.has(answer.requestId) === false ||
+      (isWeighed(open?.request, answer) && weighed?.has(answer.requestId) !== true);
+    if (open !== undefined && isLate) throw unknown(answer.requestId);
     if (open === undefined) {
       checkRepeated(state.endedRequests.get(answer.requestId), answer);
     } else {
@@ -63,7 +56,7 @@ function checkRepeated(ended: EndedRequest | undefined, answer: UserInputRespons
   const { requestId } = answer;
   if (ended === undefined) throw unknown(requestId);
   if (ended.cause !== undefined) throw closed(requestId, ended.cause);
-  if (ended.response === undefined || !sameDecision(ended.response, answer)) {
+  if (ended.response === undefined || !sameDecision(ended.response, answer, ended.request)) {
     throw new HoldpointError(
       'already-answered',
       `Request ${requestId} already has a different answer; the first answer stands.`,
@@ -71,6 +64,17 @@ function checkRepeated(ended: EndedRequest | undefined, answer: UserInputRespons
     );
   }
   if (answer.type === 'approval-response') refuseMismatch(ended, answer);
+}
+
+/** Whether more than yes or no, from anybody, decides: who answers, what others say, or what the answer says besides. */
+export function isWeighed(
+  request: UserInputRequest | undefined,
+  answer: UserInputResponseContent,
+): boolean {
+  if (request?.type !== 'approval-request' || answer.type !== 'approval-response') return false;
+  const { requireReason, edit } = request;
+  const says = answer.input ?? answer.remember;
+  return isForSome(request) || requireReason === true || (edit ?? says) !== undefined;
 }
 
 function checkAnswer(
@@ -97,8 +101,7 @@ function checkAnswer(
 /** An answer may repeat what was shown, and must then match the stored request, which alone decides. */
 function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseContent): void {
   const { requestId, toolCall } = request;
-  const stored = request.type === 'approval-request' ? request.digest : undefined;
-  const sameDigest = answer.digest === undefined || answer.digest === stored;
+  const sameDigest = answer.digest === undefined || digestsFor(request, answer).has(answer.digest);
   const sameCall = answer.toolCall === undefined || equalJson(answer.toolCall, toolCall);
   if (sameDigest && sameCall) return;
   throw new HoldpointError(
@@ -107,6 +110,17 @@ function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseConten
       "Show the stored request again; an answer can't change a call.",
     { requestId },
   );
+}
+
+/** The digests that an answer may repeat. The answer that made an edit repeats the one from before it. */
+function digestsFor(
+  request: UserInputRequest,
+  answer: ApprovalResponseContent,
+): ReadonlySet<string> {
+  if (request.type !== 'approval-request') return new Set();
+  const { digest, edit } = request;
+  const isEditor = edit !== undefined && equalJson(answer.input, edit.input);
+  return new Set(isEditor ? [digest, edit.originalDigest] : [digest]);
 }
 
 function unknown(requestId: string): HoldpointError {
@@ -125,9 +139,15 @@ function closed(requestId: string, cause: NonNullable<EndedRequest['cause']>): H
   );
 }
 
-function sameDecision(one: UserInputResponseContent, other: UserInputResponseContent): boolean {
+function sameDecision(
+  one: UserInputResponseContent,
+  other: UserInputResponseContent,
+  request?: UserInputRequest,
+): boolean {
   if (one.type === 'approval-response' && other.type === 'approval-response') {
-    return one.approved === other.approved;
+    const edited = request?.type === 'approval-request' ? request.edit?.input : one.input;
+    const isSameInput = other.input === undefined || equalJson(edited, other.input);
+    return one.approved === other.approved && (isSameInput || !one.approved);
   }
   return equalJson(inOrder(one), inOrder(other));
 }
@@ -148,59 +168,5 @@ function refuseNoAnswer(request: QuestionRequestContent, answer: QuestionRespons
     'invalid-answer',
     `Not a valid answer to question ${request.requestId}: ${fault}. The question stays open.`,
     { requestId: request.requestId },
-  );
-}
-
-/**
- * Asks `mayAnswer` about each answer to an open request; for a mirrored request, the sub-agent checks the answer too. Notes the
- * requests in the input: an answer to one that opens later is refused. Throws `not-allowed` for the first refused answer, or what
- * `mayAnswer` or the sub-agent throws.
- */
-export async function withAllowedAnswers(
-  { mayAnswer, tools }: Answering,
-  { head, threadId }: Readonly<ThreadState>,
-  input: ParsedInput,
-): Promise<ParsedInput> {
-  const isAsked = mayAnswer !== undefined || head.openRequests.some(({ request }) => request.path);
-  if (!isAsked || input.answers.length === 0) return input;
-  const open = new Map(head.openRequests.map((each) => [each.request.requestId, each]));
-  const allowedRequests = new Set<string>();
-  for (const response of input.answers) {
-    const { requestId } = response;
-    const stored = open.get(requestId);
-    if (stored === undefined) continue;
-    const call = stored.request.path && callAt(head, stored.beside);
-    const delegation = call && delegationFor(tools, call);
-    const asked = (): AskedAnswer => askedAnswer(stored.request, response, input.by);
-    /* Without types it may return anything. */
-    const answer: unknown = mayAnswer === undefined || (await mayAnswer(asked()));
-    if (answer !== true) throw refused(threadId, requestId);
-    if (call !== undefined) await delegation?.check(delegatedCall(threadId, call), asked());
-    allowedRequests.add(requestId);
-  }
-  return { ...input, allowedRequests };
-}
-
-/** What decides on answers. */
-interface Answering {
-  mayAnswer: MayAnswer | undefined;
-  tools: ToolSet;
-}
-
-function askedAnswer(
-  stored: UserInputRequest,
-  response: UserInputResponseContent,
-  { principal, channel }: AnswerOptions,
-): AskedAnswer {
-  const request =
-    stored.type === 'approval-request' ? withAnswers(stored) : structuredClone(stored);
-  return { principal: plainCopy(principal), channel, request, response: structuredClone(response) };
-}
-
-function refused(threadId: string, requestId: string): HoldpointError {
-  return new HoldpointError(
-    'not-allowed',
-    `Request ${requestId} of thread ${threadId} can't be answered by this principal: mayAnswer refused it. The request stays open.`,
-    { requestId },
   );
 }

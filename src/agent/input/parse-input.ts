@@ -10,6 +10,8 @@ import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { withMessageId } from '../../thread/app-messages.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { OpenRequest } from '../../thread/thread-state.ts';
 import { inputMessageSchemas } from '../model/model-step.ts';
 import type { AnswerOptions } from './run-input.ts';
 
@@ -23,7 +25,12 @@ export interface ParsedInput {
   messageId?: string | undefined;
   /** The open requests that the sender may answer; absent without `mayAnswer`. */
   allowedRequests?: ReadonlySet<string>;
+  /** How answers count whose request demands more than one yes, or which say more than yes or no; by request. */
+  weighed?: ReadonlyMap<string, Weigh>;
 }
+
+/** The events of an answer to a request as it is now: the first says that the request is decided, or voted on; none if nothing changes. */
+export type Weigh = (open: OpenRequest, at: number) => ThreadEvent[];
 
 /** Parses the input of a run. Throws `invalid-input` or `invalid-answer` before anything has happened. */
 export function parseInput(
@@ -125,8 +132,12 @@ function parseAnswer(item: unknown): UserInputResponseContent {
     );
   }
   const { data } = parsed;
-  const carried = data.type === 'approval-response' ? data.toolCall?.input : data.metadata;
-  const fault = carried === undefined ? undefined : whyNotStrictJson(carried);
+  const carried =
+    data.type === 'approval-response' ? [data.toolCall?.input, data.input] : [data.metadata];
+  const fault = carried
+    .filter((value) => value !== undefined)
+    .map(whyNotStrictJson)
+    .find((each) => each !== undefined);
   if (fault !== undefined) {
     throw new HoldpointError(
       'invalid-answer',

@@ -1,7 +1,8 @@
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { isModelDue, needsRun, type ThreadState } from '../../thread/thread-state.ts';
+import { isModelDue, needsRun } from '../../thread/due-work.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
 import { faultEvents, stopEvents } from './lost-calls.ts';
 import type { PartialStep } from './take-step.ts';

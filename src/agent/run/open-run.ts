@@ -2,17 +2,26 @@ import { unlessAborted } from '../../content/until-aborted.ts';
 import { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
+import { needsRun } from '../../thread/due-work.ts';
 import {
   isAbandoned,
   isRunning,
   isUnfinished,
   lastHash,
-  needsRun,
   type ThreadHead,
 } from '../../thread/thread-state.ts';
 import { nextDeadlineOf, statusOf } from '../../thread/thread-status.ts';
-import { checkDueCalls, type CheckedCalls, eventsOfDue, inTurn } from '../calls/check-approved.ts';
+import {
+  alone,
+  checkDueCalls,
+  type CheckedCalls,
+  inTurn,
+  stillDue,
+} from '../calls/check-due-calls.ts';
+import type { FollowUps } from '../calls/close-requests.ts';
 import { decisionInput } from '../calls/decide-calls.ts';
+import { unlessGrantEnded } from '../calls/find-grant.ts';
+import { followUpsFor } from '../calls/follow-ups-for.ts';
 import { resumeEvents, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { acceptInput } from '../input/accept-input.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
@@ -56,6 +65,8 @@ const nothingChecked: Checked = { restarts: [], starts: new Map() };
 export class RunOpening {
   readonly #context: AgentContext;
   readonly #setting: OpeningSetting;
+  /** The requests that follow those which have expired. */
+  #followUps: FollowUps | undefined;
 
   constructor(context: AgentContext, setting: OpeningSetting) {
     this.#context = context;
@@ -65,6 +76,7 @@ export class RunOpening {
   /** Opens the run and returns the appended events; `undefined` if a scheduler woke too early, and nothing was recorded. */
   async open(input: ParsedInput): Promise<readonly ThreadEvent[] | undefined> {
     const { log, tools, signal, onEvents } = this.#setting;
+    this.#followUps = await followUpsFor(this.#context, tools, log.state);
     if (isAbandoned(log.state.head, this.#context.now())) {
       /* Bad input is refused before anything is recorded. */
       this.#accept(new Proposal(log.state), input);
@@ -86,11 +98,13 @@ export class RunOpening {
 
   /** Records the input, and takes the thread if there is work that no other run does. */
   async #take(input: ParsedInput, isTooEarly: () => boolean): Promise<readonly ThreadEvent[]> {
-    return this.#context.commitCancelled(
+    const taking = this.#context.commitCancelled(
       this.#setting.log,
       (proposal) => this.#accept(proposal, input),
       async (accept) => this.#acquire(input, accept, isTooEarly),
     );
+    /* A standing approval ended just before its use was recorded: the calls are checked again. */
+    return (await taking.catch(unlessGrantEnded)) ?? this.#take(input, isTooEarly);
   }
 
   async #acquire(
@@ -140,7 +154,8 @@ export class RunOpening {
   #accept(proposal: Proposal, input: ParsedInput): void {
     const { tools, options } = this.#setting;
     const { whilePending = 'refuse' } = options;
-    acceptInput(proposal, input, { tools, now: this.#context.now(), whilePending });
+    const followUps = this.#followUps;
+    acceptInput(proposal, input, { tools, now: this.#context.now(), whilePending, followUps });
   }
 
   /** Delegated calls that are due by this time are resumed: all of them if an app resumes the thread. */
@@ -170,5 +185,5 @@ function openingEvents(
   const lost = head.calls.filter(isUnfinished);
   const isWanted = restarts.length + resumes.length > 0 || needsRun(head, now);
   if (isRunning(head, now) || restarts.length !== lost.length || !isWanted) return undefined;
-  return [...restarts, ...inTurn([...resumes, ...eventsOfDue(head, starts)], head, limit)];
+  return [...restarts, ...inTurn([...resumes.map(alone), ...stillDue(head, starts)], head, limit)];
 }

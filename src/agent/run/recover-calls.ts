@@ -1,11 +1,12 @@
 import { plainCopy } from '../../content/plain-copy.ts';
-import { plainCall, type ToolCallRecord } from '../../content/tool-call.ts';
+import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isSamePlace, type ThreadHead, type ThreadState } from '../../thread/thread-state.ts';
 import { checkApproved } from '../calls/check-approved.ts';
 import { endEvents } from '../calls/close-requests.ts';
-import { applyRules, type DecisionInput } from '../calls/decide-calls.ts';
+import { applyRules } from '../calls/apply-rules.ts';
+import type { DecisionInput } from '../calls/decide-calls.ts';
 import { startEvent, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { type DeliveredOutcome, parseDelivered, recordedOutcome } from '../input/accept-outcome.ts';
 import type { AgentContext } from './agent-context.ts';
@@ -105,7 +106,7 @@ async function restartOf(
 ): Promise<ThreadEvent[]> {
   const definition = tools.get(call.toolName);
   if (definition === undefined || definition.asking !== undefined) return [];
-  const decision = await applyRules(rules, definition, plainCall(call));
+  const decision = await applyRules(rules, definition, call);
   return decision.type === 'run' ? [startEvent(definition, call, now())] : [];
 }
 

@@ -1,6 +1,7 @@
 import type { LanguageModelUsage } from 'ai';
 import type { StepMetadata } from '../../thread/step-metadata.ts';
-import { endsTurn, isModelDue, type ThreadState } from '../../thread/thread-state.ts';
+import { isModelDue } from '../../thread/due-work.ts';
+import { endsTurn, type ThreadState } from '../../thread/thread-state.ts';
 import { statusOf } from '../../thread/thread-status.ts';
 
 /** How a run ended. */

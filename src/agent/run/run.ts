@@ -3,10 +3,18 @@ import { unlessAborted } from '../../content/until-aborted.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { isModelDue, type ThreadHead } from '../../thread/thread-state.ts';
-import { checkDueCalls, eventsOfDue, inTurn } from '../calls/check-approved.ts';
+import { isModelDue } from '../../thread/due-work.ts';
+import type { ThreadHead } from '../../thread/thread-state.ts';
+import {
+  alone,
+  checkDueCalls,
+  type CheckedCall,
+  inTurn,
+  stillDue,
+} from '../calls/check-due-calls.ts';
 import { type DecisionInput, decisionInput } from '../calls/decide-calls.ts';
 import type { PreliminaryResult } from '../calls/execute-call.ts';
+import { unlessGrantEnded } from '../calls/find-grant.ts';
 import {
   refuseMissingTools,
   resumeEvents,
@@ -178,13 +186,15 @@ export class Run {
     const starts = await unlessAborted(checking, this.#signal.signal);
     if (starts === undefined) return true;
     const { limit } = decisions;
-    const resumes = ({ head }: { head: ThreadHead }): ThreadEvent[] =>
-      resumeEvents(head, this.#setting.tools, { at: this.#context.now() });
+    const { now } = this.#context;
+    const resumes = ({ head }: { head: ThreadHead }): CheckedCall[] =>
+      resumeEvents(head, this.#setting.tools, { at: now() }).map(alone);
     if (starts.size === 0 && inTurn(resumes(state), state.head, limit).length === 0) return false;
-    await this.#commit((proposal) => {
+    const committing = this.#commit((proposal) => {
       const { head } = proposal;
-      return inTurn([...eventsOfDue(head, starts), ...resumes(proposal)], head, limit);
+      return inTurn([...stillDue(head, starts), ...resumes(proposal)], head, limit);
     });
+    await committing.catch(unlessGrantEnded);
     return true;
   }
 

@@ -1,7 +1,8 @@
 import { timer } from '../../content/timer.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { isRunning, isUnfinished, needsRun, type ThreadState } from '../../thread/thread-state.ts';
+import { needsRun } from '../../thread/due-work.ts';
+import { isRunning, isUnfinished, type ThreadState } from '../../thread/thread-state.ts';
 import { unusedApprovals } from '../calls/close-requests.ts';
 import type { AnswerOptions } from '../input/run-input.ts';
 import type { AgentContext } from './agent-context.ts';

@@ -5,7 +5,7 @@ import type { PreparedRecord } from '../../thread/prepared-record.ts';
 import type { StepMetadata } from '../../thread/step-metadata.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { inTurn, verdictEvent } from '../calls/check-approved.ts';
+import { inTurn, verdictEvents } from '../calls/check-due-calls.ts';
 import { decideCalls, type DecisionInput } from '../calls/decide-calls.ts';
 import { modelTools } from '../calls/tool-definitions.ts';
 import { addUsage, type ModelStep } from '../model/model-step.ts';
@@ -97,7 +97,9 @@ export class ModelSteps {
     const at = now();
     const tokens = tokensOf(usage);
     const { requests = [], ...saved } = { ...modelStep.custom, ...this.#sent };
-    const starts = verdicts.map((verdict, index) => verdictEvent(verdict, { step, index }, at));
+    const starts = verdicts.map((verdict, index) => ({
+      events: verdictEvents(verdict, { step, index }, at),
+    }));
     return [
       { type: 'step-finished', at, step, message, finishReason, usage: tokens, metadata, ...saved },
       ...inTurn(starts, state.head, decisions.limit),

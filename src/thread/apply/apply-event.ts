@@ -7,6 +7,7 @@ import {
   applyCallStarted,
   applyRecoveryFailed,
 } from './apply-call.ts';
+import { applyGrantCreated, applyGrantRevoked, applyGrantUsed } from './apply-grant.ts';
 import {
   applyAnswerDelivered,
   applyRequestAnswered,
@@ -22,6 +23,7 @@ import {
   applyStepFinished,
   applyStopRequested,
 } from './apply-step.ts';
+import { applyReassigned, applyReminded, applyVoted, applyVoteWithdrawn } from './apply-vote.ts';
 import { type HeadDraft, tampered } from './head-draft.ts';
 
 /** Applies events to a draft, in order. Throws `log-tampered` for one that can't follow the ones before it. */
@@ -77,6 +79,27 @@ function applyEvent(draft: HeadDraft, event: ThreadEvent): void {
       break;
     case 'request-closed':
       applyRequestClosed(draft, event);
+      break;
+    case 'request-voted':
+      applyVoted(draft, event);
+      break;
+    case 'vote-withdrawn':
+      applyVoteWithdrawn(draft, event);
+      break;
+    case 'request-reassigned':
+      applyReassigned(draft, event);
+      break;
+    case 'request-reminded':
+      applyReminded(draft, event);
+      break;
+    case 'grant-created':
+      applyGrantCreated(draft, event);
+      break;
+    case 'grant-used':
+      applyGrantUsed(draft, event);
+      break;
+    case 'grant-revoked':
+      applyGrantRevoked(draft, event);
       break;
     case 'answer-delivered':
       applyAnswerDelivered(draft, event);

@@ -1,6 +1,8 @@
 import { type CallPlace, plainCall } from '../../content/tool-call.ts';
+import type { UserInputRequest } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import { type EndedRequest, endsTurn, isSamePlace, type OpenRequest } from '../thread-state.ts';
+import { applyEdit, voterOf, withEdit } from './apply-vote.ts';
 import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
 
 /* Applies events of requests, and of answers that tools wait for, to a head. */
@@ -85,11 +87,32 @@ export function applyRequestAnswered(
   const { place } = open;
   draft.head.failure = undefined;
   draft.head.isStopped = false;
-  endRequest(draft, event, { ...open, response, principal, channel });
-  queueAnswer(draft, open, event);
+  const request = decidedRequest(open.request, event);
+  endRequest(draft, event, { ...open, request, response, principal, channel });
+  queueAnswer(draft, { ...open, request }, event);
   const approved = response.type === 'approval-response' && response.approved;
-  if (place !== undefined && approved)
-    openCallAt(draft, event, place, ['waiting']).status = 'approved';
+  if (place === undefined || !approved) return;
+  const call = openCallAt(draft, event, place, ['waiting']);
+  call.status = 'approved';
+  if (request.type === 'approval-request') applyEdit(call, request.edit);
+}
+
+/** A request as the answer left it: with the answer's edit. Throws if too few people have approved it. */
+function decidedRequest(
+  request: UserInputRequest,
+  event: ThreadEventOf<'request-answered'>,
+): UserInputRequest {
+  const { response } = event;
+  if (request.type !== 'approval-request' || response.type !== 'approval-response') return request;
+  if (!response.approved) return request;
+  const { requestId, quorum = 1 } = request;
+  if (quorum > 1) {
+    const voters = new Set(request.votes?.map(voterOf)).add(voterOf(event));
+    if (event.edit !== undefined || voters.has(undefined) || voters.size < quorum) {
+      throw tampered(event, `request ${requestId} needs ${quorum} approvals of the same input`);
+    }
+  }
+  return withEdit(request, event);
 }
 
 /** A request is no longer open. A custom agent takes its next step once those of its latest one are, unless a person ended the turn. */

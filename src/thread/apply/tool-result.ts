@@ -1,4 +1,5 @@
 import type { JSONValue, ToolModelMessage, ToolResultPart } from 'ai';
+import { z } from 'zod';
 import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 
 type ToolPart = ToolModelMessage['content'][number];
@@ -8,7 +9,8 @@ export function toolParts(call: ToolCallRecord): ToolPart[] {
   const { toolCallId, toolName, outcome, providerApprovalId } = call;
   if (outcome === undefined) throw new TypeError(`Call ${toolCallId} has not ended.`);
   if (providerApprovalId !== undefined) return answerParts(call, outcome, providerApprovalId);
-  return [{ type: 'tool-result', toolCallId, toolName, output: modelOutput(outcome) }];
+  const output = withEdit(call, modelOutput(outcome));
+  return [{ type: 'tool-result', toolCallId, toolName, output }];
 }
 
 /** The answer to a provider's request for approval: approved if the call was forwarded, otherwise not. */
@@ -49,6 +51,38 @@ function modelOutput(outcome: ToolCallOutcome): ToolResultPart['output'] {
     case 'forwarded':
       throw new TypeError('Only a call that the provider runs can be forwarded.');
   }
+}
+
+/**
+ * The output of a call that ran with an edited input, with a note for the model: the message history has the input that it asked for. The
+ * note is part of the output and keeps its type, because providers differ in what else they accept.
+ */
+function withEdit(
+  { edit, input, attempts }: ToolCallRecord,
+  output: ToolResultPart['output'],
+): ToolResultPart['output'] {
+  if (edit === undefined || attempts === 0) return output;
+  const note = 'A person edited the input of this call before approving it. It ran with:';
+  const text = `${note} ${JSON.stringify(input)}`;
+  switch (output.type) {
+    case 'text':
+    case 'error-text':
+      return { ...output, value: `${text}\n\n${output.value}` };
+    case 'json':
+    case 'error-json':
+      return { ...output, value: { note, editedInput: jsonValue(input), output: output.value } };
+    case 'content':
+      return { ...output, value: [{ type: 'text', text }, ...output.value] };
+    case 'execution-denied':
+      return output;
+  }
+}
+
+const jsonSchema = z.custom<JSONValue>((value) => value !== undefined);
+
+/** A recorded input, which is JSON. */
+function jsonValue(input: unknown): JSONValue {
+  return jsonSchema.parse(input);
 }
 
 /** The AI SDK's conversion of the output of a tool that has no `toModelOutput`. */

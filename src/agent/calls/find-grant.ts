@@ -1,0 +1,44 @@
+import type { Grant } from '../../content/grant.ts';
+import type { ToolCall } from '../../content/tool-call.ts';
+import { HoldpointError } from '../../errors.ts';
+import type { Asked } from '../../policy/approval-rule.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
+import type { GrantStore } from '../../thread/thread-store.ts';
+import type { ToolDefinition } from './tool-definitions.ts';
+
+/** A standing approval for a call, and how many more calls it decides. */
+export interface GrantUse {
+  grant: Grant;
+  usesLeft: number;
+}
+
+/** Finds the standing approval for a call that a rule wants a person to approve. */
+export type FindGrant = (
+  asked: Asked,
+  about: { definition: ToolDefinition; toolCall: ToolCall },
+) => Promise<GrantUse | undefined>;
+
+/** The agent's part of finding a grant. */
+export interface GrantSources {
+  name: string | undefined;
+  now: () => number;
+  /** The store's grants that are wider than a thread. */
+  grants: GrantStore | undefined;
+  principalId: (principal: unknown) => string;
+}
+
+/** Searches only where the rule allows one: for most calls this costs nothing. */
+export function grantFinder(sources: GrantSources, state: Readonly<ThreadState>): FindGrant {
+  return async (asked, about) => {
+    const { remember } = asked.terms ?? {};
+    const isGranted = state.head.grants.length > 0 || remember?.scope !== 'thread';
+    if (remember === undefined || !isGranted) return undefined;
+    const { grantFor } = await import('./grant-for.ts');
+    return grantFor(sources, state, { asked, ...about });
+  };
+}
+
+/** Throws an error again, unless it says that a standing approval ended before its use was recorded. */
+export function unlessGrantEnded(error: unknown): void {
+  if (!HoldpointError.isInstance(error) || error.code !== 'grant-ended') throw error;
+}

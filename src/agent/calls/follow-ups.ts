@@ -1,0 +1,71 @@
+import type { ApprovalRequest } from '../../content/approval.ts';
+import { callAt } from '../../thread/find-call.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import { isExpired, type OpenRequest, type ThreadState } from '../../thread/thread-state.ts';
+import type { AgentContext } from '../run/agent-context.ts';
+import { openedEvent } from './check-approved.ts';
+import { type FollowUps, isAskedAgain } from './close-requests.ts';
+import { askAbout, askedAgain, makeRequest, providerRunner, type Runner } from './make-request.ts';
+import { ownRunner, type ToolDefinitions } from './tool-definitions.ts';
+
+/** Makes the requests that follow those which have expired; `undefined` if none has. */
+export async function followUpsOf(
+  context: AgentContext,
+  tools: ToolDefinitions,
+  state: Readonly<ThreadState>,
+): Promise<FollowUps | undefined> {
+  const now = context.now();
+  const expired = state.head.openRequests.filter(
+    (open) => isAskedAgain(open) && isExpired(open.request, now),
+  );
+  const made = await Promise.all(
+    expired.map(async (open): Promise<[string, ThreadEvent | { why: string }]> => {
+      const { requestId } = open.request;
+      return [requestId, await followUpOf(context, tools, state, open)];
+    }),
+  );
+  return new Map(made);
+}
+
+async function followUpOf(
+  { now, generateId }: AgentContext,
+  tools: ToolDefinitions,
+  { threadId, head }: Readonly<ThreadState>,
+  { request, place, step }: OpenRequest,
+): Promise<ThreadEvent | { why: string }> {
+  if (request.type !== 'approval-request') return { why: 'It was a question.' };
+  const { requestedBy, toolCall, text } = request;
+  const making = { threadId, requestedBy, now, generateId };
+  const asked = { ...nextAsked(request), follows: request.requestId };
+  const call = callAt(head, place);
+  if (call === undefined || toolCall === undefined) {
+    const next = await makeRequest(making, { ...asked, text });
+    return { type: 'request-opened', at: next.createdAt, step, request: next };
+  }
+  const runner = await runnerOf(tools, call);
+  if (runner === undefined) {
+    return { why: `Nobody else was asked: this agent has no tool '${call.toolName}'.` };
+  }
+  const { step: callStep, index } = call;
+  const about = { toolCall, place: { step: callStep, index }, runner };
+  return openedEvent(call, await askAbout(making, asked, about));
+}
+
+/** What the next request asks: the same of the same people, or of those to whom it is escalated. */
+function nextAsked(request: ApprovalRequest): ReturnType<typeof askedAgain> {
+  const again = askedAgain(request);
+  const { onExpiry } = request;
+  if (onExpiry?.type !== 'escalate') return again;
+  const { approvers, expiresAfterMs = again.expiresAfterMs } = onExpiry;
+  const terms = { ...again.terms, approvers };
+  return { ...again, expiresAfterMs, onExpiry: undefined, terms };
+}
+
+async function runnerOf(
+  tools: ToolDefinitions,
+  { toolName, providerApprovalId }: { toolName: string; providerApprovalId?: string | undefined },
+): Promise<Runner | undefined> {
+  if (providerApprovalId !== undefined) return providerRunner(toolName, providerApprovalId);
+  const definition = tools.get(toolName);
+  return definition && ownRunner(definition);
+}

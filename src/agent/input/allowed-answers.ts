@@ -1,0 +1,105 @@
+import { withAnswers } from '../../content/approval.ts';
+import { plainCopy } from '../../content/plain-copy.ts';
+import type {
+  AskedAnswer,
+  UserInputRequest,
+  UserInputResponseContent,
+} from '../../content/user-input.ts';
+import { HoldpointError } from '../../errors.ts';
+import { callAt } from '../../thread/find-call.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
+import { delegatedCall, delegationFor } from '../calls/delegation.ts';
+import type { AgentContext } from '../run/agent-context.ts';
+import { isWeighed } from './check-answers.ts';
+import type { ParsedInput, Weigh } from './parse-input.ts';
+import type { AnswerOptions, MayAnswer } from './run-input.ts';
+
+/**
+ * Asks `mayAnswer` about each answer to an open request; for a mirrored request, the sub-agent checks the answer too. Prepares the answers
+ * that count only together with others, or that say more than yes or no. Notes the requests in the input: an answer to one that opens
+ * later is refused. Throws `not-allowed` for the first refused answer, or what `mayAnswer` or the sub-agent throws.
+ */
+export async function withAllowedAnswers(
+  context: AgentContext,
+  state: Readonly<ThreadState>,
+  input: ParsedInput,
+  mayAnswer: MayAnswer | undefined,
+): Promise<ParsedInput> {
+  const { head, threadId } = state;
+  const open = new Map(head.openRequests.map((each) => [each.request.requestId, each]));
+  const isAsked = (answer: UserInputResponseContent): boolean => {
+    const request = open.get(answer.requestId)?.request;
+    return request?.path !== undefined || isWeighed(request, answer);
+  };
+  if (input.answers.length === 0) return input;
+  if (mayAnswer === undefined && !input.answers.some(isAsked)) return input;
+  const allowedRequests = new Set<string>();
+  const weighed = new Map<string, Weigh>();
+  for (const response of input.answers) {
+    const { requestId } = response;
+    const stored = open.get(requestId);
+    if (stored === undefined) continue;
+    const { request } = stored;
+    const call = request.path && callAt(head, stored.beside);
+    const delegation = call && delegationFor(context.tools, call);
+    const asked = askedAnswer(request, response, input.by);
+    const onBehalfOf = await allowedFor(mayAnswer, { request, asked }, () =>
+      refused(threadId, requestId),
+    );
+    if (call !== undefined) await delegation?.check(delegatedCall(threadId, call), asked());
+    allowedRequests.add(requestId);
+    if (!isWeighed(request, response) || response.type !== 'approval-response') continue;
+    const { weighAnswer } = await import('./weigh-answer.ts');
+    const answering = { open: stored, response, by: input.by, onBehalfOf };
+    weighed.set(requestId, await weighAnswer(context, state, answering));
+  }
+  return { ...input, allowedRequests, ...(weighed.size === 0 ? {} : { weighed }) };
+}
+
+/** Makes what `mayAnswer` is asked, with other approvers than the request's own if given. */
+type AskedBy = (approvers?: readonly string[]) => AskedAnswer;
+
+/**
+ * On whose behalf somebody may answer: `undefined` on their own, otherwise the person who had asked them to answer instead. Throws what
+ * `refuse` makes for somebody who may not.
+ */
+export async function allowedFor(
+  mayAnswer: MayAnswer | undefined,
+  { request, asked }: { request: UserInputRequest; asked: AskedBy },
+  refuse: () => HoldpointError,
+): Promise<string | undefined> {
+  /* Without types it may return anything. */
+  const answer: unknown = mayAnswer === undefined || (await mayAnswer(asked()));
+  if (answer === true) return undefined;
+  const { reassignments = [] } = request.type === 'approval-request' ? request : {};
+  for (const { from, to } of reassignments) {
+    const instead: unknown = await mayAnswer?.(asked([to]));
+    if (instead === true) return from;
+  }
+  throw refuse();
+}
+
+/** Makes what `mayAnswer` is asked about an answer. */
+export function askedAnswer(
+  stored: UserInputRequest,
+  response: UserInputResponseContent,
+  { principal, channel }: AnswerOptions,
+): AskedBy {
+  return (approvers) => {
+    const request =
+      stored.type === 'approval-request'
+        ? withAnswers({ ...stored, ...(approvers && { approvers: [...approvers] }) })
+        : structuredClone(stored);
+    const by = { principal: plainCopy(principal), channel };
+    return { ...by, request, response: structuredClone(response) };
+  };
+}
+
+/** The error for somebody who may not answer a request. */
+export function refused(threadId: string, requestId: string): HoldpointError {
+  return new HoldpointError(
+    'not-allowed',
+    `Request ${requestId} of thread ${threadId} can't be answered by this principal: mayAnswer refused it. The request stays open.`,
+    { requestId },
+  );
+}

@@ -1,0 +1,90 @@
+import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
+import { HoldpointError } from '../../errors.ts';
+import { termsDigest } from '../../policy/digest.ts';
+import { matchFor, whyTooWide } from '../../policy/match-grant.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { OpenRequest } from '../../thread/thread-state.ts';
+import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import type { AgentContext } from '../run/agent-context.ts';
+import { personOf } from './answer-voter.ts';
+import type { AnswerOptions } from './run-input.ts';
+import type { Voter } from './weigh-answer.ts';
+
+/** What a standing approval is made from. */
+interface GrantAnswer {
+  open: OpenRequest;
+  request: ApprovalRequest;
+  response: ApprovalResponseContent;
+  voter: Voter;
+  by: AnswerOptions;
+  tools: ToolDefinitions;
+}
+
+/**
+ * Makes the event of the standing approval that an answer asks for, for the input that the answer decided on; none if it asks for none.
+ * Throws `invalid-answer` if the request allows none that wide, or if the store keeps none.
+ */
+export async function grantMaker(
+  context: AgentContext,
+  { open, request, response, by, tools }: GrantAnswer,
+): Promise<(input: unknown, at: number) => ThreadEvent[]> {
+  const { remember, requestId, approved, reason } = response;
+  if (remember === undefined) return () => [];
+  const { scope, match, expiresAfterMs, uses } = remember;
+  const { toolCall, threadId, requestedBy, path } = request;
+  const why = whyTooWide(remember, request.remember) ?? whyNotKept(context, request, remember);
+  if (why !== undefined) throw refusedGrant(requestId, why);
+  /* The sub-agent makes it. */
+  if (path !== undefined || open.place === undefined || toolCall === undefined) return () => [];
+  const definition = tools.get(toolCall.toolName);
+  if (definition === undefined) throw missingTool(request, toolCall.toolName);
+  const terms = await termsDigest(request);
+  const person =
+    scope === 'principal' ? personOf(context, { principal: requestedBy }, requestId) : undefined;
+  const grantId = context.generateId();
+  return (input, at) => {
+    const covered = matchFor(match, input);
+    if (covered === undefined)
+      throw refusedGrant(requestId, 'the input lacks a field of its match');
+    const grant = {
+      grantId,
+      decision: approved ? ('approved' as const) : ('rejected' as const),
+      ...(reason === undefined ? {} : { reason }),
+      scope,
+      ...(context.name === undefined ? {} : { agent: context.name }),
+      toolName: toolCall.toolName,
+      definition: definition.digest,
+      terms,
+      match: covered,
+      ...(person === undefined ? {} : { person }),
+      ...by,
+      threadId,
+      requestId,
+      createdAt: at,
+      ...(expiresAfterMs === undefined ? {} : { expiresAt: at + expiresAfterMs }),
+      ...(uses === undefined ? {} : { uses }),
+    };
+    return [{ type: 'grant-created', at, grant }];
+  };
+}
+
+function whyNotKept(
+  { grants }: AgentContext,
+  { requestedBy, path }: ApprovalRequest,
+  { scope }: NonNullable<ApprovalResponseContent['remember']>,
+): string | undefined {
+  if (path !== undefined) return undefined;
+  if (scope !== 'thread' && grants === undefined) {
+    return `the agent's store keeps no standing approvals of the scope '${scope}'`;
+  }
+  if (scope !== 'principal' || requestedBy !== undefined) return undefined;
+  return 'the person for whom the request was made is not known';
+}
+
+function refusedGrant(requestId: string, why: string): HoldpointError {
+  return new HoldpointError(
+    'invalid-answer',
+    `The answer to request ${requestId} can't be remembered: ${why}. The request stays open.`,
+    { requestId },
+  );
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { grantScopes } from './approval-terms.ts';
+
+/** A standing approval (or rejection): a person's answer that also decides later calls. */
+export const grantSchema = z.strictObject({
+  grantId: z.string().min(1),
+  /** What it decides. */
+  decision: z.enum(['approved', 'rejected']),
+  /** The reason of the answer. The model receives it with each rejection. */
+  reason: z.string().optional(),
+  /** The calls of one thread, the calls for one person, or all calls of the agent. */
+  scope: z.enum(grantScopes),
+  /** The name of the agent; absent for an agent without a name. */
+  agent: z.string().optional(),
+  toolName: z.string(),
+  /** The digest of the tool's definition. A tool that has changed since is asked about again. */
+  definition: z.string(),
+  /** The digest of what the rule demanded and allowed. A grant does not apply when the rule has changed since. */
+  terms: z.string(),
+  /** The inputs that it covers. */
+  match: z.discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('exact'), input: z.unknown() }),
+    z.strictObject({ type: z.literal('fields'), fields: z.record(z.string(), z.unknown()) }),
+    z.strictObject({ type: z.literal('any') }),
+  ]),
+  /** With the scope `principal`: for whom the agent works, as text. */
+  person: z.string().optional(),
+  /** Who made it, as authenticated by the app, and through which channel. */
+  principal: z.unknown().optional(),
+  channel: z.string().optional(),
+  /** The thread and the request whose answer made it. */
+  threadId: z.string(),
+  requestId: z.string(),
+  /** When it was made, in milliseconds since 1970. */
+  createdAt: z.number(),
+  /** When it ends, in milliseconds since 1970. Absent: never. */
+  expiresAt: z.number().optional(),
+  /** How many calls it decides in all. Absent: any number. */
+  uses: z.int().positive().optional(),
+});
+
+/** A standing approval (or rejection): a person's answer that also decides later calls. */
+export type Grant = z.infer<typeof grantSchema>;

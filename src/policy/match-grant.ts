@@ -1,0 +1,57 @@
+import type { Remember } from '../content/approval-terms.ts';
+import { grantScopes } from '../content/approval-terms.ts';
+import type { Grant } from '../content/grant.ts';
+import { equalJson } from './digest.ts';
+
+/** Whether a standing approval covers an input. */
+export function coversInput({ match }: Grant, input: unknown): boolean {
+  switch (match.type) {
+    case 'any':
+      return true;
+    case 'exact':
+      return equalJson(match.input, input);
+    case 'fields': {
+      const fields = fieldsOf(input);
+      return Object.entries(match.fields).every(
+        ([name, value]) => fields.has(name) && equalJson(value, fields.get(name)),
+      );
+    }
+  }
+}
+
+/** The match of a grant for a call with this input; `undefined` if the input lacks a field that must be equal. */
+export function matchFor(match: Remember['match'], input: unknown): Grant['match'] | undefined {
+  if (match === 'any') return { type: 'any' };
+  if (match === 'exact') return { type: 'exact', input };
+  const fields = fieldsOf(input);
+  if (match.some((name) => !fields.has(name) || name === '__proto__')) return undefined;
+  const entries = match.map((name): [string, unknown] => [name, fields.get(name)]);
+  return { type: 'fields', fields: Object.fromEntries(entries) };
+}
+
+/** Why an answer may not ask for a standing approval as wide as this; `undefined` if it may. */
+export function whyTooWide(asked: Remember, allowed: Remember | undefined): string | undefined {
+  if (allowed === undefined) return "its rule doesn't allow it";
+  if (grantScopes.indexOf(asked.scope) > grantScopes.indexOf(allowed.scope)) {
+    return `its rule allows the scope '${allowed.scope}' at most`;
+  }
+  if (!isNarrower(asked.match, allowed.match)) {
+    return `its rule allows the match ${JSON.stringify(allowed.match)} at most`;
+  }
+  const { expiresAfterMs = Infinity, uses = Infinity } = allowed;
+  if ((asked.expiresAfterMs ?? Infinity) > expiresAfterMs) {
+    return `its rule allows ${expiresAfterMs} ms at most`;
+  }
+  return (asked.uses ?? Infinity) > uses ? `its rule allows ${uses} uses at most` : undefined;
+}
+
+function isNarrower(asked: Remember['match'], allowed: Remember['match']): boolean {
+  if (asked === 'exact' || allowed === 'any') return true;
+  if (asked === 'any' || allowed === 'exact') return false;
+  return allowed.every((name) => asked.includes(name));
+}
+
+function fieldsOf(input: unknown): ReadonlyMap<string, unknown> {
+  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
+  return new Map(isObject ? Object.entries(input) : []);
+}
