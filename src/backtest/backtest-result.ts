@@ -17,6 +17,14 @@ export interface ToolCounts {
   counts: DecisionCounts;
 }
 
+/** A reason that the candidate gave, and how often. */
+export interface ReasonCount {
+  toolName: string;
+  decision: CandidateDecision;
+  reason: string;
+  calls: number;
+}
+
 /** A thread that could not be read. */
 export interface UnreadableThread {
   /** Its id, or its position among the given threads. */
@@ -46,6 +54,8 @@ export interface BacktestResult {
   counts: DecisionCounts;
   /** By tool, the most calls first. */
   tools: ToolCounts[];
+  /** The reasons for which the candidate asks and denies, the most frequent first; at most 20. A rule that throws asks for the reason that it failed. */
+  reasons: ReasonCount[];
   disagreements: Disagreement[];
   /** The narrowest standing approval that would have saved the most questions. Absent if none would have saved one. */
   standingApproval?: StandingApproval;
@@ -86,6 +96,7 @@ export function resultOf({
     tools: [...byTool]
       .map(([toolName, ofTool]) => ({ toolName, calls: ofTool.length, counts: countsOf(ofTool) }))
       .toSorted((one, other) => other.calls - one.calls),
+    reasons: reasonsOf(calls),
     disagreements,
     ...(standingApproval && { standingApproval }),
     failures: failuresOf(disagreements, limits),
@@ -109,7 +120,26 @@ function countsOf(calls: readonly DecidedCall[]): DecisionCounts {
 }
 
 function zeros(): Record<LoggedType, number> {
-  return { approved: 0, edited: 0, rejected: 0, unanswered: 0, unasked: 0, denied: 0 };
+  return {
+    approved: 0,
+    edited: 0,
+    rejected: 0,
+    granted: 0,
+    unanswered: 0,
+    unasked: 0,
+    denied: 0,
+  };
+}
+
+function reasonsOf(calls: readonly DecidedCall[]): ReasonCount[] {
+  const given = calls.flatMap(({ toolName, decision, reason }) =>
+    reason === undefined ? [] : [{ toolName, decision, reason }],
+  );
+  const groups = Map.groupBy(given, (each) => JSON.stringify(each));
+  return [...groups.values()]
+    .flatMap(([first, ...others]) => (first ? [{ ...first, calls: others.length + 1 }] : []))
+    .toSorted((one, other) => other.calls - one.calls)
+    .slice(0, 20);
 }
 
 function failuresOf(

@@ -14,6 +14,7 @@ export function backtestText(result: Omit<BacktestResult, 'toString'>): string {
   const blocks = [
     [`${counted(threads, 'thread')}, ${counted(calls, 'call')}.${skippedText(result)}`],
     calls === 0 ? [] : [...table(result)],
+    reasonLines(result),
     ...sections.map(({ type, title }) => section(result, type, title)),
     standingText(result.standingApproval),
     unreadable.length === 0
@@ -50,6 +51,7 @@ const loggedTypes: readonly LoggedType[] = [
   'approved',
   'edited',
   'rejected',
+  'granted',
   'unanswered',
   'unasked',
   'denied',
@@ -87,6 +89,15 @@ function sumOfLogged(counts: DecisionCounts, type: LoggedType): number {
   return sum(decisions.map(([decision]) => counts[decision][type]));
 }
 
+function reasonLines({ reasons }: Pick<BacktestResult, 'reasons'>): string[] {
+  if (reasons.length === 0) return [];
+  const lines = reasons.map(
+    ({ toolName, decision, reason, calls }) =>
+      `  ${counted(calls, 'call')}: ${decision} ${inertLine(toolName)}; because: ${inertLine(reason)}`,
+  );
+  return ['Reasons that the rules gave:', ...lines];
+}
+
 interface Section {
   type: DisagreementType;
   title: (found: number, counts: DecisionCounts) => string;
@@ -96,7 +107,7 @@ const sections: readonly Section[] = [
   {
     type: 'runs-rejected',
     title: (found, { run }) =>
-      `Would have run ${counted(run.approved + run.edited + run.rejected + run.unanswered, 'call')} that people were asked about; people rejected ${found} of them:`,
+      `Would have run ${counted(sum([run.approved, run.edited, run.rejected, run.unanswered]), 'call')} that people were asked about; people rejected ${found} of them:`,
   },
   {
     type: 'runs-edited',
@@ -136,10 +147,12 @@ function section(
 }
 
 function disagreementLine(disagreement: Disagreement): string {
-  const { threadId, toolCallId, toolName, input, principal, channel, reason } = disagreement;
+  const { threadId, toolCallId, toolName, input, editedInput } = disagreement;
+  const { principal, channel, reason } = disagreement;
   const person = requesterLine(principal);
   return [
     `${inertLine(threadId)} ${inertLine(toolCallId)} ${inertLine(toolName)} ${inputLine(input)}`,
+    ...(editedInput === undefined ? [] : [`changed to ${inputLine(editedInput)}`]),
     ...(person === undefined ? [] : [`by ${person}`]),
     ...(channel === undefined ? [] : [`through ${inertLine(channel)}`]),
     ...(reason === undefined ? [] : [`because: ${inertLine(reason)}`]),

@@ -24,6 +24,8 @@ export interface Disagreement {
   toolName: string;
   /** The input that the model proposed. */
   input: unknown;
+  /** The input that ran instead, because a person edited it. */
+  editedInput?: unknown;
   /** Who answered, as authenticated by the app, through which channel, and why. */
   principal?: unknown;
   channel?: string;
@@ -35,6 +37,7 @@ const types: readonly [CandidateDecision, LoggedDecision['type'], DisagreementTy
   ['run', 'edited', 'runs-edited'],
   ['deny', 'approved', 'denies-approved'],
   ['deny', 'edited', 'denies-approved'],
+  ['deny', 'granted', 'denies-approved'],
   ['run', 'denied', 'runs-denied'],
   ['deny', 'unasked', 'denies-unasked'],
   ['ask', 'unasked', 'asks-unasked'],
@@ -47,7 +50,7 @@ export function disagreementOf(call: ReplayedCall): Disagreement | undefined {
   );
   if (found === undefined) return undefined;
   const { threadId, step, index, toolCallId, toolName, input } = call;
-  const { principal, channel, reason } = call.logged;
+  const { principal, channel, reason, editedInput } = call.logged;
   return {
     type: found[2],
     threadId,
@@ -56,6 +59,7 @@ export function disagreementOf(call: ReplayedCall): Disagreement | undefined {
     toolCallId,
     toolName,
     input,
+    ...(editedInput === undefined ? {} : { editedInput }),
     ...(principal === undefined ? {} : { principal }),
     ...(channel === undefined ? {} : { channel }),
     ...(reason === undefined ? {} : { reason }),

@@ -1,6 +1,7 @@
 import type { ToolSet } from 'ai';
 import { checkedLimit } from '../content/checked-number.ts';
 import { errorText } from '../content/error-text.ts';
+import { defaultPrincipalId } from '../policy/principal-id.ts';
 import type { ToolApproval } from '../policy/tool-approval.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import {
@@ -18,14 +19,14 @@ export type {
   BacktestResult,
   DecisionCounts,
   LoggedType,
+  ReasonCount,
   ToolCounts,
   UnreadableThread,
 } from './backtest-result.ts';
 export type { Disagreement, DisagreementType } from './disagreement.ts';
 export type { GivenThreads } from './recorded-threads.ts';
 export type { CandidateDecision } from './replay-thread.ts';
-export type { StandingApproval, StandingScope } from './standing-approval.ts';
-export type { StandingMatch } from './standing-match.ts';
+export type { StandingApproval } from './standing-approval.ts';
 
 /** The rules to try, as an agent would have them. */
 export interface BacktestRules<TOOLS extends ToolSet, RUNTIME_CONTEXT> {
@@ -35,6 +36,8 @@ export interface BacktestRules<TOOLS extends ToolSet, RUNTIME_CONTEXT> {
   toolsContext?: { readonly [NAME in keyof TOOLS]?: unknown };
   /** The runtime context that the rules get, which no log has: made for each step from its thread and from who sent the message. Default `{}`. */
   runtimeContext?: (step: { threadId: string; requestedBy?: unknown }) => RUNTIME_CONTEXT;
+  /** Who a principal is, as text: the agent's option of this name, for standing approvals of one person. */
+  principalId?: (principal: unknown) => string;
 }
 
 /** The options of `backtest`: the rules, and the threads to replay. */
@@ -70,6 +73,7 @@ export async function backtest<TOOLS extends ToolSet, RUNTIME_CONTEXT = Record<s
   options: BacktestOptions<TOOLS, RUNTIME_CONTEXT>,
 ): Promise<BacktestResult> {
   const { tools, toolApproval, toolsContext = {}, runtimeContext = () => ({}), agent } = options;
+  const { principalId = defaultPrincipalId } = options;
   const limits = checkedLimits(options);
   const candidate = await preparedCandidate({ tools, toolApproval, toolsContext, runtimeContext });
   const calls: ReplayedCall[] = [];
@@ -91,7 +95,7 @@ export async function backtest<TOOLS extends ToolSet, RUNTIME_CONTEXT = Record<s
       unreadable.push({ thread: name, error: errorText(error) });
     }
   }
-  const standingApproval = bestStandingApproval(calls, personText);
+  const standingApproval = bestStandingApproval(calls, principalId);
   return resultOf({ threads, unreadable, calls, standingApproval, limits });
 }
 
@@ -102,8 +106,4 @@ function checkedLimits({ maxRejected = 0, ...others }: BacktestLimits): Required
     maxEdited: checkedLimit(maxEdited, 'maxEdited'),
     maxDenied: checkedLimit(maxDenied, 'maxDenied'),
   };
-}
-
-function personText(principal: unknown): string {
-  return JSON.stringify(principal);
 }

@@ -5,14 +5,16 @@ import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 /** What the log did with a call; for the three answers, also who gave it, when and why. */
 export interface LoggedDecision {
   /**
-   * `approved`, `edited`, `rejected`: a person was asked and answered so; who edited approved another input than the model's.
-   * `unanswered`: a person was asked, and nobody answered. `unasked`: no person was asked. `denied`: a rule denied it. `refused`: no rule
+   * `approved`, `edited`, `rejected`: a person was asked and answered so; `edited`: approved it with another input than the model's.
+   * `granted`: a standing approval let it run. A standing rejection counts as `rejected`. `unanswered`: a person was asked, and nobody
+   * answered. `unasked`: no person was asked. `denied`: a rule denied it. `refused`: no rule
    * was applied, because the input was invalid, the step was cut off, or there was no such tool. `question`: the call asked a question.
    */
   type:
     | 'approved'
     | 'edited'
     | 'rejected'
+    | 'granted'
     | 'unanswered'
     | 'unasked'
     | 'denied'
@@ -25,6 +27,8 @@ export interface LoggedDecision {
   principal?: unknown;
   channel?: string | undefined;
   reason?: string | undefined;
+  /** The input that ran instead, if a person edited it. */
+  editedInput?: unknown;
 }
 
 /** The time of an event, in milliseconds since 1970, and its number in the thread. */
@@ -61,13 +65,25 @@ export function loggedDecisions(
         const call = event.place && calls.get(placeKey(event.place));
         if (call === undefined || call.isStarted) break;
         const { type, requestId } = event.request;
-        call.decision.type = type === 'question-request' ? 'question' : 'unanswered';
+        call.decision = {
+          type: type === 'question-request' ? 'question' : 'unanswered',
+          proposed: call.decision.proposed,
+        };
         asked.set(requestId, call);
         break;
       }
+      case 'request-voted':
+        recordEdit(asked.get(event.response.requestId), event);
+        break;
       case 'request-answered':
         recordAnswer(asked.get(event.response.requestId), event, moment);
         break;
+      case 'grant-used': {
+        const call = calls.get(placeKey(event));
+        if (call === undefined) break;
+        call.decision.type = event.decision === 'approved' ? 'granted' : 'rejected';
+        break;
+      }
       case 'call-started':
       case 'call-deferred': {
         const call = calls.get(placeKey(event));
@@ -96,20 +112,43 @@ function callsOfStep(
 
 function recordAnswer(
   call: CallInLog | undefined,
-  { response, principal, channel }: ThreadEventOf<'request-answered'>,
+  event: ThreadEventOf<'request-answered'>,
   answered: Moment,
 ): void {
+  const { response, principal, channel } = event;
   if (call === undefined || response.type !== 'approval-response') return;
+  recordEdit(call, event);
+  const { decision } = call;
+  const isEdited = response.approved && decision.editedInput !== undefined;
   const { approved, reason } = response;
-  Object.assign(call.decision, { answered, principal, channel, reason });
-  call.decision.type = approved ? 'approved' : 'rejected';
+  decision.answered = answered;
+  decision.type = isEdited ? 'edited' : approved ? 'approved' : 'rejected';
+  /* Of several people who approved an edited input, the one who edited it. */
+  if (isEdited) return;
+  Object.assign(decision, { principal, channel, reason, editedInput: undefined });
+}
+
+function recordEdit(
+  call: CallInLog | undefined,
+  { edit, principal, channel, response }: ThreadEventOf<'request-answered' | 'request-voted'>,
+): void {
+  if (call === undefined || edit === undefined) return;
+  const editedInput = edit.patches.length === 0 ? undefined : edit.input;
+  const { reason } = response.type === 'approval-response' ? response : {};
+  Object.assign(call.decision, { editedInput, principal, channel, reason });
 }
 
 /* A call that ends before it was started or asked about was decided by a rule, or never got to one. */
 function recordEnd(call: CallInLog | undefined, { outcome }: ThreadEventOf<'call-ended'>): void {
-  if (call === undefined || call.isStarted || call.decision.type !== 'unasked') return;
-  if (outcome.status === 'failed') call.decision.type = 'refused';
+  if (call === undefined || call.isStarted) return;
+  const { decision } = call;
+  /* Ended by a standing rejection. */
+  if (decision.type === 'rejected' && decision.answered === undefined) {
+    decision.reason = outcome.status === 'denied' ? outcome.reason : undefined;
+  }
+  if (decision.type !== 'unasked') return;
+  if (outcome.status === 'failed') decision.type = 'refused';
   if (outcome.status !== 'denied') return;
-  call.decision.type = 'denied';
-  call.decision.reason = outcome.reason;
+  decision.type = 'denied';
+  decision.reason = outcome.reason;
 }

@@ -1,12 +1,16 @@
 import type { ToolSet } from 'ai';
+import { checkRules } from '../agent/calls/apply-rules.ts';
 import {
   type CallVerdict,
-  checkRules,
   decideCalls,
+  type DecisionInput,
   decisionInput,
 } from '../agent/calls/decide-calls.ts';
 import { checkTools, definedOnce, type ToolDefinitions } from '../agent/calls/tool-definitions.ts';
+import { termsOf } from '../content/approval-terms.ts';
 import type { CallPlace } from '../content/tool-call.ts';
+import { canonicalText } from '../policy/digest.ts';
+import { defaultPrincipalId } from '../policy/principal-id.ts';
 import { applyEntry } from '../thread/apply/apply-entry.ts';
 import { proposedCalls } from '../thread/proposed-calls.ts';
 import type { ThreadEventOf } from '../thread/thread-event.ts';
@@ -28,6 +32,8 @@ export interface ReplayedCall extends CallPlace {
   decision: CandidateDecision;
   /** The reason that the candidate gives. */
   reason?: string | undefined;
+  /** What the candidate demands of the people whom it asks, as text; `undefined` unless a standing approval could answer. */
+  terms?: string | undefined;
   logged: LoggedDecision;
 }
 
@@ -48,7 +54,8 @@ export async function preparedCandidate({
   runtimeContext,
 }: Omit<Candidate, 'definitions'>): Promise<Candidate> {
   checkTools(tools);
-  checkRules(toolApproval, tools);
+  /* Who may answer is of no account here, so that rules may name approvers. */
+  checkRules(toolApproval, tools, () => true);
   const definitions = await definedOnce(tools, toolsContext)();
   return { tools, definitions, toolApproval, toolsContext, runtimeContext };
 }
@@ -92,19 +99,14 @@ async function replayStep(
   { event: { message, step, at }, logged }: StepToReplay,
 ): Promise<ReplayedCall[]> {
   if (message === undefined) return [];
-  const { threadId } = state;
-  const { requestedBy } = state.head;
+  const { threadId, head } = state;
+  const { requestedBy } = head;
   const proposed = proposedCalls(message, step).flatMap((call) => {
     const decision = logged.get(placeKey(call));
     return decision === undefined ? [] : [{ call, logged: decision }];
   });
-  const rules = { ...candidate, now: () => at, generateId: () => 'backtest' };
-  const run = {
-    tools: candidate.definitions,
-    options: { runtimeContext: candidate.runtimeContext({ threadId, requestedBy }) },
-  };
   const verdicts = await decideCalls(
-    decisionInput({ ...rules, toolCallConcurrency: Infinity }, state, run, state.messages.length),
+    decisionsFor(candidate, state, at),
     proposed.map(({ call, logged: { type } }) =>
       type === 'refused' ? { ...call, error: 'It was refused.' } : call,
     ),
@@ -113,20 +115,42 @@ async function replayStep(
   return proposed.flatMap(({ call, logged: decision }, place) => {
     const verdict = verdicts[place];
     if (verdict === undefined) return [];
-    const { index, toolCallId, toolName, input } = call;
-    const decided = { ...decidedBy(verdict), logged: decision };
+    const { index, toolCallId, toolName, input, providerApprovalId } = call;
+    const decided = { ...decidedBy(verdict, providerApprovalId), logged: decision };
     return [{ threadId, step, index, toolCallId, toolName, input, requestedBy, ...decided }];
   });
 }
 
-function decidedBy(verdict: CallVerdict): Pick<ReplayedCall, 'decision' | 'reason'> {
+/** What the agent decides with, without standing approvals: what the rules say counts. */
+function decisionsFor(
+  { toolApproval, tools, toolsContext, definitions, runtimeContext }: Candidate,
+  state: ThreadState,
+  at: number,
+): DecisionInput {
+  const { threadId, head, messages } = state;
+  const { requestedBy } = head;
+  const rules = { toolApproval, tools, toolsContext, now: () => at, generateId: () => 'backtest' };
+  const noGrants = { name: undefined, grants: undefined, principalId: defaultPrincipalId };
+  const options = { runtimeContext: runtimeContext({ threadId, requestedBy }) };
+  const run = { tools: definitions, options };
+  const context = { ...rules, ...noGrants, toolCallConcurrency: Infinity };
+  const decisions = decisionInput(context, state, run, messages.length);
+  return { ...decisions, findGrant: async () => undefined };
+}
+
+function decidedBy(
+  verdict: CallVerdict,
+  providerApprovalId: string | undefined,
+): Pick<ReplayedCall, 'decision' | 'reason' | 'terms'> {
   switch (verdict.type) {
     case 'start':
       return { decision: 'run' };
+    case 'granted':
     case 'ask': {
-      const { request } = verdict;
-      const reason = request.type === 'approval-request' ? request.reason : undefined;
-      return { decision: 'ask', reason };
+      const request = verdict.type === 'ask' ? verdict.request : undefined;
+      if (request?.type !== 'approval-request') return { decision: 'ask' };
+      const terms = providerApprovalId === undefined ? canonicalText(termsOf(request)) : undefined;
+      return { decision: 'ask', reason: request.reason, terms };
     }
     case 'end':
       return verdict.outcome.status === 'denied'

@@ -1,17 +1,16 @@
-import { candidateMatches, type StandingMatch, ToolCalls } from './standing-match.ts';
+import { grantScopes } from '../content/approval-terms.ts';
+import type { Grant } from '../content/grant.ts';
+import { candidateMatches, ToolCalls } from './standing-match.ts';
 import type { LoggedDecision } from './logged-decision.ts';
 import type { ReplayedCall } from './replay-thread.ts';
-
-/** For what a standing approval counts. */
-export type StandingScope = 'thread' | 'principal' | 'everyone';
 
 /** A standing approval that would have saved questions, and the threads that show it. */
 export interface StandingApproval {
   toolName: string;
   /** Which inputs it matches: one, those with these top-level fields, or any. */
-  match: StandingMatch;
+  match: Grant['match'];
   /** `thread`: given once in each thread; `principal`: once for each requester; `everyone`: once. */
-  scope: StandingScope;
+  scope: Grant['scope'];
   /** How many questions it would have saved. */
   saved: number;
   /** How many calls it would also have run that people were asked about and never answered. */
@@ -22,8 +21,6 @@ export interface StandingApproval {
   capped: boolean;
 }
 
-const scopes: readonly StandingScope[] = ['thread', 'principal', 'everyone'];
-
 /**
  * The standing approval that would have saved the most questions of the candidate, and among equals the narrowest. It is given with the
  * first approval of a call that it matches, and saves the later ones. One that matches, where it was given, a call that people rejected or
@@ -31,17 +28,20 @@ const scopes: readonly StandingScope[] = ['thread', 'principal', 'everyone'];
  */
 export function bestStandingApproval(
   calls: readonly ReplayedCall[],
-  personOf: (principal: unknown) => string | undefined,
+  personOf: (principal: unknown) => string,
 ): StandingApproval | undefined {
-  const asked = calls.filter(({ decision }) => decision === 'ask').filter(wasAsked);
-  const byTool = Map.groupBy(asked, ({ toolName }) => toolName);
+  const asked = calls.filter(({ terms }) => terms !== undefined).filter(wasAsked);
+  /* A standing approval is void where the rule demands something else. */
+  const groups = Map.groupBy(asked, ({ toolName, terms }) => JSON.stringify([toolName, terms]));
   let best: StandingApproval | undefined;
-  for (const [toolName, ofTool] of byTool) {
-    const tool = new ToolCalls(ofTool);
+  for (const [first, ...others] of groups.values()) {
+    if (first === undefined) continue;
+    const { toolName } = first;
+    const tool = new ToolCalls([first, ...others]);
     const { matches, capped } = candidateMatches(tool);
     for (const match of matches) {
       const matching = tool.matching(match);
-      for (const scope of scopes) {
+      for (const scope of grantScopes) {
         const tried = tryScope(matching, (call) => groupKey(scope, call, personOf));
         if (tried === undefined || tried.saved === 0) continue;
         const found = { toolName, match, scope, ...tried, capped };
@@ -58,9 +58,9 @@ function wasAsked({ logged: { type } }: ReplayedCall): boolean {
 
 /** Calls with one key share a standing approval; without a key, a call can't have one. */
 function groupKey(
-  scope: StandingScope,
+  scope: Grant['scope'],
   { threadId, requestedBy }: ReplayedCall,
-  personOf: (principal: unknown) => string | undefined,
+  personOf: (principal: unknown) => string,
 ): string | undefined {
   switch (scope) {
     case 'thread':
@@ -121,11 +121,11 @@ function isAfter({ threadId, logged }: ReplayedCall, source: ReplayedCall): bool
 /** More questions saved; then the narrower scope; then the narrower match. */
 function isBetter(one: StandingApproval, other: StandingApproval): boolean {
   if (one.saved !== other.saved) return one.saved > other.saved;
-  const width = scopes.indexOf(one.scope) - scopes.indexOf(other.scope);
+  const width = grantScopes.indexOf(one.scope) - grantScopes.indexOf(other.scope);
   return width === 0 ? narrowness(one.match) > narrowness(other.match) : width < 0;
 }
 
-function narrowness(match: StandingMatch): number {
+function narrowness(match: Grant['match']): number {
   switch (match.type) {
     case 'exact':
       return Infinity;

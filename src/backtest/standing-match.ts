@@ -1,11 +1,8 @@
+import type { Grant } from '../content/grant.ts';
 import { canonicalText } from '../policy/digest.ts';
 import type { ReplayedCall } from './replay-thread.ts';
 
-/** Which inputs a standing approval matches: one, those whose top-level fields have these values, or any. */
-export type StandingMatch =
-  | { type: 'exact'; input: unknown }
-  | { type: 'fields'; fields: Record<string, unknown> }
-  | { type: 'any' };
+type Match = Grant['match'];
 
 /** The canonical texts of an input and of its top-level fields. */
 interface InputTexts {
@@ -34,7 +31,7 @@ export class ToolCalls {
       .map(([{ input }, texts]) => ({ input, texts }));
   }
 
-  matching(match: StandingMatch): ReplayedCall[] {
+  matching(match: Match): ReplayedCall[] {
     const matches = matcherOf(match);
     return [...this.#calls].filter(([, texts]) => matches(texts)).map(([call]) => call);
   }
@@ -54,7 +51,7 @@ function fieldsOf(input: unknown): [string, unknown][] {
   return isObject ? Object.entries(input) : [];
 }
 
-function matcherOf(match: StandingMatch): (texts: InputTexts) => boolean {
+function matcherOf(match: Match): (texts: InputTexts) => boolean {
   switch (match.type) {
     case 'any':
       return () => true;
@@ -79,7 +76,7 @@ type Approved = ToolCalls['approved'];
  * The matches to try for a tool. Each begins with calls that people approved: all, those with one input, or those that share the values of
  * up to three fields. It becomes the narrowest match of these calls: every field in which they are equal.
  */
-export function candidateMatches(tool: ToolCalls): { matches: StandingMatch[]; capped: boolean } {
+export function candidateMatches(tool: ToolCalls): { matches: Match[]; capped: boolean } {
   const { approved } = tool;
   const { combinations, capped } = sharedCombinations(approved);
   const equal = [...Map.groupBy(approved, ({ texts }) => texts.whole).values()];
@@ -135,12 +132,12 @@ function subsets(pairs: readonly Pair[], size: number): Pair[][] {
 }
 
 /* One call needs no standing approval. */
-function matchOf(set: Approved): StandingMatch[] {
+function matchOf(set: Approved): Match[] {
   return set.length > 1 ? [narrowestMatch(set)] : [];
 }
 
 /** The narrowest match of approved inputs: all of their equal fields. */
-function narrowestMatch(set: Approved): StandingMatch {
+function narrowestMatch(set: Approved): Match {
   const [first, ...others] = set;
   if (first === undefined) return { type: 'any' };
   if (others.every(({ texts }) => texts.whole === first.texts.whole)) {

@@ -22,6 +22,7 @@ test('rules that would have run what people rejected fail, and each such call is
     approved: 1,
     edited: 0,
     rejected: 1,
+    granted: 0,
     unanswered: 1,
     unasked: 0,
     denied: 0,
