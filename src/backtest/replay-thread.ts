@@ -105,6 +105,7 @@ async function replayStep(
     const decision = logged.get(placeKey(call));
     return decision === undefined ? [] : [{ call, logged: decision }];
   });
+  if (proposed.length === 0) return [];
   const verdicts = await decideCalls(
     decisionsFor(candidate, state, at),
     proposed.map(({ call, logged: { type } }) =>
