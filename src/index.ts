@@ -50,7 +50,7 @@ export type { Source } from './thread/step-metadata.ts';
 export type { ThreadStatus } from './thread/thread-status.ts';
 export type {
   GrantChange,
-  GrantStore,
+  ThreadStoreGrants,
   LogEnd,
   LogEntry,
   StoredGrant,

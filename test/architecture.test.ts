@@ -116,6 +116,7 @@ const packages: Record<string, readonly string[]> = {
   '@ai-sdk/react': ['channels/ui'],
   react: ['channels/ui'],
   canonicalize: ['policy'],
+  immer: ['content/approval.ts', 'agent/input/answer-edit.ts'],
   'p-retry': ['channels/rap'],
   standardwebhooks: ['channels/rap'],
   '@opentelemetry/api': ['otel.ts', 'otel'],

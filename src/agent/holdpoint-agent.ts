@@ -8,14 +8,20 @@ import type { StoreClock } from '../thread/store-clock.ts';
 import type { ParentCall, ThreadEventType } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
-import { type AgentResponse, latestDecisions, makeResponse, nothingRun } from './agent-response.ts';
+import type { AgentResponse } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
 import type { Agent } from './agent.ts';
 import { type ChildThread, openChild, refuseChildInput } from './child-agent.ts';
-import { cancelOpen, deleteThread, recordAnswers } from './thread-changes.ts';
+import {
+  adoptThread,
+  cancelledResponse,
+  cancelOpen,
+  deleteThread,
+  recordAnswers,
+  retractMessage,
+} from './thread-changes.ts';
 import type { RequestedApproval } from './calls/requested-approval.ts';
 import type { Question } from './calls/question-call.ts';
-import { refuseRetraction } from './input/accept-input.ts';
 import {
   type DeliveredOutcome,
   deliverOutcome,
@@ -31,10 +37,9 @@ import { checkedRunOptions } from './known-settings.ts';
 import { runThread } from './run-thread.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { AgentListener } from './run/agent-events.ts';
-import { abandonedEvents } from './run/lost-calls.ts';
 import type { RunOptions } from './run/run-options.ts';
 import { stopRequest, untilEnded } from './run/stop-run.ts';
-import { refuseRunning, ThreadHandles } from './thread-handles.ts';
+import { ThreadHandles } from './thread-handles.ts';
 
 /** An agent: each method brings the thread up to date, checks its input, and appends. */
 export class HoldpointAgent implements Agent<unknown> {
@@ -127,11 +132,7 @@ export class HoldpointAgent implements Agent<unknown> {
     return withAnswers(await requestApproval(log, this.#context, asked));
   }
 
-  async withdraw(
-    thread: AgentThread,
-    requestId: string,
-    options: AnswerOptions = {},
-  ): Promise<void> {
+  async withdraw(thread: AgentThread, requestId: string, options: AnswerOptions): Promise<void> {
     const by = parseAnswerer(options);
     const log = await this.#current(thread);
     const { withdrawVote } = await import('./input/change-votes.ts');
@@ -142,7 +143,7 @@ export class HoldpointAgent implements Agent<unknown> {
     thread: AgentThread,
     requestId: string,
     to: string,
-    options: AnswerOptions = {},
+    options: AnswerOptions,
   ): Promise<void> {
     const by = parseAnswerer(options);
     const log = await this.#current(thread);
@@ -208,14 +209,7 @@ export class HoldpointAgent implements Agent<unknown> {
     options: AnswerOptions = {},
   ): Promise<void> {
     const by = parseAnswerer(options);
-    const log = await this.#current(thread);
-    await log.commit((proposal) => {
-      const at = this.#context.now();
-      refuseRunning(proposal.state, at);
-      refuseRetraction(proposal.state, messageId);
-      proposal.add(...abandonedEvents(this.#context, proposal.state));
-      proposal.add({ type: 'message-retracted', at, ...by });
-    });
+    await retractMessage(this.#context, await this.#current(thread), { messageId, by });
   }
 
   async stop(thread: AgentThread, options: AnswerOptions = {}): Promise<void> {
@@ -228,29 +222,13 @@ export class HoldpointAgent implements Agent<unknown> {
   async cancel(thread: AgentThread, reason = 'The request was cancelled.'): Promise<AgentResponse> {
     const log = await this.#current(thread);
     await cancelOpen(this.#context, log, reason);
-    const { messages } = log.state;
-    const covered = {
-      messages,
-      messagesBefore: messages.length,
-      decisions: latestDecisions(log.state),
-    };
-    return makeResponse(thread, covered, nothingRun('cancelled'));
+    return cancelledResponse(thread, log.state);
   }
 
   async adopt(thread: AgentThread): Promise<void> {
     const log = this.#threads.logOf(thread);
-    const { name, now } = this.#context;
     await this.#threads.pull(log);
-    /* Not `commit`, which refuses a thread of another owner. */
-    await log.commitFact((proposal) => {
-      const { head } = proposal;
-      if (!head.created || head.agent === name) return;
-      refuseRunning(proposal.state, now());
-      /* A stalled run of the old owner must not continue. */
-      proposal.add(...abandonedEvents(this.#context, proposal.state));
-      const owner = name === undefined ? {} : { agent: name };
-      proposal.add({ type: 'agent-changed', at: now(), ...owner });
-    });
+    await adoptThread(this.#context, log);
   }
 
   async delete(thread: AgentThread): Promise<void> {

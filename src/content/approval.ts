@@ -6,43 +6,9 @@ import {
   type Remember,
   rememberSchema,
 } from './approval-terms.ts';
-import { patchSchema } from './patch.ts';
 import { plainCopy } from './plain-copy.ts';
 import { requestPathSchema, type ToolCall, toolCallSchema } from './tool-call.ts';
-
-const by = { principal: z.unknown().optional(), channel: z.string().optional() };
-
-/** An approval that waits for those of other people. */
-const voteSchema = z.strictObject({
-  /** Who approved, as text; each person has one vote. */
-  person: z.string(),
-  /** The person who asked this one to answer instead. The vote is theirs. */
-  onBehalfOf: z.string().optional(),
-  ...by,
-  reason: z.string().optional(),
-  remember: rememberSchema.optional(),
-  /** When, in milliseconds since 1970. */
-  at: z.number(),
-});
-
-/** An approval that waits for those of other people. */
-export type Vote = z.infer<typeof voteSchema>;
-
-/** A person's change of a call's input. */
-export const requestEditSchema = z.strictObject({
-  /** The whole input as it runs. */
-  input: z.unknown(),
-  /** What was changed, in `toolCall.input`. */
-  patches: z.array(patchSchema).min(1),
-  /** The digest of the request before the edit. */
-  originalDigest: z.string(),
-  person: z.string().optional(),
-  ...by,
-  at: z.number(),
-});
-
-/** A person's change of a call's input. */
-export type RequestEdit = z.infer<typeof requestEditSchema>;
+import { requestEditSchema, voteSchema } from './vote.ts';
 
 /** A request for a person's approval, as plain JSON: the form in which it is logged and sent. */
 export const approvalRequestSchema = approvalTermsSchema.extend({

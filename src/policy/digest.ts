@@ -69,6 +69,11 @@ export function providerApprovalDigest(approvalId: string): string | Promise<str
   return sha256(`holdpoint/provider-approval/v1\0${approvalId}`);
 }
 
+/** The canonical text of a JSON value (RFC 8785): equal for equal values, whatever the order of their keys. */
+export function canonicalText(value: unknown): string {
+  return canonicalize(value) ?? 'null';
+}
+
 /** Whether two JSON values are equal, whatever the order of their keys. Values without a canonical text must be equal as JSON text. */
 export function equalJson(one: unknown, other: unknown): boolean {
   /* The fast comparison first: an answer mostly repeats exactly what it was shown. */

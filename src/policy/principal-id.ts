@@ -1,4 +1,4 @@
-import canonicalize from 'canonicalize';
+import { canonicalText } from './digest.ts';
 
 /* The fields by which apps identify a person, the most reliable first. */
 const idFields = ['id', 'subject', 'sub', 'email'] as const;
@@ -17,5 +17,5 @@ export function defaultPrincipalId(principal: unknown): string {
       if (typeof value === 'number') return String(value);
     }
   }
-  return canonicalize(principal) ?? 'null';
+  return canonicalText(principal);
 }

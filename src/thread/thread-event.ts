@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { approvalResponseSchema } from '../content/approval.ts';
-import { grantScopes } from '../content/approval-terms.ts';
-import { grantSchema } from '../content/grant.ts';
-import { patchSchema } from '../content/patch.ts';
 import { toolCallOutcomeSchema, workingAgentSchema } from '../content/tool-call.ts';
+import { always, by, editSchema, place, voter } from './event-fields.ts';
 import { importedMessageSchema, messageSchema } from './message-schema.ts';
+import { policyEvents } from './policy-events.ts';
 import { userInputRequestSchema, userInputResponseSchema } from '../content/user-input.ts';
 import type { PreparedRecord } from './prepared-record.ts';
 import { isObject, stepMetadataSchema } from './step-metadata.ts';
@@ -25,22 +23,6 @@ const parentSchema = z.strictObject({
   toolCallId: z.string(),
   /** The names of the agents in the path, outermost first; `null` for an agent without a name. */
   agents: z.array(z.string().nullable()),
-});
-const always = { at: z.number() };
-const place = { step: z.int(), index: z.int() };
-/* The person who did it, as authenticated by the app, and the channel that they used. */
-const by = { principal: z.unknown().optional(), channel: z.string().optional() };
-/*
- * Who approved, as text that is the same for all principals of one person, and the person who had asked them to answer instead. Recorded
- * for requests that depend on who answers.
- */
-const voter = { person: z.string().optional(), onBehalfOf: z.string().optional() };
-const editSchema = z.strictObject({
-  input: z.unknown(),
-  /** Empty if the edit takes back an earlier one. */
-  patches: z.array(patchSchema),
-  /** Covers the request and the edited input. */
-  digest: z.string(),
 });
 /**
  * Everything that can happen in a thread. Events are facts and never change. `at` is the time, in milliseconds since 1970. A call is
@@ -160,56 +142,7 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     edit: editSchema.optional(),
     traceparent: traceparentSchema.optional(),
   }),
-  /**
-   * Somebody approved a request that needs more approvals, or changed their approval. With `edit`, the approvals of another input no
-   * longer count.
-   */
-  z.strictObject({
-    type: z.literal('request-voted'),
-    ...always,
-    response: approvalResponseSchema,
-    ...by,
-    ...voter,
-    person: z.string(),
-    edit: editSchema.optional(),
-  }),
-  /** Somebody took back their approval, before the request was decided. */
-  z.strictObject({
-    type: z.literal('vote-withdrawn'),
-    ...always,
-    requestId: z.string(),
-    person: z.string(),
-    ...by,
-  }),
-  /** An approver (`from`, as text) asked another to answer instead: `to` is a name, role or team, as in the request's `approvers`. */
-  z.strictObject({
-    type: z.literal('request-reassigned'),
-    ...always,
-    requestId: z.string(),
-    from: z.string(),
-    to: z.string(),
-    ...by,
-  }),
-  /** The request's `remindAt` has passed, and it is still open. */
-  z.strictObject({ type: z.literal('request-reminded'), ...always, requestId: z.string() }),
-  /** An answer made a standing approval; appended together with the answer. */
-  z.strictObject({ type: z.literal('grant-created'), ...always, grant: grantSchema }),
-  /**
-   * A standing approval decided the call at this place; appended together with the call's start or end. `threadId` and `requestId` are
-   * the thread and the request whose answer made it.
-   */
-  z.strictObject({
-    type: z.literal('grant-used'),
-    ...always,
-    ...place,
-    grantId: z.string(),
-    scope: z.enum(grantScopes),
-    decision: z.enum(['approved', 'rejected']),
-    threadId: z.string(),
-    requestId: z.string(),
-  }),
-  /** A standing approval of this thread was revoked. */
-  z.strictObject({ type: z.literal('grant-revoked'), ...always, grantId: z.string(), ...by }),
+  ...policyEvents,
   /** The tool that asked during its call has received the answer; or, with `error`, never will, and why. */
   z.strictObject({
     type: z.literal('answer-delivered'),

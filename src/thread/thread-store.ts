@@ -103,7 +103,7 @@ export interface ThreadStore {
     grants?: readonly GrantChange[],
   ): Promise<void>;
   /** Standing approvals wider than one thread. Without it, only those for one thread can be made. */
-  grants?: GrantStore;
+  grants?: ThreadStoreGrants;
   /** The summary of a thread; `undefined` for an unknown one. */
   head(threadId: string): Promise<ThreadSummary | undefined>;
   /** A page of summaries, for inboxes and operators. */
@@ -152,7 +152,7 @@ export interface StoredGrant {
 }
 
 /** The standing approvals of a store. */
-export interface GrantStore {
+export interface ThreadStoreGrants {
   find(query: {
     agent: string | null;
     toolName: string;

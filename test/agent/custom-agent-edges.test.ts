@@ -74,7 +74,7 @@ describe('what the function returns is refused whole, and nothing is recorded, i
     ['an approval without a text', { requests: { go: { type: 'approval-request' } } }],
     ['an approval with a blank text', { requests: { go: { ...isFine, text: ' ' } } }],
     ['an approval with fields', { requests: { go: { ...isFine, fields: [] } } }],
-    ['an approval with an unknown field', { requests: { go: { ...isFine, approvers: ['eve'] } } }],
+    ['an approval with an unknown field', { requests: { go: { ...isFine, approver: 'eve' } } }],
     ['an approval with a key of its own', { requests: { go: { ...isFine, key: 'other' } } }],
     ['an expiry that is no number', { requests: { go: { ...isFine, expiresAfterMs: 'soon' } } }],
     [

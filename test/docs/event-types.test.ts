@@ -6,7 +6,10 @@ const root = join(import.meta.dirname, '..', '..');
 
 test('docs/concepts.md names every event of a log, and no other', () => {
   const page = readFileSync(join(root, 'docs/concepts.md'), 'utf8');
-  const source = readFileSync(join(root, 'src/thread/thread-event.ts'), 'utf8');
+  const files = ['thread-event.ts', 'policy-events.ts'];
+  const source = files
+    .map((file) => readFileSync(join(root, 'src/thread', file), 'utf8'))
+    .join('\n');
   const types = [
     ...source.matchAll(/^\s+(?:z\.strictObject\(\{ )?type: z\.literal\('([\w-]+)'\)/gm),
   ];

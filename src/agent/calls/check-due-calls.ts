@@ -5,7 +5,7 @@ import type { ThreadHead, ThreadState } from '../../thread/thread-state.ts';
 import { checkApproved, openedEvent } from './check-approved.ts';
 import { type CallVerdict, decideCall, type DecisionInput } from './decide-calls.ts';
 import type { GrantUse } from './find-grant.ts';
-import { startEvent, type ToolDefinition } from './tool-definitions.ts';
+import { resumeEvents, startEvent, type ToolDefinition } from './tool-definitions.ts';
 
 /** What is recorded about a call together: its start or its end, and what led to it. */
 export interface CheckedCall {
@@ -21,6 +21,25 @@ export function alone(event: ThreadEvent): CheckedCall {
 
 /** The results of the last check, by `keyOf`. */
 export type CheckedCalls = ReadonlyMap<string, CheckedCall>;
+
+/** The calls that can start or resume now. */
+interface DueStarts {
+  isEmpty: boolean;
+  /** The events that record it, in a newer head. */
+  events: (head: ThreadHead) => ThreadEvent[];
+}
+
+/** Checks which calls can start or resume now. Records nothing. */
+export async function startsDue(decisions: DecisionInput, state: ThreadState): Promise<DueStarts> {
+  const { tools, now, limit } = decisions;
+  const starts = await checkDueCalls(decisions, state, state.head);
+  const resumes = (head: ThreadHead): CheckedCall[] =>
+    resumeEvents(head, tools, { at: now() }).map(alone);
+  return {
+    isEmpty: starts.size === 0 && inTurn(resumes(state.head), state.head, limit).length === 0,
+    events: (head) => inTurn([...stillDue(head, starts), ...resumes(head)], head, limit),
+  };
+}
 
 /** Makes the last check of the calls in `head` that can start now. Records nothing. */
 export async function checkDueCalls(

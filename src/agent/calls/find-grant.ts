@@ -3,7 +3,7 @@ import type { ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { Asked } from '../../policy/approval-rule.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import type { GrantStore } from '../../thread/thread-store.ts';
+import type { ThreadStoreGrants } from '../../thread/thread-store.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
 /** A standing approval for a call, and how many more calls it decides. */
@@ -23,7 +23,7 @@ export interface GrantSources {
   name: string | undefined;
   now: () => number;
   /** The store's grants that are wider than a thread. */
-  grants: GrantStore | undefined;
+  grants: ThreadStoreGrants | undefined;
   principalId: (principal: unknown) => string;
 }
 

@@ -2,15 +2,21 @@ import type { ApprovalRequest } from '../../content/approval.ts';
 import { callAt } from '../../thread/find-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { isExpired, type OpenRequest, type ThreadState } from '../../thread/thread-state.ts';
-import type { AgentContext } from '../run/agent-context.ts';
 import { openedEvent } from './check-approved.ts';
 import { type FollowUps, isAskedAgain } from './close-requests.ts';
-import { askAbout, askedAgain, makeRequest, providerRunner, type Runner } from './make-request.ts';
+import {
+  askAbout,
+  askedAgain,
+  makeRequest,
+  providerRunner,
+  type RequestMaking,
+  type Runner,
+} from './make-request.ts';
 import { ownRunner, type ToolDefinitions } from './tool-definitions.ts';
 
 /** Makes the requests that follow those which have expired; `undefined` if none has. */
 export async function followUpsOf(
-  context: AgentContext,
+  context: Pick<RequestMaking, 'now' | 'generateId'>,
   tools: ToolDefinitions,
   state: Readonly<ThreadState>,
 ): Promise<FollowUps | undefined> {
@@ -28,7 +34,7 @@ export async function followUpsOf(
 }
 
 async function followUpOf(
-  { now, generateId }: AgentContext,
+  { now, generateId }: Pick<RequestMaking, 'now' | 'generateId'>,
   tools: ToolDefinitions,
   { threadId, head }: Readonly<ThreadState>,
   { request, place, step }: OpenRequest,

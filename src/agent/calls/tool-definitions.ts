@@ -159,6 +159,11 @@ function forModel(
     : functionTool(described);
 }
 
+/** What the tool's schema makes of an input; `undefined` for a schema that only describes. */
+export async function parsedInput({ tool }: ToolDefinition, input: unknown) {
+  return asSchema(tool.inputSchema).validate?.(input);
+}
+
 async function validContext(name: string, tool: Tool, context: unknown): Promise<unknown> {
   if (tool.contextSchema === undefined) return context;
   const result = await asSchema(tool.contextSchema).validate?.(context);

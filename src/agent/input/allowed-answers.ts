@@ -9,7 +9,7 @@ import { HoldpointError } from '../../errors.ts';
 import { callAt } from '../../thread/find-call.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { delegatedCall, delegationFor } from '../calls/delegation.ts';
-import type { AgentContext } from '../run/agent-context.ts';
+import type { AnswerContext } from './answer-context.ts';
 import { isWeighed } from './check-answers.ts';
 import type { ParsedInput, Weigh } from './parse-input.ts';
 import type { AnswerOptions, MayAnswer } from './run-input.ts';
@@ -20,7 +20,7 @@ import type { AnswerOptions, MayAnswer } from './run-input.ts';
  * later is refused. Throws `not-allowed` for the first refused answer, or what `mayAnswer` or the sub-agent throws.
  */
 export async function withAllowedAnswers(
-  context: AgentContext,
+  context: AnswerContext,
   state: Readonly<ThreadState>,
   input: ParsedInput,
   mayAnswer: MayAnswer | undefined,

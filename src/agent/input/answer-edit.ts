@@ -1,4 +1,3 @@
-import { asSchema } from 'ai';
 import { enablePatches, produceWithPatches } from 'immer';
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import type { Patch } from '../../content/patch.ts';
@@ -8,7 +7,7 @@ import { HoldpointError } from '../../errors.ts';
 import { editDigest, equalJson } from '../../policy/digest.ts';
 import { callAt } from '../../thread/find-call.ts';
 import type { OpenRequest, ThreadState } from '../../thread/thread-state.ts';
-import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import { missingTool, parsedInput, type ToolDefinitions } from '../calls/tool-definitions.ts';
 
 /** An edited input, what was changed in the input that the model asked for, and the digest of the request with it. */
 export interface Edited {
@@ -106,7 +105,7 @@ async function whyNotInput(
   if (path !== undefined) return undefined;
   const definition = tools.get(toolCall.toolName);
   if (definition === undefined) throw missingTool(request, toolCall.toolName);
-  const parsed = await asSchema(definition.tool.inputSchema).validate?.(plainCopy(input));
+  const parsed = await parsedInput(definition, plainCopy(input));
   if (parsed === undefined) return undefined;
   if (!parsed.success) return `it does not match the tool's input schema: ${parsed.error.message}`;
   if (equalJson(plainCopy(parsed.value), input)) return undefined;

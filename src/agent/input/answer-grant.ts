@@ -5,7 +5,7 @@ import { matchFor, whyTooWide } from '../../policy/match-grant.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { OpenRequest } from '../../thread/thread-state.ts';
 import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';
-import type { AgentContext } from '../run/agent-context.ts';
+import type { AnswerContext } from './answer-context.ts';
 import { personOf } from './answer-voter.ts';
 import type { AnswerOptions } from './run-input.ts';
 import type { Voter } from './weigh-answer.ts';
@@ -25,7 +25,7 @@ interface GrantAnswer {
  * Throws `invalid-answer` if the request allows none that wide, or if the store keeps none.
  */
 export async function grantMaker(
-  context: AgentContext,
+  context: AnswerContext,
   { open, request, response, by, tools }: GrantAnswer,
 ): Promise<(input: unknown, at: number) => ThreadEvent[]> {
   const { remember, requestId, approved, reason } = response;
@@ -69,7 +69,7 @@ export async function grantMaker(
 }
 
 function whyNotKept(
-  { grants }: AgentContext,
+  { grants }: AnswerContext,
   { requestedBy, path }: ApprovalRequest,
   { scope }: NonNullable<ApprovalResponseContent['remember']>,
 ): string | undefined {

@@ -1,7 +1,7 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { isForSome } from '../../content/approval-terms.ts';
 import { HoldpointError } from '../../errors.ts';
-import type { AgentContext } from '../run/agent-context.ts';
+import type { AnswerContext } from './answer-context.ts';
 import type { AnswerOptions } from './run-input.ts';
 import type { Answering, Voter } from './weigh-answer.ts';
 
@@ -9,7 +9,7 @@ import type { Answering, Voter } from './weigh-answer.ts';
  * Who answers a request, as it is recorded. Throws `not-allowed` for somebody whom the request excludes, or who can't be told from others.
  */
 export function voterFor(
-  context: Pick<AgentContext, 'principalId' | 'mayAnswer'>,
+  context: Pick<AnswerContext, 'principalId' | 'mayAnswer'>,
   request: ApprovalRequest,
   { by, onBehalfOf }: Pick<Answering, 'by' | 'onBehalfOf'>,
 ): Voter {
@@ -39,7 +39,7 @@ export function voterFor(
 
 /** Who a principal is, as text. Throws `not-allowed` if the app's `principalId` can't say. */
 export function personOf(
-  { principalId }: Pick<AgentContext, 'principalId'>,
+  { principalId }: Pick<AnswerContext, 'principalId'>,
   { principal }: Pick<AnswerOptions, 'principal'>,
   requestId: string,
 ): string {

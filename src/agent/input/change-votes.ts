@@ -2,14 +2,14 @@ import { type ApprovalRequest, approve } from '../../content/approval.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isExpired, type ThreadState } from '../../thread/thread-state.ts';
-import type { AgentContext } from '../run/agent-context.ts';
+import type { AnswerContext } from './answer-context.ts';
 import { allowedFor, askedAnswer, refused } from './allowed-answers.ts';
 import { personOf, voterFor } from './answer-voter.ts';
 import type { AnswerOptions } from './run-input.ts';
 
 /** Takes back the approval that a person gave to a request that is not decided yet. */
 export async function withdrawVote(
-  context: AgentContext,
+  context: AnswerContext,
   log: ThreadLog,
   { requestId, by }: { requestId: string; by: AnswerOptions },
 ): Promise<void> {
@@ -29,7 +29,7 @@ export async function withdrawVote(
 
 /** Lets somebody else answer a request instead of a person who may answer it. */
 export async function reassignRequest(
-  context: AgentContext,
+  context: AnswerContext,
   log: ThreadLog,
   { requestId, to, by }: { requestId: string; to: string; by: AnswerOptions },
 ): Promise<void> {

@@ -1,13 +1,10 @@
-import type {
-  ApprovalRequest,
-  ApprovalResponseContent,
-  RequestEdit,
-} from '../../content/approval.ts';
+import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
+import type { RequestEdit } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { OpenRequest, ThreadState } from '../../thread/thread-state.ts';
-import type { AgentContext } from '../run/agent-context.ts';
+import type { AnswerContext } from './answer-context.ts';
 import { editOf } from './answer-edit.ts';
 import { grantMaker } from './answer-grant.ts';
 import { voterFor } from './answer-voter.ts';
@@ -34,7 +31,7 @@ export interface Voter {
  * `not-allowed` for a person who may not answer, `invalid-answer` for an edit or a standing approval that the request doesn't allow.
  */
 export async function weighAnswer(
-  context: AgentContext,
+  context: AnswerContext,
   state: Readonly<ThreadState>,
   answering: Answering,
 ): Promise<Weigh> {

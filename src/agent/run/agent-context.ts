@@ -3,7 +3,7 @@ import type { ToolSet } from 'ai';
 import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import type { GrantStore } from '../../thread/thread-store.ts';
+import type { ThreadStoreGrants } from '../../thread/thread-store.ts';
 import type { ModelName } from '../../thread/tracing/trace-message.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { MayAnswer } from '../input/run-input.ts';
@@ -62,7 +62,7 @@ export interface AgentContext extends StepMaking {
   /** Who a principal is, as text. */
   principalId: (principal: unknown) => string;
   /** The store's standing approvals; `undefined` if the store keeps none. */
-  grants: GrantStore | undefined;
+  grants: ThreadStoreGrants | undefined;
   onUnrecorded: ((unrecorded: UnrecordedOutcome) => unknown) | undefined;
   limits: TimeLimits;
   retry: Required<RetryOptions>;

@@ -4,22 +4,11 @@ import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isModelDue } from '../../thread/due-work.ts';
-import type { ThreadHead } from '../../thread/thread-state.ts';
-import {
-  alone,
-  checkDueCalls,
-  type CheckedCall,
-  inTurn,
-  stillDue,
-} from '../calls/check-due-calls.ts';
+import { startsDue } from '../calls/check-due-calls.ts';
 import { type DecisionInput, decisionInput } from '../calls/decide-calls.ts';
 import type { PreliminaryResult } from '../calls/execute-call.ts';
 import { unlessGrantEnded } from '../calls/find-grant.ts';
-import {
-  refuseMissingTools,
-  resumeEvents,
-  type ToolDefinitions,
-} from '../calls/tool-definitions.ts';
+import { refuseMissingTools, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
 import type { DeltaReceiver } from '../model/streaming-model.ts';
 import type { AgentContext } from './agent-context.ts';
@@ -181,20 +170,11 @@ export class Run {
   async #startDue(): Promise<boolean> {
     const { state } = this.#log;
     this.#sending.update(state);
-    const decisions = this.#decisions();
-    const checking = checkDueCalls(decisions, state, state.head);
+    const checking = startsDue(this.#decisions(), state);
     const starts = await unlessAborted(checking, this.#signal.signal);
     if (starts === undefined) return true;
-    const { limit } = decisions;
-    const { now } = this.#context;
-    const resumes = ({ head }: { head: ThreadHead }): CheckedCall[] =>
-      resumeEvents(head, this.#setting.tools, { at: now() }).map(alone);
-    if (starts.size === 0 && inTurn(resumes(state), state.head, limit).length === 0) return false;
-    const committing = this.#commit((proposal) => {
-      const { head } = proposal;
-      return inTurn([...stillDue(head, starts), ...resumes(proposal)], head, limit);
-    });
-    await committing.catch(unlessGrantEnded);
+    if (starts.isEmpty) return false;
+    await this.#commit(({ head }) => starts.events(head)).catch(unlessGrantEnded);
     return true;
   }
 

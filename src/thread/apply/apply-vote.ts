@@ -1,5 +1,6 @@
-import type { ApprovalRequest, RequestEdit } from '../../content/approval.ts';
+import type { ApprovalRequest } from '../../content/approval.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
+import type { RequestEdit } from '../../content/vote.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import type { OpenRequest } from '../thread-state.ts';
 import { type HeadDraft, tampered } from './head-draft.ts';

@@ -1,0 +1,12 @@
+import type { ToolSet } from 'ai';
+import type { GrantSources } from '../calls/find-grant.ts';
+import type { ToolDefinitions } from '../calls/tool-definitions.ts';
+import type { MayAnswer } from './run-input.ts';
+
+/** The agent's part of checking answers. */
+export interface AnswerContext extends GrantSources {
+  mayAnswer: MayAnswer | undefined;
+  tools: ToolSet;
+  definedTools: () => Promise<ToolDefinitions>;
+  generateId: () => string;
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { patchSchema } from '../content/patch.ts';
+
+/* Fields that events share. */
+
+/** When it happened. */
+export const always = { at: z.number() };
+/** A call. */
+export const place = { step: z.int(), index: z.int() };
+/** The person who did it, as authenticated by the app, and the channel that they used. */
+export const by = { principal: z.unknown().optional(), channel: z.string().optional() };
+/**
+ * Who approved, as text that is the same for all principals of one person, and the person who had asked them to answer instead. Recorded
+ * for requests that depend on who answers.
+ */
+export const voter = { person: z.string().optional(), onBehalfOf: z.string().optional() };
+/** A person's change of a call's input. */
+export const editSchema = z.strictObject({
+  input: z.unknown(),
+  /** Empty if the edit takes back an earlier one. */
+  patches: z.array(patchSchema),
+  /** Covers the request and the edited input. */
+  digest: z.string(),
+});
