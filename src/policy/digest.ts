@@ -88,12 +88,3 @@ function hasEqualForms(one: unknown, other: unknown): boolean {
     return false;
   }
 }
-
-/** A text that equal JSON values share, whatever the order of their keys: the canonical one, or the JSON text of a value that has none. */
-export function canonicalText(value: unknown): string {
-  try {
-    return canonicalize(value) ?? 'null';
-  } catch {
-    return JSON.stringify(value);
-  }
-}

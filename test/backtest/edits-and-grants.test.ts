@@ -2,6 +2,8 @@ import { createAgent, memoryStore, type ToolApprovalStatus } from 'holdpoint';
 import { backtest } from 'holdpoint/backtest';
 import { scriptedModel } from 'holdpoint/testing';
 import { describe, expect, test } from 'vitest';
+import { lostCalls } from '../support/lost-call.ts';
+import { travelTools } from '../support/travel-world.ts';
 import { candidateTools } from './recorded-payments.ts';
 
 const tools = candidateTools;
@@ -133,31 +135,17 @@ describe('a call that a standing answer decided', () => {
   });
 });
 
-test('what a person answers about a retry of a lost call is not an answer about the call', async () => {
-  const { model } = scriptedModel([{ calls: [call('c1')] }, { text: 'Done.' }]);
-  const lose = new AbortController();
-  const agent = createAgent({
-    model,
-    tools: {
-      pay: {
-        ...tools.pay,
-        execute: async () => {
-          lose.abort();
-          await new Promise(() => {});
-          return 'never';
-        },
-      },
-    },
-    store: memoryStore(),
-    abortGraceMs: 0,
-  });
+test('who had a lost call retried did not answer about the call', async () => {
+  const { agent } = (await lostCalls(['t'])).agent();
   const thread = await agent.thread('t');
-  await agent.run('Pay.', thread, { abortSignal: lose.signal }).catch(() => {});
-  await agent.settle(thread, 'c1', { status: 'retry' });
-  const waiting = await agent.run([], thread);
-  const [request] = waiting.approvalRequests;
-  if (request === undefined) throw new Error('Nothing was asked.');
-  await agent.run(request.reject('Not twice.'), thread);
-  const result = await backtest({ tools, toolApproval: { pay: 'approved' }, threads: [thread] });
-  expect(result.counts.run).toMatchObject({ unasked: 1, rejected: 0 });
+  await agent.settle(thread, 'c1', { status: 'retry' }, { principal: 'ann' });
+  await agent.run([], thread);
+  const requests = thread.events.filter(({ type }) => type === 'request-answered');
+  expect(requests).toMatchObject([{}, { principal: 'ann' }]);
+  const travel = travelTools([]);
+  const toolApproval = { book: 'denied' } as const;
+  const result = await backtest({ tools: travel, toolApproval, threads: [thread] });
+  const [found] = result.disagreements;
+  expect(found).toMatchObject({ type: 'denies-approved', toolName: 'book' });
+  expect(found?.principal).toBeUndefined();
 });

@@ -1,5 +1,6 @@
 import { createAgent, memoryStore, type ThreadStore } from 'holdpoint';
 import { backtest } from 'holdpoint/backtest';
+import { scriptedModel } from 'holdpoint/testing';
 import { expect, test } from 'vitest';
 import { candidateTools, recordPayments } from './recorded-payments.ts';
 
@@ -69,8 +70,9 @@ test('a thread that grows after it was listed is replayed with what it has', asy
   const store: ThreadStore = {
     ...kept,
     async read(threadId, after) {
-      const agent = createAgent({ model: 'none', name: 'bank', tools, store: kept });
-      await agent.respond('One more thing.', await agent.thread(threadId));
+      const { model } = scriptedModel([{ text: 'Yes?' }]);
+      const agent = createAgent({ model, name: 'bank', tools, store: kept });
+      await agent.run('One more thing.', await agent.thread(threadId));
       return kept.read(threadId, after);
     },
   };
