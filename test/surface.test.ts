@@ -1,6 +1,7 @@
 import * as root from 'holdpoint';
 import * as customAgent from 'holdpoint/custom-agent';
 import * as agUi from 'holdpoint/ag-ui';
+import * as backtests from 'holdpoint/backtest';
 import * as middleware from 'holdpoint/middleware';
 import * as otel from 'holdpoint/otel';
 import * as rap from 'holdpoint/rap';
@@ -30,6 +31,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'reject',
   ]);
   expect(Object.keys(agUi)).toEqual(['createAgUiHandler']);
+  expect(Object.keys(backtests)).toEqual(['backtest']);
   expect(Object.keys(customAgent).toSorted()).toEqual([
     'answersOf',
     'choice',
@@ -182,6 +184,22 @@ test('the public types are these', () => {
       'UserInputResponseContent',
     ],
     './ag-ui': ['AgUiHandlerOptions'],
+    './backtest': [
+      'BacktestLimits',
+      'BacktestOptions',
+      'BacktestResult',
+      'BacktestRules',
+      'CandidateDecision',
+      'DecisionCounts',
+      'Disagreement',
+      'DisagreementType',
+      'GivenThreads',
+      'LoggedType',
+      'ReasonCount',
+      'StandingApproval',
+      'ToolCounts',
+      'UnreadableThread',
+    ],
     './custom-agent': [
       'ChoiceSettings',
       'CustomAgentOptions',

@@ -1,0 +1,158 @@
+import { backtestText } from './backtest-text.ts';
+import { type Disagreement, disagreementOf, type DisagreementType } from './disagreement.ts';
+import type { LoggedDecision } from './logged-decision.ts';
+import type { CandidateDecision, ReplayedCall } from './replay-thread.ts';
+import type { StandingApproval } from './standing-approval.ts';
+
+/** What the log did with a call that a rule could decide about. */
+export type LoggedType = Exclude<LoggedDecision['type'], 'refused' | 'question'>;
+
+/** How many calls, by what the candidate would do and by what the log did. */
+export type DecisionCounts = Record<CandidateDecision, Record<LoggedType, number>>;
+
+/** The calls of one tool. */
+export interface ToolCounts {
+  toolName: string;
+  calls: number;
+  counts: DecisionCounts;
+}
+
+/** A reason that the candidate gave, and how often. */
+export interface ReasonCount {
+  toolName: string;
+  decision: CandidateDecision;
+  reason: string;
+  calls: number;
+}
+
+/** A thread that could not be read. */
+export interface UnreadableThread {
+  /** Its id, or its position among the given threads. */
+  thread: string;
+  error: string;
+}
+
+/** How many disagreements a backtest passes with. */
+export interface BacktestLimits {
+  /** Calls that would have run although people rejected them. Default 0. */
+  maxRejected?: number;
+  /** Calls that would have run with the input that people changed. Default: no limit. */
+  maxEdited?: number;
+  /** Calls that would have been denied although people approved them. Default: no limit. */
+  maxDenied?: number;
+}
+
+/** The result of a backtest, as plain JSON; as text, a report for the terminal. */
+export interface BacktestResult {
+  /** How many threads were replayed. */
+  threads: number;
+  unreadable: UnreadableThread[];
+  /** How many calls the candidate decided about. */
+  calls: number;
+  /** How many calls no rule decides about: they asked a question, or were refused before a rule was applied. */
+  skipped: { question: number; refused: number };
+  counts: DecisionCounts;
+  /** By tool, the most calls first. */
+  tools: ToolCounts[];
+  /** The reasons for which the candidate asks and denies, the most frequent first; at most 20. A rule that throws asks for the reason that it failed. */
+  reasons: ReasonCount[];
+  disagreements: Disagreement[];
+  /** The narrowest standing approval that would have saved the most questions. Absent if none would have saved one. */
+  standingApproval?: StandingApproval;
+  /** Which limits are exceeded, as text. Empty: the candidate passes. */
+  failures: string[];
+  /** The report for a terminal. */
+  toString(): string;
+}
+
+/** What a backtest found, before it is counted. */
+export interface BacktestFindings {
+  threads: number;
+  unreadable: UnreadableThread[];
+  calls: readonly ReplayedCall[];
+  standingApproval: StandingApproval | undefined;
+  limits: BacktestLimits;
+}
+
+/** Counts what a backtest found. */
+export function resultOf({
+  threads,
+  unreadable,
+  calls: all,
+  standingApproval,
+  limits,
+}: BacktestFindings): BacktestResult {
+  const calls = all.filter(isDecided);
+  const disagreements = calls.flatMap((call) => disagreementOf(call) ?? []);
+  const byTool = Map.groupBy(calls, ({ toolName }) => toolName);
+  const skipped = (type: LoggedDecision['type']): number =>
+    all.filter(({ logged }) => logged.type === type).length;
+  const result = {
+    threads,
+    unreadable,
+    calls: calls.length,
+    skipped: { question: skipped('question'), refused: skipped('refused') },
+    counts: countsOf(calls),
+    tools: [...byTool]
+      .map(([toolName, ofTool]) => ({ toolName, calls: ofTool.length, counts: countsOf(ofTool) }))
+      .toSorted((one, other) => other.calls - one.calls),
+    reasons: reasonsOf(calls),
+    disagreements,
+    ...(standingApproval && { standingApproval }),
+    failures: failuresOf(disagreements, limits),
+  };
+  /* Not enumerable: JSON and comparisons are of the data alone. */
+  return Object.defineProperty(result, 'toString', { value: () => backtestText(result) });
+}
+
+interface DecidedCall extends ReplayedCall {
+  logged: LoggedDecision & { type: LoggedType };
+}
+
+function isDecided(call: ReplayedCall): call is DecidedCall {
+  return call.logged.type !== 'refused' && call.logged.type !== 'question';
+}
+
+function countsOf(calls: readonly DecidedCall[]): DecisionCounts {
+  const counts = { run: zeros(), ask: zeros(), deny: zeros(), fail: zeros() };
+  for (const { decision, logged } of calls) counts[decision][logged.type] += 1;
+  return counts;
+}
+
+function zeros(): Record<LoggedType, number> {
+  return {
+    approved: 0,
+    edited: 0,
+    rejected: 0,
+    granted: 0,
+    unanswered: 0,
+    unasked: 0,
+    denied: 0,
+  };
+}
+
+function reasonsOf(calls: readonly DecidedCall[]): ReasonCount[] {
+  const given = calls.flatMap(({ toolName, decision, reason }) =>
+    reason === undefined ? [] : [{ toolName, decision, reason }],
+  );
+  const groups = Map.groupBy(given, (each) => JSON.stringify(each));
+  return [...groups.values()]
+    .flatMap(([first, ...others]) => (first ? [{ ...first, calls: others.length + 1 }] : []))
+    .toSorted((one, other) => other.calls - one.calls)
+    .slice(0, 20);
+}
+
+function failuresOf(
+  disagreements: readonly Disagreement[],
+  { maxRejected = 0, maxEdited = Infinity, maxDenied = Infinity }: BacktestLimits,
+): string[] {
+  const limits: [DisagreementType, number, string][] = [
+    ['runs-rejected', maxRejected, 'would have run although people rejected them'],
+    ['runs-edited', maxEdited, 'would have run as proposed although people edited them'],
+    ['denies-approved', maxDenied, 'would have been denied although people approved them'],
+  ];
+  return limits.flatMap(([type, limit, what]) => {
+    const found = disagreements.filter((each) => each.type === type).length;
+    return found > limit ? [`Calls that ${what}: ${found}; allowed: ${limit}.`] : [];
+  });
+}

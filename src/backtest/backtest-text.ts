@@ -1,0 +1,201 @@
+import { inertLine } from '../content/inert-text.ts';
+import { requesterLine } from '../content/requester-text.ts';
+import type { BacktestResult, DecisionCounts, LoggedType } from './backtest-result.ts';
+import type { Disagreement, DisagreementType } from './disagreement.ts';
+import type { CandidateDecision } from './replay-thread.ts';
+import type { StandingApproval } from './standing-approval.ts';
+
+/** How many calls are listed of each kind, and how many characters of an input. */
+const shown = { calls: 20, input: 300, threads: 10 };
+
+/** The report of a backtest, for a terminal. Values from models and people are made inert. */
+export function backtestText(result: Omit<BacktestResult, 'toString'>): string {
+  const { threads, calls, unreadable, failures } = result;
+  const blocks = [
+    [`${counted(threads, 'thread')}, ${counted(calls, 'call')}.${skippedText(result)}`],
+    calls === 0 ? [] : [...table(result)],
+    reasonLines(result),
+    ...sections.map(({ type, title }) => section(result, type, title)),
+    standingText(result.standingApproval),
+    unreadable.length === 0
+      ? []
+      : [
+          `${counted(unreadable.length, 'thread')} could not be read:`,
+          ...unreadable.map(({ thread, error }) => `  ${inertLine(thread)}: ${inertLine(error)}`),
+        ],
+    failures.length === 0 ? [] : failures.map((failure) => `FAILED: ${failure}`),
+  ];
+  return blocks
+    .filter((block) => block.length > 0)
+    .map((block) => block.join('\n'))
+    .join('\n\n');
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+function skippedText({ skipped: { question, refused } }: Pick<BacktestResult, 'skipped'>): string {
+  const questions = question === 0 ? '' : ` Not counted: ${counted(question, 'question')}.`;
+  const refusals = refused === 0 ? '' : ` Refused before any rule: ${counted(refused, 'call')}.`;
+  return questions + refusals;
+}
+
+const decisions: readonly [CandidateDecision, string][] = [
+  ['run', 'run'],
+  ['ask', 'ask'],
+  ['deny', 'deny'],
+  ['fail', 'no tool'],
+];
+const loggedTypes: readonly LoggedType[] = [
+  'approved',
+  'edited',
+  'rejected',
+  'granted',
+  'unanswered',
+  'unasked',
+  'denied',
+];
+
+/* A row for each tool: what the candidate would do, and what the log did. */
+function table({ tools, counts, calls }: Omit<BacktestResult, 'toString'>): string[] {
+  const rows = [...tools, ...(tools.length > 1 ? [{ toolName: 'all', calls, counts }] : [])];
+  const head = ['tool', 'calls', ...decisions.map(([, title]) => title), '|', ...loggedTypes];
+  const cells = rows.map((row) => [
+    inertLine(row.toolName),
+    String(row.calls),
+    ...decisions.map(([decision]) => String(sum(Object.values(row.counts[decision])))),
+    '|',
+    ...loggedTypes.map((type) => String(sumOfLogged(row.counts, type))),
+  ]);
+  const all = [head, ...cells];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const lines = all.map((row) =>
+    row
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join('  '),
+  );
+  const candidate = sum(widths.slice(0, 6)) + 10;
+  return [`${'The candidate would'.padEnd(candidate)}  |  The log`, ...lines];
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}
+
+function sumOfLogged(counts: DecisionCounts, type: LoggedType): number {
+  return sum(decisions.map(([decision]) => counts[decision][type]));
+}
+
+function reasonLines({ reasons }: Pick<BacktestResult, 'reasons'>): string[] {
+  if (reasons.length === 0) return [];
+  const lines = reasons.map(
+    ({ toolName, decision, reason, calls }) =>
+      `  ${counted(calls, 'call')}: ${decision} ${inertLine(toolName)}; because: ${inertLine(reason)}`,
+  );
+  return ['Reasons that the rules gave:', ...lines];
+}
+
+interface Section {
+  type: DisagreementType;
+  title: (found: number, counts: DecisionCounts) => string;
+}
+
+const sections: readonly Section[] = [
+  {
+    type: 'runs-rejected',
+    title: (found, { run }) =>
+      `Would have run ${counted(sum([run.approved, run.edited, run.rejected, run.unanswered]), 'call')} that people were asked about; people rejected ${found} of them:`,
+  },
+  {
+    type: 'runs-edited',
+    title: (found) => `Would have run ${counted(found, 'call')} with an input that people changed:`,
+  },
+  {
+    type: 'denies-approved',
+    title: (found) => `Would have denied ${counted(found, 'call')} that people approved:`,
+  },
+  {
+    type: 'runs-denied',
+    title: (found) => `Would have run ${counted(found, 'call')} that a rule denied:`,
+  },
+  {
+    type: 'denies-unasked',
+    title: (found) => `Would have denied ${counted(found, 'call')} that ran unasked:`,
+  },
+  {
+    type: 'asks-unasked',
+    title: (found) => `Would have asked about ${counted(found, 'call')} that ran unasked:`,
+  },
+];
+
+function section(
+  { disagreements, counts }: Omit<BacktestResult, 'toString'>,
+  type: DisagreementType,
+  title: Section['title'],
+): string[] {
+  const found = disagreements.filter((each) => each.type === type);
+  if (found.length === 0) return [];
+  const more = found.length - shown.calls;
+  return [
+    title(found.length, counts),
+    ...found.slice(0, shown.calls).map((each) => `  ${disagreementLine(each)}`),
+    ...(more > 0 ? [`  and ${more} more; the JSON has all.`] : []),
+  ];
+}
+
+function disagreementLine(disagreement: Disagreement): string {
+  const { threadId, toolCallId, toolName, input, editedInput } = disagreement;
+  const { principal, channel, reason } = disagreement;
+  const person = requesterLine(principal);
+  return [
+    `${inertLine(threadId)} ${inertLine(toolCallId)} ${inertLine(toolName)} ${inputLine(input)}`,
+    ...(editedInput === undefined ? [] : [`changed to ${inputLine(editedInput)}`]),
+    ...(person === undefined ? [] : [`by ${person}`]),
+    ...(channel === undefined ? [] : [`through ${inertLine(channel)}`]),
+    ...(reason === undefined ? [] : [`because: ${inertLine(reason)}`]),
+  ].join('; ');
+}
+
+function inputLine(input: unknown): string {
+  const text = JSON.stringify(input) ?? '';
+  const characters = Array.from(text);
+  const isCut = characters.length > shown.input;
+  return inertLine(characters.slice(0, shown.input).join('')) + (isCut ? ' (cut off)' : '');
+}
+
+function standingText(standing: StandingApproval | undefined): string[] {
+  if (standing === undefined) return [];
+  const { toolName, match, scope, saved, unanswered, threads, capped } = standing;
+  const listed = threads.slice(0, shown.threads);
+  const more = threads.length - listed.length;
+  const evidence = listed.map((each) => `${inertLine(each.threadId)} (${each.saved})`).join(', ');
+  return [
+    `The narrowest standing approval that would have saved the most questions, ${saved}, without a contradiction:`,
+    `  ${inertLine(toolName)} with ${matchLine(match)}, ${scopeTexts[scope]}`,
+    `  in ${evidence}${more > 0 ? ` and ${more} more` : ''}`,
+    ...(unanswered === 0
+      ? []
+      : [`  It would also have run ${counted(unanswered, 'call')} that nobody answered.`]),
+    ...(capped ? ['  Not all combinations of fields were tried.'] : []),
+  ];
+}
+
+const scopeTexts: Record<StandingApproval['scope'], string> = {
+  thread: 'given once in each thread',
+  principal: 'given once for each requester',
+  everyone: 'given once for everyone',
+};
+
+function matchLine(match: StandingApproval['match']): string {
+  switch (match.type) {
+    case 'exact':
+      return `exactly the input ${inputLine(match.input)}`;
+    case 'fields':
+      return `the fields ${inputLine(match.fields)}`;
+    case 'any':
+      return 'any input';
+  }
+}

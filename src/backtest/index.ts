@@ -1,0 +1,109 @@
+import type { ToolSet } from 'ai';
+import { checkedLimit } from '../content/checked-number.ts';
+import { errorText } from '../content/error-text.ts';
+import { defaultPrincipalId } from '../policy/principal-id.ts';
+import type { ToolApproval } from '../policy/tool-approval.ts';
+import type { ThreadStore } from '../thread/thread-store.ts';
+import {
+  type BacktestLimits,
+  type BacktestResult,
+  resultOf,
+  type UnreadableThread,
+} from './backtest-result.ts';
+import { type GivenThreads, givenThreads, storedThreads } from './recorded-threads.ts';
+import { preparedCandidate, type ReplayedCall, replayThread } from './replay-thread.ts';
+import { bestStandingApproval } from './standing-approval.ts';
+
+export type {
+  BacktestLimits,
+  BacktestResult,
+  DecisionCounts,
+  LoggedType,
+  ReasonCount,
+  ToolCounts,
+  UnreadableThread,
+} from './backtest-result.ts';
+export type { Disagreement, DisagreementType } from './disagreement.ts';
+export type { GivenThreads } from './recorded-threads.ts';
+export type { CandidateDecision } from './replay-thread.ts';
+export type { StandingApproval } from './standing-approval.ts';
+
+/** The rules to try, as an agent would have them. */
+export interface BacktestRules<TOOLS extends ToolSet, RUNTIME_CONTEXT> {
+  /** The tools of the agent. Their `needsApproval` counts; their `execute` is never called, and may be absent. */
+  tools: TOOLS;
+  toolApproval?: ToolApproval<TOOLS, RUNTIME_CONTEXT>;
+  toolsContext?: { readonly [NAME in keyof TOOLS]?: unknown };
+  /** The runtime context that the rules get, which no log has: made for each step from its thread and from who sent the message. Default `{}`. */
+  runtimeContext?: (step: { threadId: string; requestedBy?: unknown }) => RUNTIME_CONTEXT;
+  /** Who a principal is, as text: the agent's option of this name, for standing approvals of one person. */
+  principalId?: (principal: unknown) => string;
+}
+
+/** The options of `backtest`: the rules, and the threads to replay. */
+export type BacktestOptions<TOOLS extends ToolSet, RUNTIME_CONTEXT> = BacktestRules<
+  TOOLS,
+  RUNTIME_CONTEXT
+> &
+  BacktestLimits &
+  (
+    | {
+        /** Handles of threads, or their JSON forms. */
+        threads: GivenThreads;
+        /** Only threads of the agent of this name. Default: all of `threads`. */
+        agent?: string;
+      }
+    | {
+        store: ThreadStore;
+        /** The name of the agent whose threads are replayed. Default: agents without a name. */
+        agent?: string;
+      }
+  );
+
+/**
+ * Replays rules over recorded threads: decides about each recorded call as an agent with these rules would have when the call was proposed,
+ * and compares that with what the log did and what people answered. It runs no tool, calls no model and writes nothing. A thread that can't
+ * be read is listed in `unreadable`. Throws a `TypeError` for tools and rules that `createAgent` would refuse.
+ *
+ * @example
+ * const result = await backtest({ tools, toolApproval, store, agent: 'travel' });
+ * console.log(String(result));
+ */
+export async function backtest<TOOLS extends ToolSet, RUNTIME_CONTEXT = Record<string, unknown>>(
+  options: BacktestOptions<TOOLS, RUNTIME_CONTEXT>,
+): Promise<BacktestResult> {
+  const { tools, toolApproval, toolsContext = {}, runtimeContext = () => ({}), agent } = options;
+  const { principalId = defaultPrincipalId } = options;
+  const limits = checkedLimits(options);
+  const candidate = await preparedCandidate({ tools, toolApproval, toolsContext, runtimeContext });
+  const calls: ReplayedCall[] = [];
+  const unreadable: UnreadableThread[] = [];
+  let threads = 0;
+  const recorded =
+    'store' in options
+      ? storedThreads(options.store, agent ?? null)
+      : givenThreads(options.threads);
+  for await (const { name, read } of recorded) {
+    try {
+      const thread = await read();
+      if (thread === undefined) continue;
+      const replayed = await replayThread(candidate, thread);
+      if (agent !== undefined && replayed.agent !== agent) continue;
+      threads += 1;
+      for (const call of replayed.calls) calls.push(call);
+    } catch (error) {
+      unreadable.push({ thread: name, error: errorText(error) });
+    }
+  }
+  const standingApproval = bestStandingApproval(calls, principalId);
+  return resultOf({ threads, unreadable, calls, standingApproval, limits });
+}
+
+function checkedLimits({ maxRejected = 0, ...others }: BacktestLimits): Required<BacktestLimits> {
+  const { maxEdited = Infinity, maxDenied = Infinity } = others;
+  return {
+    maxRejected: checkedLimit(maxRejected, 'maxRejected'),
+    maxEdited: checkedLimit(maxEdited, 'maxEdited'),
+    maxDenied: checkedLimit(maxDenied, 'maxDenied'),
+  };
+}

@@ -1,0 +1,161 @@
+import type { ToolSet } from 'ai';
+import { checkRules } from '../agent/calls/apply-rules.ts';
+import {
+  type CallVerdict,
+  decideCalls,
+  type DecisionInput,
+  decisionInput,
+} from '../agent/calls/decide-calls.ts';
+import { checkTools, definedOnce, type ToolDefinitions } from '../agent/calls/tool-definitions.ts';
+import { termsOf } from '../content/approval-terms.ts';
+import type { CallPlace } from '../content/tool-call.ts';
+import { canonicalText } from '../policy/digest.ts';
+import { defaultPrincipalId } from '../policy/principal-id.ts';
+import { applyEntry } from '../thread/apply/apply-entry.ts';
+import { proposedCalls } from '../thread/proposed-calls.ts';
+import type { ThreadEventOf } from '../thread/thread-event.ts';
+import { emptyThread, type ThreadState } from '../thread/thread-state.ts';
+import { type LoggedDecision, loggedDecisions, placeKey } from './logged-decision.ts';
+import type { RecordedThread } from './recorded-threads.ts';
+
+/** What a candidate would do with a call; `fail`: it has no such tool. */
+export type CandidateDecision = 'run' | 'ask' | 'deny' | 'fail';
+
+/** A recorded call, and what the candidate would have done with it. */
+export interface ReplayedCall extends CallPlace {
+  threadId: string;
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  /** Who had sent the message that led to the call. */
+  requestedBy?: unknown;
+  decision: CandidateDecision;
+  /** The reason that the candidate gives. */
+  reason?: string | undefined;
+  /** What the candidate demands of the people whom it asks, as text; `undefined` unless a standing approval could answer. */
+  terms?: string | undefined;
+  logged: LoggedDecision;
+}
+
+/** The rules to try, and what they are applied with. */
+export interface Candidate {
+  tools: ToolSet;
+  definitions: ToolDefinitions;
+  toolApproval: unknown;
+  toolsContext: Readonly<Record<string, unknown>>;
+  runtimeContext: (call: { threadId: string; requestedBy?: unknown }) => unknown;
+}
+
+/** Checks a candidate as an agent checks its options, and prepares its tools. Throws a `TypeError` for what an agent would refuse. */
+export async function preparedCandidate({
+  tools,
+  toolApproval,
+  toolsContext,
+  runtimeContext,
+}: Omit<Candidate, 'definitions'>): Promise<Candidate> {
+  checkTools(tools);
+  /* Who may answer is of no account here, so that rules may name approvers. */
+  checkRules(toolApproval, tools, () => true);
+  const definitions = await definedOnce(tools, toolsContext)();
+  return { tools, definitions, toolApproval, toolsContext, runtimeContext };
+}
+
+/** A thread whose calls the candidate has decided about. */
+export interface ReplayedThread {
+  /** The name of the agent that the thread belongs to. */
+  agent: string | undefined;
+  calls: ReplayedCall[];
+}
+
+/** Decides about each call of a thread with the thread as it was when the call was proposed. Runs no tool and calls no model. */
+export async function replayThread(
+  candidate: Candidate,
+  { threadId, entries }: RecordedThread,
+): Promise<ReplayedThread> {
+  const logged = loggedDecisions(entries.flatMap(({ events }) => events));
+  const state = emptyThread(threadId);
+  const calls: ReplayedCall[] = [];
+  for (const { events, hash } of entries) {
+    let applied = 0;
+    for (const [index, event] of events.entries()) {
+      if (event.type !== 'step-finished') continue;
+      applyEntry(state, { events: events.slice(applied, index), hash });
+      applied = index;
+      calls.push(...(await replayStep(candidate, state, { event, logged })));
+    }
+    applyEntry(state, { events: events.slice(applied), hash });
+  }
+  return { agent: state.head.agent, calls };
+}
+
+interface StepToReplay {
+  event: ThreadEventOf<'step-finished'>;
+  logged: ReadonlyMap<string, LoggedDecision>;
+}
+
+async function replayStep(
+  candidate: Candidate,
+  state: ThreadState,
+  { event: { message, step, at }, logged }: StepToReplay,
+): Promise<ReplayedCall[]> {
+  if (message === undefined) return [];
+  const { threadId, head } = state;
+  const { requestedBy } = head;
+  const proposed = proposedCalls(message, step).flatMap((call) => {
+    const decision = logged.get(placeKey(call));
+    return decision === undefined ? [] : [{ call, logged: decision }];
+  });
+  if (proposed.length === 0) return [];
+  const verdicts = await decideCalls(
+    decisionsFor(candidate, state, at),
+    proposed.map(({ call, logged: { type } }) =>
+      type === 'refused' ? { ...call, error: 'It was refused.' } : call,
+    ),
+    step,
+  );
+  return proposed.flatMap(({ call, logged: decision }, place) => {
+    const verdict = verdicts[place];
+    if (verdict === undefined) return [];
+    const { index, toolCallId, toolName, input, providerApprovalId } = call;
+    const decided = { ...decidedBy(verdict, providerApprovalId), logged: decision };
+    return [{ threadId, step, index, toolCallId, toolName, input, requestedBy, ...decided }];
+  });
+}
+
+/** What the agent decides with, without standing approvals: what the rules say counts. */
+function decisionsFor(
+  { toolApproval, tools, toolsContext, definitions, runtimeContext }: Candidate,
+  state: ThreadState,
+  at: number,
+): DecisionInput {
+  const { threadId, head, messages } = state;
+  const { requestedBy } = head;
+  const rules = { toolApproval, tools, toolsContext, now: () => at, generateId: () => 'backtest' };
+  const noGrants = { name: undefined, grants: undefined, principalId: defaultPrincipalId };
+  const options = { runtimeContext: runtimeContext({ threadId, requestedBy }) };
+  const run = { tools: definitions, options };
+  const context = { ...rules, ...noGrants, toolCallConcurrency: Infinity };
+  const decisions = decisionInput(context, state, run, messages.length);
+  return { ...decisions, findGrant: async () => undefined };
+}
+
+function decidedBy(
+  verdict: CallVerdict,
+  providerApprovalId: string | undefined,
+): Pick<ReplayedCall, 'decision' | 'reason' | 'terms'> {
+  switch (verdict.type) {
+    case 'start':
+      return { decision: 'run' };
+    case 'granted':
+    case 'ask': {
+      const request = verdict.type === 'ask' ? verdict.request : undefined;
+      if (request?.type !== 'approval-request') return { decision: 'ask' };
+      const terms = providerApprovalId === undefined ? canonicalText(termsOf(request)) : undefined;
+      return { decision: 'ask', reason: request.reason, terms };
+    }
+    case 'end':
+      return verdict.outcome.status === 'denied'
+        ? { decision: 'deny', reason: verdict.outcome.reason }
+        : { decision: 'fail' };
+  }
+}
