@@ -215,8 +215,8 @@ describe('a deadline', () => {
 });
 
 /** Options that the types don't allow. */
-function withRule(book: object): object {
-  return { toolApproval: { book } };
+function withRule(rule: object): object {
+  return { toolApproval: { book: rule } };
 }
 
 test('a rule that names approvers needs a mayAnswer, and an invalid one is refused when the agent is made', () => {
