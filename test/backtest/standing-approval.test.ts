@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { createAgent } from 'holdpoint';
 import { backtest, type StandingApproval } from 'holdpoint/backtest';
 import { scriptedModel } from 'holdpoint/testing';
@@ -186,7 +186,7 @@ test('for any answers: no contradiction, as many questions as counted, and no wi
       const counted = allGrants().map((grant) => savedBy(threads, grant));
       const most = Math.max(...counted.map((saved) => saved ?? 0));
       expect(best?.saved ?? 0).toBe(most);
-      if (best !== undefined) expect(savedBy(threads, best)).toBe(best.saved);
+      expect(best && savedBy(threads, best)).toBe(best?.saved);
     }),
     { numRuns: 100 },
   );
