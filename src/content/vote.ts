@@ -20,6 +20,20 @@ export const voteSchema = z.strictObject({
 /** An approval that waits for those of other people. */
 export type Vote = z.infer<typeof voteSchema>;
 
+/** Who votes: a person, for themselves or for the one who asked them to. */
+export interface Voter {
+  person?: string | undefined;
+  onBehalfOf?: string | undefined;
+}
+
+/** The votes of other people than the voter: of those who neither are one of the two people in question nor voted for one of them. */
+export function votesOfOthers(votes: readonly Vote[], voter: Voter): Vote[] {
+  const people = new Set([voter.person, voter.onBehalfOf ?? voter.person]);
+  return votes.filter(
+    ({ person, onBehalfOf = person }) => !people.has(person) && !people.has(onBehalfOf),
+  );
+}
+
 /** A person's change of a call's input. */
 export const requestEditSchema = z.strictObject({
   /** The whole input as it runs. */

@@ -64,10 +64,16 @@ function isFunction(value: unknown): boolean {
   return typeof value === 'function';
 }
 
+/* Rules are often written `as const`. */
+type ReadonlyLists<VALUE> = VALUE extends readonly (infer ITEM)[]
+  ? readonly ITEM[]
+  : VALUE extends object
+    ? { [NAME in keyof VALUE]: ReadonlyLists<VALUE[NAME]> }
+    : VALUE;
+
 /** A rule's demand that people approve a call. `INPUT` is the tool's input. */
-export interface UserApproval<INPUT = never> extends Omit<
-  z.input<typeof userApprovalSchema>,
-  'text'
+export interface UserApproval<INPUT = never> extends ReadonlyLists<
+  Omit<z.input<typeof userApprovalSchema>, 'text'>
 > {
   /** The question for the person, or a function of the input that makes it. Shown beside the arguments. Default: the name of the tool. */
   text?: string | ((input: INPUT) => string) | undefined;

@@ -13,6 +13,8 @@ export interface ToolIdentity {
   inputSchema: unknown;
   /** The tool's `metadata.version`. Apps change it when they change what `execute` does. */
   version: unknown;
+  /** The tool's `metadata.annotations`: what the server of an MCP tool says that it does. Absent in the digest of a tool without them. */
+  annotations?: unknown;
 }
 
 /* Each digest begins with its kind, so that one kind can't pass for another. */

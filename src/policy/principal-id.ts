@@ -5,7 +5,7 @@ const idFields = ['id', 'subject', 'sub', 'email'] as const;
 
 /**
  * Who a principal is, as text: a string as it is; an object by its `id`, `subject`, `sub` or `email`; anything else by its canonical JSON.
- * Principals with equal text are the same person.
+ * Principals with equal text are the same person. `null` is nobody, and has no text.
  */
 export function defaultPrincipalId(principal: unknown): string {
   if (typeof principal === 'string') return principal;
@@ -17,5 +17,5 @@ export function defaultPrincipalId(principal: unknown): string {
       if (typeof value === 'number') return String(value);
     }
   }
-  return canonicalText(principal);
+  return principal === null ? '' : canonicalText(principal);
 }

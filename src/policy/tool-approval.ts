@@ -1,6 +1,5 @@
 import type {
   InferToolInput,
-  SingleToolApprovalFunction,
   Tool,
   ToolApprovalConfiguration,
   ToolApprovalStatus as AiToolApprovalStatus,
@@ -59,18 +58,16 @@ export type ToolApproval<TOOLS extends ToolSet, RUNTIME_CONTEXT> =
   | {
       [NAME in keyof TOOLS]?:
         | ToolApprovalStatus<InputOf<TOOLS[NAME]>>
-        | WithOurStatus<
-            SingleToolApprovalFunction<
-              InputOf<TOOLS[NAME]>,
-              ContextOf<TOOLS[NAME]>,
-              RUNTIME_CONTEXT
-            >,
-            InputOf<TOOLS[NAME]>
-          >;
+        | WithOurStatus<Extract<RulesOf<TOOLS, RUNTIME_CONTEXT>[NAME], Rule>, InputOf<TOOLS[NAME]>>;
     };
 
 type InputOf<TOOL> = TOOL extends Tool ? InferToolInput<TOOL> : never;
-type ContextOf<TOOL> = TOOL extends Tool<never, never, infer CONTEXT> ? CONTEXT : unknown;
+
+/** The AI SDK's rules by tool. */
+type RulesOf<TOOLS extends ToolSet, RUNTIME_CONTEXT> = Exclude<
+  ToolApprovalConfiguration<TOOLS, RUNTIME_CONTEXT>,
+  Rule
+> & { [NAME in keyof TOOLS]?: unknown };
 
 /** What to do with a call. */
 export type Decision =

@@ -27,6 +27,11 @@ export {
   type InteractionOptions,
   interactionTools,
 } from './interaction-tools.ts';
+export {
+  type McpRuleInput,
+  mcpToolApproval,
+  type McpToolApprovalOptions,
+} from './mcp-tool-approval.ts';
 export { questionTool, type QuestionToolOptions } from './question-tool.ts';
 export { choiceText, type UserChoice, userChoice, type UserChoiceOptions } from './user-choice.ts';
 

@@ -123,7 +123,8 @@ async function defineTool(name: string, tool: Tool, given: unknown): Promise<Too
     inputSchema,
     schema.validate === undefined ? {} : { validate: schema.validate },
   );
-  const identity = { name, description, title: tool.title, inputSchema };
+  const { version, annotations } = tool.metadata ?? {};
+  const identity = { name, description, title: tool.title, inputSchema, version, annotations };
   return {
     name,
     tool,
@@ -132,7 +133,7 @@ async function defineTool(name: string, tool: Tool, given: unknown): Promise<Too
     answering: answerReceiverOf(tool),
     delegation: delegationOf(tool),
     context,
-    digest: await definitionDigest({ ...identity, version: tool.metadata?.['version'] }),
+    digest: await definitionDigest(identity),
   };
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { errorText } from '../../content/error-text.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { makeRequest, type RequestMaking } from '../calls/make-request.ts';
-import { askedByApp } from '../calls/requested-approval.ts';
+import { askedByApp, requestedApprovalSchema } from '../calls/requested-approval.ts';
 import { makeQuestion } from '../calls/question-call.ts';
 import type { ModelStep, ProposedCall } from '../model/model-step.ts';
 import type { CustomRequest, CustomStep, NewToolCall } from './custom-step.ts';
@@ -70,7 +70,8 @@ async function requestOf(
 ): Promise<UserInputRequest> {
   if (asked.type === 'approval-request') {
     const { type: _approval, ...requested } = asked;
-    return makeRequest(making, { ...askedByApp(requested), key });
+    const parsed = requestedApprovalSchema.parse(requested);
+    return makeRequest(making, { ...askedByApp(parsed), key });
   }
   const { type: _type, ...question } = asked;
   try {

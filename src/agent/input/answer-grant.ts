@@ -1,4 +1,5 @@
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
+import type { Voter } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
 import { termsDigest } from '../../policy/digest.ts';
 import { matchFor, whyTooWide } from '../../policy/match-grant.ts';
@@ -8,7 +9,6 @@ import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts'
 import type { AnswerContext } from './answer-context.ts';
 import { personOf } from './answer-voter.ts';
 import type { AnswerOptions } from './run-input.ts';
-import type { Voter } from './weigh-answer.ts';
 
 /** What a standing approval is made from. */
 interface GrantAnswer {

@@ -1,9 +1,10 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { isForSome } from '../../content/approval-terms.ts';
+import type { Voter } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AnswerContext } from './answer-context.ts';
 import type { AnswerOptions } from './run-input.ts';
-import type { Answering, Voter } from './weigh-answer.ts';
+import type { Answering } from './weigh-answer.ts';
 
 /**
  * Who answers a request, as it is recorded. Throws `not-allowed` for somebody whom the request excludes, or who can't be told from others.

@@ -1,5 +1,5 @@
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
-import type { RequestEdit } from '../../content/vote.ts';
+import { type RequestEdit, votesOfOthers } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
@@ -9,6 +9,7 @@ import { editOf } from './answer-edit.ts';
 import { grantMaker } from './answer-grant.ts';
 import { voterFor } from './answer-voter.ts';
 import type { Weigh } from './parse-input.ts';
+import { revokedVoters } from './revoked-votes.ts';
 import type { AnswerOptions } from './run-input.ts';
 
 /** An answer that is to be weighed. */
@@ -18,12 +19,6 @@ export interface Answering {
   by: AnswerOptions;
   /** The person who had asked the sender to answer instead. */
   onBehalfOf: string | undefined;
-}
-
-/** Who answers, as it is recorded. */
-export interface Voter {
-  person?: string | undefined;
-  onBehalfOf?: string | undefined;
 }
 
 /**
@@ -41,6 +36,7 @@ export async function weighAnswer(
   const voter = voterFor(context, request, answering);
   refuseSilentApproval(request, response);
   const tools = await context.definedTools();
+  const revoked = await revokedVoters(context.mayAnswer, request);
   const edited = await editOf(state, tools, { open, request, response });
   const makeGrant = await grantMaker(context, { open, request, response, voter, by, tools });
   return (current, at) => {
@@ -50,22 +46,30 @@ export async function weighAnswer(
     const { toolCall: _shown, input: _edited, ...recorded } = response;
     const answer = { at, response: recorded, ...by, ...voter, ...(edit && { edit }) };
     const votes = edit === undefined ? (now.votes ?? []) : [];
-    const others = votes.filter((vote) => (vote.onBehalfOf ?? vote.person) !== voterName(voter));
+    const gone = votes.filter(({ person }) => revoked.has(person));
+    const withdrawn = gone.map(({ person }) => withdrawnVote(response, person, at));
+    const present = votes.filter((vote) => !gone.includes(vote));
+    const others = votesOfOthers(present, voter);
     if (response.approved && others.length + 1 < (now.quorum ?? 1)) {
-      const mine = votes.find((vote) => !others.includes(vote));
+      const mine = present.find((vote) => !others.includes(vote));
       const isRepeated =
         mine?.person === voter.person && equalJson(mine?.remember, response.remember);
-      return isRepeated ? [] : [voted(answer)];
+      return isRepeated ? withdrawn : [...withdrawn, voted(answer)];
     }
     const isUnanimous = others.every(({ remember }) => equalJson(remember, response.remember));
     const input = edit?.input ?? now.edit?.input ?? now.toolCall?.input;
     const grants = !response.approved || isUnanimous ? makeGrant(input, at) : [];
-    return [{ type: 'request-answered', ...answer }, ...grants];
+    return [...withdrawn, { type: 'request-answered', ...answer }, ...grants];
   };
 }
 
-function voterName({ person, onBehalfOf = person }: Voter): string | undefined {
-  return onBehalfOf;
+/** The approval of somebody who may not answer any more is taken back. */
+function withdrawnVote(
+  { requestId }: ApprovalResponseContent,
+  person: string,
+  at: number,
+): ThreadEvent {
+  return { type: 'vote-withdrawn', at, requestId, person };
 }
 
 function voted(answer: Omit<ThreadEventOf<'request-answered'>, 'type'>): ThreadEvent {

@@ -2,7 +2,8 @@ import { type CallPlace, plainCall } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import { type EndedRequest, endsTurn, isSamePlace, type OpenRequest } from '../thread-state.ts';
-import { applyEdit, voterOf, withEdit } from './apply-vote.ts';
+import { votesOfOthers } from '../../content/vote.ts';
+import { applyEdit, withEdit } from './apply-vote.ts';
 import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
 
 /* Applies events of requests, and of answers that tools wait for, to a head. */
@@ -107,8 +108,9 @@ function decidedRequest(
   if (!response.approved) return request;
   const { requestId, quorum = 1 } = request;
   if (quorum > 1) {
-    const voters = new Set(request.votes?.map(voterOf)).add(voterOf(event));
-    if (event.edit !== undefined || voters.has(undefined) || voters.size < quorum) {
+    const others = votesOfOthers(request.votes ?? [], event);
+    const isKnown = event.person !== undefined && event.edit === undefined;
+    if (!isKnown || others.length + 1 < quorum) {
       throw tampered(event, `request ${requestId} needs ${quorum} approvals of the same input`);
     }
   }

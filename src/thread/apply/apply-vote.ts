@@ -1,6 +1,6 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
-import type { RequestEdit } from '../../content/vote.ts';
+import { type RequestEdit, votesOfOthers } from '../../content/vote.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import type { OpenRequest } from '../thread-state.ts';
 import { type HeadDraft, tampered } from './head-draft.ts';
@@ -15,7 +15,7 @@ export function applyVoted(draft: HeadDraft, event: ThreadEventOf<'request-voted
   const vote = { person, onBehalfOf, principal, channel, reason, remember, at };
   /* An approval counts for the input that was shown. */
   const votes = edit === undefined ? (request.votes ?? []) : [];
-  const others = votes.filter((other) => voterOf(other) !== voterOf(event));
+  const others = votesOfOthers(votes, event);
   if (others.length + 1 >= (request.quorum ?? 1)) {
     throw tampered(event, `request ${request.requestId} has enough approvals`);
   }
@@ -45,17 +45,6 @@ export function applyReassigned(
 export function applyReminded(draft: HeadDraft, event: ThreadEventOf<'request-reminded'>): void {
   const { open } = approvalAt(draft, event, event.requestId);
   draft.requests.set(event.requestId, { ...open, isReminded: true });
-}
-
-/** Whose vote an approval is: that of the person who approved, or of the one who had asked them to. */
-export function voterOf({
-  person,
-  onBehalfOf = person,
-}: {
-  person?: string | undefined;
-  onBehalfOf?: string | undefined;
-}): string | undefined {
-  return onBehalfOf;
 }
 
 /** The request with the edit of an approval; without an edit, as it is. */

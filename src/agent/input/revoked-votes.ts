@@ -1,0 +1,26 @@
+import type { ApprovalRequest } from '../../content/approval.ts';
+import { allowedFor, askedAnswer, refused } from './allowed-answers.ts';
+import type { MayAnswer } from './run-input.ts';
+
+/** The people whose earlier approvals of a request no longer count, as `mayAnswer` would refuse them now. Throws what it throws. */
+export async function revokedVoters(
+  mayAnswer: MayAnswer | undefined,
+  request: ApprovalRequest,
+): Promise<ReadonlySet<string>> {
+  const { votes = [], requestId, threadId } = request;
+  const revoked = new Set<string>();
+  if (mayAnswer === undefined) return revoked;
+  for (const { person, principal, channel, reason, remember } of votes) {
+    const said = { ...(reason === undefined ? {} : { reason }), ...(remember && { remember }) };
+    const response = { type: 'approval-response', requestId, approved: true, ...said } as const;
+    const asked = askedAnswer(request, response, { principal, channel });
+    const refusal = refused(threadId, requestId);
+    try {
+      await allowedFor(mayAnswer, { request, asked }, () => refusal);
+    } catch (error) {
+      if (error !== refusal) throw error;
+      revoked.add(person);
+    }
+  }
+  return revoked;
+}

@@ -1,0 +1,36 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createAgent } from 'holdpoint';
+import { expect, test } from 'vitest';
+import { scriptedModel } from '../support/scripted-model.ts';
+
+const source = join(import.meta.dirname, '..', '..', 'src');
+
+/** Row 43: an environment variable or a file that a prompt gets written must not approve anything. */
+test('the source reads no environment variable but those of the screen, and no configuration file', () => {
+  const read = globSync('**/*.ts', { cwd: source }).flatMap((file) =>
+    readFileSync(join(source, file), 'utf8')
+      .split('\n')
+      .filter((line) => !/^\s*(?:\*|\/\*)/.test(line))
+      .filter((line) =>
+        /process\.env|import\.meta\.env|Deno\.env|readFile|homedir|cwd\(\)/.test(line),
+      )
+      .map((line) => line.trim()),
+  );
+  expect(read).toEqual([
+    'const { NO_COLOR, FORCE_COLOR } = process.env;',
+    "process.env['TERM'] !== 'dumb'",
+  ]);
+});
+
+test.each([
+  'autoApprove',
+  'alwaysAllow',
+  'bypassPermissions',
+  'yolo',
+  'dangerouslySkipApprovals',
+  'trustAllTools',
+])('no option approves everything: %s is refused', (name) => {
+  const { model } = scriptedModel([]);
+  expect(() => createAgent({ model, [name]: true })).toThrow(TypeError);
+});
