@@ -161,12 +161,19 @@ function standingText(standing: StandingApproval | undefined): string[] {
   return [
     `The narrowest standing approval that would have saved the most questions, ${saved}, without a contradiction:`,
     `  ${inertLine(toolName)} with ${matchLine(match)}, ${scopeTexts[scope]}`,
-    `  in ${evidence}${more > 0 ? ` and ${more} more` : ''}`,
+    `  Its rule must allow it: remember: ${allowedBy(standing)}`,
+    `  It would have saved questions in ${evidence}${more > 0 ? ` and ${more} more` : ''}`,
     ...(unanswered === 0
       ? []
       : [`  It would also have run ${counted(unanswered, 'call')} that nobody answered.`]),
     ...(capped ? ['  Not all combinations of fields were tried.'] : []),
   ];
+}
+
+/* What the rule's \`remember\` must be at least. */
+function allowedBy({ match, scope }: StandingApproval): string {
+  const names = match.type === 'fields' ? Object.keys(match.fields) : match.type;
+  return inertLine(JSON.stringify({ scope, match: names }));
 }
 
 const scopeTexts: Record<StandingApproval['scope'], string> = {

@@ -164,7 +164,8 @@ test('only questions that the candidate would ask, on the same terms, are saved'
   expect(String(result)).toContain(
     'The narrowest standing approval that would have saved the most questions, 1, without a contradiction:\n' +
       '  pay with the fields {"to":"ann"}, given once in each thread\n' +
-      '  in t (1)',
+      '  Its rule must allow it: remember: {"scope":"thread","match":["to"]}\n' +
+      '  It would have saved questions in t (1)',
   );
 });
 
