@@ -6,16 +6,20 @@ import type { CandidateDecision } from './replay-thread.ts';
 import type { StandingApproval } from './standing-approval.ts';
 
 /** How many calls are listed of each kind, and how many characters of an input. */
-const shown = { calls: 20, input: 300, threads: 10 };
+const shown = { calls: 20, input: 300, threads: 5 };
 
 /** The report of a backtest, for a terminal. Values from models and people are made inert. */
 export function backtestText(result: Omit<BacktestResult, 'toString'>): string {
-  const { threads, calls, unreadable, failures } = result;
+  const { threads, calls, unreadable, failures, disagreements } = result;
   const blocks = [
     [`${counted(threads, 'thread')}, ${counted(calls, 'call')}.${skippedText(result)}`],
     calls === 0 ? [] : [...table(result)],
     reasonLines(result),
-    ...sections.map(({ type, title }) => section(result, type, title)),
+    savedQuestions(result),
+    ...sections.map(([type, title]) => {
+      const found = disagreements.filter((each) => each.type === type).length;
+      return found === 0 ? [] : [title(counted(found, 'call')), ...listed(disagreements, type)];
+    }),
     standingText(result.standingApproval),
     unreadable.length === 0
       ? []
@@ -57,28 +61,29 @@ const loggedTypes: readonly LoggedType[] = [
   'denied',
 ];
 
-/* A row for each tool: what the candidate would do, and what the log did. */
+/* A row for each tool: what the candidate would do, and what the log did. Columns without a call are left out. */
 function table({ tools, counts, calls }: Omit<BacktestResult, 'toString'>): string[] {
   const rows = [...tools, ...(tools.length > 1 ? [{ toolName: 'all', calls, counts }] : [])];
-  const head = ['tool', 'calls', ...decisions.map(([, title]) => title), '|', ...loggedTypes];
+  const decided = decisions.filter(([decision]) => sum(Object.values(counts[decision])) > 0);
+  const logged = loggedTypes.filter((type) => sumOfLogged(counts, type) > 0);
+  const head = ['tool', 'calls', ...decided.map(([, title]) => title), '|', ...logged];
   const cells = rows.map((row) => [
     inertLine(row.toolName),
     String(row.calls),
-    ...decisions.map(([decision]) => String(sum(Object.values(row.counts[decision])))),
+    ...decided.map(([decision]) => String(sum(Object.values(row.counts[decision])))),
     '|',
-    ...loggedTypes.map((type) => String(sumOfLogged(row.counts, type))),
+    ...logged.map((type) => String(sumOfLogged(row.counts, type))),
   ]);
   const all = [head, ...cells];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  const lines = all.map((row) =>
-    row
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
-      )
-      .join('  '),
+  const [width = 0] = widths;
+  const lines = all.map(([name = '', ...numbers]) =>
+    [name.padEnd(width), ...numbers.map((cell, at) => cell.padStart(widths[at + 1] ?? 0))].join(
+      '  ',
+    ),
   );
-  const candidate = sum(widths.slice(0, 6)) + 10;
-  return [`${'The candidate would'.padEnd(candidate)}  |  The log`, ...lines];
+  const bar = lines[0]?.indexOf('|') ?? 0;
+  return [`${'The candidate would'.padEnd(bar)}|  The log`, ...lines];
 }
 
 function sum(counts: readonly number[]): number {
@@ -98,49 +103,30 @@ function reasonLines({ reasons }: Pick<BacktestResult, 'reasons'>): string[] {
   return ['Reasons that the rules gave:', ...lines];
 }
 
-interface Section {
-  type: DisagreementType;
-  title: (found: number, counts: DecisionCounts) => string;
-}
-
-const sections: readonly Section[] = [
-  {
-    type: 'runs-rejected',
-    title: (found, { run }) =>
-      `Would have run ${counted(sum([run.approved, run.edited, run.rejected, run.unanswered]), 'call')} that people were asked about; people rejected ${found} of them:`,
-  },
-  {
-    type: 'runs-edited',
-    title: (found) => `Would have run ${counted(found, 'call')} with an input that people changed:`,
-  },
-  {
-    type: 'denies-approved',
-    title: (found) => `Would have denied ${counted(found, 'call')} that people approved:`,
-  },
-  {
-    type: 'runs-denied',
-    title: (found) => `Would have run ${counted(found, 'call')} that a rule denied:`,
-  },
-  {
-    type: 'denies-unasked',
-    title: (found) => `Would have denied ${counted(found, 'call')} that ran unasked:`,
-  },
-  {
-    type: 'asks-unasked',
-    title: (found) => `Would have asked about ${counted(found, 'call')} that ran unasked:`,
-  },
+const sections: readonly [DisagreementType, (found: string) => string][] = [
+  ['runs-edited', (found) => `Would have run ${found} with an input that people changed:`],
+  ['denies-approved', (found) => `Would have denied ${found} that people approved:`],
+  ['runs-denied', (found) => `Would have run ${found} that a rule denied:`],
+  ['denies-unasked', (found) => `Would have denied ${found} that ran unasked:`],
+  ['asks-unasked', (found) => `Would have asked about ${found} that ran unasked:`],
 ];
 
-function section(
-  { disagreements, counts }: Omit<BacktestResult, 'toString'>,
-  type: DisagreementType,
-  title: Section['title'],
-): string[] {
+/* Shown without a rejection too: it is what the candidate is for. */
+function savedQuestions({ counts, disagreements }: Omit<BacktestResult, 'toString'>): string[] {
+  const { approved, edited, rejected, unanswered } = counts.run;
+  const asked = sum([approved, edited, rejected, unanswered]);
+  if (asked === 0) return [];
+  const rejections = rejected === 0 ? 'none of them.' : `${rejected} of them:`;
+  return [
+    `Would have run ${counted(asked, 'call')} that people were asked about; people rejected ${rejections}`,
+    ...listed(disagreements, 'runs-rejected'),
+  ];
+}
+
+function listed(disagreements: readonly Disagreement[], type: DisagreementType): string[] {
   const found = disagreements.filter((each) => each.type === type);
-  if (found.length === 0) return [];
   const more = found.length - shown.calls;
   return [
-    title(found.length, counts),
     ...found.slice(0, shown.calls).map((each) => `  ${disagreementLine(each)}`),
     ...(more > 0 ? [`  and ${more} more; the JSON has all.`] : []),
   ];
@@ -169,18 +155,25 @@ function inputLine(input: unknown): string {
 function standingText(standing: StandingApproval | undefined): string[] {
   if (standing === undefined) return [];
   const { toolName, match, scope, saved, unanswered, threads, capped } = standing;
-  const listed = threads.slice(0, shown.threads);
-  const more = threads.length - listed.length;
-  const evidence = listed.map((each) => `${inertLine(each.threadId)} (${each.saved})`).join(', ');
+  const first = threads.slice(0, shown.threads);
+  const more = threads.length - first.length;
+  const evidence = first.map((each) => `${inertLine(each.threadId)} (${each.saved})`).join(', ');
   return [
     `The narrowest standing approval that would have saved the most questions, ${saved}, without a contradiction:`,
     `  ${inertLine(toolName)} with ${matchLine(match)}, ${scopeTexts[scope]}`,
-    `  in ${evidence}${more > 0 ? ` and ${more} more` : ''}`,
+    `  Its rule must allow it: remember: ${allowedBy(standing)}`,
+    `  It would have saved questions in ${evidence}${more > 0 ? ` and ${more} more` : ''}`,
     ...(unanswered === 0
       ? []
       : [`  It would also have run ${counted(unanswered, 'call')} that nobody answered.`]),
     ...(capped ? ['  Not all combinations of fields were tried.'] : []),
   ];
+}
+
+/* What the rule's \`remember\` must be at least. */
+function allowedBy({ match, scope }: StandingApproval): string {
+  const names = match.type === 'fields' ? Object.keys(match.fields) : match.type;
+  return inertLine(JSON.stringify({ scope, match: names }));
 }
 
 const scopeTexts: Record<StandingApproval['scope'], string> = {

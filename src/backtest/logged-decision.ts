@@ -32,7 +32,7 @@ export interface LoggedDecision {
 }
 
 /** The time of an event, in milliseconds since 1970, and its number in the thread. */
-export interface Moment {
+interface Moment {
   at: number;
   revision: number;
 }

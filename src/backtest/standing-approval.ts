@@ -15,7 +15,7 @@ export interface StandingApproval {
   saved: number;
   /** How many calls it would also have run that people were asked about and never answered. */
   unanswered: number;
-  /** The threads in which it would have saved questions. */
+  /** The threads in which it would have saved questions, the most first. */
   threads: { threadId: string; saved: number }[];
   /** Whether there were too many combinations of fields to try all. */
   capped: boolean;
@@ -92,7 +92,9 @@ function tryScope(
       else threads.set(call.threadId, (threads.get(call.threadId) ?? 0) + 1);
     }
   }
-  const evidence = [...threads].map(([threadId, saved]) => ({ threadId, saved }));
+  const evidence = [...threads]
+    .map(([threadId, saved]) => ({ threadId, saved }))
+    .toSorted((one, other) => other.saved - one.saved);
   return {
     saved: evidence.reduce((sum, { saved }) => sum + saved, 0),
     unanswered,

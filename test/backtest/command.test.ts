@@ -81,10 +81,9 @@ test.each<[string, string[], number]>([
 });
 
 test('with --json it prints the result as JSON', async () => {
-  const { output = '' } = await backtestCommand([
-    rules,
-    ...['--store', file, '--agent', 'bank', '--json', '--max-denied', '0', '--max-edited', '0'],
-  ]);
+  const limits = ['--max-denied', '0', '--max-edited', '0'];
+  const args = [rules, '--store', file, '--agent', 'bank', '--json', ...limits];
+  const { output = '' } = await backtestCommand(args);
   expect(JSON.parse(output)).toMatchObject({
     threads: 1,
     calls: 2,

@@ -85,7 +85,7 @@ test('a rule receives what it received when the call was proposed', async () => 
     threads: [thread],
   });
   expect([...replayed.values()]).toEqual([...live.values()]);
-  expect(steps).toEqual(Array(3).fill({ threadId: 't', requestedBy: 'ada' }));
+  expect(steps).toEqual([0, 1, 2].map(() => ({ threadId: 't', requestedBy: 'ada' })));
   expect(result.counts.ask).toMatchObject({ approved: 3, rejected: 1 });
 });
 
@@ -175,6 +175,10 @@ test('options that an agent would refuse are refused', async () => {
   );
 });
 
+const refuse = async (): Promise<never> => {
+  throw new HoldpointError('not-allowed', 'A backtest wrote.');
+};
+
 test('nothing is written to the store, and threads of other agents are left out', async () => {
   const store = memoryStore();
   const payments = [{ input: { to: 'ann', amount: 7 }, answer: 'yes' }] as const;
@@ -182,9 +186,6 @@ test('nothing is written to the store, and threads of other agents are left out'
     await recordPayments(`t${index}`, payments, { store });
   }
   await recordPayments('other', payments, { store, name: 'travel' });
-  const refuse = async (): Promise<never> => {
-    throw new HoldpointError('not-allowed', 'A backtest wrote.');
-  };
   const readOnly = { ...store, append: refuse, claim: refuse, delete: refuse };
   const tools = candidateTools;
   const result = await backtest({ tools, store: readOnly, agent: 'bank' });

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { createAgent } from 'holdpoint';
 import { backtest, type StandingApproval } from 'holdpoint/backtest';
 import { scriptedModel } from 'holdpoint/testing';
@@ -164,7 +164,8 @@ test('only questions that the candidate would ask, on the same terms, are saved'
   expect(String(result)).toContain(
     'The narrowest standing approval that would have saved the most questions, 1, without a contradiction:\n' +
       '  pay with the fields {"to":"ann"}, given once in each thread\n' +
-      '  in t (1)',
+      '  Its rule must allow it: remember: {"scope":"thread","match":["to"]}\n' +
+      '  It would have saved questions in t (1)',
   );
 });
 
@@ -186,7 +187,7 @@ test('for any answers: no contradiction, as many questions as counted, and no wi
       const counted = allGrants().map((grant) => savedBy(threads, grant));
       const most = Math.max(...counted.map((saved) => saved ?? 0));
       expect(best?.saved ?? 0).toBe(most);
-      if (best !== undefined) expect(savedBy(threads, best)).toBe(best.saved);
+      expect(best && savedBy(threads, best)).toBe(best?.saved);
     }),
     { numRuns: 100 },
   );
