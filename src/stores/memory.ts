@@ -7,6 +7,7 @@ import type {
   ThreadStore,
   ThreadSummary,
 } from '../thread/thread-store.ts';
+import { MemoryGrants } from './memory/memory-grants.ts';
 
 /** The log and the summary of a thread. */
 interface KeptThread {
@@ -20,6 +21,7 @@ interface KeptThread {
  */
 export function memoryStore(): ThreadStore {
   const threads = new Map<string, KeptThread>();
+  const grants = new MemoryGrants();
   const filtered = (filter: ThreadFilter): ThreadSummary[] =>
     [...threads.values()].map(({ summary }) => summary).filter((each) => isMeant(each, filter));
 
@@ -33,13 +35,17 @@ export function memoryStore(): ThreadStore {
   };
 
   return {
+    grants,
+
     async read(threadId, afterRevision = 0) {
       const { entries = [] } = threads.get(threadId) ?? {};
       return entries.slice(entries.findLastIndex(({ revision }) => revision <= afterRevision) + 1);
     },
 
-    async append(threadId, expected, entries, summary) {
+    async append(threadId, expected, entries, summary, changes = []) {
       refuseOther(threadId, expected);
+      grants.check(changes);
+      grants.apply(changes);
       const kept = threads.get(threadId)?.entries ?? [];
       for (const entry of entries) kept.push(frozen(entry));
       threads.set(threadId, { entries: kept, summary: { ...summary } });

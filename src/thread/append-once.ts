@@ -29,6 +29,8 @@ export async function appendOnce(
     return true;
   } catch (error) {
     if (isConflict(error)) return false;
+    /* The store has answered: nothing was written. */
+    if (isGrantEnded(error)) throw error;
     return isStored(write, () => store.read(threadId, end.revision), { entry, error });
   }
 }
@@ -52,6 +54,10 @@ async function isStored(
     throw error;
   });
   return stored?.text === entry.text;
+}
+
+function isGrantEnded(error: unknown): boolean {
+  return HoldpointError.isInstance(error) && error.code === 'grant-ended';
 }
 
 /** Whether an error means that the log does not end where a store was asked to append or delete. */

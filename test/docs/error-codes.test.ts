@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Agent, type AgentThread, HoldpointError, type HoldpointErrorCode } from 'holdpoint';
+import {
+  type Agent,
+  type AgentThread,
+  type Grant,
+  HoldpointError,
+  type HoldpointErrorCode,
+  type LogEnd,
+  type ThreadSummary,
+} from 'holdpoint';
 import { expect, test } from 'vitest';
 import { lostCalls } from '../support/lost-call.ts';
 import { book, memoryWorld, travelTools } from '../support/travel-world.ts';
@@ -37,12 +45,36 @@ async function lostThread(): Promise<{ agent: Agent; thread: AgentThread }> {
   return { agent, thread: await agent.thread('trip-42') };
 }
 
+const grant: Grant = {
+  grantId: 'g9',
+  decision: 'approved',
+  scope: 'thread',
+  toolName: 'book',
+  definition: '',
+  terms: '',
+  match: { type: 'any' },
+  threadId: 'trip-42',
+  requestId: 'r2',
+  createdAt: 0,
+};
+
+function summaryOf(end: LogEnd): ThreadSummary {
+  const counts = { openRequests: 0, failures: 0, updatedAt: 0 };
+  return { threadId: 'trip-42', ...end, status: 'idle', ...counts };
+}
+
 /** What makes each error, on a thread that waits. */
 const failures: Record<HoldpointErrorCode, (waiting: Waiting) => Promise<unknown>> = {
   'unknown-request': async ({ agent, thread }) =>
     agent.respond({ type: 'approval-response', requestId: 'r9', approved: true }, thread),
   'unknown-call': async ({ agent, thread }) =>
     agent.deliver(thread, 'c9', { status: 'succeeded', output: 1 }),
+  'unknown-grant': async ({ agent, thread }) => agent.revoke({ ...grant, threadId: thread.id }),
+  'grant-ended': async ({ world, thread }) => {
+    const end = { revision: thread.revision, hash: thread.toJSON().entries.at(-1)?.hash ?? '' };
+    const change = { type: 'use', grantId: 'g9', at: 0 } as const;
+    await world.store.append('trip-42', end, [], summaryOf(end), [change]);
+  },
   async 'already-answered'({ agent, thread, request }) {
     await agent.respond(request.approve(), thread);
     await agent.respond(request.reject(), thread);
@@ -97,15 +129,12 @@ const failures: Record<HoldpointErrorCode, (waiting: Waiting) => Promise<unknown
     await agent.restore(JSON.stringify(twin));
   },
   'revision-conflict': async ({ world, thread }) =>
-    world.store.append('trip-42', { revision: 0, hash: '' }, [], {
-      threadId: 'trip-42',
-      revision: thread.revision,
-      hash: '',
-      status: 'idle',
-      openRequests: 0,
-      failures: 0,
-      updatedAt: 0,
-    }),
+    world.store.append(
+      'trip-42',
+      { revision: 0, hash: '' },
+      [],
+      summaryOf({ revision: thread.revision, hash: '' }),
+    ),
   'log-tampered': async ({ agent, thread }) =>
     agent.restore(JSON.stringify(thread).replaceAll('Paris', 'Tokyo')),
   'unsupported-version': async ({ agent, thread }) =>

@@ -1,6 +1,7 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { plainCall, type ToolCallOutcome, type ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
+import type { Asked } from '../../policy/approval-rule.ts';
 import { editDigest, equalJson, requestDigest } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
@@ -56,6 +57,11 @@ async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<T
   const changed = await eventsOfChanged(input, approved, ownRunner(definition));
   if (changed !== undefined) return changed;
   const decision = await applyRules(input.rules, definition, call);
+  if (approved.request.edit !== undefined) {
+    const { demandsOfEdit } = await import('./edited-demands.ts');
+    const asked = await demandsOfEdit(input.rules, definition, { ...approved, decision });
+    if (asked !== undefined) return askEdited(input, approved, asked, ownRunner(definition));
+  }
   if (decision.type !== 'deny') return [startEvent(definition, call, at)];
   const outcome = unstartedOutcome(call, decision.reason);
   return [{ type: 'call-ended', at, step, index, outcome }];
@@ -106,17 +112,38 @@ function notRun({ call, request }: ApprovedCall, error: string, at: number): Thr
 
 async function askAgain(
   input: DecisionInput,
-  { call, request }: ApprovedCall,
+  approved: ApprovedCall,
   runner: Runner,
+): Promise<ThreadEvent[]> {
+  const reason = 'What was approved is not what would run: the call or the tool has changed since.';
+  const asked = { ...askedAgain(approved.request), reason };
+  return askInstead(input, approved, { asked, reason, runner });
+}
+
+/** The input was edited to one for which the rule demands another approval than the one that was given. */
+async function askEdited(
+  input: DecisionInput,
+  approved: ApprovedCall,
+  asked: Asked,
+  runner: Runner,
+): Promise<ThreadEvent[]> {
+  const reason = 'The rule demands another approval for the edited input.';
+  return askInstead(input, approved, { asked, reason, runner });
+}
+
+/** The events that close a request and ask about its call in another one. */
+async function askInstead(
+  input: DecisionInput,
+  { call, request }: ApprovedCall,
+  { asked, reason, runner }: { asked: Asked; reason: string; runner: Runner },
 ): Promise<ThreadEvent[]> {
   const { step, index } = call;
   const { requestId } = request;
-  const reason = 'What was approved is not what would run: the call or the tool has changed since.';
   const about = { toolCall: plainCall(call), place: { step, index }, runner };
-  const again = await askAbout(input, { ...askedAgain(request), reason }, about);
+  const next = await askAbout(input, asked, about);
   return [
     { type: 'request-closed', at: input.now(), requestId, cause: 'invalidated', reason },
-    openedEvent(call, again),
+    openedEvent(call, next),
   ];
 }
 
