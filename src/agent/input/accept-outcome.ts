@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isForSome, termsOf } from '../../content/approval-terms.ts';
 import {
   plainCall,
   type ToolCallOutcome,
@@ -100,7 +101,8 @@ async function endCall(
 
 /**
  * Gives up the attempt whose outcome is unknown, and records a new request for the same call together with its approval by the person who
- * settles it. The next run starts the call, after the usual last check.
+ * settles it. The next run starts the call, after the usual last check. If the call's earlier request was not for anybody to approve, the new
+ * one stays open, for the same people.
  */
 async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>): Promise<void> {
   const { log, now, tools } = input;
@@ -128,9 +130,14 @@ async function retryEvents(
 ): Promise<ThreadEvent[]> {
   const { call, definition, by } = about;
   const { step, index } = call;
+  const { threadId, head, endedRequests } = log.state;
+  const earlier = endedRequests.get(call.requestId ?? '')?.request;
+  const terms = earlier?.type === 'approval-request' ? termsOf(earlier) : {};
+  /* The first attempt may have taken effect, so another input must not run under its idempotency key. */
+  const { editable: _editable, ...kept } = terms;
   const request = await askAbout(
-    { ...making, threadId: log.state.threadId, requestedBy: log.state.head.requestedBy },
-    { reason: 'The outcome of its last attempt is unknown.' },
+    { ...making, threadId, requestedBy: head.requestedBy },
+    { reason: 'The outcome of its last attempt is unknown.', terms: kept },
     {
       toolCall: plainCall(call),
       place: { step, index },
@@ -139,11 +146,12 @@ async function retryEvents(
   );
   const { requestId, digest, createdAt: at } = request;
   const response = { type: 'approval-response', requestId, approved: true, digest } as const;
-  return [
+  const again: ThreadEvent[] = [
     { type: 'call-abandoned', at, step, index },
     openedEvent(call, request),
-    { type: 'request-answered', at, response, ...by },
   ];
+  if (isForSome(kept) || kept.requireReason === true) return again;
+  return [...again, { type: 'request-answered', at, response, ...by }];
 }
 
 /** Whether the call already has this outcome. Throws `already-answered` if it has another. */
