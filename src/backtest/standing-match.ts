@@ -92,43 +92,42 @@ export function candidateMatches(tool: ToolCalls): { matches: Match[]; capped: b
   return { matches: [...distinct.values()], capped };
 }
 
-/** The combinations of fields and values that at least two approved inputs have. */
+/** The combinations of fields and values that at least two approved inputs have, the smallest first: they save the most. */
 function sharedCombinations(approved: Approved): { combinations: Pair[][]; capped: boolean } {
-  const counts = new Map<string, number>();
-  const keyOf = (pairs: readonly Pair[]): string => JSON.stringify(pairs);
-  for (const { texts } of approved) {
-    for (const pair of texts.fields)
-      counts.set(keyOf([pair]), (counts.get(keyOf([pair])) ?? 0) + 1);
-  }
-  const combinations = new Map<string, Pair[]>();
-  let capped = false;
-  for (const { texts } of approved) {
-    const shared = [...texts.fields].filter((pair) => (counts.get(keyOf([pair])) ?? 0) > 1);
-    capped ||= shared.length > limits.combined;
-    for (const pairs of subsets(
-      shared.toSorted(byField).slice(0, limits.fields),
-      limits.combined,
-    )) {
-      if (combinations.size >= limits.combinations)
-        return { combinations: [...combinations.values()], capped: true };
-      combinations.set(keyOf(pairs), pairs);
+  const counts = pairCounts(approved);
+  const countOf = (pair: Pair): number => counts.get(JSON.stringify(pair)) ?? 0;
+  /* In one order: the same pairs are one combination, in whatever order inputs have their fields. */
+  const byCount = (one: Pair, other: Pair): number =>
+    countOf(other) - countOf(one) || (one[0] < other[0] ? -1 : 1);
+  const shared = approved.map(({ texts }) =>
+    [...texts.fields].filter((pair) => countOf(pair) > 1).toSorted(byCount),
+  );
+  const found = new Map<string, Pair[]>();
+  let capped = shared.some((pairs) => pairs.length > limits.combined);
+  for (let size = 1; size <= limits.combined; size += 1) {
+    for (const pairs of shared.flatMap((each) => subsets(each.slice(0, limits.fields), size))) {
+      if (found.size < limits.combinations) found.set(JSON.stringify(pairs), pairs);
+      else capped = true;
     }
   }
-  return { combinations: [...combinations.values()], capped };
+  return { combinations: [...found.values()], capped };
 }
 
-/* The same fields are one combination in whatever order inputs have them. */
-function byField([one]: Pair, [other]: Pair): number {
-  return one < other ? -1 : 1;
+function pairCounts(approved: Approved): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const pair of approved.flatMap(({ texts }) => [...texts.fields])) {
+    const key = JSON.stringify(pair);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return counts;
 }
 
-/** The subsets of 1 to `size` pairs. */
+/** The subsets of so many pairs. */
 function subsets(pairs: readonly Pair[], size: number): Pair[][] {
-  if (size === 0) return [];
-  return pairs.flatMap((pair, index) => [
-    [pair],
-    ...subsets(pairs.slice(index + 1), size - 1).map((rest) => [pair, ...rest]),
-  ]);
+  if (size === 0) return [[]];
+  return pairs.flatMap((pair, index) =>
+    subsets(pairs.slice(index + 1), size - 1).map((rest) => [pair, ...rest]),
+  );
 }
 
 /* One call needs no standing approval. */
