@@ -41,7 +41,8 @@ export function bestStandingApproval(
     const { toolName } = first;
     const tool = new ToolCalls([first, ...others]);
     const { matches, capped } = candidateMatches(tool);
-    for (const match of matches) {
+    for (const { match, most } of matches) {
+      if (best !== undefined && most < best.saved) continue;
       const matching = tool.matching(match);
       for (const scope of grantScopes) {
         const tried = tryScope(matching, (call) => groupKey(scope, call, personOf));

@@ -72,11 +72,21 @@ function hasAll({ fields }: InputTexts, pairs: readonly Pair[]): boolean {
 
 type Approved = ToolCalls['approved'];
 
+/** A match to try. */
+interface CandidateMatch {
+  match: Match;
+  /** How many questions it would save if one approval could save all others. */
+  most: number;
+}
+
 /**
  * The matches to try for a tool. Each begins with calls that people approved: all, those with one input, or those that share the values of
  * up to three fields. It becomes the narrowest match of these calls: every field in which they are equal.
  */
-export function candidateMatches(tool: ToolCalls): { matches: Match[]; capped: boolean } {
+export function candidateMatches(tool: ToolCalls): {
+  matches: CandidateMatch[];
+  capped: boolean;
+} {
   const { approved } = tool;
   const { combinations, capped } = sharedCombinations(approved);
   const equal = [...Map.groupBy(approved, ({ texts }) => texts.whole).values()];
@@ -88,7 +98,7 @@ export function candidateMatches(tool: ToolCalls): { matches: Match[]; capped: b
       matchOf(approved.filter(({ texts }) => hasAll(texts, pairs))),
     ),
   ];
-  const distinct = new Map(matches.map((match) => [canonicalText(match), match]));
+  const distinct = new Map(matches.map((each) => [canonicalText(each.match), each]));
   return { matches: [...distinct.values()], capped };
 }
 
@@ -131,8 +141,8 @@ function subsets(pairs: readonly Pair[], size: number): Pair[][] {
 }
 
 /* One call needs no standing approval. */
-function matchOf(set: Approved): Match[] {
-  return set.length > 1 ? [narrowestMatch(set)] : [];
+function matchOf(set: Approved): CandidateMatch[] {
+  return set.length > 1 ? [{ match: narrowestMatch(set), most: set.length - 1 }] : [];
 }
 
 /** The narrowest match of approved inputs: all of their equal fields. */
