@@ -25,6 +25,8 @@ export const grantSchema = z.strictObject({
   ]),
   /** With the scope `principal`: for whom the agent works, as text. */
   person: z.string().optional(),
+  /** With a rule's `notRequester`: who answered, as text. It approves no call that one of them asked for. */
+  answeredBy: z.array(z.string()).optional(),
   /** Who made it, as authenticated by the app, and through which channel. */
   principal: z.unknown().optional(),
   channel: z.string().optional(),

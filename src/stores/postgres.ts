@@ -1,11 +1,13 @@
 import { HoldpointError } from '../errors.ts';
 import { agentColumn, filterPart, noticeOf, pagePart } from './sql/summary-query.ts';
+import { grantEnded, grantOfRow, grantWork, type GrantWork, rowOfGrant } from './sql/grant-rows.ts';
 import { entryOfRow, summaryOfRow } from './sql/stored-rows.ts';
 import type {
   LogEnd,
   LogEntry,
   ThreadNotice,
   ThreadStore,
+  ThreadStoreGrants,
   ThreadSummary,
 } from '../thread/thread-store.ts';
 import { payloadOf } from './postgres/notice-payload.ts';
@@ -13,16 +15,21 @@ import type { PostgresPool, PostgresQuery, PostgresResult } from './postgres/pos
 import { listeningOn } from './postgres/shared-listening.ts';
 import {
   appendFirst,
+  appendFirstWithGrants,
   appendNext,
+  appendNextWithGrants,
   claimDue,
   claimThread,
   countThreads,
   createSchema,
   deleteThread,
+  findGrants,
+  listGrants,
   listThreads,
   readClock,
   readEntries,
   readThread,
+  revokeGrant,
   schemaIsMissing,
 } from './postgres/statements.ts';
 
@@ -87,14 +94,27 @@ export function postgresStore(
       return (await run(readEntries, [threadId, afterRevision])).rows.map(entryOfRow);
     },
 
-    async append(threadId, expected, entries, summary) {
+    grants: postgresGrants(run),
+
+    async append(threadId, expected, entries, summary, changes) {
       const values = appendedValues(threadId, entries, summary);
-      const appending =
-        expected.revision === 0
-          ? run(appendFirst, values)
-          : run(appendNext, [...values, expected.revision, expected.hash]);
-      const { rowCount } = await appending.catch(nothingOnConflict);
-      if (rowCount !== entries.length) throw conflict(threadId, expected);
+      const isFirst = expected.revision === 0;
+      const after = isFirst ? [] : [expected.revision, expected.hash];
+      if (changes === undefined) {
+        const query = isFirst ? appendFirst : appendNext;
+        const { rowCount } = await run(query, [...values, ...after]).catch(nothingOnConflict);
+        if (rowCount !== entries.length) throw conflict(threadId, expected);
+        return;
+      }
+      const query = isFirst ? appendFirstWithGrants : appendNextWithGrants;
+      const work = grantWork(changes);
+      const all = [...values, ...after, ...grantValues(work)];
+      const { rowCount } = await run(query, all).catch(nothingOnConflict);
+      if (rowCount === entries.length) return;
+      const [end] = (await run(readThread, [threadId])).rows.map(summaryOfRow);
+      const { revision, hash } = end ?? { revision: 0, hash: '' };
+      const isAtEnd = revision === expected.revision && hash === expected.hash;
+      throw isAtEnd && work.used.length > 0 ? grantEnded(work.used) : conflict(threadId, expected);
     },
 
     async head(threadId) {
@@ -136,6 +156,31 @@ export function postgresStore(
 }
 
 type Run = (query: PostgresQuery, values?: unknown[]) => Promise<PostgresResult>;
+
+/** The standing approvals of the database. */
+function postgresGrants(run: Run): ThreadStoreGrants {
+  return {
+    async find({ agent, toolName, person, at }) {
+      const values = [agentColumn(agent), toolName, person, at];
+      return (await run(findGrants, values)).rows.map(grantOfRow);
+    },
+
+    async list({ agent, after = '', limit = 100 }) {
+      const name = agent === undefined ? null : agentColumn(agent);
+      return (await run(listGrants, [name, after, limit])).rows.map(grantOfRow);
+    },
+
+    async revoke(grantId) {
+      return (await run(revokeGrant, [grantId])).rowCount === 1;
+    },
+  };
+}
+
+function grantValues({ used, created, at }: GrantWork): unknown[] {
+  const rows = created.map(rowOfGrant);
+  const columns = Array.from({ length: 8 }, (_, index) => rows.map((row) => row[index]));
+  return [used.map(({ grantId }) => grantId), used.map(({ count }) => count), at, ...columns];
+}
 
 /** Runs statements after the tables exist. */
 function statementRunner(

@@ -9,6 +9,7 @@ import {
 } from './sql/summary-query.ts';
 import { entryOfRow, summaryOfRow } from './sql/stored-rows.ts';
 import type {
+  GrantChange,
   LogEnd,
   LogEntry,
   ThreadClaim,
@@ -17,6 +18,8 @@ import type {
   ThreadStore,
   ThreadSummary,
 } from '../thread/thread-store.ts';
+import { createGrantIndex } from './sql/grant-rows.ts';
+import { changeGrants, sqliteGrants } from './sqlite/sqlite-grants.ts';
 import { SqliteFile } from './sqlite/sqlite-file.ts';
 import { Subscribers } from './sqlite/subscribers.ts';
 
@@ -66,6 +69,17 @@ create table if not exists holdpoint_threads (
   updated_at real not null
 ) strict;
 ${createThreadIndexes}
+create table if not exists holdpoint_grants (
+  grant_id text primary key not null,
+  agent text not null,
+  tool_name text not null,
+  person text,
+  body text not null,
+  created_at real not null,
+  expires_at real,
+  uses_left integer
+) strict;
+${createGrantIndex}
 `;
 
 const readEntries =
@@ -114,8 +128,10 @@ export function sqliteStore(
     read: async (threadId, afterRevision = 0) =>
       file.rows(readEntries, [threadId, afterRevision]).map(entryOfRow),
 
-    async append(threadId, expected, entries, summary) {
-      append(file, { threadId, expected, entries, summary });
+    grants: sqliteGrants(file),
+
+    async append(threadId, expected, entries, summary, changes) {
+      append(file, { threadId, expected, entries, summary, changes });
       const notice = noticeOf({ ...summary, threadId });
       if (notice !== undefined) subscribers.notify(notice);
     },
@@ -152,9 +168,10 @@ interface Append {
   expected: LogEnd;
   entries: readonly LogEntry[];
   summary: ThreadSummary;
+  changes: readonly GrantChange[] | undefined;
 }
 
-function append(file: SqliteFile, { threadId, expected, entries, summary }: Append): void {
+function append(file: SqliteFile, { threadId, expected, entries, summary, changes }: Append): void {
   const {
     revision,
     hash,
@@ -172,6 +189,7 @@ function append(file: SqliteFile, { threadId, expected, entries, summary }: Appe
         ? file.write(insertThread, row)
         : file.write(updateThread, [...row, expected.revision, expected.hash]);
     if (written === 0) throw conflict(threadId, expected);
+    if (changes !== undefined) changeGrants(file, changes);
     for (const entry of entries) file.write(insertEntry, [threadId, entry.revision, entry.text]);
   });
 }

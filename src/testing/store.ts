@@ -2,6 +2,7 @@ import { appendCases } from './conformance/append-cases.ts';
 import { claimCases } from './conformance/claim-cases.ts';
 import type { StoreConformanceCase } from './conformance/conformance-case.ts';
 import { deleteCases } from './conformance/delete-cases.ts';
+import { grantCases } from './conformance/grant-cases.ts';
 import { listCases } from './conformance/list-cases.ts';
 import { noticeCases } from './conformance/notice-cases.ts';
 
@@ -22,6 +23,7 @@ export const storeConformance: readonly StoreConformanceCase[] = [
   ...appendCases,
   ...listCases,
   ...deleteCases,
+  ...grantCases,
   ...claimCases,
   ...noticeCases,
 ];

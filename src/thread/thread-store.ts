@@ -94,6 +94,10 @@ export interface ThreadStore {
    * Appends all of `entries` and replaces the summary, atomically; both are durable when it resolves. There is one entry, except
    * when a whole thread is restored. Throws a `HoldpointError` with code `revision-conflict`, and writes nothing, unless the log ends at
    * `expected`. Compare both revision and hash with the stored summary: another thread may have been created under the id of a deleted one.
+   *
+   * `grants` is passed only to a store that has `grants`, and only by appends that create or use one. They are changed in the same
+   * transaction. Throws a `HoldpointError` with code `grant-ended`, and writes nothing at all, if the log ends at `expected` but a grant
+   * to be used does not exist, has expired, or has no use left.
    */
   append(
     threadId: string,
@@ -102,7 +106,7 @@ export interface ThreadStore {
     summary: ThreadSummary,
     grants?: readonly GrantChange[],
   ): Promise<void>;
-  /** Standing approvals wider than one thread. Without it, only those for one thread can be made. */
+  /** The standing approvals that are wider than one thread. Without this property, only those for one thread can be made. */
   grants?: ThreadStoreGrants;
   /** The summary of a thread; `undefined` for an unknown one. */
   head(threadId: string): Promise<ThreadSummary | undefined>;
@@ -134,31 +138,46 @@ export interface ThreadStore {
   now?(): Promise<number>;
 }
 
-/** A change of the store's standing approvals, written together with the entries of an append. */
+/**
+ * A change of the store's standing approvals, written together with the entries of an append. `use` takes one of a grant's uses, at this
+ * time in milliseconds since 1970. One append may use a grant several times.
+ */
 export type GrantChange =
   | { type: 'create'; grant: StoredGrant }
   | { type: 'use'; grantId: string; at: number };
 
-/** A standing approval that is wider than one thread. */
+/** A standing approval that is wider than one thread, as a store keeps it. */
 export interface StoredGrant {
   grantId: string;
+  /** The name of the agent; `null` for an agent without a name. */
   agent: string | null;
   toolName: string;
+  /** The person whose calls it decides, as text; `null` for everyone's. */
   person: string | null;
+  /** The whole grant as JSON, which a store treats as opaque. */
   text: string;
+  /** When it was made, in milliseconds since 1970. */
   createdAt: number;
+  /** When it ends, in milliseconds since 1970. Absent: never. */
   expiresAt?: number;
+  /** How many more calls it decides. Absent: any number. */
   usesLeft?: number;
 }
 
-/** The standing approvals of a store. */
+/** The standing approvals of a store: part of the interface for a database of your own. */
 export interface ThreadStoreGrants {
+  /**
+   * The grants that could decide a call, oldest first: of this agent and tool, for everyone or for `person`, not expired at `at`
+   * (milliseconds since 1970), with a use left.
+   */
   find(query: {
     agent: string | null;
     toolName: string;
     person: string | null;
     at: number;
   }): Promise<StoredGrant[]>;
+  /** A page of grants by ascending id: those after the id `after`, at most `limit` (default 100), of all agents without `agent`. */
   list(query: { agent?: string | null; after?: string; limit?: number }): Promise<StoredGrant[]>;
+  /** Deletes a grant: no later append can use it. Resolves with whether it existed. */
   revoke(grantId: string): Promise<boolean>;
 }

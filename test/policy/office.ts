@@ -30,7 +30,7 @@ export function office(
     now: () => clock.now,
     store,
   });
-  return { ...world, teams, clock, agent };
+  return { ...world, teams, clock, store, agent };
 }
 
 /** The office, after ann's message has led to a first request. */

@@ -66,7 +66,7 @@ describe('a standing approval that is wider than a thread', () => {
 
   test('that is revoked between the check and the append does not start the call: a person is asked', async () => {
     const store = memoryStore();
-    const { world, agent, grant } = await granted('everyone', store);
+    const { world, grant } = await granted('everyone', store);
     const racing: ThreadStore = {
       ...store,
       async append(threadId, end, entries, summary, changes) {
@@ -75,7 +75,6 @@ describe('a standing approval that is wider than a thread', () => {
         await store.append(threadId, end, entries, summary, changes);
       },
     };
-    const second = await agent.thread('second');
     const other = world.agent({ store: racing, toolApproval: { book: rule } });
     const { status } = await other.run('Book', await other.thread('second'));
     expect(status).toBe('waiting');

@@ -27,7 +27,9 @@ export async function grantFor(
   const { terms = {} } = asked;
   const at = sources.now();
   const digest = await termsDigest(terms);
-  const found = [...state.head.grants, ...(await storedGrants(sources, state, asked, definition))];
+  const requester = requesterOf(sources, state);
+  const stored = await storedGrants(sources, { asked, definition, person: requester });
+  const found = [...state.head.grants, ...stored];
   const usable = found.filter(
     ({ grant }) =>
       grant.toolName === definition.name &&
@@ -35,9 +37,26 @@ export async function grantFor(
       grant.terms === digest &&
       (grant.expiresAt ?? Infinity) > at &&
       whyTooWide(widthOf(grant), terms.remember) === undefined &&
-      coversInput(grant, toolCall.input),
+      coversInput(grant, toolCall.input) &&
+      (terms.notRequester !== true || isForOthers(grant, requester)),
   );
   return usable.find(({ grant }) => grant.decision === 'rejected') ?? usable[0];
+}
+
+/** The person for whom the agent works, as text; `null` if nobody knows. */
+function requesterOf(
+  { principalId }: GrantSources,
+  { head }: Readonly<ThreadState>,
+): string | null {
+  if (head.requestedBy === undefined) return null;
+  const person = principalId(head.requestedBy);
+  return person.trim() === '' ? null : person;
+}
+
+/** Whether a grant, whose rule lets nobody approve for themselves, was made by others than the requester. */
+function isForOthers({ decision, answeredBy }: Grant, requester: string | null): boolean {
+  if (decision === 'rejected') return true;
+  return requester !== null && answeredBy?.includes(requester) === false;
 }
 
 /** How wide a grant is. Its time and uses were within the limits when it was made, under the same terms. */
@@ -48,13 +67,14 @@ function widthOf({ scope, match }: Grant): Parameters<typeof whyTooWide>[0] {
 
 /** The grants of the store for the agent and the tool, for everyone or for the person who asked. */
 async function storedGrants(
-  { name, now, grants, principalId }: GrantSources,
-  { head }: Readonly<ThreadState>,
-  { terms }: Asked,
-  definition: ToolDefinition,
+  { name, now, grants }: GrantSources,
+  {
+    asked: { terms },
+    definition,
+    person,
+  }: { asked: Asked; definition: ToolDefinition; person: string | null },
 ): Promise<GrantUse[]> {
   if (grants === undefined || terms?.remember?.scope === 'thread') return [];
-  const person = head.requestedBy === undefined ? null : principalId(head.requestedBy);
   const query = { agent: name ?? null, toolName: definition.name, person, at: now() };
   const found = await grants.find(query);
   return found.flatMap((stored) => usedGrant(stored, person));

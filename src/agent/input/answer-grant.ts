@@ -1,5 +1,5 @@
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
-import type { Voter } from '../../content/vote.ts';
+import type { Vote, Voter } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
 import { termsDigest } from '../../policy/digest.ts';
 import { matchFor, whyTooWide } from '../../policy/match-grant.ts';
@@ -20,14 +20,17 @@ interface GrantAnswer {
   tools: ToolDefinitions;
 }
 
+/** Makes the event of a standing approval, of an answer that decides together with these votes. */
+type MakeGrant = (input: unknown, at: number, votes: readonly Vote[]) => ThreadEvent[];
+
 /**
  * Makes the event of the standing approval that an answer asks for, for the input that the answer decided on; none if it asks for none.
  * Throws `invalid-answer` if the request allows none that wide, or if the store keeps none.
  */
 export async function grantMaker(
   context: AnswerContext,
-  { open, request, response, by, tools }: GrantAnswer,
-): Promise<(input: unknown, at: number) => ThreadEvent[]> {
+  { open, request, response, voter, by, tools }: GrantAnswer,
+): Promise<MakeGrant> {
   const { remember, requestId, approved, reason } = response;
   if (remember === undefined) return () => [];
   const { scope, match, expiresAfterMs, uses } = remember;
@@ -42,7 +45,7 @@ export async function grantMaker(
   const person =
     scope === 'principal' ? personOf(context, { principal: requestedBy }, requestId) : undefined;
   const grantId = context.generateId();
-  return (input, at) => {
+  return (input, at, votes) => {
     const covered = matchFor(match, input);
     if (covered === undefined)
       throw refusedGrant(requestId, 'the input lacks a field of its match');
@@ -57,6 +60,7 @@ export async function grantMaker(
       terms,
       match: covered,
       ...(person === undefined ? {} : { person }),
+      ...(request.notRequester === true ? { answeredBy: peopleOf([...votes, voter]) } : {}),
       ...by,
       threadId,
       requestId,
@@ -66,6 +70,12 @@ export async function grantMaker(
     };
     return [{ type: 'grant-created', at, grant }];
   };
+}
+
+/** Everyone who voted, or for whom somebody did. */
+function peopleOf(voters: readonly Voter[]): string[] {
+  const people = voters.flatMap(({ person, onBehalfOf }) => [person, onBehalfOf]);
+  return [...new Set(people.filter((person) => person !== undefined))];
 }
 
 function whyNotKept(

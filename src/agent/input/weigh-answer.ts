@@ -58,7 +58,7 @@ export async function weighAnswer(
     }
     const isUnanimous = others.every(({ remember }) => equalJson(remember, response.remember));
     const input = edit?.input ?? now.edit?.input ?? now.toolCall?.input;
-    const grants = !response.approved || isUnanimous ? makeGrant(input, at) : [];
+    const grants = !response.approved || isUnanimous ? makeGrant(input, at, others) : [];
     return [...withdrawn, { type: 'request-answered', ...answer }, ...grants];
   };
 }

@@ -1,3 +1,4 @@
+import { createGrantIndex, grantColumns } from '../sql/grant-rows.ts';
 import { createThreadIndexes, type SqlPart } from '../sql/summary-query.ts';
 import type { PostgresQuery } from './postgres-pool.ts';
 
@@ -20,11 +21,22 @@ create table if not exists holdpoint_threads (
   next_deadline double precision,
   updated_at double precision not null
 );
-${createThreadIndexes}`;
+${createThreadIndexes}
+create table if not exists holdpoint_grants (
+  grant_id text collate "C" primary key,
+  agent text collate "C" not null,
+  tool_name text collate "C" not null,
+  person text collate "C",
+  body text not null,
+  created_at double precision not null,
+  expires_at double precision,
+  uses_left integer
+);
+${createGrantIndex}`;
 
 /* `if not exists` fails if two sessions create at once. Sent as one text, so that the lock is held until everything is committed. */
 export const createSchema = `select pg_advisory_xact_lock(7163384705);${postgresSchema}`;
-export const schemaIsMissing = `select to_regclass('holdpoint_threads') is null as missing`;
+export const schemaIsMissing = `select to_regclass('holdpoint_grants') is null as missing`;
 
 const columns =
   'thread_id, agent, status, revision, open_requests, failures, next_deadline, updated_at, hash';
@@ -66,21 +78,56 @@ function numbered({ text, values }: SqlPart): PostgresQuery {
   return { text: text.replaceAll('?', next), values };
 }
 
+/** The parts of an append that change standing approvals. */
+const noGrants = { before: '', after: '' };
+
+/*
+ * Locks the grants that are used, in an order that is the same in every session, and waits for a session that is using or revoking one of
+ * them: what it then reads is the newest. Nothing is written unless all of them have enough uses left.
+ */
+const withGrants = (first: number): typeof noGrants => {
+  const [ids, counts, at] = [`$${first}`, `$${first + 1}`, `$${first + 2}`];
+  const created = Array.from({ length: 8 }, (_, index) => `$${first + 3 + index}`);
+  return {
+    before: `usable as materialized (
+    select grants.grant_id, uses.count
+    from holdpoint_grants as grants, unnest(${ids}::text[], ${counts}::int[]) as uses (grant_id, count)
+    where grants.grant_id = uses.grant_id
+      and (grants.expires_at is null or grants.expires_at > ${at}::float8)
+      and (grants.uses_left is null or grants.uses_left >= uses.count)
+    order by grants.grant_id for update of grants
+  ),`,
+    after: `, used as (
+    update holdpoint_grants as grants set uses_left = grants.uses_left - usable.count
+    from usable, thread where grants.grant_id = usable.grant_id
+  ), created as (
+    insert into holdpoint_grants (${grantColumns})
+    select grants.* from thread, unnest(
+      ${created[0]}::text[], ${created[1]}::text[], ${created[2]}::text[], ${created[3]}::text[],
+      ${created[4]}::text[], ${created[5]}::float8[], ${created[6]}::float8[], ${created[7]}::int[]
+    ) as grants
+  )`,
+  };
+};
+
+const hasUsable = (first: number): string =>
+  `(select count(*) from usable) = cardinality($${first}::text[])`;
+
 /*
  * The thread's row is written first: a concurrent append waits for it, finds another revision, and writes nothing. It is one statement, so
  * that no lock is held between round trips, and a dropped connection leaves either all of it or nothing. If the server is configured not to
  * wait for the disk, this commit still waits. Commits that notify wait for each other in the whole server, so notices that no subscriber
  * can act on are not sent.
  */
-const appendAfter = (takeThread: string): string => `
-  with thread as (
+const appendAfter = (takeThread: string, grants = noGrants): string => `
+  with ${grants.before} thread as (
     ${takeThread}
     returning thread_id,
       case when $11::text is not null then pg_notify('holdpoint', $11) end,
       case current_setting('synchronous_commit')
         when 'off' then set_config('synchronous_commit', 'local', true)
       end
-  )
+  ) ${grants.after}
   insert into holdpoint_entries (thread_id, revision, entry)
   select thread.thread_id, entries.revision, entries.entry
   from thread, unnest($2::int[], $3::text[]) as entries (revision, entry)
@@ -101,6 +148,53 @@ export const appendNext: PostgresQuery = {
     set agent = $4, status = $5, revision = $6, open_requests = $7, failures = $8, next_deadline = $9, updated_at = $10, hash = $12
     where thread_id = $1 and revision = $13::int and hash = $14
   `),
+};
+
+export const appendFirstWithGrants: PostgresQuery = {
+  name: 'holdpoint-append-first-grants',
+  text: appendAfter(
+    `
+    insert into holdpoint_threads (${columns})
+    select $1, $4, $5, $6::int, $7::int, $8::int, $9::float8, $10::float8, $12 where ${hasUsable(13)}
+    on conflict do nothing
+  `,
+    withGrants(13),
+  ),
+};
+
+export const appendNextWithGrants: PostgresQuery = {
+  name: 'holdpoint-append-next-grants',
+  text: appendAfter(
+    `
+    update holdpoint_threads
+    set agent = $4, status = $5, revision = $6, open_requests = $7, failures = $8, next_deadline = $9, updated_at = $10, hash = $12
+    where thread_id = $1 and revision = $13::int and hash = $14 and ${hasUsable(15)}
+  `,
+    withGrants(15),
+  ),
+};
+
+export const findGrants: PostgresQuery = {
+  name: 'holdpoint-find-grants',
+  text: `
+    select ${grantColumns} from holdpoint_grants
+    where agent = $1 and tool_name = $2 and (person is null or person = $3)
+      and (expires_at is null or expires_at > $4) and (uses_left is null or uses_left > 0)
+    order by created_at, grant_id
+  `,
+};
+
+export const listGrants: PostgresQuery = {
+  name: 'holdpoint-list-grants',
+  text: `
+    select ${grantColumns} from holdpoint_grants
+    where ($1::text is null or agent = $1) and grant_id > $2 order by grant_id limit $3
+  `,
+};
+
+export const revokeGrant: PostgresQuery = {
+  name: 'holdpoint-revoke-grant',
+  text: 'delete from holdpoint_grants where grant_id = $1',
 };
 
 /* A missing thread is at revision 0. */

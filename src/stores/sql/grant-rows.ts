@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { HoldpointError } from '../../errors.ts';
+import type { GrantChange, StoredGrant } from '../../thread/thread-store.ts';
+import { agentColumn } from './summary-query.ts';
+
+/* Standing approvals as rows of SQL stores. */
+
+export const grantColumns =
+  'grant_id, agent, tool_name, person, body, created_at, expires_at, uses_left';
+
+export const createGrantIndex = `
+create index if not exists holdpoint_grants_tool on holdpoint_grants (agent, tool_name, person);
+`;
+
+const rowSchema = z.object({
+  grant_id: z.string(),
+  agent: z.string(),
+  tool_name: z.string(),
+  person: z.string().nullable(),
+  body: z.string(),
+  created_at: z.coerce.number(),
+  expires_at: z.coerce.number().nullable(),
+  uses_left: z.coerce.number().nullable(),
+});
+
+/** The grant in a row. Throws `log-tampered` for an invalid row. */
+export function grantOfRow(row: unknown): StoredGrant {
+  const { success, data } = rowSchema.safeParse(row);
+  if (!success) {
+    throw new HoldpointError(
+      'log-tampered',
+      'The table holdpoint_grants has an invalid row. Restore the database from a backup.',
+    );
+  }
+  return {
+    grantId: data.grant_id,
+    agent: data.agent === '' ? null : data.agent,
+    toolName: data.tool_name,
+    person: data.person,
+    text: data.body,
+    createdAt: data.created_at,
+    ...(data.expires_at === null ? {} : { expiresAt: data.expires_at }),
+    ...(data.uses_left === null ? {} : { usesLeft: data.uses_left }),
+  };
+}
+
+/** A grant as the values of a row, in the order of `grantColumns`. */
+export function rowOfGrant({
+  grantId,
+  agent,
+  toolName,
+  person,
+  text,
+  createdAt,
+  expiresAt = null,
+  usesLeft = null,
+}: Omit<StoredGrant, 'expiresAt' | 'usesLeft'> & {
+  expiresAt?: number | null;
+  usesLeft?: number | null;
+}): (string | number | null)[] {
+  const name = agentColumn(agent ?? undefined);
+  return [grantId, name, toolName, person, text, createdAt, expiresAt, usesLeft];
+}
+
+/** What an append changes: the grants that it creates, and how often it uses others. */
+export interface GrantWork {
+  created: StoredGrant[];
+  used: { grantId: string; count: number }[];
+  /** When they are used, in milliseconds since 1970. */
+  at: number;
+}
+
+/** The changes of an append, each used grant once. */
+export function grantWork(changes: readonly GrantChange[]): GrantWork {
+  const counts = new Map<string, number>();
+  let at = 0;
+  for (const change of changes) {
+    if (change.type === 'create') continue;
+    counts.set(change.grantId, (counts.get(change.grantId) ?? 0) + 1);
+    at = Math.max(at, change.at);
+  }
+  const used = [...counts].map(([grantId, count]) => ({ grantId, count }));
+  const created = changes.flatMap((change) => (change.type === 'create' ? change.grant : []));
+  return { created, used, at };
+}
+
+/** The error for an append that uses a grant which has ended. */
+export function grantEnded(used: GrantWork['used']): HoldpointError {
+  const ids = used.map(({ grantId }) => grantId).join(', ');
+  return new HoldpointError(
+    'grant-ended',
+    `Standing approval ${ids} was revoked, has expired or has no use left.`,
+  );
+}

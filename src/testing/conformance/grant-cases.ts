@@ -1,0 +1,158 @@
+import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
+import { HoldpointError } from '../../errors.ts';
+import type { GrantChange, StoredGrant, ThreadStore } from '../../thread/thread-store.ts';
+import {
+  conflicts,
+  end,
+  entry,
+  holds,
+  isConflict,
+  type StoreConformanceCase,
+  summary,
+} from './conformance-case.ts';
+
+function grant(grantId: string, more: Partial<StoredGrant> = {}): StoredGrant {
+  const text = JSON.stringify({ grantId, note: 'é\u0000"' });
+  return { grantId, agent: null, toolName: 'pay', person: null, text, createdAt: 1, ...more };
+}
+
+/** Appends one entry that changes grants. */
+async function appendWith(
+  store: ThreadStore,
+  threadId: string,
+  changes: readonly GrantChange[],
+  revision = 1,
+): Promise<void> {
+  const after = summary(threadId, { revision });
+  await store.append(threadId, end(revision - 1), [entry(revision)], after, changes);
+}
+
+async function create(store: ThreadStore, ...grants: StoredGrant[]): Promise<void> {
+  const changes = grants.map((each): GrantChange => ({ type: 'create', grant: each }));
+  await appendWith(store, `source of ${grants.map(({ grantId }) => grantId).join()}`, changes);
+}
+
+function use(grantId: string, at = 10): GrantChange {
+  return { type: 'use', grantId, at };
+}
+
+async function ended(work: Promise<unknown>): Promise<void> {
+  await rejects(work, isEnded);
+}
+
+function isEnded(error: unknown): boolean {
+  return HoldpointError.isInstance(error) && error.code === 'grant-ended';
+}
+
+const query = { agent: null, toolName: 'pay', person: 'ann', at: 10 };
+
+async function idsFor(store: ThreadStore, more: Partial<typeof query> = {}): Promise<string[]> {
+  const found = (await store.grants?.find({ ...query, ...more })) ?? [];
+  return found.map(({ grantId }) => grantId);
+}
+
+/** Requirements for standing approvals that are wider than a thread. A store without `grants` meets them. */
+export const grantCases: readonly StoreConformanceCase[] = [
+  {
+    name: 'a grant is found by agent, tool and person, oldest first, as it was stored',
+    async check(store, reopen) {
+      if (store.grants === undefined) return;
+      const own = grant('b', { person: 'ann', createdAt: 1, usesLeft: 2, expiresAt: 20 });
+      await create(
+        store,
+        grant('a', { createdAt: 2 }),
+        own,
+        grant('c', { person: 'bob' }),
+        grant('d', { toolName: 'post' }),
+      );
+      await create(store, { ...grant('e'), agent: 'booking' });
+      const reader = reopen();
+      deepStrictEqual(await idsFor(reader), ['b', 'a']);
+      deepStrictEqual((await reader.grants?.find(query))?.[0], own);
+      deepStrictEqual(await idsFor(reader, { person: 'cy' }), ['a']);
+      deepStrictEqual(await idsFor(reader, { at: 20 }), ['a']);
+      deepStrictEqual(
+        (await reader.grants?.find({ ...query, agent: 'booking', person: null }))?.map(
+          ({ grantId }) => grantId,
+        ),
+        ['e'],
+      );
+    },
+  },
+  {
+    name: 'a page of grants has the ids after one, of an agent or of all',
+    async check(store) {
+      if (store.grants === undefined) return;
+      await create(store, grant('c'), grant('a'), grant('b', { agent: 'booking' }));
+      const page = async (more: Parameters<typeof store.grants.list>[0]): Promise<string[]> =>
+        ((await store.grants?.list(more)) ?? []).map(({ grantId }) => grantId);
+      deepStrictEqual(await page({}), ['a', 'b', 'c']);
+      deepStrictEqual(await page({ agent: null }), ['a', 'c']);
+      deepStrictEqual(await page({ agent: 'booking' }), ['b']);
+      deepStrictEqual(await page({ after: 'a', limit: 1 }), ['b']);
+    },
+  },
+  {
+    name: 'an append that uses a grant which has ended writes nothing, and one at another revision conflicts and uses nothing',
+    async check(store) {
+      if (store.grants === undefined) return;
+      await create(store, grant('once', { usesLeft: 1 }), grant('old', { expiresAt: 10 }));
+      await ended(appendWith(store, 't', [use('old')]));
+      await ended(appendWith(store, 't', [use('unknown')]));
+      await ended(appendWith(store, 't', [use('once'), use('once')]));
+      await ended(
+        appendWith(store, 't', [{ type: 'create', grant: grant('new') }, use('unknown')]),
+      );
+      await holds(store, 't', []);
+      deepStrictEqual(await idsFor(store), ['once']);
+      await conflicts(appendWith(store, 't', [use('once')], 2));
+      await appendWith(store, 't', [use('once')]);
+      await holds(store, 't', [entry(1)]);
+      deepStrictEqual(await idsFor(store), []);
+      await conflicts(appendWith(store, 't', [use('once')]));
+      await ended(appendWith(store, 't', [use('once')], 2));
+    },
+  },
+  {
+    name: 'a grant without a number of uses is used any number of times, until it is revoked, once',
+    async check(store, reopen) {
+      if (store.grants === undefined) return;
+      await create(store, grant('many'));
+      await appendWith(store, 't', [use('many'), use('many')]);
+      await appendWith(store, 't', [use('many')], 2);
+      strictEqual(await reopen().grants?.revoke('many'), true);
+      strictEqual(await store.grants.revoke('many'), false);
+      await ended(appendWith(store, 't', [use('many')], 3));
+      deepStrictEqual(await store.grants.list({}), []);
+    },
+  },
+  {
+    name: 'of appends to several threads that use the last use of one grant, one succeeds',
+    async check(store, reopen) {
+      if (store.grants === undefined) return;
+      const other = reopen();
+      for (const id of ['a', 'b', 'c', 'd', 'e']) {
+        await create(store, grant(id, { usesLeft: 1 }));
+        const outcomes = await Promise.allSettled([
+          appendWith(store, `${id} 1`, [use(id)]),
+          appendWith(other, `${id} 2`, [use(id)]),
+          appendWith(store, `${id} 3`, [use(id)]),
+        ]);
+        const lost = outcomes.filter((outcome) => outcome.status === 'rejected');
+        deepStrictEqual(
+          lost.map(({ reason }) => isEnded(reason) && !isConflict(reason)),
+          [true, true],
+        );
+      }
+    },
+  },
+  {
+    name: 'a grant outlives the thread that it was made in',
+    async check(store) {
+      if (store.grants === undefined) return;
+      await appendWith(store, 't', [{ type: 'create', grant: grant('kept') }]);
+      await store.delete('t', end(1));
+      deepStrictEqual(await idsFor(store), ['kept']);
+    },
+  },
+];
