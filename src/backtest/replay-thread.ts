@@ -24,6 +24,8 @@ export type CandidateDecision = 'run' | 'ask' | 'deny' | 'fail';
 /** A recorded call, and what the candidate would have done with it. */
 export interface ReplayedCall extends CallPlace {
   threadId: string;
+  /** The name of the agent that the thread belonged to. */
+  agent: string | undefined;
   toolCallId: string;
   toolName: string;
   input: unknown;
@@ -100,7 +102,7 @@ async function replayStep(
 ): Promise<ReplayedCall[]> {
   if (message === undefined) return [];
   const { threadId, head } = state;
-  const { requestedBy } = head;
+  const { agent, requestedBy } = head;
   const proposed = proposedCalls(message, step).flatMap((call) => {
     const decision = logged.get(placeKey(call));
     return decision === undefined ? [] : [{ call, logged: decision }];
@@ -113,12 +115,13 @@ async function replayStep(
     ),
     step,
   );
-  return proposed.flatMap(({ call, logged: decision }, place) => {
-    const verdict = verdicts[place];
+  return proposed.flatMap(({ call, logged: decision }, position) => {
+    const verdict = verdicts[position];
     if (verdict === undefined) return [];
     const { index, toolCallId, toolName, input, providerApprovalId } = call;
     const decided = { ...decidedBy(verdict, providerApprovalId), logged: decision };
-    return [{ threadId, step, index, toolCallId, toolName, input, requestedBy, ...decided }];
+    const place = { threadId, agent, step, index };
+    return [{ ...place, toolCallId, toolName, input, requestedBy, ...decided }];
   });
 }
 

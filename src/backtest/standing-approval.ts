@@ -31,8 +31,10 @@ export function bestStandingApproval(
   personOf: (principal: unknown) => string,
 ): StandingApproval | undefined {
   const asked = calls.filter(({ terms }) => terms !== undefined).filter(wasAsked);
-  /* A standing approval is void where the rule demands something else. */
-  const groups = Map.groupBy(asked, ({ toolName, terms }) => JSON.stringify([toolName, terms]));
+  /* A standing approval is void for another agent, and where the rule demands something else. */
+  const groups = Map.groupBy(asked, ({ agent = null, toolName, terms }) =>
+    JSON.stringify([agent, toolName, terms]),
+  );
   let best: StandingApproval | undefined;
   for (const [first, ...others] of groups.values()) {
     if (first === undefined) continue;

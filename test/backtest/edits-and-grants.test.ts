@@ -103,8 +103,26 @@ describe('a call that a person edited', () => {
   });
 });
 
+test('an edited call that the next person rejects is rejected', async () => {
+  const { agent, thread, request } = await asked({
+    type: 'user-approval',
+    editable: true,
+    quorum: 2,
+  });
+  const edited = request.approve({ input: { to: 'acme', amount: 8 } });
+  await agent.respond(edited, thread, { principal: 'mia' });
+  const [pending] = thread.activeApprovalRequests;
+  if (pending === undefined) throw new Error('It was closed.');
+  await agent.run(pending.reject('Not at all.'), thread, { principal: 'bob' });
+  const result = await backtest({ tools, toolApproval: { pay: 'approved' }, threads: [thread] });
+  expect(result.disagreements).toMatchObject([
+    { type: 'runs-rejected', principal: 'bob', reason: 'Not at all.' },
+  ]);
+  expect(result.disagreements[0]).not.toHaveProperty('editedInput');
+});
+
 describe('a call that a standing answer decided', () => {
-  const terms = { type: 'user-approval', remember: true } as const;
+  const terms = { type: 'user-approval', reason: 'It costs money.', remember: true } as const;
 
   test('is counted as granted, and denying it is a disagreement with people', async () => {
     const { agent, thread, request } = await asked(terms);
@@ -113,6 +131,7 @@ describe('a call that a standing answer decided', () => {
     const result = await backtest({ tools, toolApproval: { pay: terms }, threads: [thread] });
     expect(result.counts.ask).toMatchObject({ approved: 1, granted: 1 });
     expect(result.disagreements).toEqual([]);
+    expect(result.reasons).toMatchObject([{ reason: 'It costs money.', calls: 2 }]);
     /* The standing approval saved the second question already. */
     expect(result.standingApproval).toBeUndefined();
     const denying = await backtest({ tools, toolApproval: { pay: 'denied' }, threads: [thread] });

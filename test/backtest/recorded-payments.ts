@@ -34,7 +34,8 @@ export function tickingClock(): () => number {
 interface Recording {
   store?: ThreadStore;
   name?: string;
-  principal?: unknown;
+  /** Who asks the agent to pay; `null`: nobody known. */
+  principal?: string | null;
   now?: () => number;
 }
 
@@ -63,7 +64,7 @@ export async function recordPayments(
     now,
   });
   const thread = await agent.thread(threadId);
-  let response = await agent.run('Pay my bills.', thread, { principal });
+  let response = await agent.run('Pay my bills.', thread, principal === null ? {} : { principal });
   for (const { answer } of payments) {
     const [request] = response.approvalRequests;
     if (answer === 'none' || request === undefined) break;

@@ -2,9 +2,10 @@ import { tool } from 'ai';
 import { createAgent, HoldpointError, memoryStore } from 'holdpoint';
 import { backtest } from 'holdpoint/backtest';
 import { scriptedModel } from 'holdpoint/testing';
-import { questionTools } from 'holdpoint/tools';
+import { agentTool, questionTools } from 'holdpoint/tools';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { AgentOffice, ask, pay as payCall } from '../support/agent-office.ts';
 import { candidateTools, recordPayments } from './recorded-payments.ts';
 
 const pay = (id: string, to: string) => ({ id, name: 'pay', input: { to, amount: 1 } });
@@ -194,4 +195,27 @@ test('nothing is written to the store, and threads of other agents are left out'
   const threads = [await recordPayments('t', payments, { name: 'travel' })];
   expect(await backtest({ tools, threads, agent: 'bank' })).toMatchObject({ threads: 0 });
   expect(await backtest({ tools, threads })).toMatchObject({ threads: 1 });
+});
+
+test('the threads of a sub-agent are replayed by its name, with what people answered through its parent', async () => {
+  const office = new AgentOffice();
+  const payer = office.payer('payer', [{ calls: [payCall('p1', 'eve')] }, { text: 'Not paid.' }]);
+  const script = [{ calls: [ask('a1', 'payer', 'Pay eve.')] }, { text: 'Done.' }];
+  const boss = office.agent('boss', script, {
+    tools: { payer: agentTool(payer, { description: 'Pays.' }) },
+  });
+  const { approvalRequests, thread } = await boss.run('Pay.', await boss.thread('t'));
+  await boss.run(
+    approvalRequests.map((request) => request.reject('Never.')),
+    thread,
+    { principal: 'mia' },
+  );
+  const rules = { tools: { pay: office.pay }, toolApproval: { pay: 'approved' } } as const;
+  const result = await backtest({ ...rules, store: office.store, agent: 'payer' });
+  expect(result.disagreements).toMatchObject([
+    { type: 'runs-rejected', toolCallId: 'p1', principal: 'mia', reason: 'Never.' },
+  ]);
+  const parents = await backtest({ ...rules, store: office.store, agent: 'boss' });
+  expect(parents).toMatchObject({ threads: 1, calls: 1 });
+  expect(parents.counts.fail.unasked).toBe(1);
 });

@@ -18,7 +18,7 @@ type Told = readonly [to: string, amount: number, answer: Answer, note?: string]
 
 /** The best standing approval for threads of payments, each with its requester. */
 async function bestFor(
-  threads: readonly { principal?: string; payments: readonly Told[] }[],
+  threads: readonly { principal?: string | null; payments: readonly Told[] }[],
 ): Promise<StandingApproval | undefined> {
   const now = tickingClock();
   const recorded = [];
@@ -117,6 +117,100 @@ test('a rejection rules out the scopes in which it would have been overruled, an
     },
   ]);
   expect(none).toBeUndefined();
+});
+
+test('calls without a requester share no standing approval for a requester', async () => {
+  const payments = [['ann', 5, 'yes']] as const;
+  const threads = [
+    { principal: null, payments },
+    { principal: null, payments },
+  ];
+  expect(await bestFor(threads)).toMatchObject({ scope: 'everyone', saved: 1 });
+});
+
+test('of equal savings, more fields are narrower', async () => {
+  const best = await bestFor([
+    {
+      payments: [
+        ['ann', 1, 'yes', 'x'],
+        ['ann', 2, 'yes', 'x'],
+      ],
+    },
+    { payments: [['ann', 3, 'yes', 'y']] },
+    { payments: [['ann', 4, 'no', 'y']] },
+  ]);
+  expect(best).toMatchObject({
+    match: { fields: { to: 'ann', note: 'x' } },
+    scope: 'thread',
+    saved: 1,
+  });
+});
+
+test('a call of another thread that waited already would not have been saved', async () => {
+  const input = { to: 'ann', amount: 5 };
+  const { model } = scriptedModel([{ calls: [{ id: 'c1', name: 'pay', input }] }], {
+    repeat: true,
+  });
+  const tools = { pay: { ...candidateTools.pay, execute: async () => 'paid' } };
+  const agent = createAgent({ model, tools, toolApproval, maxSteps: 1, now: tickingClock() });
+  const waiting = [];
+  for (const id of ['t1', 't2']) waiting.push(await agent.run('Pay.', await agent.thread(id)));
+  for (const { approvalRequests, thread } of waiting) {
+    const answers = approvalRequests.map((request) => request.approve());
+    await agent.respond(answers, thread);
+  }
+  const threads = waiting.map(({ thread }) => thread);
+  const result = await backtest({ tools: candidateTools, toolApproval, threads });
+  expect(result.counts.ask.approved).toBe(2);
+  expect(result.standingApproval).toBeUndefined();
+});
+
+test('an edited call contradicts a standing approval that matches it', async () => {
+  const input = { to: 'ann', amount: 5 };
+  const calls = ['c1', 'c2'].map((id) => ({ id, name: 'pay', input }));
+  const { model } = scriptedModel([...calls, ...calls].map((call) => ({ calls: [call] })));
+  const tools = { pay: { ...candidateTools.pay, execute: async () => 'paid' } };
+  const rule = { pay: { type: 'user-approval', editable: true } } as const;
+  const agent = createAgent({ model, tools, toolApproval: rule, maxRetries: 0 });
+  const thread = await agent.thread('t');
+  let { approvalRequests } = await agent.run('Pay.', thread);
+  for (const edited of [false, false, true]) {
+    const [request] = approvalRequests;
+    if (request === undefined) throw new Error('Nothing was asked.');
+    const answer = request.approve(edited ? { input: { to: 'ann', amount: 4 } } : {});
+    ({ approvalRequests } = await agent.run([answer], thread));
+  }
+  const result = await backtest({ tools: candidateTools, toolApproval, threads: [thread] });
+  expect(result.counts.ask).toMatchObject({ approved: 2, edited: 1, unanswered: 1 });
+  expect(result.standingApproval).toBeUndefined();
+});
+
+test('a call that the provider runs can have no standing approval', async () => {
+  const asking = ['p1', 'p2'].map((id) => ({
+    calls: [{ id, name: 'mcp.open', input: {}, atProvider: { approvalId: `a-${id}` } }],
+  }));
+  const { model } = scriptedModel([...asking, { text: 'Done.' }]);
+  const agent = createAgent({ model });
+  const thread = await agent.thread('t');
+  let { approvalRequests } = await agent.run('Open.', thread);
+  while (approvalRequests.length > 0) {
+    const answers = approvalRequests.map((request) => request.approve());
+    ({ approvalRequests } = await agent.run(answers, thread));
+  }
+  const result = await backtest({ tools: {}, threads: [thread] });
+  expect(result.counts.ask.approved).toBe(2);
+  expect(result.standingApproval).toBeUndefined();
+});
+
+test('agents do not share a standing approval', async () => {
+  const payments = [{ input: { to: 'ann', amount: 5 }, answer: 'yes' }] as const;
+  const now = tickingClock();
+  const threads = [
+    await recordPayments('t1', payments, { name: 'bank', now }),
+    await recordPayments('t2', payments, { name: 'shop', now }),
+  ];
+  const result = await backtest({ tools: candidateTools, toolApproval, threads });
+  expect(result.standingApproval).toBeUndefined();
 });
 
 test('a call that nobody answered is no contradiction, but it is counted', async () => {

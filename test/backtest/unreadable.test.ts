@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createAgent, memoryStore, type ThreadStore } from 'holdpoint';
 import { backtest } from 'holdpoint/backtest';
 import { scriptedModel } from 'holdpoint/testing';
@@ -80,4 +83,38 @@ test('a thread that grows after it was listed is replayed with what it has', asy
     threads: 1,
     unreadable: [],
   });
+});
+
+test.each(['thread-v1', 'thread-v1-prepared', 'imported-v1', 'custom-agent-v1'])(
+  'the golden log %s can be replayed',
+  async (name) => {
+    const text = readFileSync(join(import.meta.dirname, '..', 'golden', `${name}.json`), 'utf8');
+    const result = await backtest({ tools: {}, threads: [text] });
+    expect(result).toMatchObject({ threads: 1, unreadable: [] });
+  },
+);
+
+test('an entry with several steps is replayed step by step', async () => {
+  const thread = await recordPayments('t', [...payments, ...payments]);
+  const events = JSON.stringify(thread.events);
+  const body = `{"v":1,"events":${events}`;
+  const hash = createHash('sha256').update(`holdpoint/log-entry/v1\0${body}`).digest('base64url');
+  const { type, version, threadId, revision } = thread.toJSON();
+  const entries = [{ v: 1, events: JSON.parse(events), hash }];
+  const seen: [messages: number, calls: number][] = [];
+  const result = await backtest({
+    tools,
+    toolApproval: {
+      pay: (_input, { messages, calls }) => {
+        seen.push([messages.length, calls.length]);
+        return 'user-approval';
+      },
+    },
+    threads: [{ type, version, threadId, revision, entries }],
+  });
+  expect(result.unreadable).toEqual([]);
+  expect(seen).toEqual([
+    [1, 0],
+    [3, 1],
+  ]);
 });
