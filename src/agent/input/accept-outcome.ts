@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { ApprovalRequest } from '../../content/approval.ts';
+import { isForSome } from '../../content/approval-terms.ts';
 import {
   plainCall,
   type ToolCallOutcome,
@@ -15,7 +17,7 @@ import { openedEvent } from '../calls/check-approved.ts';
 import { closeRequestsOf, endEvents } from '../calls/close-requests.ts';
 import type { Commit } from '../calls/delegation.ts';
 import { successOf } from '../calls/execute-call.ts';
-import { askAbout } from '../calls/make-request.ts';
+import { askAbout, askedAgain } from '../calls/make-request.ts';
 import { ownRunner, type ToolDefinition, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { parseAnswerer } from './parse-input.ts';
 import type { AnswerOptions } from './run-input.ts';
@@ -99,8 +101,9 @@ async function endCall(
 }
 
 /**
- * Gives up the attempt whose outcome is unknown, and records a new request for the same call together with its approval by the person who
- * settles it. The next run starts the call, after the usual last check.
+ * Gives up the attempt whose outcome is unknown, and records a new request for the same call. Unless the request demanded certain people,
+ * several of them, or a reason, it records the approval of the person who settles the call with it; the next run then starts the call,
+ * after the usual last check.
  */
 async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>): Promise<void> {
   const { log, now, tools } = input;
@@ -110,6 +113,12 @@ async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>
     throw new HoldpointError(
       'not-allowed',
       `Call ${toolCallId} can't be retried: this agent has no tool '${call.toolName}'. Settle it as succeeded or failed.`,
+    );
+  }
+  if (call.grantId !== undefined) {
+    throw new HoldpointError(
+      'not-allowed',
+      `Call ${toolCallId} can't be retried: a standing approval started it, and nobody has approved this call. Settle it as succeeded or failed; the model can then propose it again.`,
     );
   }
   const events = await retryEvents(input, { call, definition, by });
@@ -128,9 +137,13 @@ async function retryEvents(
 ): Promise<ThreadEvent[]> {
   const { call, definition, by } = about;
   const { step, index } = call;
+  const { threadId, head, endedRequests } = log.state;
+  const { request: shown } = endedRequests.get(call.requestId ?? '') ?? {};
+  const isDemanding = shown?.type === 'approval-request' && demandsMoreThanYes(shown);
+  const reason = 'The outcome of its last attempt is unknown.';
   const request = await askAbout(
-    { ...making, threadId: log.state.threadId, requestedBy: log.state.head.requestedBy },
-    { reason: 'The outcome of its last attempt is unknown.' },
+    { ...making, threadId, requestedBy: head.requestedBy },
+    isDemanding ? { ...askedAgain(shown), reason } : { reason },
     {
       toolCall: plainCall(call),
       place: { step, index },
@@ -139,11 +152,17 @@ async function retryEvents(
   );
   const { requestId, digest, createdAt: at } = request;
   const response = { type: 'approval-response', requestId, approved: true, digest } as const;
+  const answered: ThreadEvent = { type: 'request-answered', at, response, ...by };
   return [
     { type: 'call-abandoned', at, step, index },
     openedEvent(call, request),
-    { type: 'request-answered', at, response, ...by },
+    ...(isDemanding ? [] : [answered]),
   ];
+}
+
+/** Whether a request is approved only by certain people, by several, or with a reason. */
+function demandsMoreThanYes(request: ApprovalRequest): boolean {
+  return isForSome(request) || request.requireReason === true;
 }
 
 /** Whether the call already has this outcome. Throws `already-answered` if it has another. */
