@@ -57,6 +57,22 @@ describe('a request that depends on who answers is not answered by', () => {
   });
 });
 
+/** Row 116: a yes that takes a sentence is not given by habit. */
+test.each([undefined, '', ' \n\t'])(
+  'a request that demands a reason is not approved with %j; rejecting needs none',
+  async (reason) => {
+    const demanding = { type: 'user-approval', requireReason: true } as const;
+    const { agent, thread, request, ran } = await askedInOffice(demanding);
+    const { revision } = thread;
+    const answer = { ...request.approve(), ...(reason === undefined ? {} : { reason }) };
+    expect(await errorCode(agent.run(answer, thread, { principal: 'bob' }))).toBe('invalid-answer');
+    expect(thread.revision).toBe(revision);
+    await agent.run(request.reject(), thread, { principal: 'bob' });
+    expect(thread.calls).toMatchObject([{ status: 'denied' }]);
+    expect(ran).toEqual([]);
+  },
+);
+
 /** Row 113. */
 describe('the person who asked may not approve', () => {
   const excluded = { type: 'user-approval', approvers: ['owners'], notRequester: true } as const;
