@@ -1,6 +1,6 @@
 import { grantScopes } from '../content/approval-terms.ts';
 import type { Grant } from '../content/grant.ts';
-import { candidateMatches, ToolCalls } from './standing-match.ts';
+import { candidateMatches, ToolInputs } from './standing-match.ts';
 import type { LoggedDecision } from './logged-decision.ts';
 import type { ReplayedCall } from './replay-thread.ts';
 
@@ -39,10 +39,11 @@ export function bestStandingApproval(
   for (const [first, ...others] of groups.values()) {
     if (first === undefined) continue;
     const { toolName } = first;
-    const tool = new ToolCalls([first, ...others]);
-    const { matches, capped } = candidateMatches(tool);
-    for (const match of matches) {
-      const matching = tool.matching(match);
+    const inputs = new ToolInputs([first, ...others]);
+    const { matches, capped } = candidateMatches(inputs);
+    for (const { match, most } of matches) {
+      if (best !== undefined && most < best.saved) continue;
+      const matching = inputs.matching(match);
       for (const scope of grantScopes) {
         const tried = tryScope(matching, (call) => groupKey(scope, call, personOf));
         if (tried === undefined || tried.saved === 0) continue;

@@ -4,45 +4,64 @@ import type { ReplayedCall } from './replay-thread.ts';
 
 type Match = Grant['match'];
 
-/** The canonical texts of an input and of its top-level fields. */
-interface InputTexts {
+/** A call with the texts of its input that matches compare. */
+interface RecordedInput {
+  call: ReplayedCall;
   whole: string;
-  fields: ReadonlyMap<string, string>;
+  /** The field of each pair of a top-level field and its value, by the pair's text. */
+  pairs: ReadonlyMap<string, string>;
 }
 
-/* A field and its value, as in the texts of an input. */
-type Pair = readonly [field: string, text: string];
+/** How many fields a combination may have at first, of how many fields of an input, and how many matches are tried of each kind. */
+const limits = { combined: 3, fields: 8, matches: 1_000 };
 
-/** How many fields a combination may have at first, of how many fields of an input, and how many combinations are tried per tool. */
-const limits = { combined: 3, fields: 8, combinations: 1_000 };
-
-/** The calls of one tool, with the texts that matches compare. */
-export class ToolCalls {
-  readonly #calls: ReadonlyMap<ReplayedCall, InputTexts>;
+/** The inputs of the calls of one tool. */
+export class ToolInputs {
+  readonly all: readonly RecordedInput[];
+  readonly #byPair = new Map<string, RecordedInput[]>();
 
   constructor(calls: readonly ReplayedCall[]) {
-    this.#calls = new Map(calls.map((call) => [call, textsOf(call.input)]));
+    this.all = calls.map((call) => {
+      const { input } = call;
+      return { call, whole: canonicalText(input), pairs: pairsOf(input) };
+    });
+    for (const input of this.all) {
+      for (const pair of input.pairs.keys()) {
+        const others = this.#byPair.get(pair);
+        if (others === undefined) this.#byPair.set(pair, [input]);
+        else others.push(input);
+      }
+    }
   }
 
-  /** The texts of the inputs that people approved as they were. */
-  get approved(): { input: unknown; texts: InputTexts }[] {
-    return [...this.#calls]
-      .filter(([{ logged }]) => logged.type === 'approved')
-      .map(([{ input }, texts]) => ({ input, texts }));
+  /** The inputs that have all of these pairs. */
+  having(pairs: readonly string[]): readonly RecordedInput[] {
+    const lists = pairs.map((pair) => this.#byPair.get(pair) ?? []);
+    const [rarest = this.all] = lists.toSorted((one, other) => one.length - other.length);
+    return rarest.filter((input) => pairs.every((pair) => input.pairs.has(pair)));
   }
 
+  /** The calls that a match covers. */
   matching(match: Match): ReplayedCall[] {
-    const matches = matcherOf(match);
-    return [...this.#calls].filter(([, texts]) => matches(texts)).map(([call]) => call);
+    return this.#matching(match).map(({ call }) => call);
+  }
+
+  #matching(match: Match): readonly RecordedInput[] {
+    switch (match.type) {
+      case 'any':
+        return this.all;
+      case 'exact': {
+        const text = canonicalText(match.input);
+        return this.all.filter(({ whole }) => whole === text);
+      }
+      case 'fields':
+        return this.having([...pairsOf(match.fields).keys()]);
+    }
   }
 }
 
-function textsOf(input: unknown): InputTexts {
-  const fields = fieldsOf(input);
-  return {
-    whole: canonicalText(input),
-    fields: new Map(fields.map(([field, value]) => [field, canonicalText(value)])),
-  };
+function pairsOf(input: unknown): ReadonlyMap<string, string> {
+  return new Map(fieldsOf(input).map(([field, value]) => [canonicalText([field, value]), field]));
 }
 
 /** The top-level fields of an input; none of an input that is not an object. */
@@ -51,102 +70,94 @@ function fieldsOf(input: unknown): [string, unknown][] {
   return isObject ? Object.entries(input) : [];
 }
 
-function matcherOf(match: Match): (texts: InputTexts) => boolean {
-  switch (match.type) {
-    case 'any':
-      return () => true;
-    case 'exact': {
-      const whole = canonicalText(match.input);
-      return (texts) => texts.whole === whole;
-    }
-    case 'fields': {
-      const { fields } = textsOf(match.fields);
-      return (texts) => hasAll(texts, [...fields]);
-    }
-  }
+/** A match to try. */
+interface CandidateMatch {
+  match: Match;
+  /** How many questions it would save if one approval could save all others. */
+  most: number;
 }
 
-function hasAll({ fields }: InputTexts, pairs: readonly Pair[]): boolean {
-  return pairs.every(([field, text]) => fields.get(field) === text);
+/** The matches to try for a tool, and whether there are more. */
+interface CandidateMatches {
+  matches: CandidateMatch[];
+  capped: boolean;
 }
-
-type Approved = ToolCalls['approved'];
 
 /**
  * The matches to try for a tool. Each begins with calls that people approved: all, those with one input, or those that share the values of
  * up to three fields. It becomes the narrowest match of these calls: every field in which they are equal.
  */
-export function candidateMatches(tool: ToolCalls): { matches: Match[]; capped: boolean } {
-  const { approved } = tool;
+export function candidateMatches(inputs: ToolInputs): CandidateMatches {
+  const approved = inputs.all.filter(isApproved);
   const { combinations, capped } = sharedCombinations(approved);
-  const equal = [...Map.groupBy(approved, ({ texts }) => texts.whole).values()];
-  const most = equal.toSorted((one, other) => other.length - one.length);
+  const equal = [...Map.groupBy(approved, ({ whole }) => whole).values()]
+    .filter((set) => set.length > 1)
+    .toSorted((one, other) => other.length - one.length);
   const matches = [
     ...matchOf(approved),
-    ...most.slice(0, limits.combinations).flatMap(matchOf),
-    ...combinations.flatMap((pairs) =>
-      matchOf(approved.filter(({ texts }) => hasAll(texts, pairs))),
-    ),
+    ...equal.slice(0, limits.matches).flatMap(matchOf),
+    ...combinations.flatMap((pairs) => matchOf(inputs.having(pairs).filter(isApproved))),
   ];
-  const distinct = new Map(matches.map((match) => [canonicalText(match), match]));
-  return { matches: [...distinct.values()], capped };
+  const distinct = new Map(matches.map((each) => [canonicalText(each.match), each]));
+  return { matches: [...distinct.values()], capped: capped || equal.length > limits.matches };
 }
 
-/** The combinations of fields and values that at least two approved inputs have. */
-function sharedCombinations(approved: Approved): { combinations: Pair[][]; capped: boolean } {
+function isApproved({ call }: RecordedInput): boolean {
+  return call.logged.type === 'approved';
+}
+
+interface Combinations {
+  combinations: string[][];
+  capped: boolean;
+}
+
+/** The combinations of pairs that approved inputs have and share with others, the smallest first: they save the most. */
+function sharedCombinations(approved: readonly RecordedInput[]): Combinations {
   const counts = new Map<string, number>();
-  const keyOf = (pairs: readonly Pair[]): string => JSON.stringify(pairs);
-  for (const { texts } of approved) {
-    for (const pair of texts.fields)
-      counts.set(keyOf([pair]), (counts.get(keyOf([pair])) ?? 0) + 1);
+  for (const pair of approved.flatMap(({ pairs }) => [...pairs.keys()])) {
+    counts.set(pair, (counts.get(pair) ?? 0) + 1);
   }
-  const combinations = new Map<string, Pair[]>();
-  let capped = false;
-  for (const { texts } of approved) {
-    const shared = [...texts.fields].filter((pair) => (counts.get(keyOf([pair])) ?? 0) > 1);
-    capped ||= shared.length > limits.combined;
-    for (const pairs of subsets(
-      shared.toSorted(byField).slice(0, limits.fields),
-      limits.combined,
-    )) {
-      if (combinations.size >= limits.combinations)
-        return { combinations: [...combinations.values()], capped: true };
-      combinations.set(keyOf(pairs), pairs);
+  const countOf = (pair: string): number => counts.get(pair) ?? 0;
+  /* In one order: the same pairs are one combination, in whatever order inputs have their fields. */
+  const byCount = (one: string, other: string): number =>
+    countOf(other) - countOf(one) || (one < other ? -1 : 1);
+  const shared = approved.map(({ pairs }) =>
+    [...pairs.keys()].filter((pair) => countOf(pair) > 1).toSorted(byCount),
+  );
+  const found = new Map<string, string[]>();
+  const end = (capped: boolean): Combinations => ({ combinations: [...found.values()], capped });
+  for (let size = 1; size <= limits.combined; size += 1) {
+    for (const each of shared) {
+      if (found.size >= limits.matches) return end(true);
+      for (const pairs of subsets(each.slice(0, limits.fields), size)) {
+        found.set(JSON.stringify(pairs), pairs);
+      }
     }
   }
-  return { combinations: [...combinations.values()], capped };
+  return end(shared.some((pairs) => pairs.length > limits.combined));
 }
 
-/* The same fields are one combination in whatever order inputs have them. */
-function byField([one]: Pair, [other]: Pair): number {
-  return one < other ? -1 : 1;
-}
-
-/** The subsets of 1 to `size` pairs. */
-function subsets(pairs: readonly Pair[], size: number): Pair[][] {
-  if (size === 0) return [];
-  return pairs.flatMap((pair, index) => [
-    [pair],
-    ...subsets(pairs.slice(index + 1), size - 1).map((rest) => [pair, ...rest]),
-  ]);
+/** The subsets of so many pairs. */
+function subsets(pairs: readonly string[], size: number): string[][] {
+  if (size === 0) return [[]];
+  return pairs.flatMap((pair, index) =>
+    subsets(pairs.slice(index + 1), size - 1).map((rest) => [pair, ...rest]),
+  );
 }
 
 /* One call needs no standing approval. */
-function matchOf(set: Approved): Match[] {
-  return set.length > 1 ? [narrowestMatch(set)] : [];
+function matchOf(set: readonly RecordedInput[]): CandidateMatch[] {
+  return set.length > 1 ? [{ match: narrowestMatch(set), most: set.length - 1 }] : [];
 }
 
 /** The narrowest match of approved inputs: all of their equal fields. */
-function narrowestMatch(set: Approved): Match {
-  const [first, ...others] = set;
+function narrowestMatch([first, ...others]: readonly RecordedInput[]): Match {
   if (first === undefined) return { type: 'any' };
-  if (others.every(({ texts }) => texts.whole === first.texts.whole)) {
-    return { type: 'exact', input: first.input };
-  }
-  const isCommon = ([field, text]: Pair): boolean =>
-    others.every(({ texts }) => texts.fields.get(field) === text);
-  const common = new Set([...first.texts.fields].filter(isCommon).map(([field]) => field));
-  if (common.size === 0) return { type: 'any' };
-  const fields = fieldsOf(first.input).filter(([field]) => common.has(field));
+  const { call, whole, pairs } = first;
+  if (others.every((other) => other.whole === whole)) return { type: 'exact', input: call.input };
+  const common = [...pairs].filter(([pair]) => others.every((other) => other.pairs.has(pair)));
+  const names = new Set(common.map(([, field]) => field));
+  if (names.size === 0) return { type: 'any' };
+  const fields = fieldsOf(call.input).filter(([field]) => names.has(field));
   return { type: 'fields', fields: Object.fromEntries(fields) };
 }

@@ -133,7 +133,9 @@ async function openStore({
   if (connectionString !== undefined) return openPostgres(connectionString);
   const path = resolve(file ?? '');
   /* SQLite would create it. */
-  await access(path);
+  await access(path).catch((cause: unknown) => {
+    throw new Error(`There is no database ${path}.`, { cause });
+  });
   const { sqliteStore } = await import('../stores/sqlite.ts');
   const store = sqliteStore(path);
   return { store, close: () => store.close() };

@@ -65,10 +65,13 @@ export type Risk = (typeof risks)[number];
 const amongOthers = z.object(approvalTermsSchema.shape);
 const termNames = approvalTermsSchema.keyof().options;
 
+/** The terms of a request that has none, as most have. */
+export const noTerms: ApprovalTerms = Object.freeze({});
+
 /** The terms among the fields of a request. */
 export function termsOf(request: ApprovalTerms): ApprovalTerms {
-  /* Most requests have none. */
-  return termNames.every((name) => request[name] === undefined) ? {} : amongOthers.parse(request);
+  const hasNone = termNames.every((name) => request[name] === undefined);
+  return hasNone ? noTerms : amongOthers.parse(request);
 }
 
 /** Whether an answer to the request depends on who gives it. */

@@ -1,6 +1,6 @@
 import canonicalize from 'canonicalize';
 import type { ApprovalRequest } from '../content/approval.ts';
-import { type ApprovalTerms, termsOf } from '../content/approval-terms.ts';
+import { type ApprovalTerms, noTerms, termsOf } from '../content/approval-terms.ts';
 import { plainCopy } from '../content/plain-copy.ts';
 import { sha256 } from '../content/sha256.ts';
 import type { CallPlace } from '../content/tool-call.ts';
@@ -47,8 +47,9 @@ export function requestDigest(
 /* An object, whereas the part before it is an array. Left out of a request that has none of it. */
 function policyText(request: Omit<ApprovalRequest, 'digest'>): string {
   const { onExpiry, remindAt, follows } = request;
-  const text = canonicalize(plainCopy({ ...termsOf(request), onExpiry, remindAt, follows }));
-  return text === '{}' ? '' : `,${text}`;
+  const terms = termsOf(request);
+  if (terms === noTerms && (onExpiry ?? remindAt ?? follows) === undefined) return '';
+  return `,${canonicalize(plainCopy({ ...terms, onExpiry, remindAt, follows }))}`;
 }
 
 /** The digest of a request whose input a person has edited: SHA-256, as base64url, of the digest of the request and the edited input. */

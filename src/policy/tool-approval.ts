@@ -118,10 +118,10 @@ async function ruled(rule: () => unknown): Promise<z.output<typeof statusSchema>
 
 /** Why an object of the type `user-approval` is not a valid one; `undefined` for anything else. */
 export function whyNotStatus(status: unknown): string | undefined {
-  const isMeant = z.looseObject({ type: z.literal('user-approval') }).safeParse(status).success;
+  if (typeof status !== 'object' || status === null) return undefined;
+  if (Reflect.get(status, 'type') !== 'user-approval') return undefined;
   const { error } = userApprovalSchema.safeParse(status);
-  if (!isMeant || error === undefined) return undefined;
-  return `The approval rule is invalid: ${z.prettifyError(error)}`;
+  return error && `The approval rule is invalid: ${z.prettifyError(error)}`;
 }
 
 async function isMarked(mark: () => unknown): Promise<boolean> {

@@ -4,6 +4,9 @@ import type { GrantChange } from './thread-store.ts';
 
 /** What events change in the store's standing approvals, which are wider than one thread; `undefined` if nothing. */
 export function grantChanges(events: readonly ThreadEvent[]): GrantChange[] | undefined {
+  if (!events.some(({ type }) => type === 'grant-created' || type === 'grant-used')) {
+    return undefined;
+  }
   const changes = events.flatMap((event): GrantChange[] => {
     if (event.type === 'grant-created' && event.grant.scope !== 'thread') {
       return [{ type: 'create', grant: stored(event.grant) }];

@@ -201,10 +201,10 @@ export function isExpired(
   return expiresAt <= now;
 }
 
-/** When a reminder of an open request is due; `Infinity` for never. A sub-agent reminds of its own requests. */
-export function remindAtOf({ request, isReminded, beside }: OpenRequest): number {
+/** When a reminder of an open request is due; `undefined` for never. A sub-agent reminds of its own requests. */
+export function remindAtOf({ request, isReminded, beside }: OpenRequest): number | undefined {
   const isDue = request.type === 'approval-request' && isReminded !== true && beside === undefined;
-  return (isDue ? request.remindAt : undefined) ?? Infinity;
+  return isDue ? request.remindAt : undefined;
 }
 
 /** All calls of the thread, oldest first. A started call that no run holds is shown as indeterminate. */

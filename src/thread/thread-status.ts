@@ -31,7 +31,7 @@ export function nextDeadlineOf(head: ThreadHead): number | undefined {
   const deferred = head.calls.filter(({ status }) => status === 'deferred');
   const expiring = [...head.openRequests.map(({ request }) => request), ...deferred];
   const deadlines = expiring.flatMap(({ expiresAt }) => expiresAt ?? []);
-  deadlines.push(...head.openRequests.map(remindAtOf).filter((at) => at < Infinity));
+  deadlines.push(...head.openRequests.flatMap((open) => remindAtOf(open) ?? []));
   const lost = head.calls.filter(isUnfinished);
   if (head.run !== undefined) deadlines.push(head.run.leaseUntil);
   else if (lost.length > 0) deadlines.push(...lost.flatMap(({ recoverAt }) => recoverAt ?? []));

@@ -110,7 +110,11 @@ test.each<[string, string[], string]>([
     [rules, '--store', file, '--max-rejected', '-1'],
     '--max-rejected',
   ],
-  ['a store that does not exist', [rules, '--store', join(folder, 'no.sqlite')], 'no such file'],
+  [
+    'a store that does not exist',
+    [rules, '--store', join(folder, 'no.sqlite')],
+    'There is no database ',
+  ],
   ['rules that do not exist', [join(folder, 'no.ts'), '--store', file], 'Cannot find module'],
   [
     'a file without rules',

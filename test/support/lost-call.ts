@@ -13,6 +13,7 @@ export async function lostCalls(
   threadIds: readonly string[],
   options: Partial<AgentOptions> = {},
   store: ThreadStore = memoryStore(),
+  approvers: readonly unknown[] = [undefined],
 ) {
   const clock = { now: 1_000 };
   const script = [{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }];
@@ -30,8 +31,8 @@ export async function lostCalls(
       tools: neverEnding(options, resolve),
     });
     const { approvalRequests, thread } = await dying.run('Book', await dying.thread(threadId));
-    const answers = approvalRequests.map((request) => request.approve());
-    void dying.run(answers, thread);
+    const answers = approvalRequests.map((request) => request.approve({ reason: 'Yes.' }));
+    for (const principal of approvers) void dying.run(answers, thread, { principal });
     await started;
   }
   clock.now += leaseMs;

@@ -59,7 +59,7 @@ export function isAskedAgain({ request, beside }: OpenRequest): boolean {
 /** The events that remind of requests whose time has come. */
 export function reminderEvents({ openRequests }: ThreadHead, now: number): ThreadEvent[] {
   return openRequests
-    .filter((open) => remindAtOf(open) <= now)
+    .filter((open) => (remindAtOf(open) ?? Infinity) <= now)
     .map(({ request }) => ({ type: 'request-reminded', at: now, requestId: request.requestId }));
 }
 

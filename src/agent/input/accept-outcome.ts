@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { ApprovalRequest } from '../../content/approval.ts';
-import { isForSome } from '../../content/approval-terms.ts';
+import { isForSome, termsOf } from '../../content/approval-terms.ts';
 import {
   plainCall,
   type ToolCallOutcome,
@@ -17,7 +16,7 @@ import { openedEvent } from '../calls/check-approved.ts';
 import { closeRequestsOf, endEvents } from '../calls/close-requests.ts';
 import type { Commit } from '../calls/delegation.ts';
 import { successOf } from '../calls/execute-call.ts';
-import { askAbout, askedAgain } from '../calls/make-request.ts';
+import { askAbout } from '../calls/make-request.ts';
 import { ownRunner, type ToolDefinition, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { parseAnswerer } from './parse-input.ts';
 import type { AnswerOptions } from './run-input.ts';
@@ -101,9 +100,9 @@ async function endCall(
 }
 
 /**
- * Gives up the attempt whose outcome is unknown, and records a new request for the same call. Unless the request demanded certain people,
- * several of them, or a reason, it records the approval of the person who settles the call with it; the next run then starts the call,
- * after the usual last check.
+ * Gives up the attempt whose outcome is unknown, and records a new request for the same call together with its approval by the person who
+ * settles it. The next run starts the call, after the usual last check. If the call's earlier request was not for anybody to approve, the new
+ * one stays open, for the same people.
  */
 async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>): Promise<void> {
   const { log, now, tools } = input;
@@ -138,12 +137,13 @@ async function retryEvents(
   const { call, definition, by } = about;
   const { step, index } = call;
   const { threadId, head, endedRequests } = log.state;
-  const { request: shown } = endedRequests.get(call.requestId ?? '') ?? {};
-  const isDemanding = shown?.type === 'approval-request' && demandsMoreThanYes(shown);
-  const reason = 'The outcome of its last attempt is unknown.';
+  const earlier = endedRequests.get(call.requestId ?? '')?.request;
+  const terms = earlier?.type === 'approval-request' ? termsOf(earlier) : {};
+  /* The first attempt may have taken effect, so another input must not run under its idempotency key. */
+  const { editable: _editable, ...kept } = terms;
   const request = await askAbout(
     { ...making, threadId, requestedBy: head.requestedBy },
-    isDemanding ? { ...askedAgain(shown), reason } : { reason },
+    { reason: 'The outcome of its last attempt is unknown.', terms: kept },
     {
       toolCall: plainCall(call),
       place: { step, index },
@@ -152,17 +152,12 @@ async function retryEvents(
   );
   const { requestId, digest, createdAt: at } = request;
   const response = { type: 'approval-response', requestId, approved: true, digest } as const;
-  const answered: ThreadEvent = { type: 'request-answered', at, response, ...by };
-  return [
+  const again: ThreadEvent[] = [
     { type: 'call-abandoned', at, step, index },
     openedEvent(call, request),
-    ...(isDemanding ? [] : [answered]),
   ];
-}
-
-/** Whether a request is approved only by certain people, by several, or with a reason. */
-function demandsMoreThanYes(request: ApprovalRequest): boolean {
-  return isForSome(request) || request.requireReason === true;
+  if (isForSome(kept) || kept.requireReason === true) return again;
+  return [...again, { type: 'request-answered', at, response, ...by }];
 }
 
 /** Whether the call already has this outcome. Throws `already-answered` if it has another. */

@@ -101,7 +101,7 @@ function checkAnswer(
 /** An answer may repeat what was shown, and must then match the stored request, which alone decides. */
 function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseContent): void {
   const { requestId, toolCall } = request;
-  const sameDigest = answer.digest === undefined || digestsFor(request, answer).has(answer.digest);
+  const sameDigest = answer.digest === undefined || repeatsDigest(request, answer);
   const sameCall = answer.toolCall === undefined || equalJson(answer.toolCall, toolCall);
   if (sameDigest && sameCall) return;
   throw new HoldpointError(
@@ -112,15 +112,12 @@ function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseConten
   );
 }
 
-/** The digests that an answer may repeat. The answer that made an edit repeats the one from before it. */
-function digestsFor(
-  request: UserInputRequest,
-  answer: ApprovalResponseContent,
-): ReadonlySet<string> {
-  if (request.type !== 'approval-request') return new Set();
+/** Whether an answer repeats the digest that was shown. The answer that made an edit repeats the one from before it. */
+function repeatsDigest(request: UserInputRequest, answer: ApprovalResponseContent): boolean {
+  if (request.type !== 'approval-request') return false;
   const { digest, edit } = request;
-  const isEditor = edit !== undefined && equalJson(answer.input, edit.input);
-  return new Set(isEditor ? [digest, edit.originalDigest] : [digest]);
+  if (answer.digest === digest) return true;
+  return answer.digest === edit?.originalDigest && equalJson(answer.input, edit?.input);
 }
 
 function unknown(requestId: string): HoldpointError {

@@ -1,0 +1,29 @@
+import { memoryStore } from 'holdpoint';
+import { expect, test } from 'vitest';
+import { errorCode } from '../support/error-code.ts';
+import { lostCalls } from '../support/lost-call.ts';
+
+test.each([
+  ['a quorum', { quorum: 2 }, 'waiting'],
+  ['approvers', { approvers: ['ann'] }, 'waiting'],
+  ['a reason', { requireReason: true }, 'waiting'],
+  ['nothing', { editable: true }, 'approved'],
+] as const)(
+  'a lost call whose rule demands %s is approved again by the person who settles it only where that is enough',
+  async (_what, terms, status) => {
+    const toolApproval = { book: { type: 'user-approval', ...terms } } as const;
+    const options = { toolApproval, mayAnswer: () => true };
+    const { agent: make } = await lostCalls(['t'], options, memoryStore(), ['ann', 'bob']);
+    const { agent, ran } = make();
+    const thread = await agent.thread('t');
+    expect(thread.calls[0]?.status).toBe('indeterminate');
+    await agent.settle(thread, 'c1', { status: 'retry' }, { principal: 'eve' });
+    expect(thread.calls[0]?.status).toBe(status);
+    await agent.run([], thread);
+    expect(ran.length).toBe(status === 'approved' ? 1 : 0);
+    const [request] = thread.activeApprovalRequests;
+    if (request === undefined) return;
+    expect(request).toMatchObject(terms);
+    expect(await errorCode(agent.run(request.approve(), thread))).not.toBe('no error');
+  },
+);
