@@ -195,6 +195,28 @@ describe('a quorum of two counts people', () => {
     expect(ran).toHaveLength(1);
   });
 
+  test('not somebody who was asked to answer by an approver whose right was taken away (row 19)', async () => {
+    const { agent, thread, request, teams, ran } = await askedInOffice(twoOwners);
+    const { requestId } = request;
+    await agent.reassign(thread, requestId, 'eve', { principal: 'cy' });
+    await agent.reassign(thread, requestId, 'zed', { principal: 'eve' });
+    await agent.respond(request.approve(), thread, { principal: 'eve' });
+    teams['owners'] = ['bob', 'dee'];
+    expect((await agent.run(request.approve(), thread, { principal: 'bob' })).status).toBe(
+      'waiting',
+    );
+    for (const principal of ['eve', 'zed', 'cy']) {
+      const late = agent.run(request.approve(), thread, { principal });
+      expect(await errorCode(late)).toBe('not-allowed');
+      const given = agent.reassign(thread, requestId, 'fay', { principal });
+      expect(await errorCode(given)).toBe('not-allowed');
+    }
+    expect(ran).toEqual([]);
+    expect((await agent.run(request.approve(), thread, { principal: 'dee' })).status).toBe(
+      'completed',
+    );
+  });
+
   test('not an approval that was taken back, nor one by somebody else', async () => {
     const { agent, thread, request, ran } = await askedInOffice(twoOwners);
     const { requestId } = request;
