@@ -55,6 +55,7 @@ const rooms: Record<string, readonly string[]> = {
   'agent/calls': ['agent/model', ...below],
   'agent/model': below,
   tools: ['agent', ...below],
+  audit: ['thread', 'content', 'errors.ts'],
   backtest: ['agent/calls', ...below],
   command: ['backtest', 'stores', ...below],
   http: ['errors.ts'],
