@@ -2,6 +2,19 @@ import { createGrantIndex, grantColumns } from '../sql/grant-rows.ts';
 import { createThreadIndexes, type SqlPart } from '../sql/summary-query.ts';
 import type { PostgresQuery } from './postgres-pool.ts';
 
+const grantsSchema = `
+create table if not exists holdpoint_grants (
+  grant_id text collate "C" primary key,
+  agent text collate "C" not null,
+  tool_name text collate "C" not null,
+  person text collate "C",
+  body text not null,
+  created_at double precision not null,
+  expires_at double precision,
+  uses_left bigint
+);
+${createGrantIndex}`;
+
 /** Creates the tables, for apps that do so in a migration. Can be run again. */
 export const postgresSchema = `
 create table if not exists holdpoint_entries (
@@ -22,21 +35,16 @@ create table if not exists holdpoint_threads (
   updated_at double precision not null
 );
 ${createThreadIndexes}
-create table if not exists holdpoint_grants (
-  grant_id text collate "C" primary key,
-  agent text collate "C" not null,
-  tool_name text collate "C" not null,
-  person text collate "C",
-  body text not null,
-  created_at double precision not null,
-  expires_at double precision,
-  uses_left integer
-);
-${createGrantIndex}`;
+${grantsSchema}`;
 
 /* `if not exists` fails if two sessions create at once. Sent as one text, so that the lock is held until everything is committed. */
-export const createSchema = `select pg_advisory_xact_lock(7163384705);${postgresSchema}`;
-export const schemaIsMissing = `select to_regclass('holdpoint_grants') is null as missing`;
+const creation = (schema: string): string => `select pg_advisory_xact_lock(7163384705);${schema}`;
+export const createSchema = creation(postgresSchema);
+export const createGrants = creation(grantsSchema);
+
+const missing = (table: string): string => `select to_regclass('${table}') is null as missing`;
+export const schemaIsMissing = missing('holdpoint_threads');
+export const grantsAreMissing = missing('holdpoint_grants');
 
 const columns =
   'thread_id, agent, status, revision, open_requests, failures, next_deadline, updated_at, hash';
@@ -99,12 +107,12 @@ const withGrants = (first: number): typeof noGrants => {
   ),`,
     after: `, used as (
     update holdpoint_grants as grants set uses_left = grants.uses_left - usable.count
-    from usable, thread where grants.grant_id = usable.grant_id
+    from usable, thread where grants.grant_id = usable.grant_id and grants.uses_left is not null
   ), created as (
     insert into holdpoint_grants (${grantColumns})
     select grants.* from thread, unnest(
       ${created[0]}::text[], ${created[1]}::text[], ${created[2]}::text[], ${created[3]}::text[],
-      ${created[4]}::text[], ${created[5]}::float8[], ${created[6]}::float8[], ${created[7]}::int[]
+      ${created[4]}::text[], ${created[5]}::float8[], ${created[6]}::float8[], ${created[7]}::bigint[]
     ) as grants
   )`,
   };
