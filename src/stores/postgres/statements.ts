@@ -98,7 +98,7 @@ const withGrants = (first: number): typeof noGrants => {
   const created = Array.from({ length: 8 }, (_, index) => `$${first + 3 + index}`);
   return {
     before: `usable as materialized (
-    select grants.grant_id, uses.count
+    select grants.grant_id, uses.count, grants.uses_left
     from holdpoint_grants as grants, unnest(${ids}::text[], ${counts}::int[]) as uses (grant_id, count)
     where grants.grant_id = uses.grant_id
       and (grants.expires_at is null or grants.expires_at > ${at}::float8)
@@ -106,8 +106,11 @@ const withGrants = (first: number): typeof noGrants => {
     order by grants.grant_id for update of grants
   ),`,
     after: `, used as (
-    update holdpoint_grants as grants set uses_left = grants.uses_left - usable.count
-    from usable, thread where grants.grant_id = usable.grant_id and grants.uses_left is not null
+    update holdpoint_grants as grants set uses_left = usable.uses_left - usable.count
+    from usable, thread where grants.grant_id = usable.grant_id and usable.uses_left > usable.count
+  ), used_up as (
+    delete from holdpoint_grants as grants
+    using usable, thread where grants.grant_id = usable.grant_id and usable.uses_left = usable.count
   ), created as (
     insert into holdpoint_grants (${grantColumns})
     select grants.* from thread, unnest(
@@ -187,7 +190,7 @@ export const findGrants: PostgresQuery = {
   text: `
     select ${grantColumns} from holdpoint_grants
     where agent = $1 and tool_name = $2 and (person is null or person = $3)
-      and (expires_at is null or expires_at > $4) and (uses_left is null or uses_left > 0)
+      and (expires_at is null or expires_at > $4)
     order by created_at, grant_id
   `,
 };
