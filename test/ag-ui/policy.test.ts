@@ -86,11 +86,13 @@ describe('an interrupt carries what its rule says', () => {
       'book {"city":"Paris"}',
       'Asked for by: ann',
       'Risk: high',
-      'Can be answered by: owners',
-      'The person who asked for it may not answer.',
-      'An approval needs a reason.',
-      'Approvals so far: 0 of 2',
-      'If it expires, it is escalated to: managers',
+      'May be answered by: owners',
+      'Not by the person for whom the agent asks',
+      'Approvals: 0 of 2 (none yet)',
+      'An approval needs a reason',
+      'May be edited: price',
+      `Until: ${new Date(start + 60_000).toISOString()}, then managers are asked`,
+      'Metadata: {"team":"travel"}',
     ]);
   });
 
@@ -259,7 +261,7 @@ describe('several people', () => {
       interrupts: [{ id: asked.id }],
     });
     expect(carried(at.ann)['votes']).toMatchObject([{ person: 'ann', channel: 'ag-ui' }]);
-    expect(interruptOf(at.ann).message).toContain('Approvals so far: 1 of 2 (ann)');
+    expect(interruptOf(at.ann).message).toContain('Approvals: 1 of 2 (ann)');
     /* The same person again is no second one. */
     await at.ann.answer({ approved: true });
     expect(carried(at.ann)['votes']).toHaveLength(1);
@@ -288,7 +290,7 @@ describe('several people', () => {
     await bob.run();
     const { message, responseSchema } = interruptOf(bob);
     expect(message?.split('\n')).toContain('book {"city":"Paris","price":50}');
-    expect(message).toContain('Edited by ann; the agent asked for: {"city":"Paris"}');
+    expect(message).toContain('Edited by ann:\n  price: 50 is added');
     expect(responseSchema).toMatchObject({
       properties: { digest: { const: carried(bob)['digest'] } },
       required: ['approved', 'digest'],

@@ -34,3 +34,15 @@ test.each([
   const { model } = scriptedModel([]);
   expect(() => createAgent({ model, [name]: true })).toThrow(TypeError);
 });
+
+/** Row 11: every answer passes the same checks, whatever it comes through. */
+test('answers are recorded where input is accepted and weighed, and where a lost call is retried, and nowhere else', () => {
+  const recording = globSync('**/*.ts', { cwd: source }).filter((file) =>
+    /\{ type: 'request-(?:answered|voted)'/.test(readFileSync(join(source, file), 'utf8')),
+  );
+  expect(recording.toSorted()).toEqual([
+    'agent/input/accept-input.ts',
+    'agent/input/accept-outcome.ts',
+    'agent/input/weigh-answer.ts',
+  ]);
+});
