@@ -44,9 +44,14 @@ function voteLines({ quorum, votes = [], reassignments = [] }: ApprovalRequest):
 
 function deadlineLines({ expiresAt, onExpiry, remindAt }: ApprovalRequest): string[] {
   if (expiresAt === undefined) {
-    return remindAt === undefined ? [] : [`Reminder: ${new Date(remindAt).toISOString()}`];
+    return remindAt === undefined ? [] : [`Reminder: ${dateText(remindAt)}`];
   }
-  return [`Until: ${new Date(expiresAt).toISOString()}, then ${afterText(onExpiry)}`];
+  return [`Until: ${dateText(expiresAt)}, then ${afterText(onExpiry)}`];
+}
+
+/* A rule may name a time that is later than any date. */
+function dateText(time: number): string {
+  return new Date(Math.min(time, 8.64e15)).toISOString();
 }
 
 function afterText(onExpiry: ApprovalRequest['onExpiry']): string {
