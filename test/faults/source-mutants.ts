@@ -1,3 +1,5 @@
+import { grantMutants, policyMutants } from './policy-mutants.ts';
+
 import { approvalMutants } from './approval-mutants.ts';
 
 /** One line of the source that is broken, and what must come of it. */
@@ -354,5 +356,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...subAgentMutants,
   ...customMutants,
   ...importMutants,
+  ...policyMutants,
+  ...grantMutants,
   ...approvalMutants,
 ];
