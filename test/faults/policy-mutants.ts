@@ -2,7 +2,7 @@ import type { SourceMutant } from './source-mutants.ts';
 
 const plays = ['policy/properties', 'what too few approved'] as const;
 const office = 'policy/rules-and-answers';
-const failed = /AssertionError/;
+const failed = /AssertionError|HoldpointError: /;
 const anyFault = /AssertionError: expected \[.*\] to deeply equal \[\]|Property failed/;
 
 /** What holds for the people who approve calls, and for what they approve. */
@@ -28,7 +28,7 @@ export const policyMutants: readonly SourceMutant[] = [
     file: 'thread/apply/apply-request.ts',
     from: 'if (!isKnown || others.length + 1 < quorum) {',
     to: 'if (others.length > quorum) {',
-    suite: ['policy/approver-attacks', ''],
+    suite: ['policy/golden-policy', 'too few people'],
     sentence: failed,
   },
   {
@@ -92,8 +92,8 @@ export const policyMutants: readonly SourceMutant[] = [
     file: 'agent/input/check-answers.ts',
     from: "if (isExpired(request, now)) throw closed(requestId, 'expired');",
     to: '',
-    suite: [office, 'escalates to other approvers'],
-    sentence: failed,
+    suite: plays,
+    sentence: anyFault,
   },
   {
     promise: 'an expired request is followed by one other',
@@ -142,8 +142,8 @@ export const grantMutants: readonly SourceMutant[] = [
   {
     promise: 'a standing approval covers no other input',
     file: 'agent/calls/grant-for.ts',
-    from: 'coversInput(grant, toolCall.input),',
-    to: 'true,',
+    from: 'coversInput(grant, toolCall.input) &&',
+    to: '',
     suite: plays,
     sentence: anyFault,
   },
@@ -176,14 +176,6 @@ export const grantMutants: readonly SourceMutant[] = [
     file: 'stores/memory/memory-grants.ts',
     from: 'grant.usesLeft -= 1;',
     to: 'grant.usesLeft -= 0;',
-    suite: ['policy/wide-grants', ''],
-    sentence: failed,
-  },
-  {
-    promise: 'a standing approval for one person decides nothing for another',
-    file: 'agent/calls/grant-for.ts',
-    from: "(grant.scope === 'principal' && grant.person === person)",
-    to: "grant.scope === 'principal'",
     suite: ['policy/wide-grants', ''],
     sentence: failed,
   },

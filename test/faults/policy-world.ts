@@ -81,6 +81,13 @@ interface Worker {
   /** After how many appends it dies; before the append reaches the store, or after that. */
   diesAfter: number;
   diesBefore: boolean;
+  /** Resolves when it dies: nobody waits for it any more. */
+  death: PromiseWithResolvers<void>;
+}
+
+function die(worker: Worker): void {
+  worker.isDead = true;
+  worker.death.resolve();
 }
 
 /** What workers share: the store, a clock that jumps, and what tools did. */
@@ -120,7 +127,7 @@ export class PolicyWorld {
   /** Starts a process in the place of another, which is as good as dead. */
   async start(nth: number, version: number): Promise<Worker> {
     const former = this.#workers[nth];
-    if (former !== undefined) former.isDead = true;
+    if (former !== undefined) die(former);
     const made = this.#make(version);
     this.#workers[nth] = made;
     for (const name of names) made.threads.set(name, await made.agent.thread(name));
@@ -137,7 +144,7 @@ export class PolicyWorld {
     const thread = worker.threads.get(name);
     if (thread === undefined) return;
     try {
-      await work(worker.agent, thread);
+      await Promise.race([work(worker.agent, thread), worker.death.promise]);
     } catch (error) {
       const isRefused = HoldpointError.isInstance(error) && error.code !== 'log-tampered';
       if (!worker.isDead && !isRefused) this.unexplained.push(error);
@@ -255,6 +262,7 @@ export class PolicyWorld {
       isDead: false,
       diesAfter: Infinity,
       diesBefore: false,
+      death: Promise.withResolvers(),
     };
     return worker;
   }
@@ -269,8 +277,15 @@ export class PolicyWorld {
     worker.diesAfter -= 1;
     const dies = worker.diesAfter < 0;
     if (dies) worker.isDead = true;
-    if (dies && worker.diesBefore) throw new Died();
-    await store.append(...input);
+    if (dies && worker.diesBefore) {
+      die(worker);
+      throw new Died();
+    }
+    try {
+      await store.append(...input);
+    } finally {
+      if (dies) die(worker);
+    }
     const [threadId, { revision }, entries] = input;
     const name = names.find((each) => each === threadId);
     const authors = (name && this.#authors.get(name)) ?? [];

@@ -2,6 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { memoryStore } from 'holdpoint';
 import { expect, test } from 'vitest';
+import { rechainedJson } from '../support/chained.ts';
+import { errorCode } from '../support/error-code.ts';
 import { book, memoryWorld, travelTools } from '../support/travel-world.ts';
 import { answeredBy } from './office.ts';
 
@@ -141,4 +143,12 @@ test('a thread with every event of a policy is read as the first version wrote i
   await agent.respond(yes, thread, { principal: 'bob' });
   expect(await agent.run(yes, thread, { principal: 'cy' })).toMatchObject({ status: 'waiting' });
   expect(world.ran).toEqual([]);
+});
+
+test('a log in which too few people decided a request is refused', async () => {
+  const text = readFileSync(file, 'utf8');
+  const last = text.lastIndexOf('"type":"request-voted"');
+  const forged = `${text.slice(0, last)}${text.slice(last).replace('request-voted', 'request-answered')}`;
+  const { agent } = golden([], () => 1_795_000_300_000);
+  expect(await errorCode(agent.restore(rechainedJson(forged)))).toBe('log-tampered');
 });
