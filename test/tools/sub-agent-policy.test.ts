@@ -117,7 +117,7 @@ describe("a sub-agent's request, answered in the parent thread", () => {
     const done = await clerk.run(request.approve(), thread, { principal: 'bob', channel: 'mail' });
     expect(done.status).toBe('completed');
     expect(at.paid).toHaveLength(1);
-    const events = (await at.child()).events.filter(({ type }) => /^request-/.test(type));
+    const events = (await at.child()).events.filter(({ type }) => type.startsWith('request-'));
     expect(events).toMatchObject([
       { type: 'request-opened' },
       { type: 'request-voted', person: 'ann', principal: 'ann', channel: 'web' },
