@@ -71,8 +71,8 @@ function editLines({ edit, toolCall }: ApprovalRequest): string[] {
   return [`Edited${who}:`, ...patchLines(edit.patches, toolCall?.input)];
 }
 
-/** Lines that are safe to show: what patches change in an input, from what to what. */
-export function patchLines(patches: readonly Patch[], original: unknown): string[] {
+/** What patches change in an input, from what to what. */
+function patchLines(patches: readonly Patch[], original: unknown): string[] {
   return patches.map(({ op, path, value }) => {
     const place =
       path.length === 0 ? 'everything' : path.map((part) => inertLine(String(part))).join('.');

@@ -1,5 +1,4 @@
-import type { ToolResultOutput } from '@ai-sdk/provider-utils';
-import { tool } from 'ai';
+import { tool, type ToolResultPart } from 'ai';
 import { createAgent, memoryStore } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -25,7 +24,7 @@ const picture = {
 interface Result {
   name: string;
   execute: () => unknown;
-  modelOutput?: ToolResultOutput;
+  modelOutput?: ToolResultPart['output'];
   wire: string;
 }
 

@@ -164,7 +164,10 @@ function forModel(
 }
 
 /** What the tool's schema makes of an input; `undefined` for a schema that only describes. */
-export async function parsedInput({ tool }: ToolDefinition, input: unknown) {
+export async function parsedInput(
+  { tool }: ToolDefinition,
+  input: unknown,
+): Promise<{ success: true; value: unknown } | { success: false; error: Error } | undefined> {
   return asSchema(tool.inputSchema).validate?.(input);
 }
 
