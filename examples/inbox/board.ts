@@ -38,7 +38,7 @@ const entrySchema = z.object({
 export const boardSchema = z.object({
   /** Newest first. */
   conversations: z.array(conversationSchema),
-  /** Requests that are waiting, and the latest ones that ended; newest first. */
+  /** Requests that are waiting, riskiest first, and then the latest ones that ended; of equal risk, newest first. */
   entries: z.array(entrySchema),
 });
 

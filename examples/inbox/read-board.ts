@@ -41,13 +41,22 @@ function boardOf(parts: readonly ThreadPart[]): Board {
   const entries = parts
     .flatMap((part) => part.entries)
     .toSorted((one, other) => other.askedAt - one.askedAt);
+  const waiting = entries
+    .filter(({ status }) => status === 'waiting')
+    .toSorted((one, other) => rankOf(other) - rankOf(one));
   const ended = entries.filter(({ status }) => status !== 'waiting').slice(0, mostEnded);
   return {
     conversations: parts
       .map(({ conversation }) => conversation)
       .toSorted((one, other) => other.updatedAt - one.updatedAt),
-    entries: entries.filter((entry) => entry.status === 'waiting' || ended.includes(entry)),
+    entries: [...waiting, ...ended],
   };
+}
+
+/** How risky a request is. A risk that nobody named is between low and high. */
+function rankOf({ request }: BoardEntry): number {
+  const { risk = 'medium' } = request.type === 'approval-request' ? request : {};
+  return ['low', 'medium', 'high', 'critical'].indexOf(risk);
 }
 
 function partOf(thread: AgentThread): ThreadPart {
@@ -94,6 +103,11 @@ function entriesOf(thread: AgentThread, title: string): BoardEntry[] {
     if (entry === undefined) continue;
     entry.request.toolCall = { toolCallId, toolName, input };
     if (outcome !== undefined) entry.outcome = outcome;
+  }
+  /* An open request has the votes and the edit so far. */
+  for (const request of thread.activeRequests) {
+    const entry = entries.get(request.requestId);
+    if (entry !== undefined) entry.request = { ...request };
   }
   return [...entries.values()];
 }

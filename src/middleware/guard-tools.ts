@@ -34,7 +34,8 @@ export interface GuardOptions<TOOLS extends ToolSet = ToolSet>
  * `execute` gets the AI SDK's options and the call's `idempotencyKey` (`ToolRunOptions`). A guarded call throws what the tool throws, and a
  * `HoldpointError`: `thread-indeterminate` if the outcome of the call is unknown, `requests-open` if it continues outside this process,
  * `not-allowed` if its id was used for another call or its input can't be recorded exactly as JSON, `invalid-input` for a call without
- * a `toolCallId`. Approvals are not checked: the AI SDK's history, as the caller passes it, decides who approved what.
+ * a `toolCallId`. Approvals are not checked: the AI SDK's history, as the caller passes it, decides who approved what. The AI SDK ignores
+ * what holdpoint's rules add to its own (approvers, quorum, edits, deadlines …), so `toolApproval` here is refused; use `holdPoint`.
  *
  * Throws `invalid-input` without a `threadId`, and a `TypeError` like `createAgent`.
  *
@@ -53,6 +54,7 @@ export function guardTools<TOOLS extends ToolSet>(
       'guardTools needs the id of the conversation: pass a non-empty string as threadId.',
     );
   }
+  refusePolicy(agentOptions);
   /* Validates the options now instead of at the first call. */
   createAgent({ ...agentOptions, model: 'none' });
   checkRecovery(toolRecovery, tools);
@@ -68,6 +70,15 @@ export function guardTools<TOOLS extends ToolSet>(
     Object.defineProperty(guarded, name, { value, enumerable: true });
   }
   return guarded;
+}
+
+/* The agent of a guarded call would accept them, and nobody would be asked. */
+function refusePolicy(options: object): void {
+  const name = ['toolApproval', 'mayAnswer', 'principalId'].find((each) => each in options);
+  if (name === undefined) return;
+  throw new TypeError(
+    `guardTools has no option '${name}': the AI SDK asks for the approvals of guarded tools. Use holdPoint for rules that name approvers, a quorum, edits or deadlines.`,
+  );
 }
 
 function guard(guardedTool: GuardedTool, settings: Guard, calls: StepCalls): Tool {

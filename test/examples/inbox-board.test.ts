@@ -1,8 +1,9 @@
-import { memoryStore } from 'holdpoint';
+import { createAgent, memoryStore } from 'holdpoint';
 import { expect, test } from 'vitest';
 import { boardReader } from '../../examples/inbox/read-board.ts';
 import { boardSchema } from '../../examples/inbox/board.ts';
 import { newsroom } from '../support/newsroom.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
 
 test('the inbox lists what the steps of a custom agent ask, and how it was answered', async () => {
   const store = memoryStore();
@@ -30,5 +31,37 @@ test('the inbox lists what the steps of a custom agent ask, and how it was answe
   ]);
   expect(listed.find(({ status }) => status === 'answered')).toMatchObject({
     answer: { name: 'Ann', response: { answers } },
+  });
+});
+
+test('the inbox lists the riskiest first, with who may answer and who has approved', async () => {
+  const store = memoryStore();
+  const { model } = scriptedModel([]);
+  const agent = createAgent({ model, store, mayAnswer: () => true });
+  const person = { name: 'Ann' };
+  const thread = await agent.thread('Ann.t');
+  const readBoard = boardReader({ agent, store });
+  for (const risk of ['low', undefined, 'critical', 'high'] as const) {
+    await agent.requestApproval(thread, {
+      key: risk ?? 'none',
+      text: 'May I?',
+      approvers: ['owners'],
+      quorum: 2,
+      ...(risk && { risk }),
+    });
+  }
+  const entries = async () => boardSchema.parse(await readBoard(person)).entries;
+  expect((await entries()).map(({ request }) => request.key)).toEqual([
+    'critical',
+    'high',
+    'none',
+    'low',
+  ]);
+  const [first] = thread.activeApprovalRequests.filter(({ risk }) => risk === 'critical');
+  if (first === undefined) throw new Error('Nothing is asked.');
+  await agent.respond(first.approve(), thread, { principal: 'ann' });
+  expect((await entries())[0]).toMatchObject({
+    status: 'waiting',
+    request: { approvers: ['owners'], quorum: 2, votes: [{ person: 'ann' }] },
   });
 });

@@ -5,6 +5,7 @@ import { CallDetails } from './call-details.tsx';
 import { CardFrame, cardId, type CardProps } from './card-frame.tsx';
 import { Inert } from './inert.tsx';
 import { ReasonForm } from './reason-form.tsx';
+import { RequestTerms } from './request-terms.tsx';
 import { useIsExpired } from './use-now.ts';
 
 /**
@@ -40,7 +41,8 @@ export function ApprovalCard(props: CardProps<ApprovalRequest>) {
           <Inert text={request.reason} />
         </p>
       )}
-      {request.toolCall && <CallDetails call={request.toolCall} />}
+      <RequestTerms request={request} />
+      {request.toolCall && <CallDetails call={shownCall(request.toolCall, request.edit)} />}
       {isReasoning && !isClosed ? (
         <ReasonForm
           onReject={sayNo}
@@ -60,4 +62,12 @@ export function ApprovalCard(props: CardProps<ApprovalRequest>) {
       )}
     </CardFrame>
   );
+}
+
+/** The call as it would run: with the edit of an earlier approver. */
+function shownCall(
+  call: NonNullable<ApprovalRequest['toolCall']>,
+  edit: ApprovalRequest['edit'],
+): NonNullable<ApprovalRequest['toolCall']> {
+  return edit === undefined ? call : { ...call, input: edit.input };
 }

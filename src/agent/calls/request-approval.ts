@@ -40,15 +40,18 @@ export async function requestApproval(
   return standing;
 }
 
-/** The approval request that the app has opened with this key, whether it is still open or not. */
+/**
+ * The approval request that the app has opened with this key, whether it is still open or not; of several, because one expired and was
+ * followed by another, the last.
+ */
 function approvalWithKey(
   { head, endedRequests }: Readonly<ThreadState>,
   key: string | undefined,
 ): ApprovalRequest | undefined {
   if (key === undefined) return undefined;
-  for (const { request, step } of [...head.openRequests, ...endedRequests.values()]) {
-    if (step === undefined && request.key === key && request.type === 'approval-request')
-      return request;
-  }
-  return undefined;
+  const found = [...endedRequests.values(), ...head.openRequests].findLast(
+    ({ request, step }) =>
+      step === undefined && request.key === key && request.type === 'approval-request',
+  )?.request;
+  return found?.type === 'approval-request' ? found : undefined;
 }

@@ -13,7 +13,7 @@ export interface RequestedApproval extends Omit<
 > {
   /** The question for the person. */
   text: string;
-  /** A second request with the same key returns the first one. 1 to 256 characters. */
+  /** A second request with the same key returns the first one, or the one that follows it after its expiry. 1 to 256 characters. */
   key?: string | undefined;
 }
 
