@@ -107,7 +107,7 @@ describe('a request that needs two people', () => {
     const at = site({ type: 'user-approval', quorum: 2 });
     const ann = await at.page('ann');
     await ann.chat.sendMessage({ text: 'Book' });
-    for (const _time of [1, 2]) {
+    for (let times = 0; times < 2; times += 1) {
       await ann.thread.answer(approve(shown(ann)));
       await quiet(ann);
     }
