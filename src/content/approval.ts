@@ -92,7 +92,7 @@ export interface ApprovalRequestContent<CALL extends ToolCall = ToolCall> extend
 }
 
 /** The standing approval to ask for; `true` for the widest that the request allows. What is left out is taken from the request. */
-export type RememberOptions = true | Partial<Remember>;
+type RememberOptions = true | Partial<Remember>;
 
 /** What an approval says besides yes. */
 export interface ApproveOptions<INPUT = unknown> {

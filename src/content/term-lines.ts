@@ -44,9 +44,14 @@ function voteLines({ quorum, votes = [], reassignments = [] }: ApprovalRequest):
 
 function deadlineLines({ expiresAt, onExpiry, remindAt }: ApprovalRequest): string[] {
   if (expiresAt === undefined) {
-    return remindAt === undefined ? [] : [`Reminder: ${new Date(remindAt).toISOString()}`];
+    return remindAt === undefined ? [] : [`Reminder: ${dateText(remindAt)}`];
   }
-  return [`Until: ${new Date(expiresAt).toISOString()}, then ${afterText(onExpiry)}`];
+  return [`Until: ${dateText(expiresAt)}, then ${afterText(onExpiry)}`];
+}
+
+/* A rule may name a time that is later than any date. */
+function dateText(time: number): string {
+  return new Date(Math.min(time, 8.64e15)).toISOString();
 }
 
 function afterText(onExpiry: ApprovalRequest['onExpiry']): string {
@@ -66,8 +71,8 @@ function editLines({ edit, toolCall }: ApprovalRequest): string[] {
   return [`Edited${who}:`, ...patchLines(edit.patches, toolCall?.input)];
 }
 
-/** Lines that are safe to show: what patches change in an input, from what to what. */
-export function patchLines(patches: readonly Patch[], original: unknown): string[] {
+/** What patches change in an input, from what to what. */
+function patchLines(patches: readonly Patch[], original: unknown): string[] {
   return patches.map(({ op, path, value }) => {
     const place =
       path.length === 0 ? 'everything' : path.map((part) => inertLine(String(part))).join('.');

@@ -1,36 +1,30 @@
 import { HoldpointError } from '../errors.ts';
 import { agentColumn, filterPart, noticeOf, pagePart } from './sql/summary-query.ts';
-import { grantEnded, grantOfRow, grantWork, type GrantWork, rowOfGrant } from './sql/grant-rows.ts';
 import { entryOfRow, summaryOfRow } from './sql/stored-rows.ts';
 import type {
   LogEnd,
   LogEntry,
   ThreadNotice,
   ThreadStore,
-  ThreadStoreGrants,
   ThreadSummary,
 } from '../thread/thread-store.ts';
 import { payloadOf } from './postgres/notice-payload.ts';
-import type { PostgresPool, PostgresQuery, PostgresResult } from './postgres/postgres-pool.ts';
+import { nothingOnConflict } from './postgres/postgres-conflict.ts';
+import { appendWithGrants, postgresGrants } from './postgres/postgres-grants.ts';
+import type { PostgresPool } from './postgres/postgres-pool.ts';
+import { statementRunner } from './postgres/statement-runner.ts';
 import { listeningOn } from './postgres/shared-listening.ts';
 import {
   appendFirst,
-  appendFirstWithGrants,
   appendNext,
-  appendNextWithGrants,
   claimDue,
   claimThread,
   countThreads,
-  createSchema,
   deleteThread,
-  findGrants,
-  listGrants,
   listThreads,
   readClock,
   readEntries,
   readThread,
-  revokeGrant,
-  schemaIsMissing,
 } from './postgres/statements.ts';
 
 export type {
@@ -71,9 +65,6 @@ export interface PostgresStore extends ThreadStore {
   now(): Promise<number>;
 }
 
-/** The error codes of a concurrent write: `unique_violation` and `serialization_failure`. */
-const conflictCodes: readonly unknown[] = ['23505', '40001'];
-
 /**
  * Keeps threads in Postgres, through a `Pool` of `pg`, for any number of machines. It works behind a pooler in transaction mode: every append
  * is one statement and needs no session state. Add an `error` listener to the pool, as `pg` requires; without one, an idle connection that
@@ -86,7 +77,8 @@ export function postgresStore(
   pool: PostgresPool,
   options: PostgresStoreOptions = {},
 ): PostgresStore {
-  const run = statementRunner(pool, options);
+  const runner = statementRunner(pool, options);
+  const { run } = runner;
   const { listenPool = pool } = options;
   const listening = listeningOn(listenPool);
   return {
@@ -94,27 +86,17 @@ export function postgresStore(
       return (await run(readEntries, [threadId, afterRevision])).rows.map(entryOfRow);
     },
 
-    grants: postgresGrants(run),
+    grants: postgresGrants(runner.runOnGrants),
 
     async append(threadId, expected, entries, summary, changes) {
-      const values = appendedValues(threadId, entries, summary);
       const isFirst = expected.revision === 0;
       const after = isFirst ? [] : [expected.revision, expected.hash];
-      if (changes === undefined) {
-        const query = isFirst ? appendFirst : appendNext;
-        const { rowCount } = await run(query, [...values, ...after]).catch(nothingOnConflict);
-        if (rowCount !== entries.length) throw conflict(threadId, expected);
-        return;
-      }
-      const query = isFirst ? appendFirstWithGrants : appendNextWithGrants;
-      const work = grantWork(changes);
-      const all = [...values, ...after, ...grantValues(work)];
-      const { rowCount } = await run(query, all).catch(nothingOnConflict);
-      if (rowCount === entries.length) return;
-      const [end] = (await run(readThread, [threadId])).rows.map(summaryOfRow);
-      const { revision, hash } = end ?? { revision: 0, hash: '' };
-      const isAtEnd = revision === expected.revision && hash === expected.hash;
-      throw isAtEnd && work.used.length > 0 ? grantEnded(work.used) : conflict(threadId, expected);
+      const values = [...appendedValues(threadId, entries, summary), ...after];
+      const { rowCount } =
+        changes === undefined
+          ? await run(isFirst ? appendFirst : appendNext, values).catch(nothingOnConflict)
+          : await appendWithGrants(runner, { threadId, expected, values, changes });
+      if (rowCount !== entries.length) throw conflict(threadId, expected);
     },
 
     async head(threadId) {
@@ -155,63 +137,6 @@ export function postgresStore(
   };
 }
 
-type Run = (query: PostgresQuery, values?: unknown[]) => Promise<PostgresResult>;
-
-/** The standing approvals of the database. */
-function postgresGrants(run: Run): ThreadStoreGrants {
-  return {
-    async find({ agent, toolName, person, at }) {
-      const values = [agentColumn(agent), toolName, person, at];
-      return (await run(findGrants, values)).rows.map(grantOfRow);
-    },
-
-    async list({ agent, after = '', limit = 100 }) {
-      const name = agent === undefined ? null : agentColumn(agent);
-      return (await run(listGrants, [name, after, limit])).rows.map(grantOfRow);
-    },
-
-    async revoke(grantId) {
-      return (await run(revokeGrant, [grantId])).rowCount === 1;
-    },
-  };
-}
-
-function grantValues({ used, created, at }: GrantWork): unknown[] {
-  const rows = created.map(rowOfGrant);
-  const columns = Array.from({ length: 8 }, (_, index) => rows.map((row) => row[index]));
-  return [used.map(({ grantId }) => grantId), used.map(({ count }) => count), at, ...columns];
-}
-
-/** Runs statements after the tables exist. */
-function statementRunner(
-  pool: PostgresPool,
-  { createSchema: isCreating = true, prepare = false }: PostgresStoreOptions,
-): Run {
-  const schema = isCreating ? onceDone(async () => createMissingSchema(pool)) : async () => {};
-  return async ({ name, text, values: own }, values = own ?? []) => {
-    await schema();
-    const isPrepared = prepare && name !== undefined;
-    return pool.query(isPrepared ? { name, text, values } : { text, values });
-  };
-}
-
-async function createMissingSchema(pool: PostgresPool): Promise<void> {
-  const { rows } = await pool.query({ text: schemaIsMissing });
-  if (rows[0]?.['missing'] === true) await pool.query({ text: createSchema });
-}
-
-/** Runs work once, and again only if it failed. */
-function onceDone(work: () => Promise<void>): () => Promise<void> {
-  let done: Promise<void> | undefined;
-  return async () => {
-    done ??= work().catch((error: unknown) => {
-      done = undefined;
-      throw error;
-    });
-    return done;
-  };
-}
-
 function appendedValues(
   threadId: string,
   entries: readonly LogEntry[],
@@ -239,9 +164,4 @@ function conflict(threadId: string, { revision }: LogEnd): HoldpointError {
     'revision-conflict',
     `The log of thread ${threadId} does not end at the expected revision ${revision}, or was replaced.`,
   );
-}
-
-function nothingOnConflict(error: unknown): PostgresResult {
-  if (conflictCodes.includes(Reflect.get(Object(error), 'code'))) return { rows: [], rowCount: 0 };
-  throw error;
 }

@@ -48,6 +48,8 @@ async function isStored(
     await write();
     return true;
   } catch (again) {
+    /* A grant that has ended stays so: the first write can't succeed any more, even if it is still in progress. */
+    if (isGrantEnded(again)) throw again;
     if (!isConflict(again)) throw error;
   }
   const [stored] = await read().catch(() => {

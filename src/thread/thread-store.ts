@@ -140,7 +140,7 @@ export interface ThreadStore {
 
 /**
  * A change of the store's standing approvals, written together with the entries of an append. `use` takes one of a grant's uses, at this
- * time in milliseconds since 1970. One append may use a grant several times.
+ * time in milliseconds since 1970; the last one deletes the grant. One append may use a grant several times.
  */
 export type GrantChange =
   | { type: 'create'; grant: StoredGrant }
@@ -160,7 +160,7 @@ export interface StoredGrant {
   createdAt: number;
   /** When it ends, in milliseconds since 1970. Absent: never. */
   expiresAt?: number;
-  /** How many more calls it decides. Absent: any number. */
+  /** How many more calls it decides, 1 or more. Absent: any number. */
   usesLeft?: number;
 }
 
@@ -168,7 +168,7 @@ export interface StoredGrant {
 export interface ThreadStoreGrants {
   /**
    * The grants that could decide a call, oldest first: of this agent and tool, for everyone or for `person`, not expired at `at`
-   * (milliseconds since 1970), with a use left.
+   * (milliseconds since 1970).
    */
   find(query: {
     agent: string | null;
@@ -176,7 +176,7 @@ export interface ThreadStoreGrants {
     person: string | null;
     at: number;
   }): Promise<StoredGrant[]>;
-  /** A page of grants by ascending id: those after the id `after`, at most `limit` (default 100), of all agents without `agent`. */
+  /** A page of grants by ascending id, expired ones included: those after the id `after`, at most `limit` (default 100), of all agents without `agent`. */
   list(query: { agent?: string | null; after?: string; limit?: number }): Promise<StoredGrant[]>;
   /** Deletes a grant: no later append can use it. Resolves with whether it existed. */
   revoke(grantId: string): Promise<boolean>;

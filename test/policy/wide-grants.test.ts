@@ -40,6 +40,7 @@ describe('a standing approval that is wider than a thread', () => {
       scope: 'everyone',
     });
     expect(second.calls[0]?.grantId).toBe(grant.grantId);
+    expect(await agent.grants()).toEqual([]);
   });
 
   test.each(['ann', 'cy', undefined])(

@@ -46,7 +46,7 @@ export async function askApproval(
   await show();
   for (;;) {
     const picked = await dialog.pick({
-      entries: [...decisions, ...more],
+      entries: [...decisions.slice(0, start + 1), ...more, ...decisions.slice(start + 1)],
       start,
       takesText: false,
       exit: 'leave',
@@ -55,8 +55,11 @@ export async function askApproval(
       enter: 'send',
     });
     if (picked === undefined || !('index' in picked)) return { answer: undefined };
-    const decision = decisions[picked.index];
-    if (decision === undefined) return { more: picked.index - decisions.length };
+    /* The additional entries are below "Reject". */
+    const after = picked.index - start - 1;
+    if (after >= 0 && after < more.length) return { more: after };
+    const decision = decisions[after < 0 ? picked.index : picked.index - more.length];
+    if (decision === undefined) return { answer: undefined };
     const answer = await decision.answer(dialog);
     if (answer !== undefined) return { answer };
     if (decision.showsOther === true) await show();

@@ -72,14 +72,14 @@ async function askAll(
   dialog: Dialog,
 ): Promise<UserInputResponseContent[]> {
   const answers: UserInputResponseContent[] = [];
-  const answered = new Set<string>();
+  const covered = new Set<UserInputRequest>();
   const ordered = inOrder(requests);
   for (const [index, request] of ordered.entries()) {
-    if (answered.has(request.requestId)) continue;
+    if (covered.has(request)) continue;
     const position = ordered.length > 1 ? `${index + 1} of ${ordered.length}` : undefined;
-    const rest = ordered.slice(index);
+    const rest = ordered.slice(index).filter((other) => !covered.has(other));
     const { given, isLast } = await askOrLeave(request, dialog, { position, rest });
-    for (const answer of given) answered.add(answer.requestId);
+    if (given.length > 1) for (const other of similarTo(request, rest)) covered.add(other);
     answers.push(...given);
     if (isLast) break;
   }
@@ -147,11 +147,11 @@ async function ask(
 }
 
 function similarTo(
-  request: ApprovalRequest,
+  request: UserInputRequest,
   rest: readonly UserInputRequest[],
 ): readonly ApprovalRequest[] {
   const groups = groupRequests(rest.filter((other) => other.type === 'approval-request'));
-  return groups.find(({ requests }) => requests.includes(request))?.requests ?? [];
+  return groups.find(({ requests }) => requests.some((other) => other === request))?.requests ?? [];
 }
 
 /* A broken terminal is not a person's decision to dismiss. */

@@ -33,7 +33,9 @@ export class MemoryGrants implements ThreadStoreGrants {
 
   #use(grantId: string): void {
     const grant = this.#grants.get(grantId);
-    if (grant?.usesLeft !== undefined) grant.usesLeft -= 1;
+    if (grant?.usesLeft === undefined) return;
+    grant.usesLeft -= 1;
+    if (grant.usesLeft === 0) this.#grants.delete(grantId);
   }
 
   async find({

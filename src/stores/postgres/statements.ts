@@ -2,6 +2,19 @@ import { createGrantIndex, grantColumns } from '../sql/grant-rows.ts';
 import { createThreadIndexes, type SqlPart } from '../sql/summary-query.ts';
 import type { PostgresQuery } from './postgres-pool.ts';
 
+const grantsSchema = `
+create table if not exists holdpoint_grants (
+  grant_id text collate "C" primary key,
+  agent text collate "C" not null,
+  tool_name text collate "C" not null,
+  person text collate "C",
+  body text not null,
+  created_at double precision not null,
+  expires_at double precision,
+  uses_left bigint
+);
+${createGrantIndex}`;
+
 /** Creates the tables, for apps that do so in a migration. Can be run again. */
 export const postgresSchema = `
 create table if not exists holdpoint_entries (
@@ -22,21 +35,16 @@ create table if not exists holdpoint_threads (
   updated_at double precision not null
 );
 ${createThreadIndexes}
-create table if not exists holdpoint_grants (
-  grant_id text collate "C" primary key,
-  agent text collate "C" not null,
-  tool_name text collate "C" not null,
-  person text collate "C",
-  body text not null,
-  created_at double precision not null,
-  expires_at double precision,
-  uses_left integer
-);
-${createGrantIndex}`;
+${grantsSchema}`;
 
 /* `if not exists` fails if two sessions create at once. Sent as one text, so that the lock is held until everything is committed. */
-export const createSchema = `select pg_advisory_xact_lock(7163384705);${postgresSchema}`;
-export const schemaIsMissing = `select to_regclass('holdpoint_grants') is null as missing`;
+const creation = (schema: string): string => `select pg_advisory_xact_lock(7163384705);${schema}`;
+export const createSchema = creation(postgresSchema);
+export const createGrants = creation(grantsSchema);
+
+const missing = (table: string): string => `select to_regclass('${table}') is null as missing`;
+export const schemaIsMissing = missing('holdpoint_threads');
+export const grantsAreMissing = missing('holdpoint_grants');
 
 const columns =
   'thread_id, agent, status, revision, open_requests, failures, next_deadline, updated_at, hash';
@@ -90,7 +98,7 @@ const withGrants = (first: number): typeof noGrants => {
   const created = Array.from({ length: 8 }, (_, index) => `$${first + 3 + index}`);
   return {
     before: `usable as materialized (
-    select grants.grant_id, uses.count
+    select grants.grant_id, uses.count, grants.uses_left
     from holdpoint_grants as grants, unnest(${ids}::text[], ${counts}::int[]) as uses (grant_id, count)
     where grants.grant_id = uses.grant_id
       and (grants.expires_at is null or grants.expires_at > ${at}::float8)
@@ -98,13 +106,16 @@ const withGrants = (first: number): typeof noGrants => {
     order by grants.grant_id for update of grants
   ),`,
     after: `, used as (
-    update holdpoint_grants as grants set uses_left = grants.uses_left - usable.count
-    from usable, thread where grants.grant_id = usable.grant_id
+    update holdpoint_grants as grants set uses_left = usable.uses_left - usable.count
+    from usable, thread where grants.grant_id = usable.grant_id and usable.uses_left > usable.count
+  ), used_up as (
+    delete from holdpoint_grants as grants
+    using usable, thread where grants.grant_id = usable.grant_id and usable.uses_left = usable.count
   ), created as (
     insert into holdpoint_grants (${grantColumns})
     select grants.* from thread, unnest(
       ${created[0]}::text[], ${created[1]}::text[], ${created[2]}::text[], ${created[3]}::text[],
-      ${created[4]}::text[], ${created[5]}::float8[], ${created[6]}::float8[], ${created[7]}::int[]
+      ${created[4]}::text[], ${created[5]}::float8[], ${created[6]}::float8[], ${created[7]}::bigint[]
     ) as grants
   )`,
   };
@@ -179,7 +190,7 @@ export const findGrants: PostgresQuery = {
   text: `
     select ${grantColumns} from holdpoint_grants
     where agent = $1 and tool_name = $2 and (person is null or person = $3)
-      and (expires_at is null or expires_at > $4) and (uses_left is null or uses_left > 0)
+      and (expires_at is null or expires_at > $4)
     order by created_at, grant_id
   `,
 };

@@ -3,11 +3,11 @@ import { grantColumns, grantEnded, grantOfRow, grantWork, rowOfGrant } from '../
 import { agentColumn } from '../sql/summary-query.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
-const isActive = `
-  (expires_at is null or expires_at > ?) and (uses_left is null or uses_left >= ?)`;
+const isActive = '(expires_at is null or expires_at > ?)';
 const insertGrant = `insert into holdpoint_grants (${grantColumns}) values (?, ?, ?, ?, ?, ?, ?, ?)`;
 const useGrant = `
-  update holdpoint_grants set uses_left = uses_left - ? where grant_id = ? and ${isActive}`;
+  update holdpoint_grants set uses_left = uses_left - ? where grant_id = ? and ${isActive} and (uses_left is null or uses_left >= ?)`;
+const deleteUsedUp = 'delete from holdpoint_grants where grant_id = ? and uses_left = 0';
 const findGrants = `
   select * from holdpoint_grants
   where agent = ? and tool_name = ? and (person is null or person = ?) and ${isActive}
@@ -15,13 +15,18 @@ const findGrants = `
 const listGrants = `
   select * from holdpoint_grants
   where (? is null or agent = ?) and grant_id > ? order by grant_id limit ?`;
+/* As in `sqlite.ts`: of the same length, so that it is written in place. */
+const overwriteGrant = `
+  update holdpoint_grants
+  set body = substr(hex(zeroblob(octet_length(body) / 2 + 1)), 1, octet_length(body))
+  where grant_id = ?`;
 const deleteGrant = 'delete from holdpoint_grants where grant_id = ?';
 
 /** The standing approvals of a SQLite file. */
 export function sqliteGrants(file: SqliteFile): ThreadStoreGrants {
   return {
     async find({ agent, toolName, person, at }) {
-      return file.rows(findGrants, [agentColumn(agent), toolName, person, at, 1]).map(grantOfRow);
+      return file.rows(findGrants, [agentColumn(agent), toolName, person, at]).map(grantOfRow);
     },
 
     async list({ agent, after = '', limit = 100 }) {
@@ -30,7 +35,12 @@ export function sqliteGrants(file: SqliteFile): ThreadStoreGrants {
     },
 
     async revoke(grantId) {
-      return file.transaction(() => file.write(deleteGrant, [grantId])) === 1;
+      const deleted = file.transaction(() => {
+        file.write(overwriteGrant, [grantId]);
+        return file.write(deleteGrant, [grantId]);
+      });
+      if (deleted > 0) file.truncateLog();
+      return deleted > 0;
     },
   };
 }
@@ -40,6 +50,7 @@ export function changeGrants(file: SqliteFile, changes: readonly GrantChange[]):
   const { created, used, at } = grantWork(changes);
   for (const { grantId, count } of used) {
     if (file.write(useGrant, [count, grantId, at, count]) === 0) throw grantEnded(used);
+    file.write(deleteUsedUp, [grantId]);
   }
   for (const grant of created) file.write(insertGrant, rowOfGrant(grant));
 }

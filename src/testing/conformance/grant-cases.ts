@@ -114,6 +114,64 @@ export const grantCases: readonly StoreConformanceCase[] = [
     },
   },
   {
+    name: 'a grant is deleted with its last use, and its number of uses can be any whole number',
+    async check(store, reopen) {
+      if (store.grants === undefined) return;
+      const most = Number.MAX_SAFE_INTEGER;
+      await create(store, grant('few', { usesLeft: 3 }), grant('most', { usesLeft: most }));
+      await appendWith(store, 't', [use('few'), use('most')]);
+      deepStrictEqual(await reopen().grants?.list({}), [
+        grant('few', { usesLeft: 2 }),
+        grant('most', { usesLeft: most - 1 }),
+      ]);
+      await appendWith(store, 't', [use('few'), use('few')], 2);
+      deepStrictEqual(await reopen().grants?.list({}), [grant('most', { usesLeft: most - 1 })]);
+      strictEqual(await store.grants.revoke('few'), false);
+    },
+  },
+  {
+    name: 'grants that are passed in or returned are not shared with the store',
+    async check(store) {
+      if (store.grants === undefined) return;
+      const given = grant('g', { usesLeft: 1 });
+      await create(store, given);
+      given.usesLeft = 2;
+      for (const found of [await store.grants.find(query), await store.grants.list({})]) {
+        for (const each of found) each.usesLeft = 3;
+      }
+      deepStrictEqual(await store.grants.find(query), [grant('g', { usesLeft: 1 })]);
+    },
+  },
+  {
+    name: 'grants are distinguished, whatever characters their ids, agents, tools and persons contain',
+    async check(store) {
+      if (store.grants === undefined) return;
+      const odd = [
+        '__proto__',
+        "'; drop table holdpoint_grants; --",
+        'é',
+        'É',
+        ' a',
+        'a',
+        'A',
+        '?',
+        '$1',
+      ];
+      const grants = odd.map((text) =>
+        grant(text, { agent: text, toolName: text, person: text, expiresAt: 20.5 }),
+      );
+      await create(store, ...grants);
+      for (const each of grants) {
+        const { agent, toolName, person } = each;
+        deepStrictEqual(await store.grants.find({ agent, toolName, person, at: 20.25 }), [each]);
+        deepStrictEqual(await store.grants.find({ agent, toolName, person, at: 20.5 }), []);
+        await appendWith(store, `use ${each.grantId}`, [use(each.grantId)]);
+        strictEqual(await store.grants.revoke(each.grantId), true);
+      }
+      deepStrictEqual(await store.grants.list({}), []);
+    },
+  },
+  {
     name: 'a grant without a number of uses is used any number of times, until it is revoked, once',
     async check(store, reopen) {
       if (store.grants === undefined) return;

@@ -1,0 +1,83 @@
+import type { GrantChange, LogEnd, ThreadStoreGrants } from '../../thread/thread-store.ts';
+import {
+  grantEnded,
+  grantOfRow,
+  type GrantWork,
+  grantWork,
+  rowOfGrant,
+} from '../sql/grant-rows.ts';
+import { summaryOfRow } from '../sql/stored-rows.ts';
+import { agentColumn } from '../sql/summary-query.ts';
+import { isSerializationFailure, nothingOnConflict } from './postgres-conflict.ts';
+import type { PostgresResult } from './postgres-pool.ts';
+import type { Run, StatementRunner } from './statement-runner.ts';
+import {
+  appendFirstWithGrants,
+  appendNextWithGrants,
+  findGrants,
+  listGrants,
+  readThread,
+  revokeGrant,
+} from './statements.ts';
+
+/** The standing approvals of a database. */
+export function postgresGrants(run: Run): ThreadStoreGrants {
+  return {
+    async find({ agent, toolName, person, at }) {
+      const values = [agentColumn(agent), toolName, person, at];
+      return (await run(findGrants, values)).rows.map(grantOfRow);
+    },
+
+    async list({ agent, after = '', limit = 100 }) {
+      const name = agent === undefined ? null : agentColumn(agent);
+      return (await run(listGrants, [name, after, limit])).rows.map(grantOfRow);
+    },
+
+    async revoke(grantId) {
+      return (await run(revokeGrant, [grantId])).rowCount === 1;
+    },
+  };
+}
+
+/** An append, the values of its statement, and its changes of standing approvals. */
+interface GrantAppend {
+  threadId: string;
+  expected: LogEnd;
+  values: unknown[];
+  changes: readonly GrantChange[];
+}
+
+/**
+ * Appends, and changes standing approvals, in one statement. Its result has no rows after a concurrent append. Throws `grant-ended` if the
+ * log ends where it was expected to, so that a standing approval is the reason.
+ */
+export async function appendWithGrants(
+  { run, runOnGrants }: StatementRunner,
+  { threadId, expected, values, changes }: GrantAppend,
+): Promise<PostgresResult> {
+  const query = expected.revision === 0 ? appendFirstWithGrants : appendNextWithGrants;
+  const work = grantWork(changes);
+  for (;;) {
+    let isToRetry = false;
+    const result = await runOnGrants(query, [...values, ...grantValues(work)]).catch(
+      (error: unknown) => {
+        isToRetry = isSerializationFailure(error);
+        return nothingOnConflict(error);
+      },
+    );
+    if (result.rowCount !== 0) return result;
+    const [end] = (await run(readThread, [threadId])).rows.map(summaryOfRow);
+    const { revision, hash } = end ?? { revision: 0, hash: '' };
+    if (revision !== expected.revision || hash !== expected.hash) return result;
+    /* Another thread used or revoked the same grant, in a database whose transactions are isolated more than by default. */
+    if (isToRetry) continue;
+    if (work.used.length === 0) return result;
+    throw grantEnded(work.used);
+  }
+}
+
+function grantValues({ used, created, at }: GrantWork): unknown[] {
+  const rows = created.map(rowOfGrant);
+  const columns = Array.from({ length: 8 }, (_, index) => rows.map((row) => row[index]));
+  return [used.map(({ grantId }) => grantId), used.map(({ count }) => count), at, ...columns];
+}

@@ -1,0 +1,62 @@
+import type { PostgresPool, PostgresQuery, PostgresResult } from './postgres-pool.ts';
+import { createGrants, createSchema, grantsAreMissing, schemaIsMissing } from './statements.ts';
+
+/** Runs a statement. Values that are not given are those of the query. */
+export type Run = (query: PostgresQuery, values?: unknown[]) => Promise<PostgresResult>;
+
+/** Runs the statements of a store. */
+export interface StatementRunner {
+  /** Runs a statement after the tables exist. */
+  run: Run;
+  /**
+   * Runs a statement about standing approvals after their table exists too. A database of an older version lacks it, and its role may not
+   * create any: who uses no standing approvals must not need the table.
+   */
+  runOnGrants: Run;
+}
+
+/** Options of a runner, as in `PostgresStoreOptions`. */
+interface RunnerOptions {
+  createSchema?: boolean;
+  prepare?: boolean;
+}
+
+export function statementRunner(
+  pool: PostgresPool,
+  { createSchema: isCreating = true, prepare = false }: RunnerOptions,
+): StatementRunner {
+  const created = (isMissing: string, create: string): (() => Promise<void>) =>
+    isCreating ? onceDone(async () => createMissing(pool, isMissing, create)) : async () => {};
+  const schema = created(schemaIsMissing, createSchema);
+  const grants = created(grantsAreMissing, createGrants);
+  const run: Run = async ({ name, text, values: own }, values = own ?? []) => {
+    await schema();
+    const isPrepared = prepare && name !== undefined;
+    return pool.query(isPrepared ? { name, text, values } : { text, values });
+  };
+  return {
+    run,
+    async runOnGrants(query, values) {
+      await schema();
+      await grants();
+      return run(query, values);
+    },
+  };
+}
+
+async function createMissing(pool: PostgresPool, isMissing: string, create: string): Promise<void> {
+  const { rows } = await pool.query({ text: isMissing });
+  if (rows[0]?.['missing'] === true) await pool.query({ text: create });
+}
+
+/** Runs work once, and again only if it failed. */
+function onceDone(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return async () => {
+    done ??= work().catch((error: unknown) => {
+      done = undefined;
+      throw error;
+    });
+    return done;
+  };
+}
