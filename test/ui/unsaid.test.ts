@@ -157,7 +157,12 @@ describe('S13-09: a sign-in page that answers for the server', () => {
     const { at, state } = await signedOut();
     const [id = ''] = openApprovals(at.chat.messages);
     await at.thread.answer(approval(id));
-    await says(at, { type: 'refused', code: 'foreign-response', text: signIn });
+    await says(at, {
+      type: 'refused',
+      code: 'foreign-response',
+      text: signIn,
+      requestId: id,
+    });
     expect(at.sent.filter((body) => body.includes('"approved"'))).toHaveLength(1);
     expect(openApprovals(at.chat.messages)).toEqual([id]);
     expect([...at.thread.state.sending]).toEqual([]);
@@ -183,7 +188,7 @@ test('S13-09: an answer of somebody who has been signed out is shown as open aga
   state.isSignedIn = false;
   await at.thread.answer(approval(id));
   const text = 'You are not allowed to do this.';
-  await says(at, { type: 'refused', code: 'not-allowed', text });
+  await says(at, { type: 'refused', code: 'not-allowed', text, requestId: id });
   expect(toolParts(at.chat.messages)).toMatchObject([{ state: 'approval-requested' }]);
   expect(at.thread.state.sending.size).toBe(0);
 });

@@ -12,6 +12,8 @@ import type { UiHandlerOptions } from './ui-handler-options.ts';
  * is the history; a page sends its newest message, or answers to requests, and everything else in its request is ignored.
  *
  * - `POST` takes `{ id, message?, messages?, answers?, outputs?, revision?, whilePending? }` and streams the run.
+ * - `POST { id, withdraw: requestId }` takes the caller's approval back, and `POST { id, reassign: { requestId, to } }` lets somebody else
+ *   answer; both return `{ revision, status }`.
  * - `GET ?id=` returns `{ messages, revision, status, failure? }` for a page that loads. `failure` is `{ text, failures, retryAt? }`, if
  *   the last run failed.
  * - `GET …/<id>/stream` and `GET ?id=…&stream` stream the last turn again.

@@ -18,13 +18,14 @@ export async function getThread<RUNTIME_CONTEXT>(
 ): Promise<Response> {
   const foreign = foreignOrigin(request, options);
   if (foreign !== undefined) return foreign;
-  const { threadId, isStream } = requested(request);
+  const { threadId, isStream, seen } = requested(request);
   const caller = await allowed(options, request, threadId);
   if (caller instanceof Response) return caller;
   const thread = await options.agent.thread(threadId);
   if (isStream) return lastTurn(options, request, thread);
-  const messages = await toUIMessages(thread, options);
   const { revision, status } = thread;
+  if (seen === `${revision}.${status}`) return new Response(null, { status: 204 });
+  const messages = await toUIMessages(thread, options);
   return jsonResponse({ messages, revision, status, ...failureOf(thread, options) });
 }
 
@@ -49,10 +50,20 @@ function failureOf<RUNTIME_CONTEXT>(
 }
 
 /** `?id=…`, `?id=…&stream`, or a path that ends with `/<id>/stream`, which is where `useChat` reconnects by default. */
-function requested({ url }: Request): { threadId: string; isStream: boolean } {
+function requested({ url }: Request): {
+  threadId: string;
+  isStream: boolean;
+  seen?: string | null;
+} {
   const { pathname, searchParams } = new URL(url);
   const named = searchParams.get('id');
-  if (named !== null) return { threadId: named, isStream: searchParams.has('stream') };
+  if (named !== null) {
+    return {
+      threadId: named,
+      isStream: searchParams.has('stream'),
+      seen: searchParams.get('seen'),
+    };
+  }
   const [segment, last] = pathname.split('/').slice(-2);
   const threadId = last === 'stream' && segment !== undefined ? decoded(segment) : undefined;
   if (threadId !== undefined) return { threadId, isStream: true };

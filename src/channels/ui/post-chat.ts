@@ -27,7 +27,22 @@ export async function postChat<RUNTIME_CONTEXT>(
   });
   if (posted instanceof Response) return posted;
   if (posted.parsed.stop === true) return stopRun(options, posted);
+  const { withdraw, reassign } = posted.parsed;
+  if (withdraw !== undefined || reassign !== undefined) return changeVotes(options, posted);
   return runChat(options, request, posted);
+}
+
+/** Withdraws a vote, or lets somebody else answer a request. Runs nothing. */
+async function changeVotes<RUNTIME_CONTEXT>(
+  { agent }: UiHandlerOptions<RUNTIME_CONTEXT>,
+  { parsed, runOptions: { principal, channel } }: Posted<ChatRequest, RUNTIME_CONTEXT>,
+): Promise<Response> {
+  const { threadId, withdraw, reassign } = parsed;
+  const thread = await agent.thread(threadId);
+  const by = { principal, channel };
+  if (withdraw !== undefined) await agent.withdraw(thread, withdraw, by);
+  if (reassign !== undefined) await agent.reassign(thread, reassign.requestId, reassign.to, by);
+  return jsonResponse({ revision: thread.revision, status: thread.status });
 }
 
 /** Stops the thread's current run, and responds when it has ended. */

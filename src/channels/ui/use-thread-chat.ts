@@ -10,7 +10,10 @@ export interface ThreadChatHelpers
   extends
     Omit<UseChatHelpers<UIMessage>, 'addToolApprovalResponse' | 'setMessages' | 'stop'>,
     ThreadChatState,
-    Pick<ThreadChat<Chat<UIMessage>>, 'answer' | 'refresh' | 'stop' | 'tryAgain'> {}
+    Pick<
+      ThreadChat<Chat<UIMessage>>,
+      'answer' | 'withdraw' | 'reassign' | 'refresh' | 'stop' | 'tryAgain'
+    > {}
 
 /* The package is compiled without the types of browsers. */
 declare const document: {
@@ -18,6 +21,8 @@ declare const document: {
   addEventListener: (type: 'visibilitychange', listener: () => void) => void;
   removeEventListener: (type: 'visibilitychange', listener: () => void) => void;
 };
+
+const pollMs = 2_000;
 
 /**
  * `useChat` for a thread on the server: it loads the thread, sends answers until they are recorded, and reloads the thread after a refusal,
@@ -42,9 +47,14 @@ export function useThreadChat(options: ThreadChatOptions): ThreadChatHelpers {
     const refresh = (): void => {
       if (document.visibilityState === 'visible') void thread.refresh();
     };
+    const poll = (): void => {
+      if (document.visibilityState === 'visible') void thread.poll();
+    };
+    const polling = setInterval(poll, pollMs);
     void thread.open();
     document.addEventListener('visibilitychange', refresh);
     return () => {
+      clearInterval(polling);
       document.removeEventListener('visibilitychange', refresh);
       thread.close();
     };
@@ -59,6 +69,6 @@ export function useThreadChat(options: ThreadChatOptions): ThreadChatHelpers {
     setMessages: _set,
     ...chat
   } = useChat({ chat: thread.chat });
-  const { answer, refresh, stop, tryAgain } = thread;
-  return { ...chat, ...state, answer, refresh, stop, tryAgain };
+  const { answer, withdraw, reassign, refresh, stop, tryAgain } = thread;
+  return { ...chat, ...state, answer, withdraw, reassign, refresh, stop, tryAgain };
 }

@@ -8,39 +8,60 @@ import { type HeadDraft, tampered } from './head-draft.ts';
 /* Applies events of requests that are still open: votes, edits, reassignments and reminders. */
 
 export function applyVoted(draft: HeadDraft, event: ThreadEventOf<'request-voted'>): void {
-  const { response, person, onBehalfOf, principal, channel, at, edit } = event;
+  const { response } = event;
   const { open, request } = approvalAt(draft, event, response.requestId);
   if (!response.approved) throw tampered(event, 'a rejection decides the request');
-  const { reason, remember } = response;
-  const vote = { person, onBehalfOf, principal, channel, reason, remember, at };
-  /* An approval counts for the input that was shown. */
-  const votes = edit === undefined ? (request.votes ?? []) : [];
-  const others = votesOfOthers(votes, event);
-  if (others.length + 1 >= (request.quorum ?? 1)) {
+  const voted = requestAfter(request, event);
+  if ((voted.votes?.length ?? 0) >= (request.quorum ?? 1)) {
     throw tampered(event, `request ${request.requestId} has enough approvals`);
   }
-  const voted = { ...withEdit(request, event), votes: [...others, vote] };
   draft.requests.set(request.requestId, { ...open, request: voted });
 }
 
 export function applyVoteWithdrawn(draft: HeadDraft, event: ThreadEventOf<'vote-withdrawn'>): void {
   const { requestId, person } = event;
   const { open, request } = approvalAt(draft, event, requestId);
-  const { votes = [] } = request;
-  const others = votes.filter((vote) => vote.person !== person);
-  if (others.length === votes.length) throw tampered(event, `${person} has no vote`);
-  draft.requests.set(requestId, { ...open, request: { ...request, votes: others } });
+  const left = requestAfter(request, event);
+  if (left.votes?.length === (request.votes?.length ?? 0)) {
+    throw tampered(event, `${person} has no vote`);
+  }
+  draft.requests.set(requestId, { ...open, request: left });
 }
 
 export function applyReassigned(
   draft: HeadDraft,
   event: ThreadEventOf<'request-reassigned'>,
 ): void {
-  const { requestId, from, to, principal, channel } = event;
+  const { requestId } = event;
   const { open, request } = approvalAt(draft, event, requestId);
-  const reassignment = { from, to, principal, channel };
-  const reassignments = [...(request.reassignments ?? []), reassignment];
-  draft.requests.set(requestId, { ...open, request: { ...request, reassignments } });
+  draft.requests.set(requestId, { ...open, request: requestAfter(request, event) });
+}
+
+/** The open request after a vote, a withdrawal or a reassignment. */
+export function requestAfter(
+  request: ApprovalRequest,
+  event: ThreadEventOf<'request-voted' | 'vote-withdrawn' | 'request-reassigned'>,
+): ApprovalRequest {
+  const { principal, channel, at } = event;
+  switch (event.type) {
+    case 'request-voted': {
+      const { person, onBehalfOf, edit } = event;
+      const { reason, remember } = event.response;
+      const vote = { person, onBehalfOf, principal, channel, reason, remember, at };
+      /* An approval counts for the input that was shown. */
+      const votes = edit === undefined ? (request.votes ?? []) : [];
+      return { ...withEdit(request, event), votes: [...votesOfOthers(votes, event), vote] };
+    }
+    case 'vote-withdrawn': {
+      const votes = (request.votes ?? []).filter(({ person }) => person !== event.person);
+      return { ...request, votes };
+    }
+    case 'request-reassigned': {
+      const { from, to } = event;
+      const reassignments = [...(request.reassignments ?? []), { from, to, principal, channel }];
+      return { ...request, reassignments };
+    }
+  }
 }
 
 export function applyReminded(draft: HeadDraft, event: ThreadEventOf<'request-reminded'>): void {

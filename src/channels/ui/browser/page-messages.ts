@@ -6,6 +6,17 @@ export interface GivenApproval {
   id: string;
   approved: boolean;
   reason?: string;
+  /** The digest of the request that the person answered. */
+  digest?: string;
+}
+
+const askedSchema = z.looseObject({ digest: z.string().optional() }).optional().catch(undefined);
+const metadataSchema = z.looseObject({ revision: z.number(), status: z.literal('waiting') });
+
+/** The state of a thread that waits for people, as the page shows it: the `seen` of the route. */
+export function seenWaiting(messages: readonly UIMessage[]): string | undefined {
+  const { data } = metadataSchema.safeParse(messages.at(-1)?.metadata);
+  return data && `${data.revision}.${data.status}`;
 }
 
 /** The approvals among `requestIds` that the page has answered and that no server has reported as ended. */
@@ -17,18 +28,25 @@ export function givenApprovals(
     .flatMap(({ parts }) => parts.filter(isToolUIPart))
     .flatMap((part) => {
       if (part.state !== 'approval-responded' || !requestIds.has(part.approval.id)) return [];
-      const { id, approved, reason } = part.approval;
-      return [{ id, approved, ...(reason === undefined ? {} : { reason }) }];
+      const { id, approved, reason, descriptor } = part.approval;
+      const digest = askedSchema.parse(descriptor)?.digest;
+      const why = reason === undefined ? {} : { reason };
+      return [{ id, approved, ...why, ...(digest === undefined ? {} : { digest }) }];
     });
 }
 
-/** Whether a call in the messages waits for the answer to a request. */
-export function isAskedIn(messages: readonly UIMessage[], requestId: string): boolean {
+/** Whether a call in the messages waits for the answer to a request, and the request has this digest if one is given. */
+export function isAskedIn(
+  messages: readonly UIMessage[],
+  requestId: string,
+  digest?: string,
+): boolean {
   return messages.some(({ parts }) =>
-    parts.some(
-      (part) =>
-        isToolUIPart(part) && part.state === 'approval-requested' && part.approval.id === requestId,
-    ),
+    parts.some((part) => {
+      if (!isToolUIPart(part) || part.state !== 'approval-requested') return false;
+      const shown = askedSchema.parse(part.approval.descriptor)?.digest ?? digest;
+      return part.approval.id === requestId && (digest === undefined || digest === shown);
+    }),
   );
 }
 

@@ -1,11 +1,12 @@
-import { readRefusal } from './read-refusal.ts';
+import { readRefusal, refusalText } from './read-refusal.ts';
 
 /** A problem to show next to the messages of a page. */
 export type ThreadProblem =
   /** The server can't be reached. Requests are repeated until it can. */
   | { type: 'away'; text: string }
-  /** The server refused a request, or never got it (`not-sent`); `unsaid` is the text that it did not record, for the input field. */
-  | { type: 'refused'; text: string; code: string; unsaid?: string }
+  /** The server refused a request, or never got it (`not-sent`); `unsaid` is the text that it did not record, for the input field;
+   * `requestId` is the request whose answer was refused. */
+  | { type: 'refused'; text: string; code: string; unsaid?: string; requestId?: string }
   /** The last run failed, or the thread could not be read; `tryAgain` resumes it or reads it, and a new message resumes it too. */
   | { type: 'failed'; text: string };
 
@@ -63,14 +64,30 @@ export class PageState {
     this.set({ problem: isReachable ? this.#before : { type: 'away', text } });
   }
 
-  /** The server refused a request; `unsaid` is the text of the message in it. */
-  showRefusal(status: number | undefined, refused: unknown, unsaid?: string): void {
-    const { code, text } = readRefusal(refused) ?? {
+  /** The server refused a request; `unsaid` is the text of the message in it, `answers` the requests that it answered. */
+  showRefusal(
+    status: number | undefined,
+    refused: unknown,
+    { unsaid, answers }: { unsaid?: string; answers: readonly string[] },
+  ): void {
+    const { code, text, refusedAnswers } = readRefusal(refused) ?? {
       code: 'unknown',
       text: `The server refused this (${status}).`,
+      refusedAnswers: [],
     };
-    const problem = { type: 'refused', code, text } as const;
+    const requestId =
+      refusedAnswers[0]?.requestId ?? (answers.length === 1 ? answers[0] : undefined);
+    const about = requestId === undefined ? {} : { requestId };
+    const problem = { type: 'refused', code, text, ...about } as const;
     this.set({ problem: unsaid === undefined ? problem : { ...problem, unsaid } });
+  }
+
+  /** The person answered requests that have changed since: these answers are not sent. */
+  showOutdated(requestIds: readonly string[]): void {
+    const [requestId] = requestIds;
+    if (requestId === undefined) return;
+    const text = refusalText({ code: 'answer-mismatch', message: '' });
+    this.set({ problem: { type: 'refused', code: 'answer-mismatch', text, requestId } });
   }
 
   /** The thread could not be read. The refusal of a person's own action stays shown, because it matters more to them. */

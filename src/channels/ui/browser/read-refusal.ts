@@ -43,15 +43,16 @@ export function readRefusal(error: unknown): Refusal | undefined {
 }
 
 /** Reads the first refused answer from a part `data-refused-answers`. */
-export function firstRefusedAnswer(data: unknown): Pick<Refusal, 'code' | 'text'> {
-  const [first = { code: 'unknown', message: 'An answer was refused.' }] = z
-    .array(refusedAnswerSchema)
-    .parse(data);
-  return { code: first.code, text: refusalText(first) };
+export function firstRefusedAnswer(
+  data: unknown,
+): Pick<Refusal, 'code' | 'text'> & { requestId?: string } {
+  const [first] = z.array(refusedAnswerSchema).parse(data);
+  if (first === undefined) return { code: 'unknown', text: 'An answer was refused.' };
+  return { requestId: first.requestId, code: first.code, text: refusalText(first) };
 }
 
-/* A code without a text here shows the server's message. */
-function refusalText({ code, message }: { code: string; message: string }): string {
+/** The text for a code. A code without a text here shows the server's message. */
+export function refusalText({ code, message }: { code: string; message: string }): string {
   return texts.get(code) ?? message;
 }
 

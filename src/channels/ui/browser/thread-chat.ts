@@ -6,9 +6,10 @@ import {
   type UIMessage,
 } from 'ai';
 import { timer } from '../../../content/timer.ts';
+import type { ApprovalResponseContent } from '../../../content/approval.ts';
 import type { UserInputResponseContent } from '../../../content/user-input.ts';
 import { detectDeadConnection } from './detect-dead-connection.ts';
-import { givenApprovals, isAskedIn, lostText, withReopened } from './page-messages.ts';
+import { givenApprovals, isAskedIn, lostText, seenWaiting, withReopened } from './page-messages.ts';
 import { PageState, type ThreadChatState } from './page-state.ts';
 import { firstRefusedAnswer } from './read-refusal.ts';
 import { stopChat } from './stop-chat.ts';
@@ -51,6 +52,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   /** Resolved unless a request waits for its response from a server that can be reached. */
   #arrived = Promise.withResolvers<void>();
   #isStale = false;
+  #isPolling = false;
   #finished = Promise.withResolvers<void>();
 
   /** `makeChat` creates the chat of your framework: `(init) => new Chat(init)`. */
@@ -111,7 +113,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   answer = async (response: UserInputResponseContent): Promise<void> => {
     const { requestId } = response;
     this.#page.addSending(requestId);
-    if (response.type === 'approval-response' && isAskedIn(this.chat.messages, requestId)) {
+    if (response.type === 'approval-response' && this.#isPlain(response)) {
       const { approved, reason } = response;
       const why = reason === undefined ? {} : { reason };
       await this.chat.addToolApprovalResponse({ id: requestId, approved, ...why });
@@ -120,6 +122,30 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     const { signal } = this.#closing;
     while (!this.#isIdle) await this.#finished.promise;
     if (!signal.aborted) await this.chat.sendMessage(undefined, { body: { answers: [response] } });
+  };
+
+  /** Takes back the person's approval of a request that needs several and is not decided yet. */
+  withdraw = async (requestId: string): Promise<void> =>
+    this.#change(requestId, { withdraw: requestId });
+
+  /** Lets somebody else answer a request instead of the person: a name, role or team of the app. */
+  reassign = async (requestId: string, to: string): Promise<void> =>
+    this.#change(requestId, { reassign: { requestId, to } });
+
+  /** Reads the thread again if it waits for people and has changed since. `useThreadChat` calls it every two seconds. */
+  poll = async (): Promise<void> => {
+    const seen = seenWaiting(this.chat.messages);
+    const { signal } = this.#closing;
+    if (seen === undefined || !this.#isIdle || this.#isPolling || signal.aborted) return;
+    this.#isPolling = true;
+    try {
+      const { status } = await this.#route.get(seen);
+      if (status !== 204 && !signal.aborted) await this.refresh();
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      this.#isPolling = false;
+    }
   };
 
   /** Stops the run: the server keeps the text so far, and the next message is accepted. If it can't be reached, stops sending instead. */
@@ -142,6 +168,28 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     if (this.#page.isUnread) return this.refresh();
     if (this.#isIdle && this.chat.messages.length > 0) await this.chat.regenerate();
   };
+
+  /* The AI SDK's approvals have no input and nothing to remember, and repeat the digest of what the page shows when they are sent. */
+  #isPlain({ requestId, input, remember, digest }: ApprovalResponseContent): boolean {
+    if (input !== undefined || remember !== undefined) return false;
+    return isAskedIn(this.chat.messages, requestId, digest);
+  }
+
+  async #change(requestId: string, change: object): Promise<void> {
+    this.#page.set({ problem: undefined });
+    this.#page.addSending(requestId);
+    try {
+      const response = await this.#route.post(change);
+      if (!response.ok) {
+        const text = await response.text();
+        this.#page.showRefusal(response.status, text, { answers: [requestId] });
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#page.removeSending([requestId]);
+    await this.refresh();
+  }
 
   get #isIdle(): boolean {
     return this.chat.status === 'ready' || this.chat.status === 'error';
@@ -176,9 +224,8 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
 
   #fail(error: unknown): void {
     if (APICallError.isInstance(error)) {
-      const { unsaid, answers } = this.#sent;
-      this.#page.showRefusal(error.statusCode, error, unsaid);
-      this.#reopen(answers);
+      this.#page.showRefusal(error.statusCode, error, this.#sent);
+      this.#reopen(this.#sent.answers);
       void this.#refreshLater(0);
     } else if (error instanceof TypeError) {
       this.#setReachable(false);
@@ -242,9 +289,14 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     this.chat.messages = messages;
     this.chat.clearError();
     this.#page.showLoaded(failure, unsaid);
-    const open = unsent.filter(({ id }) => isAskedIn(messages, id));
+    const asked = unsent.filter(({ id }) => isAskedIn(messages, id));
+    /* The person has not seen what the others ask now. */
+    const open = asked.filter(({ id, digest }) => isAskedIn(messages, id, digest));
+    this.#page.showOutdated(asked.filter((each) => !open.includes(each)).map(({ id }) => id));
     this.#page.removeSending(unsent.filter((answer) => !open.includes(answer)).map(({ id }) => id));
-    for (const answer of open) void this.chat.addToolApprovalResponse(answer);
+    for (const { digest: _shown, ...answer } of open) {
+      void this.chat.addToolApprovalResponse(answer);
+    }
     if (status === 'running' && open.length === 0) void this.chat.resumeStream();
   }
 }

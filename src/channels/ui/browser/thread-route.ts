@@ -39,11 +39,19 @@ export class ThreadRoute {
     return typeof headers === 'function' ? headers() : headers;
   };
 
-  /** Requests the thread as it is stored. */
-  async get(): Promise<Response> {
+  /** Requests the thread as it is stored. With `seen`, the response is empty (204) if the thread is still as the page saw it. */
+  async get(seen?: string): Promise<Response> {
     const separator = this.api.includes('?') ? '&' : '?';
     const url = `${this.api}${separator}id=${encodeURIComponent(this.#options.id)}`;
-    return this.fetch(url, { headers: this.headers() });
+    const known = seen === undefined ? '' : `&seen=${encodeURIComponent(seen)}`;
+    return this.fetch(`${url}${known}`, { headers: this.headers() });
+  }
+
+  /** Sends something besides a message or an answer. */
+  async post(body: object): Promise<Response> {
+    const headers = { ...this.headers(), 'content-type': 'application/json' };
+    const text = JSON.stringify({ id: this.#options.id, ...body });
+    return this.fetch(this.api, { method: 'POST', headers, body: text });
   }
 }
 

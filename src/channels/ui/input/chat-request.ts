@@ -22,6 +22,8 @@ const requestSchema = z.object({
   revision: z.int().min(0).optional(),
   whilePending: z.enum(['refuse', 'cancel']).optional(),
   stop: z.literal(true).optional(),
+  withdraw: z.string().optional(),
+  reassign: z.strictObject({ requestId: z.string(), to: z.string() }).optional(),
 });
 
 /** The result of a call that the page ran. */

@@ -6,8 +6,12 @@ import {
   type ToolCallOutcome,
   type ToolCallRecord,
 } from '../../../content/tool-call.ts';
-import type { UserInputRequest, UserInputResponseContent } from '../../../content/user-input.ts';
+import type { ApprovalRequest } from '../../../content/approval.ts';
+import type { UserInputRequest } from '../../../content/user-input.ts';
 import { callErrorText } from '../../../http/tool-error-text.ts';
+import { requestAfter, withEdit } from '../../../thread/apply/apply-vote.ts';
+import type { ThreadEventOf } from '../../../thread/thread-event.ts';
+import type { RequestProgress } from './request-chunks.ts';
 import type { ThreadViewOptions } from './thread-view-options.ts';
 
 /** The chunks for one call that the page shows: its request and answer, its preliminary results, its outcome. */
@@ -17,6 +21,7 @@ export class CallChunks {
   readonly #isClientTool: boolean;
   readonly #available: UIMessageChunk;
   #request: UserInputRequest | undefined;
+  #call: ToolCallRecord | undefined;
   #approved: boolean | undefined;
   #hasPreview = false;
   #isEnded = false;
@@ -34,16 +39,30 @@ export class CallChunks {
   }
 
   /** A person is asked about the call. */
-  ask(request: UserInputRequest, call: ToolCall): UIMessageChunk[] {
+  ask(request: UserInputRequest, call: ToolCallRecord): UIMessageChunk[] {
     this.#request = request;
+    this.#call = call;
     this.#approved = undefined;
     return [approvalRequestChunk(request, call)];
   }
 
   /** Only an approval is shown: the answer to a question is shown by the outcome of its call, which is recorded with it. */
-  answer(response: UserInputResponseContent): UIMessageChunk[] {
+  answer(event: ThreadEventOf<'request-answered'>): UIMessageChunk[] {
+    const { response, edit } = event;
     if (response.type !== 'approval-response') return [];
-    return this.#respond(response.requestId, response.approved, response.reason);
+    const edited = edit === undefined ? [] : this.#askAfter((request) => withEdit(request, event));
+    return [...edited, ...this.#respond(response.requestId, response.approved, response.reason)];
+  }
+
+  /** Somebody has voted, withdrawn a vote, or asked somebody else to answer: the request is shown as it is now, and is still open. */
+  progress(event: RequestProgress): UIMessageChunk[] {
+    return this.#askAfter((request) => requestAfter(request, event));
+  }
+
+  #askAfter(change: (request: ApprovalRequest) => ApprovalRequest): UIMessageChunk[] {
+    const request = this.#request;
+    if (request?.type !== 'approval-request' || this.#call === undefined) return [];
+    return this.ask(change(request), this.#call);
   }
 
   /** The call now waits for its result from outside. If the page runs it, the page is asked to run it now. */
@@ -129,11 +148,16 @@ export class CallChunks {
   }
 }
 
-/** The request about a call. The page gets all of it, with the call as it is stored. */
-export function approvalRequestChunk(request: UserInputRequest, call: ToolCall): UIMessageChunk {
+/** The request about a call. The page gets all of it, with the call as the model made it; an edit of it is in the request. */
+export function approvalRequestChunk(
+  request: UserInputRequest,
+  call: ToolCallRecord,
+): UIMessageChunk {
   const { toolCallId } = call;
   const { requestId: approvalId } = request;
-  const approvalDescriptor = { ...request, toolCall: plainCall(call) };
+  const { input, ...asked } = plainCall(call);
+  const toolCall = { ...asked, input: call.edit === undefined ? input : call.edit.original };
+  const approvalDescriptor = { ...request, toolCall };
   const why = 'reason' in request && request.reason !== undefined ? { reason: request.reason } : {};
   return { type: 'tool-approval-request', approvalId, toolCallId, approvalDescriptor, ...why };
 }

@@ -41,7 +41,7 @@ function* noticeChunks(context: NoticeContext): Generator<UIMessageChunk, void> 
   }
 }
 
-/* Without these the page would keep showing an answer that was refused. */
+/* Without these the page would keep showing an answer that was refused, or an approval that waits for those of others. */
 function* reopenedRequests({
   thread,
   position,
@@ -52,7 +52,8 @@ function* reopenedRequests({
   const { events, calls, activeRequests } = thread;
   const seen = position.revision ?? before;
   const turn = turnAt(events, seen);
-  for (const { requestId } of refused) {
+  const sent = [...refused.map(({ requestId }) => requestId), ...position.answers];
+  for (const requestId of new Set(sent)) {
     const request = activeRequests.find((open) => open.requestId === requestId);
     const call = calls.findLast((each) => each.requestId === requestId);
     const opened = events.findIndex(

@@ -1,14 +1,20 @@
 import type { UIMessageChunk } from 'ai';
 import { plainCall, type ToolCall } from '../../../content/tool-call.ts';
 import type { UserInputRequest } from '../../../content/user-input.ts';
+import { requestAfter, withEdit } from '../../../thread/apply/apply-vote.ts';
 import type { ThreadEventOf } from '../../../thread/thread-event.ts';
+
+/** A change of a request that is still open. */
+export type RequestProgress = ThreadEventOf<
+  'request-voted' | 'vote-withdrawn' | 'request-reassigned'
+>;
 
 /**
  * The chunks for a request that is not about a call of this thread, or that was made during one, by its tool or its
  * sub-agent: a data part with the request's id, replaced when the request is answered or closed. The part of the call does not change.
  */
 export class RequestChunks {
-  readonly #request: UserInputRequest;
+  #request: UserInputRequest;
   #isOpen = true;
 
   /** `call` is the call that the request was made during, if any. A sub-agent's request has the sub-agent's own call, which people are shown. */
@@ -25,8 +31,18 @@ export class RequestChunks {
     return this.#part({});
   }
 
+  /** Somebody has voted, withdrawn a vote, or asked somebody else to answer. */
+  progress(event: RequestProgress): UIMessageChunk[] {
+    if (this.#request.type !== 'approval-request') return [];
+    this.#request = requestAfter(this.#request, event);
+    return this.#part({});
+  }
+
   end(event: ThreadEventOf<'request-answered' | 'request-closed'>): UIMessageChunk[] {
     this.#isOpen = false;
+    if (event.type === 'request-answered' && this.#request.type === 'approval-request') {
+      this.#request = withEdit(this.#request, event);
+    }
     return this.#part(
       event.type === 'request-closed' ? { closed: event.cause } : { answer: event.response },
     );

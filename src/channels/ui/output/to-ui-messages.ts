@@ -40,6 +40,14 @@ export async function toUIMessages(
   return [...views, ...past].filter((message) => typeof message === 'object');
 }
 
+const requestEvents: ReadonlySet<ThreadEvent['type']> = new Set([
+  'request-answered',
+  'request-closed',
+  'request-voted',
+  'vote-withdrawn',
+  'request-reassigned',
+]);
+
 async function* joined<CHUNK>(
   streams: readonly (AsyncIterable<CHUNK> | Iterable<CHUNK>)[],
 ): AsyncGenerator<CHUNK, void> {
@@ -74,7 +82,7 @@ async function* pastChunks(
     const isLast = end === events.length;
     const chunks = turn.events.slice(1).flatMap((event) => turnChunks.ofEvent(event));
     /* A request that is not about a call may be answered in a later turn, and shows the answer where it was asked. */
-    const later = turnChunks.isAsking ? events.slice(end).filter(isEndOfRequest) : [];
+    const later = turnChunks.isAsking ? events.slice(end).filter(isOfRequest) : [];
     chunks.push(...later.flatMap((event) => turnChunks.ofEvent(event)));
     if (isLast) chunks.push(...turnChunks.showStatus(calls));
     if (chunks.length === 0) continue;
@@ -85,6 +93,7 @@ async function* pastChunks(
   }
 }
 
-function isEndOfRequest({ type }: ThreadEvent): boolean {
-  return type === 'request-answered' || type === 'request-closed';
+/* A call's request is decided in its own turn, but one of a tool or a sub-agent may be voted on and answered later. */
+function isOfRequest({ type }: ThreadEvent): boolean {
+  return requestEvents.has(type);
 }

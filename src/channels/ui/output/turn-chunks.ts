@@ -59,6 +59,11 @@ export class TurnChunks {
       case 'request-answered':
       case 'request-closed':
         return this.#endRequest(event);
+      case 'request-voted':
+        return this.#requestChunks(event.response.requestId)?.progress(event) ?? [];
+      case 'vote-withdrawn':
+      case 'request-reassigned':
+        return this.#requestChunks(event.requestId)?.progress(event) ?? [];
       case 'call-deferred':
         return this.#shownCall(event)?.defer() ?? [];
       case 'call-ended': {
@@ -121,8 +126,15 @@ export class TurnChunks {
     if (aboutNoCall !== undefined) return aboutNoCall.end(event);
     /* What closed the request also ends its call or asks again, and the event of that is shown. */
     if (event.type === 'request-closed') return [];
-    const asked = [...this.#calls.values()].find((call) => call.requestId === requestId);
-    return asked?.answer(event.response) ?? [];
+    return this.#askedCall(requestId)?.answer(event) ?? [];
+  }
+
+  #requestChunks(requestId: string): RequestChunks | CallChunks | undefined {
+    return this.#requests.get(requestId) ?? this.#askedCall(requestId);
+  }
+
+  #askedCall(requestId: string): CallChunks | undefined {
+    return [...this.#calls.values()].find((call) => call.requestId === requestId);
   }
 
   #shownCall(place: CallPlace): CallChunks | undefined {

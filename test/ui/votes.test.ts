@@ -1,0 +1,224 @@
+import { Chat } from '@ai-sdk/react';
+import type { UIMessage } from 'ai';
+import { type ApprovalRequest, approve, type MayAnswer, type UserApproval } from 'holdpoint';
+import { approvalRequestSchema } from 'holdpoint/schemas';
+import { createUiHandler, ThreadChat, toUIMessages } from 'holdpoint/ui';
+import { describe, expect, test, vi } from 'vitest';
+import { book, memoryWorld } from '../support/travel-world.ts';
+import { comparable, lastText, origin, toolParts, urlOf } from './chat-page.ts';
+
+const people = ['ann', 'bob', 'cy'];
+const mayAnswer: MayAnswer = ({ principal, request }) =>
+  request.type !== 'approval-request' ||
+  (request.approvers ?? people).some((name) => name === principal);
+
+/** A thread of ann's, and a page for each person, each in a browser of their own. */
+function site(status: UserApproval, calls = [book('c1', 'Paris')]) {
+  const world = memoryWorld([{ calls }, { text: 'Booked.' }]);
+  const agent = world.agent({ toolApproval: { book: status }, mayAnswer });
+  const handler = createUiHandler({
+    agent,
+    authorize: ({ request }) => ({ principal: request.headers.get('x-person') ?? '' }),
+  });
+  const page = async (person: string) => {
+    const sent: string[] = [];
+    const net = { isDown: false };
+    const thread = new ThreadChat((init) => new Chat<UIMessage>(init), {
+      id: 't',
+      api: '/chat',
+      headers: { 'x-person': person },
+      fetch: async (input, init) => {
+        if (net.isDown) throw new TypeError('Failed to fetch');
+        const request = new Request(new URL(urlOf(input), origin), init);
+        sent.push(request.method);
+        return handler(request);
+      },
+      wait: async (milliseconds) =>
+        milliseconds === 12_000 ? new Promise(() => {}) : new Promise(setImmediate),
+    });
+    await thread.open();
+    return { thread, chat: thread.chat, sent, net };
+  };
+  return { agent, world, page };
+}
+
+type At = Awaited<ReturnType<ReturnType<typeof site>['page']>>;
+
+/** The request that the page shows as open. */
+function shown({ chat }: At): ApprovalRequest {
+  const part = toolParts(chat.messages).find(({ state }) => state === 'approval-requested');
+  return approvalRequestSchema.parse(part?.approval?.descriptor);
+}
+
+async function quiet({ thread, chat }: At): Promise<void> {
+  await vi.waitFor(() => {
+    const isQuiet = chat.status === 'ready' || chat.status === 'error';
+    if (!isQuiet || thread.state.sending.size > 0) throw new Error(chat.status);
+  }, 5_000);
+}
+
+const editSchema = approvalRequestSchema.shape.edit;
+
+describe('a request that needs two people', () => {
+  const terms: UserApproval = {
+    type: 'user-approval',
+    approvers: people,
+    quorum: 2,
+    risk: 'high',
+    requireReason: true,
+    editable: ['price'],
+    remember: true,
+    metadata: { account: 7 },
+  };
+
+  test('reaches the page with its terms and digest, and one approval leaves it open, also for the other page', async () => {
+    const at = site(terms);
+    const [ann, bob] = [await at.page('ann'), await at.page('bob')];
+    await ann.chat.sendMessage({ text: 'Book' });
+    await bob.thread.refresh();
+    expect(shown(ann)).toMatchObject({
+      quorum: 2,
+      risk: 'high',
+      requireReason: true,
+      editable: ['price'],
+      remember: { scope: 'thread', match: 'exact' },
+      metadata: { account: 7 },
+      digest: (await at.agent.thread('t')).activeApprovalRequests[0]?.digest,
+    });
+    await ann.thread.answer(approve(shown(ann), { reason: 'Cheap.' }));
+    await quiet(ann);
+    expect(shown(ann).votes).toMatchObject([{ person: 'ann', reason: 'Cheap.', channel: 'ui' }]);
+    expect(shown(bob).votes).toBeUndefined();
+    await bob.thread.poll();
+    expect(shown(bob).votes).toEqual(shown(ann).votes);
+    expect(comparable(ann.chat.messages)).toEqual(
+      comparable(await toUIMessages(await at.agent.thread('t'))),
+    );
+    expect(at.world.ran).toEqual([]);
+    await bob.thread.answer(approve(shown(bob), { reason: 'Yes.' }));
+    await quiet(bob);
+    expect(lastText(bob.chat.messages)).toBe('Booked.');
+    await ann.thread.poll();
+    expect(lastText(ann.chat.messages)).toBe('Booked.');
+    expect(at.world.ran).toHaveLength(1);
+  });
+
+  test('is not sent for ever when the same person approves twice', async () => {
+    const at = site({ type: 'user-approval', quorum: 2 });
+    const ann = await at.page('ann');
+    await ann.chat.sendMessage({ text: 'Book' });
+    for (let times = 0; times < 2; times += 1) {
+      await ann.thread.answer(approve(shown(ann)));
+      await quiet(ann);
+    }
+    expect(shown(ann).votes).toHaveLength(1);
+    expect(ann.sent.filter((method) => method === 'POST')).toHaveLength(3);
+  });
+
+  test('shows a vote that is withdrawn, a person who is asked instead, and why that is refused', async () => {
+    const at = site({ type: 'user-approval', approvers: ['ann', 'bob'], quorum: 2 });
+    const [ann, cy] = [await at.page('ann'), await at.page('cy')];
+    await ann.chat.sendMessage({ text: 'Book' });
+    const { requestId } = shown(ann);
+    await ann.thread.answer(approve(shown(ann)));
+    await quiet(ann);
+    await ann.thread.withdraw(requestId);
+    expect(shown(ann).votes).toEqual([]);
+    await cy.thread.refresh();
+    const { revision } = await at.agent.thread('t');
+    await cy.thread.reassign(requestId, 'bob');
+    expect(cy.thread.state.problem).toMatchObject({ code: 'not-allowed', requestId });
+    await cy.thread.withdraw(requestId);
+    expect(cy.thread.state.problem).toMatchObject({ code: 'not-allowed', requestId });
+    expect((await at.agent.thread('t')).revision).toBe(revision);
+    await ann.thread.reassign(requestId, 'cy');
+    expect(ann.thread.state).toMatchObject({ problem: undefined });
+    expect(shown(ann).reassignments).toMatchObject([{ from: 'ann', to: 'cy' }]);
+    await cy.thread.poll();
+    await cy.thread.answer(approve(shown(cy)));
+    await quiet(cy);
+    expect(shown(cy).votes).toMatchObject([{ person: 'cy', onBehalfOf: 'ann' }]);
+  });
+
+  test('that somebody else has edited is not approved by an answer to what was shown before', async () => {
+    const at = site({ type: 'user-approval', quorum: 2, editable: true });
+    const [ann, bob] = [await at.page('ann'), await at.page('bob')];
+    await ann.chat.sendMessage({ text: 'Book' });
+    await bob.thread.refresh();
+    const before = shown(bob);
+    await ann.thread.answer(approve(shown(ann), { input: { city: 'Rome' } }));
+    await quiet(ann);
+    expect(shown(ann)).toMatchObject({
+      toolCall: { input: { city: 'Paris' } },
+      edit: { input: { city: 'Rome' }, person: 'ann' },
+    });
+    await bob.thread.answer(approve(before));
+    await quiet(bob);
+    const { requestId } = before;
+    await vi.waitFor(() => expect(shown(bob)).toEqual(shown(ann)));
+    expect(bob.thread.state.problem).toMatchObject({ code: 'answer-mismatch', requestId });
+    await bob.thread.answer(approve(before));
+    await quiet(bob);
+    expect(bob.thread.state.problem).toMatchObject({ code: 'answer-mismatch', requestId });
+    expect(at.world.ran).toEqual([]);
+  });
+
+  test('that was edited while an answer waited for the server is shown again instead of answered', async () => {
+    const at = site({ type: 'user-approval', quorum: 2, editable: true });
+    const [ann, bob] = [await at.page('ann'), await at.page('bob')];
+    await ann.chat.sendMessage({ text: 'Book' });
+    await bob.thread.refresh();
+    bob.net.isDown = true;
+    await bob.thread.answer(approve(shown(bob)));
+    await vi.waitFor(() => expect(bob.thread.state.problem?.type).toBe('away'));
+    await ann.thread.answer(approve(shown(ann), { input: { city: 'Rome' } }));
+    await quiet(ann);
+    bob.net.isDown = false;
+    await quiet(bob);
+    await vi.waitFor(() => expect(shown(bob)).toEqual(shown(ann)));
+    expect(bob.thread.state.problem).toMatchObject({ code: 'answer-mismatch' });
+    expect(at.world.ran).toEqual([]);
+    expect(shown(ann).votes).toHaveLength(1);
+  });
+});
+
+describe('an edit on the page', () => {
+  test('runs, and the page shows what the model asked for and what was changed, also reloaded', async () => {
+    const at = site({ type: 'user-approval', editable: ['price'] });
+    const ann = await at.page('ann');
+    await ann.chat.sendMessage({ text: 'Book' });
+    const answer = approve(shown(ann), { input: { city: 'Paris', price: 50 } });
+    await ann.thread.answer(answer);
+    await quiet(ann);
+    expect(at.world.ran).toMatchObject([{ input: { city: 'Paris', price: 50 } }]);
+    const reloaded = await toUIMessages(await at.agent.thread('t'));
+    for (const messages of [ann.chat.messages, reloaded]) {
+      const [part] = toolParts(messages);
+      expect(part).toMatchObject({ state: 'output-available', input: { city: 'Paris' } });
+      const asked = approvalRequestSchema.parse(part?.approval?.descriptor);
+      expect(asked.toolCall?.input).toEqual({ city: 'Paris' });
+      expect(editSchema.parse(asked.edit)?.patches).toEqual([
+        { op: 'add', path: ['price'], value: 50 },
+      ]);
+    }
+    expect(comparable(ann.chat.messages)).toEqual(comparable(reloaded));
+  });
+
+  test.each([
+    ['of a field that is not editable', { city: 'Rome' }],
+    ['that the schema refuses', { city: 'Paris', price: 'much' }],
+  ])('%s is refused beside the request and changes nothing', async (_what, input) => {
+    const at = site({ type: 'user-approval', editable: ['price'] });
+    const ann = await at.page('ann');
+    await ann.chat.sendMessage({ text: 'Book' });
+    const before = shown(ann);
+    const { revision } = await at.agent.thread('t');
+    await ann.thread.answer(approve(before, { input }));
+    await quiet(ann);
+    const { requestId } = before;
+    expect(ann.thread.state.problem).toMatchObject({ code: 'invalid-answer', requestId });
+    expect(shown(ann)).toEqual(before);
+    expect((await at.agent.thread('t')).revision).toBe(revision);
+    expect(at.world.ran).toEqual([]);
+  });
+});
