@@ -24,6 +24,7 @@ export {
 } from './content/approval.ts';
 export type { ApprovalTerms, ExpiryAction, Remember, Risk } from './content/approval-terms.ts';
 export type { Grant } from './content/grant.ts';
+export { groupRequests, type RequestGroup } from './content/group-requests.ts';
 export { inertLine, inertText } from './content/inert-text.ts';
 export {
   type QuestionAnswer,

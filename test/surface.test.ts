@@ -1,6 +1,7 @@
 import * as root from 'holdpoint';
 import * as customAgent from 'holdpoint/custom-agent';
 import * as agUi from 'holdpoint/ag-ui';
+import * as audit from 'holdpoint/audit';
 import * as backtests from 'holdpoint/backtest';
 import * as middleware from 'holdpoint/middleware';
 import * as otel from 'holdpoint/otel';
@@ -23,6 +24,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'HoldpointError',
     'approve',
     'createAgent',
+    'groupRequests',
     'inertLine',
     'inertText',
     'later',
@@ -31,6 +33,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'reject',
   ]);
   expect(Object.keys(agUi)).toEqual(['createAgUiHandler']);
+  expect(Object.keys(audit).toSorted()).toEqual(['auditTrail', 'checkAuditTrail']);
   expect(Object.keys(backtests)).toEqual(['backtest']);
   expect(Object.keys(customAgent).toSorted()).toEqual([
     'answersOf',
@@ -152,6 +155,7 @@ test('the public types are these', () => {
       'RejectOptions',
       'Remember',
       'RequestDecision',
+      'RequestGroup',
       'Risk',
       'RunInput',
       'RunOptions',
@@ -184,6 +188,7 @@ test('the public types are these', () => {
       'UserInputResponseContent',
     ],
     './ag-ui': ['AgUiHandlerOptions'],
+    './audit': ['AuditRow', 'AuditTrail'],
     './backtest': [
       'BacktestLimits',
       'BacktestOptions',

@@ -12,6 +12,7 @@ import type { AgentResponse } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
 import type { Agent } from './agent.ts';
 import { type ChildThread, openChild, refuseChildInput } from './child-agent.ts';
+import { inputSchemas, schemasFrom } from './input-schemas.ts';
 import {
   adoptThread,
   cancelledResponse,
@@ -45,6 +46,7 @@ import { ThreadHandles } from './thread-handles.ts';
 export class HoldpointAgent implements Agent<unknown> {
   readonly #context: AgentContext;
   readonly #threads: ThreadHandles;
+  readonly [inputSchemas] = async () => schemasFrom(await this.#context.definedTools());
 
   constructor(context: AgentContext, kept: { store: ThreadStore; clock: StoreClock }) {
     this.#context = context;
@@ -152,9 +154,8 @@ export class HoldpointAgent implements Agent<unknown> {
   }
 
   async grants(thread?: AgentThread): Promise<Grant[]> {
-    const log = thread && (await this.#current(thread));
     const { activeGrants } = await import('./grants.ts');
-    return activeGrants(this.#context, log);
+    return activeGrants(this.#context, thread && (await this.#current(thread)));
   }
 
   async revoke(grant: Grant, options: AnswerOptions = {}): Promise<void> {

@@ -8,7 +8,7 @@ import {
 } from './approval-terms.ts';
 import { plainCopy } from './plain-copy.ts';
 import { requestPathSchema, type ToolCall, toolCallSchema } from './tool-call.ts';
-import { requestEditSchema, voteSchema } from './vote.ts';
+import { reassignmentSchema, requestEditSchema, voteSchema } from './vote.ts';
 
 /** A request for a person's approval, as plain JSON: the form in which it is logged and sent. */
 export const approvalRequestSchema = approvalTermsSchema.extend({
@@ -46,7 +46,7 @@ export const approvalRequestSchema = approvalTermsSchema.extend({
   /** The approvals so far, of a request that needs several. Not covered by the digest. */
   votes: z.array(voteSchema).optional(),
   /** Who asked whom to answer instead. Not covered by the digest. */
-  reassignments: z.array(z.strictObject({ from: z.string(), to: z.string() })).optional(),
+  reassignments: z.array(reassignmentSchema).optional(),
   /** The edit that an approver has made. With it, `digest` covers the request and the edited input. */
   edit: requestEditSchema.optional(),
 });
@@ -92,7 +92,7 @@ export interface ApprovalRequestContent<CALL extends ToolCall = ToolCall> extend
 }
 
 /** The standing approval to ask for; `true` for the widest that the request allows. What is left out is taken from the request. */
-export type RememberOptions = true | Partial<Remember>;
+type RememberOptions = true | Partial<Remember>;
 
 /** What an approval says besides yes. */
 export interface ApproveOptions<INPUT = unknown> {

@@ -34,6 +34,9 @@ export function votesOfOthers(votes: readonly Vote[], voter: Voter): Vote[] {
   );
 }
 
+/** That a person asked somebody else to answer a request instead: a name, role or team. */
+export const reassignmentSchema = z.strictObject({ from: z.string(), to: z.string(), ...by });
+
 /** A person's change of a call's input. */
 export const requestEditSchema = z.strictObject({
   /** The whole input as it runs. */

@@ -30,7 +30,7 @@ export interface OpenRequest {
 }
 
 /** A standing approval of the thread that has not ended. */
-export interface ThreadGrant {
+interface ThreadGrant {
   grant: Grant;
   /** How many more calls it decides. */
   usesLeft: number;

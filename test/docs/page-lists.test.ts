@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { pagesAt } from './markdown-page.ts';
@@ -19,5 +19,15 @@ test('the tests that docs/promises.md names exist', () => {
     .map(([, path = '']) => path)
     .filter((path) => ['.test.ts', '.deep.ts'].every((end) => !existsSync(join(root, path + end))));
   expect(named.length).toBeGreaterThan(15);
+  expect(missing).toEqual([]);
+});
+
+test('the test files that test/faults/covered.md names exist', () => {
+  const text = readFileSync(join(root, 'test/faults/covered.md'), 'utf8');
+  const named = [...text.matchAll(/`([\w-]+(?:\/[\w-]+)*\.(?:test|deep)\.ts)`/g)];
+  const missing = named
+    .map(([, path = '']) => path)
+    .filter((path) => !existsSync(join(root, 'test', path)));
+  expect(named.length).toBeGreaterThan(100);
   expect(missing).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ThreadEvent } from 'holdpoint';
 import { customFaults } from './audit-custom.ts';
 import { fleetFaults } from './audit-fleet.ts';
+import { policyFaults } from './audit-policy.ts';
 import { promptFaults } from './audit-prompts.ts';
 import { toldFaults } from './audit-told.ts';
 import { type CallHistory, callHistories, callOf } from './call-histories.ts';
@@ -25,6 +26,7 @@ export function audit(evidence: Evidence): string[] {
     ...repeatedIds(calls),
     ...repeatedEffects(evidence, calls),
     ...stepFaults(evidence.events, calls),
+    ...policyFaults(evidence, calls),
     ...promptFaults(evidence, calls),
     ...lookFaults(evidence),
     ...acknowledgedFaults(evidence),

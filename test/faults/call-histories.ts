@@ -25,7 +25,10 @@ export interface CallHistory {
   place: string;
   toolCallId: string;
   toolName: string;
+  /** What runs: where a person edited it, the edited input. */
   input: unknown;
+  /** What the model asked for. */
+  asked: unknown;
   /** By what the provider asks whether it may run the call. */
   approvalId?: string;
   proposed: number;
@@ -51,7 +54,7 @@ export interface CallHistory {
  * share its faults.
  */
 export function callHistories(events: readonly ThreadEvent[]): CallHistory[] {
-  const reading: Reading = { calls: [], open: new Map(), asked: new Map() };
+  const reading: Reading = { calls: [], open: new Map(), asked: new Map(), edits: new Map() };
   for (const [index, event] of events.entries()) readEvent(reading, event, index + 1);
   return reading.calls;
 }
@@ -78,6 +81,8 @@ interface Reading {
   open: Map<string, CallHistory>;
   /** The calls by the request about them. */
   asked: Map<string, CallHistory>;
+  /** The edited inputs of requests that are not decided yet. */
+  edits: Map<string, unknown>;
 }
 
 function readEvent(reading: Reading, event: ThreadEvent, revision: number): void {
@@ -90,6 +95,14 @@ function readEvent(reading: Reading, event: ThreadEvent, revision: number): void
       break;
     case 'request-answered':
       answerRequest(reading, event, revision);
+      break;
+    case 'request-voted':
+      if (event.edit) reading.edits.set(event.response.requestId, event.edit.input);
+      break;
+    case 'grant-used':
+      if (event.decision === 'approved') {
+        reading.open.get(placeKey(event))?.approved.push(revision);
+      }
       break;
     case 'call-started':
       reading.open.get(placeKey(event))?.started.push(revision);
@@ -138,6 +151,7 @@ function addCalls(
       toolCallId,
       toolName,
       input,
+      asked: input,
       ...(approvalId === undefined ? {} : { approvalId }),
       proposed: revision,
       ...history,
@@ -155,13 +169,17 @@ function addRequest({ open, asked }: Reading, event: ThreadEventOf<'request-open
 }
 
 function answerRequest(
-  { asked }: Reading,
-  { response }: ThreadEventOf<'request-answered'>,
+  { asked, edits }: Reading,
+  { response, edit }: ThreadEventOf<'request-answered'>,
   revision: number,
 ): void {
-  const call = asked.get(response.requestId);
-  asked.delete(response.requestId);
-  if (response.type === 'approval-response' && response.approved) call?.approved.push(revision);
+  const { requestId } = response;
+  const call = asked.get(requestId);
+  asked.delete(requestId);
+  if (response.type !== 'approval-response' || !response.approved || call === undefined) return;
+  call.approved.push(revision);
+  if (edit !== undefined) edits.set(requestId, edit.input);
+  if (edits.has(requestId)) call.input = edits.get(requestId);
 }
 
 function endCall({ open }: Reading, event: ThreadEventOf<'call-ended'>, revision: number): void {

@@ -1,4 +1,4 @@
-import type { LogEntry, ThreadEvent } from 'holdpoint';
+import type { ApprovalRequest, LogEntry, ThreadEvent } from 'holdpoint';
 
 /** Something a tool really did, as the world outside the process saw it. */
 export interface Effect {
@@ -48,4 +48,25 @@ export interface Evidence {
   told?: readonly { toolCallId: string; optionId: string; revision: number }[];
   /** Results from outside that somebody was told are taken. */
   delivered?: readonly { toolCallId: string; output: unknown }[];
+  /** What is known of the people who answer, and of what rules demand of them. */
+  policy?: PolicyEvidence;
+}
+
+/** What a tool's rule demands of the people who approve its calls. */
+export type Demands = Pick<
+  ApprovalRequest,
+  'approvers' | 'notRequester' | 'quorum' | 'requireReason'
+> & {
+  /** Who is asked when nobody answers in time. */
+  escalatesTo?: string[];
+};
+
+/** What is known of approvals from outside the agent. */
+export interface PolicyEvidence {
+  mayAnswer: (person: string, approvers: readonly string[] | undefined) => boolean;
+  demands: (toolName: string) => Demands | undefined;
+  /** The logs of all threads of the store. */
+  logs: readonly (readonly ThreadEvent[])[];
+  /** For each revoked standing approval of the store, how many events each thread had when it was revoked. */
+  revoked: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }

@@ -1,3 +1,5 @@
+import { approvalMutants } from './approval-mutants.ts';
+
 /** One line of the source that is broken, and what must come of it. */
 export interface SourceMutant {
   promise: string;
@@ -352,4 +354,5 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...subAgentMutants,
   ...customMutants,
   ...importMutants,
+  ...approvalMutants,
 ];

@@ -57,6 +57,22 @@ describe('a request that depends on who answers is not answered by', () => {
   });
 });
 
+/** Row 116: a yes that takes a sentence is not given by habit. */
+test.each([undefined, '', ' \n\t'])(
+  'a request that demands a reason is not approved with %j; rejecting needs none',
+  async (reason) => {
+    const demanding = { type: 'user-approval', requireReason: true } as const;
+    const { agent, thread, request, ran } = await askedInOffice(demanding);
+    const { revision } = thread;
+    const answer = { ...request.approve(), ...(reason === undefined ? {} : { reason }) };
+    expect(await errorCode(agent.run(answer, thread, { principal: 'bob' }))).toBe('invalid-answer');
+    expect(thread.revision).toBe(revision);
+    await agent.run(request.reject(), thread, { principal: 'bob' });
+    expect(thread.calls).toMatchObject([{ status: 'denied' }]);
+    expect(ran).toEqual([]);
+  },
+);
+
 /** Row 113. */
 describe('the person who asked may not approve', () => {
   const excluded = { type: 'user-approval', approvers: ['owners'], notRequester: true } as const;
@@ -177,6 +193,28 @@ describe('a quorum of two counts people', () => {
       'completed',
     );
     expect(ran).toHaveLength(1);
+  });
+
+  test('not somebody who was asked to answer by an approver whose right was taken away (row 19)', async () => {
+    const { agent, thread, request, teams, ran } = await askedInOffice(twoOwners);
+    const { requestId } = request;
+    await agent.reassign(thread, requestId, 'eve', { principal: 'cy' });
+    await agent.reassign(thread, requestId, 'zed', { principal: 'eve' });
+    await agent.respond(request.approve(), thread, { principal: 'eve' });
+    teams['owners'] = ['bob', 'dee'];
+    expect((await agent.run(request.approve(), thread, { principal: 'bob' })).status).toBe(
+      'waiting',
+    );
+    for (const principal of ['eve', 'zed', 'cy']) {
+      const late = agent.run(request.approve(), thread, { principal });
+      expect(await errorCode(late)).toBe('not-allowed');
+      const given = agent.reassign(thread, requestId, 'fay', { principal });
+      expect(await errorCode(given)).toBe('not-allowed');
+    }
+    expect(ran).toEqual([]);
+    expect((await agent.run(request.approve(), thread, { principal: 'dee' })).status).toBe(
+      'completed',
+    );
   });
 
   test('not an approval that was taken back, nor one by somebody else', async () => {

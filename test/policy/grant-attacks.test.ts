@@ -296,6 +296,17 @@ describe('a standing approval needs all whom the request needs:', () => {
     expect(at.ran).toHaveLength(1);
   });
 
+  test.each([
+    ['bob', 'waiting'],
+    ['cy', 'completed'],
+  ])('also in every other thread: a call for %s', async (requester, expected) => {
+    const remember = { scope: 'everyone', match: 'any' } as const;
+    const status = { type: 'user-approval', notRequester: true, remember } as const;
+    const at = await askedInOffice(status, [[book('c1', 'Paris')]]);
+    await at.agent.run(at.request.approve({ remember: true }), at.thread, { principal: 'bob' });
+    expect(await askedLater(at, status, { threadId: 'other', requester })).toBe(expected);
+  });
+
   test('nor does one of two who approved', async () => {
     const status = {
       type: 'user-approval',

@@ -6,8 +6,11 @@ import { scriptedModel } from '../support/scripted-model.ts';
 
 const source = join(import.meta.dirname, '..', '..', 'src');
 
-/** Row 43: an environment variable or a file that a prompt gets written must not approve anything. */
-test('the source reads no environment variable but those of the screen, and no configuration file', () => {
+/**
+ * Row 43: an environment variable or a file that a prompt gets written must not approve anything. The person's own editor is given a
+ * text, which they then have to approve.
+ */
+test('the source reads no environment variable but those of the screen and the editor, and no configuration file', () => {
   const read = globSync('**/*.ts', { cwd: source }).flatMap((file) =>
     readFileSync(join(source, file), 'utf8')
       .split('\n')
@@ -17,8 +20,11 @@ test('the source reads no environment variable but those of the screen, and no c
       )
       .map((line) => line.trim()),
   );
-  expect(read).toEqual([
+  expect(read.toSorted()).toEqual([
+    "const edited = readFileSync(file, 'utf8');",
     'const { NO_COLOR, FORCE_COLOR } = process.env;',
+    'const { VISUAL: visual, EDITOR: editor } = process.env;',
+    "import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';",
     "process.env['TERM'] !== 'dumb'",
   ]);
 });
@@ -33,4 +39,16 @@ test.each([
 ])('no option approves everything: %s is refused', (name) => {
   const { model } = scriptedModel([]);
   expect(() => createAgent({ model, [name]: true })).toThrow(TypeError);
+});
+
+/** Row 11: every answer passes the same checks, whatever it comes through. */
+test('answers are recorded where input is accepted and weighed, and where a lost call is retried, and nowhere else', () => {
+  const recording = globSync('**/*.ts', { cwd: source }).filter((file) =>
+    /\{ type: 'request-(?:answered|voted)'/.test(readFileSync(join(source, file), 'utf8')),
+  );
+  expect(recording.toSorted()).toEqual([
+    'agent/input/accept-input.ts',
+    'agent/input/accept-outcome.ts',
+    'agent/input/weigh-answer.ts',
+  ]);
 });

@@ -146,22 +146,22 @@ describe('an append that waits for a revocation', () => {
   });
 });
 
+/** A store whose first append is sent, and fails at once. */
+function cutOff(store: ThreadStore, sent: Promise<unknown>[]): ThreadStore {
+  return {
+    ...store,
+    async append(...input) {
+      const appending = store.append(...input);
+      if (sent.length > 0) return appending;
+      sent.push(appending.catch(() => {}));
+      throw new Error('The connection is lost.');
+    },
+  };
+}
+
 describe('an append whose reply is lost', () => {
   const summary = plainSummary('t');
   const append = { end: plainEnd(0), entry: plainEntry(1), summary };
-
-  /** A store whose first append is sent, and fails at once. */
-  function cutOff(store: ThreadStore, sent: Promise<unknown>[]): ThreadStore {
-    return {
-      ...store,
-      async append(...input) {
-        const appending = store.append(...input);
-        if (sent.length > 0) return appending;
-        sent.push(appending.catch(() => {}));
-        throw new Error('The connection is lost.');
-      },
-    };
-  }
 
   test.each([
     ['the last use', 1, {}],
@@ -230,7 +230,6 @@ test('an append without grants is the same one statement as before, about the sa
   await postgresStore(pool).read('t');
   const texts: string[] = [];
   const store = postgresStore({
-    ...pool,
     connect: async () => pool.connect(),
     async query(query) {
       texts.push(query.text);

@@ -19,6 +19,8 @@ export interface ToolDefinition {
   tool: Tool;
   /** What the model gets: description and schemas. */
   modelTool: ToolSet[string];
+  /** The JSON Schema of its input. */
+  inputSchema: unknown;
   /** How its calls ask a question, if it is a question tool. */
   asking: Asking | undefined;
   /** How answers reach it, if it asks questions during its calls. */
@@ -129,6 +131,7 @@ async function defineTool(name: string, tool: Tool, given: unknown): Promise<Too
     name,
     tool,
     modelTool: forModel(tool, description, ready),
+    inputSchema,
     asking: askingOf(tool),
     answering: answerReceiverOf(tool),
     delegation: delegationOf(tool),
@@ -161,7 +164,10 @@ function forModel(
 }
 
 /** What the tool's schema makes of an input; `undefined` for a schema that only describes. */
-export async function parsedInput({ tool }: ToolDefinition, input: unknown) {
+export async function parsedInput(
+  { tool }: ToolDefinition,
+  input: unknown,
+): Promise<{ success: true; value: unknown } | { success: false; error: Error } | undefined> {
   return asSchema(tool.inputSchema).validate?.(input);
 }
 

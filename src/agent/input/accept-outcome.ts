@@ -114,6 +114,12 @@ async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>
       `Call ${toolCallId} can't be retried: this agent has no tool '${call.toolName}'. Settle it as succeeded or failed.`,
     );
   }
+  if (call.grantId !== undefined) {
+    throw new HoldpointError(
+      'not-allowed',
+      `Call ${toolCallId} can't be retried: a standing approval started it, and nobody has approved this call. Settle it as succeeded or failed; the model can then propose it again.`,
+    );
+  }
   const events = await retryEvents(input, { call, definition, by });
   await log.commit((proposal) => {
     const current = callOfId(proposal.state, toolCallId, now());

@@ -56,8 +56,8 @@ export async function withAllowedAnswers(
   return { ...input, allowedRequests, ...(weighed.size === 0 ? {} : { weighed }) };
 }
 
-/** Makes what `mayAnswer` is asked, with other approvers than the request's own if given. */
-type AskedBy = (approvers?: readonly string[]) => AskedAnswer;
+/** Makes what `mayAnswer` is asked, with other approvers than the request's own, or about another person, if given. */
+type AskedBy = (instead?: { approvers?: readonly string[]; by?: AnswerOptions }) => AskedAnswer;
 
 /**
  * On whose behalf somebody may answer: `undefined` on their own, otherwise the person who had asked them to answer instead. Throws what
@@ -73,8 +73,12 @@ export async function allowedFor(
   if (answer === true) return undefined;
   const { reassignments = [] } = request.type === 'approval-request' ? request : {};
   for (const { from, to } of reassignments) {
-    const instead: unknown = await mayAnswer?.(asked([to]));
-    if (instead === true) return from;
+    const instead: unknown = await mayAnswer?.(asked({ approvers: [to] }));
+    if (instead !== true) continue;
+    /* The first of a person's reassignments is their own. They must still be allowed to answer. */
+    const { principal, channel } = reassignments.find((other) => other.from === from) ?? {};
+    const themselves: unknown = await mayAnswer?.(asked({ by: { principal, channel } }));
+    if (themselves === true) return from;
   }
   throw refuse();
 }
@@ -83,9 +87,9 @@ export async function allowedFor(
 export function askedAnswer(
   stored: UserInputRequest,
   response: UserInputResponseContent,
-  { principal, channel }: AnswerOptions,
+  sender: AnswerOptions,
 ): AskedBy {
-  return (approvers) => {
+  return ({ approvers, by: { principal, channel } = sender } = {}) => {
     const request =
       stored.type === 'approval-request'
         ? withAnswers({ ...stored, ...(approvers && { approvers: [...approvers] }) })

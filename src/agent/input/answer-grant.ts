@@ -1,11 +1,11 @@
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import type { Vote, Voter } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
-import { termsDigest } from '../../policy/digest.ts';
+import { requestDigest, termsDigest } from '../../policy/digest.ts';
 import { matchFor, whyTooWide } from '../../policy/match-grant.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { OpenRequest } from '../../thread/thread-state.ts';
-import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import { missingTool, ownRunner, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { personOf } from './answer-voter.ts';
 import type { AnswerOptions } from './run-input.ts';
@@ -41,6 +41,14 @@ export async function grantMaker(
   if (path !== undefined || open.place === undefined || toolCall === undefined) return () => [];
   const definition = tools.get(toolCall.toolName);
   if (definition === undefined) throw missingTool(request, toolCall.toolName);
+  const { digest, edit } = request;
+  const shown = await requestDigest(request, open.place, ownRunner(definition).digest);
+  if (shown !== (edit?.originalDigest ?? digest)) {
+    throw refusedGrant(
+      requestId,
+      `the tool '${definition.name}' is not the one that was asked about`,
+    );
+  }
   const terms = await termsDigest(request);
   const person =
     scope === 'principal' ? personOf(context, { principal: requestedBy }, requestId) : undefined;

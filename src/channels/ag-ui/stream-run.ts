@@ -2,6 +2,7 @@ import type { AgentResponse } from '../../agent/agent-response.ts';
 import type { AgentStream } from '../../agent/agent-stream.ts';
 import { followThread } from '../../agent/follow-thread.ts';
 import { HeldStream } from '../../agent/held-stream.ts';
+import { type InputSchemas, inputSchemasOf } from '../../agent/input-schemas.ts';
 import type { RunOptions } from '../../agent/run/run-options.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
@@ -43,10 +44,21 @@ export async function streamRun<RUNTIME_CONTEXT>(
     const runOptions = { ...run.runOptions, whilePending };
     const stream = options.agent.stream(items, thread, runOptions);
     const status = await readToEnd(run, events, stream);
-    backlog.finish(events.end(run.thread, status), catchUp);
+    backlog.finish(events.end(run.thread, status, await editSchemas(run)), catchUp);
   } catch (error) {
     backlog.finish([runError(error, options.onError)], catchUp);
   }
+}
+
+/* The tools may have to fetch them. */
+async function editSchemas<RUNTIME_CONTEXT>({
+  options: { agent },
+  thread: { activeRequests },
+}: RequestedRun<RUNTIME_CONTEXT>): Promise<InputSchemas> {
+  const isEditable = activeRequests.some(
+    (request) => request.type === 'approval-request' && request.editable !== undefined,
+  );
+  return isEditable ? inputSchemasOf(agent) : new Map();
 }
 
 /* The results are recorded even if the rest of the input is refused. */

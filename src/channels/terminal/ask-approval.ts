@@ -4,59 +4,166 @@ import {
   approve,
   reject,
 } from '../../content/approval.ts';
+import { termLines } from '../../content/term-lines.ts';
+import { askRemember } from './ask-remember.ts';
 import type { Dialog } from './dialog.ts';
+import { editInput } from './edit-input.ts';
 import type { Page } from './page.ts';
 import { showCall } from './show-call.ts';
-import type { PickList } from './widget.ts';
+import type { Entry } from './widget.ts';
 
-/* "Reject" is highlighted first, so that neither Enter alone nor a mistyped key approves. */
-const decisions: PickList = {
-  entries: [
-    { label: 'Approve', words: ['approve', 'y', 'yes'], isYes: true },
-    { label: 'Reject', words: ['reject', 'n', 'no'] },
-    { label: 'Reject with a reason', leadsOn: true },
-  ],
-  start: 1,
-  takesText: false,
-  exit: 'leave',
-  isNumbered: false,
-  decides: true,
-  enter: 'send',
-};
+type Answer = ApprovalResponseContent | undefined;
 
-/** Asks for a person's approval; `undefined` leaves the request open. `position`: which of several it is, as `2 of 3`. */
+/** An entry, and what follows when it is picked; `undefined` comes back to the list. */
+interface Decision extends Entry {
+  answer: (dialog: Dialog) => Promise<Answer>;
+  /** Whether something else was on the screen when the person comes back. */
+  showsOther?: true;
+}
+
+/** How an approval is asked. */
+export interface ApprovalQuestion {
+  /** Which of several it is, as `2 of 3`. */
+  position?: string | undefined;
+  /** Entries that do something else than answering this request alone. */
+  more?: readonly Entry[];
+}
+
+/** An answer, that the request is left open, or that one of the additional entries was picked. */
+export type ApprovalAnswer = { answer: Answer } | { more: number };
+
+/** Asks for a person's approval. */
 export async function askApproval(
   request: ApprovalRequest,
   dialog: Dialog,
-  position?: string,
-): Promise<ApprovalResponseContent | undefined> {
-  await dialog.show((page) => showApproval(page, request, position));
-  let reason = '';
+  { position, more = [] }: ApprovalQuestion = {},
+): Promise<ApprovalAnswer> {
+  const decisions = decisionsFor(request);
+  /* "Reject" is highlighted first, so that neither Enter alone nor a mistyped key approves. */
+  const start = decisions.findIndex(({ words }) => words?.includes('n'));
+  const show = async (): Promise<void> =>
+    dialog.show((page) => showApproval(page, request, position));
+  await show();
   for (;;) {
-    const picked = await dialog.pick(decisions);
-    if (picked === undefined || !('index' in picked)) return undefined;
-    if (picked.index === 0) return approve(request);
-    if (picked.index === 1) return reject(request);
-    const typed = await dialog.typeText({
-      prompt: 'Reason (the agent reads it): ',
-      text: reason,
-      canGoBack: true,
-      canBeEmpty: false,
+    const picked = await dialog.pick({
+      entries: [...decisions.slice(0, start + 1), ...more, ...decisions.slice(start + 1)],
+      start,
+      takesText: false,
+      exit: 'leave',
+      isNumbered: false,
+      decides: true,
       enter: 'send',
     });
-    if (typed.type === 'text') return reject(request, typed.text);
-    reason = typed.text;
+    if (picked === undefined || !('index' in picked)) return { answer: undefined };
+    /* The additional entries are below "Reject". */
+    const after = picked.index - start - 1;
+    if (after >= 0 && after < more.length) return { more: after };
+    const decision = decisions[after < 0 ? picked.index : picked.index - more.length];
+    if (decision === undefined) return { answer: undefined };
+    const answer = await decision.answer(dialog);
+    if (answer !== undefined) return { answer };
+    if (decision.showsOther === true) await show();
   }
 }
 
+function decisionsFor(request: ApprovalRequest): Decision[] {
+  const { requireReason, editable, remember, toolCall } = request;
+  const approving = { label: 'Approve', words: ['approve', 'y', 'yes'], isYes: true };
+  const needsReason = requireReason === true;
+  return [
+    {
+      ...approving,
+      ...(needsReason ? { label: 'Approve with a reason', leadsOn: true } : {}),
+      answer: async (dialog) => approved(request, dialog),
+    },
+    ...(editable === undefined || toolCall === undefined
+      ? []
+      : [
+          {
+            label: 'Edit, then approve',
+            leadsOn: true,
+            showsOther: true as const,
+            answer: async (dialog: Dialog) => edited(request, dialog),
+          },
+        ]),
+    ...(remember === undefined
+      ? []
+      : [
+          {
+            label: 'Approve, and later calls too',
+            leadsOn: true,
+            answer: async (dialog: Dialog) => {
+              const kept = await askRemember(request, dialog, 'Approve');
+              return kept && approved(request, dialog, { remember: kept });
+            },
+          },
+        ]),
+    { label: 'Reject', words: ['reject', 'n', 'no'], answer: async () => reject(request) },
+    { label: 'Reject with a reason', leadsOn: true, answer: rejectionOf(request) },
+    ...(remember === undefined
+      ? []
+      : [
+          {
+            label: 'Reject, and later calls too',
+            leadsOn: true,
+            answer: async (dialog: Dialog) => {
+              const kept = await askRemember(request, dialog, 'Reject');
+              return kept && reject(request, { remember: kept });
+            },
+          },
+        ]),
+  ];
+}
+
+/** The approval, with the reason that the request demands; `undefined` if the person goes back. */
+async function approved(
+  request: ApprovalRequest,
+  dialog: Dialog,
+  options: Parameters<typeof approve>[1] = {},
+): Promise<Answer> {
+  if (request.requireReason !== true) return approve(request, options);
+  const reason = await typeReason(dialog, 'Reason for the approval: ');
+  return reason === undefined ? undefined : approve(request, { ...options, reason });
+}
+
+async function edited(request: ApprovalRequest, dialog: Dialog): Promise<Answer> {
+  const input = await editInput(request, dialog);
+  return input === undefined ? undefined : approved(request, dialog, { input });
+}
+
+/* What was typed stays when the person goes back and comes again. */
+function rejectionOf(request: ApprovalRequest): (dialog: Dialog) => Promise<Answer> {
+  let text = '';
+  return async (dialog) => {
+    const typed = await dialog.typeText({ ...reasonPrompt, text });
+    if (typed.type === 'text') return reject(request, typed.text);
+    text = typed.text;
+    return undefined;
+  };
+}
+
+const reasonPrompt = {
+  prompt: 'Reason (the agent reads it): ',
+  canGoBack: true,
+  canBeEmpty: false,
+  enter: 'send',
+} as const;
+
+async function typeReason(dialog: Dialog, prompt: string): Promise<string | undefined> {
+  const typed = await dialog.typeText({ ...reasonPrompt, prompt });
+  return typed.type === 'text' ? typed.text : undefined;
+}
+
 function showApproval(page: Page, request: ApprovalRequest, position: string | undefined): void {
-  const { text, reason, toolCall } = request;
+  const { text, reason, toolCall, edit } = request;
   page.position(position);
   page.text(text, page.paint.question);
   if (reason !== undefined) page.text(`Why: ${reason}`);
   page.asker(request);
+  page.facts(termLines(request));
   page.add('');
   if (toolCall === undefined) return;
-  showCall(page, toolCall);
+  /* What would run. */
+  showCall(page, edit === undefined ? toolCall : { ...toolCall, input: edit.input });
   page.add('');
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { ApprovalRequest } from '../../content/approval.ts';
 import { whyNotQuestion } from '../../content/check-answer.ts';
+import { groupRequests } from '../../content/group-requests.ts';
 import type {
   UserInputRequest,
   UserInputRequestContent,
@@ -8,6 +10,7 @@ import type {
 import { userInputRequestSchema } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { askApproval } from './ask-approval.ts';
+import { askGroup } from './ask-group.ts';
 import { askQuestion } from './ask-question.ts';
 import { type Dialog, UnansweredError } from './dialog.ts';
 import type { TerminalOptions } from './terminal-options.ts';
@@ -69,46 +72,86 @@ async function askAll(
   dialog: Dialog,
 ): Promise<UserInputResponseContent[]> {
   const answers: UserInputResponseContent[] = [];
-  for (const [index, request] of requests.entries()) {
-    const position = requests.length > 1 ? `${index + 1} of ${requests.length}` : undefined;
-    const { answer, isLast } = await askOrLeave(request, dialog, position);
-    if (answer !== undefined) answers.push(answer);
+  const covered = new Set<UserInputRequest>();
+  const ordered = inOrder(requests);
+  for (const [index, request] of ordered.entries()) {
+    if (covered.has(request)) continue;
+    const position = ordered.length > 1 ? `${index + 1} of ${ordered.length}` : undefined;
+    const rest = ordered.slice(index).filter((other) => !covered.has(other));
+    const { given, isLast } = await askOrLeave(request, dialog, { position, rest });
+    if (given.length > 1) for (const other of similarTo(request, rest)) covered.add(other);
+    answers.push(...given);
     if (isLast) break;
   }
   return answers;
 }
 
+/** The riskiest first, if the rules say how risky the calls are; otherwise as they came. */
+function inOrder(requests: readonly UserInputRequest[]): readonly UserInputRequest[] {
+  const approvals = requests.filter((request) => request.type === 'approval-request');
+  if (approvals.every(({ risk }) => risk === undefined)) return requests;
+  const questions = requests.filter((request) => request.type === 'question-request');
+  return [...groupRequests(approvals).flatMap((group) => group.requests), ...questions];
+}
+
 interface AskResult {
-  answer: UserInputResponseContent | undefined;
+  given: readonly UserInputResponseContent[];
   /** Whether nothing else can be asked: the person has left, or the terminal is lost. */
   isLast: boolean;
+}
+
+/** Where a request stands among others. */
+interface Place {
+  position: string | undefined;
+  /** It, and those that come after it. */
+  rest: readonly UserInputRequest[];
 }
 
 async function askOrLeave(
   request: UserInputRequest,
   dialog: Dialog,
-  position: string | undefined,
+  place: Place,
 ): Promise<AskResult> {
   try {
-    const answer = await ask(request, dialog, position);
-    if (answer === undefined) await dialog.note(leftOpen);
-    return { answer, isLast: false };
+    const given = await ask(request, dialog, place);
+    if (given.length === 0) await dialog.note(leftOpen);
+    return { given, isLast: false };
   } catch (error) {
     if (!(error instanceof UnansweredError)) throw error;
     const answer = dismissal(request, error);
     if (error.reason !== 'lost') await dialog.note(answer === undefined ? leftOpen : dismissed);
-    return { answer, isLast: answer === undefined || error.reason !== 'interrupted' };
+    const given = answer === undefined ? [] : [answer];
+    return { given, isLast: answer === undefined || error.reason !== 'interrupted' };
   }
 }
 
+/** Asks about a request, or, if the person wants to, about all that are like it. */
 async function ask(
   request: UserInputRequest,
   dialog: Dialog,
-  position: string | undefined,
-): Promise<UserInputResponseContent | undefined> {
-  return request.type === 'approval-request'
-    ? askApproval(request, dialog, position)
-    : askQuestion(request, dialog, position);
+  { position, rest }: Place,
+): Promise<readonly UserInputResponseContent[]> {
+  if (request.type !== 'approval-request') {
+    const answer = await askQuestion(request, dialog, position);
+    return answer === undefined ? [] : [answer];
+  }
+  const similar = similarTo(request, rest);
+  const label = `See all ${similar.length} similar requests`;
+  const more = similar.length > 1 ? [{ label, leadsOn: true }] : [];
+  for (;;) {
+    const asked = await askApproval(request, dialog, { position, more });
+    if ('answer' in asked) return asked.answer === undefined ? [] : [asked.answer];
+    const answers = await askGroup(similar, dialog);
+    if (answers !== undefined) return answers;
+  }
+}
+
+function similarTo(
+  request: UserInputRequest,
+  rest: readonly UserInputRequest[],
+): readonly ApprovalRequest[] {
+  const groups = groupRequests(rest.filter((other) => other.type === 'approval-request'));
+  return groups.find(({ requests }) => requests.some((other) => other === request))?.requests ?? [];
 }
 
 /* A broken terminal is not a person's decision to dismiss. */

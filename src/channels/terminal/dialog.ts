@@ -19,8 +19,16 @@ export interface Dialog {
   pick(list: PickList): Promise<Choice | undefined>;
   pickSeveral(list: CheckList): Promise<Choices>;
   typeText(asked: TextPrompt): Promise<Typed>;
+  /** Lets the person change a text, in their own editor where there is one and the text is long; `undefined` if they go back. */
+  editText(edited: EditedText): Promise<string | undefined>;
   /** Prints a line about the result; it stays on the screen. */
   note(line: string): Promise<void>;
+}
+
+/** A text to change, and what it is called. */
+export interface EditedText {
+  name: string;
+  text: string;
 }
 
 /**

@@ -1,6 +1,12 @@
 import { inertLine } from '../../content/inert-text.ts';
 import type { CheckList } from './checklist.ts';
-import { type Choice, type Choices, type Dialog, UnansweredError } from './dialog.ts';
+import {
+  type Choice,
+  type Choices,
+  type Dialog,
+  type EditedText,
+  UnansweredError,
+} from './dialog.ts';
 import type { TextPrompt, Typed } from './free-text.ts';
 import { type Content, Page } from './page.ts';
 import { paintFor } from './paint.ts';
@@ -81,6 +87,11 @@ export class NumberedDialog implements Dialog {
       const text = await this.#line(prompt);
       if (canBeEmpty || text.trim() !== '') return { type: 'text', text };
     }
+  }
+
+  async editText({ name }: EditedText): Promise<string | undefined> {
+    const typed = await this.typeText({ prompt: `${name}: `, canBeEmpty: true });
+    return typed.type === 'text' ? typed.text : undefined;
   }
 
   async #response(): Promise<string> {

@@ -49,7 +49,12 @@ export class Page {
 
   /** Adds who asks; nothing for a request of the thread's own agent without a `requestedBy`. */
   asker(request: Parameters<typeof askerLines>[0]): void {
-    for (const text of askerLines(request)) {
+    this.facts(askerLines(request));
+  }
+
+  /** Adds short texts that are safe to show, each on lines of its own. */
+  facts(texts: readonly string[]): void {
+    for (const text of texts) {
       const lines = wrap(text, this.columns - 2);
       this.add(...lines.map((line, index) => (index === 0 ? line : `┊ ${line}`)));
     }

@@ -1,5 +1,6 @@
 import { Checklist, type CheckList } from './checklist.ts';
-import type { Choice, Choices, Dialog } from './dialog.ts';
+import type { Choice, Choices, Dialog, EditedText } from './dialog.ts';
+import { editInEditor, editorCommand } from './external-editor.ts';
 import { FreeText, type TextPrompt, type Typed } from './free-text.ts';
 import type { Content } from './page.ts';
 import { Pager } from './pager.ts';
@@ -33,6 +34,16 @@ export class ScreenDialog implements Dialog {
 
   async typeText(asked: TextPrompt): Promise<Typed> {
     return this.#answer(new FreeText(asked));
+  }
+
+  async editText({ name, text }: EditedText): Promise<string | undefined> {
+    const command = editorCommand();
+    if (this.#screen.isOwn && command !== undefined && (text.includes('\n') || text.length > 80)) {
+      return this.#screen.outside(async () => editInEditor(text, command));
+    }
+    const prompt = { prompt: `${name}: `, text, canGoBack: true, canBeEmpty: true };
+    const typed = await this.typeText({ ...prompt, enter: 'continue' });
+    return typed.type === 'text' ? typed.text : undefined;
   }
 
   async note(line: string): Promise<void> {

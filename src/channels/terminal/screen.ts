@@ -55,6 +55,25 @@ export class Screen {
     }
   }
 
+  /** Whether this is the process's own terminal, which another program of the person's may use meanwhile. */
+  get isOwn(): boolean {
+    return this.#streams.input === process.stdin && this.#streams.output === process.stdout;
+  }
+
+  /** Gives the terminal to other work, such as an editor, until that has ended. */
+  async outside<RESULT>(work: () => Promise<RESULT>): Promise<RESULT> {
+    this.#ignoresInput = true;
+    this.#streams.input.pause();
+    this.#terminal.suspend();
+    try {
+      return await work();
+    } finally {
+      this.#terminal.resume();
+      this.#streams.input.resume();
+      await this.#resume();
+    }
+  }
+
   /** Restores the terminal. */
   async close(): Promise<void> {
     const { input, output } = this.#streams;

@@ -36,9 +36,10 @@ export function applyReassigned(
   draft: HeadDraft,
   event: ThreadEventOf<'request-reassigned'>,
 ): void {
-  const { requestId, from, to } = event;
+  const { requestId, from, to, principal, channel } = event;
   const { open, request } = approvalAt(draft, event, requestId);
-  const reassignments = [...(request.reassignments ?? []), { from, to }];
+  const reassignment = { from, to, principal, channel };
+  const reassignments = [...(request.reassignments ?? []), reassignment];
   draft.requests.set(requestId, { ...open, request: { ...request, reassignments } });
 }
 

@@ -58,11 +58,13 @@ function modelOutput(outcome: ToolCallOutcome): ToolResultPart['output'] {
  * note is part of the output and keeps its type, because providers differ in what else they accept.
  */
 function withEdit(
-  { edit, input, attempts }: ToolCallRecord,
+  { edit, input, attempts, outcome }: ToolCallRecord,
   output: ToolResultPart['output'],
 ): ToolResultPart['output'] {
-  if (edit === undefined || attempts === 0) return output;
-  const note = 'A person edited the input of this call before approving it. It ran with:';
+  if (edit === undefined) return output;
+  /* A call that runs elsewhere has no attempts here. If it failed, it may not have begun there. */
+  const hasRun = attempts > 0 || outcome?.status === 'succeeded';
+  const note = `A person edited the input of this call before approving it. ${hasRun ? 'It ran with' : 'The edited input'}:`;
   const text = `${note} ${JSON.stringify(input)}`;
   switch (output.type) {
     case 'text':

@@ -1,8 +1,8 @@
-import { z } from 'zod';
 import type { UserInputRequest, UserInputResponseContent } from '../../../content/user-input.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { findRequest } from '../output/interaction-events.ts';
+import { approvalAnswer } from './approval-schema.ts';
 import { questionAnswer } from './question-schema.ts';
 import type { ResumeEntry } from './run-agent-input.ts';
 
@@ -54,21 +54,9 @@ export function refuseIncomplete(named: ReadonlySet<string>, thread: AgentThread
   );
 }
 
-const approvalSchema = z.strictObject({
-  approved: z.boolean(),
-  reason: z.string().optional(),
-  digest: z.string().optional(),
-});
-
 function answerOf(request: UserInputRequest, payload: unknown): UserInputResponseContent {
   if (request.type === 'question-request') return questionAnswer(request, payload);
-  const { requestId } = request;
-  const parsed = approvalSchema.safeParse(payload);
-  if (parsed.success) return { type: 'approval-response', requestId, ...parsed.data };
-  throw new HoldpointError(
-    'invalid-answer',
-    `Not a valid answer to approval ${requestId}: ${z.prettifyError(parsed.error)}`,
-  );
+  return approvalAnswer(request, payload);
 }
 
 function dismissal(request: UserInputRequest): UserInputResponseContent[] {

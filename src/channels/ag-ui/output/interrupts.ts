@@ -1,11 +1,15 @@
 import { inertText } from '../../../content/inert-text.ts';
 import { askerLines, requesterLine } from '../../../content/requester-text.ts';
+import type { InputSchemas } from '../../../agent/input-schemas.ts';
+import type { ApprovalRequest } from '../../../content/approval.ts';
+import { termLines } from '../../../content/term-lines.ts';
 import type { UserInputRequest, UserInputRequestContent } from '../../../content/user-input.ts';
 import type { Interrupt } from './ag-ui-event.ts';
+import { approvalSchema } from '../input/approval-schema.ts';
 import { questionSchema } from '../input/question-schema.ts';
 
-/** A request as an interrupt of the run that ends with it. */
-export function toInterrupt(content: UserInputRequestContent): Interrupt {
+/** A request as an interrupt of the run that ends with it. `schemas` are those of the tools' inputs, for a request that allows edits. */
+export function toInterrupt(content: UserInputRequestContent, schemas: InputSchemas): Interrupt {
   const request: UserInputRequest = { ...content };
   const { requestId: id, expiresAt } = request;
   const requestedBy = requesterLine(request.requestedBy);
@@ -16,7 +20,9 @@ export function toInterrupt(content: UserInputRequestContent): Interrupt {
     message: promptOf(request),
     ...(toolCall === undefined ? {} : { toolCallId: toolCall.toolCallId }),
     responseSchema:
-      request.type === 'approval-request' ? approvalSchema(request) : questionSchema(request),
+      request.type === 'approval-request'
+        ? approvalSchema(request, inputSchemaOf(request, schemas))
+        : questionSchema(request),
     ...(expiresAt === undefined
       ? {}
       : { expiresAt: new Date(Math.min(expiresAt, 8.64e15)).toISOString() }),
@@ -32,14 +38,23 @@ function shownCall({ toolCall, path }: UserInputRequest): UserInputRequest['tool
   return path === undefined ? toolCall : undefined;
 }
 
-/* The call and who asks are in the message too, because a client may show only the message. */
+/* A sub-agent's tool may have the name of another tool here. */
+function inputSchemaOf({ toolCall, path }: ApprovalRequest, schemas: InputSchemas): unknown {
+  return path === undefined && toolCall ? schemas.get(toolCall.toolName) : undefined;
+}
+
+/* The call, who asks and who decides are in the message too, because a client may show only the message. */
 function promptOf(request: UserInputRequest): string {
-  const { text, toolCall, type } = request;
-  if (type !== 'approval-request') return inertText(text);
-  const call = toolCall && inertText(`${toolCall.toolName} ${JSON.stringify(toolCall.input)}`);
-  return [inertText(text), ...(call === undefined ? [] : [call]), ...askerLines(request)].join(
-    '\n',
-  );
+  if (request.type !== 'approval-request') return inertText(request.text);
+  const { text, toolCall, edit } = request;
+  const input = edit === undefined ? toolCall?.input : edit.input;
+  const call = toolCall && inertText(`${toolCall.toolName} ${JSON.stringify(input)}`);
+  return [
+    inertText(text),
+    ...(call === undefined ? [] : [call]),
+    ...askerLines(request),
+    ...termLines(request),
+  ].join('\n');
 }
 
 function reasonOf(request: UserInputRequest): Interrupt['reason'] {
@@ -47,18 +62,4 @@ function reasonOf(request: UserInputRequest): Interrupt['reason'] {
     return request.kind === 'confirmation' ? 'confirmation' : 'input_required';
   }
   return shownCall(request) === undefined ? 'confirmation' : 'tool_call';
-}
-
-/* There is no `editedArgs`: the call runs with the input that was shown. */
-function approvalSchema({ digest }: { digest: string }): Record<string, unknown> {
-  return {
-    type: 'object',
-    properties: {
-      approved: { type: 'boolean' },
-      reason: { type: 'string' },
-      digest: { const: digest },
-    },
-    required: ['approved'],
-    additionalProperties: false,
-  };
 }

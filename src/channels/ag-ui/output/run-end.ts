@@ -1,4 +1,5 @@
 import type { AgentResponse } from '../../../agent/agent-response.ts';
+import type { InputSchemas } from '../../../agent/input-schemas.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { AgUiEvent, RunFinished } from './ag-ui-event.ts';
 import { interactionRequested } from './interaction-events.ts';
@@ -9,17 +10,18 @@ interface End {
   status: AgentResponse['status'] | undefined;
   /** The conversation, for a client that sends the answer in a later run. */
   snapshot: () => AgUiEvent;
+  schemas: InputSchemas;
 }
 
 /** The last events of a run that did not fail. It ends as an error if the thread can't continue. */
 export function runEnd(
   { threadId, runId, state, protocolVersion }: RunAgentInput,
   thread: AgentThread,
-  { status, snapshot }: End,
+  { status, snapshot, schemas }: End,
 ): AgUiEvent[] {
   const requests = thread.activeRequests;
   if (requests.length > 0) {
-    const interrupts = requests.map(toInterrupt);
+    const interrupts = requests.map((request) => toInterrupt(request, schemas));
     return [
       stateSnapshot(state, thread),
       snapshot(),

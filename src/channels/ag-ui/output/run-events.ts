@@ -1,4 +1,5 @@
 import type { AgentResponse } from '../../../agent/agent-response.ts';
+import type { InputSchemas } from '../../../agent/input-schemas.ts';
 import type { ModelDelta } from '../../../agent/model/streaming-model.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
@@ -93,12 +94,14 @@ export class RunEvents {
     return { type: 'MESSAGES_SNAPSHOT', messages: this.#messages(thread) };
   }
 
-  /** The end of the run. */
-  end(thread: AgentThread, status: AgentResponse['status'] | undefined): AgUiEvent[] {
-    return [
-      ...this.#step.close(),
-      ...runEnd(this.#input, thread, { status, snapshot: () => this.snapshot(thread) }),
-    ];
+  /** The end of the run. `schemas` are those of the inputs that a person may edit. */
+  end(
+    thread: AgentThread,
+    status: AgentResponse['status'] | undefined,
+    schemas: InputSchemas,
+  ): AgUiEvent[] {
+    const snapshot = () => this.snapshot(thread);
+    return [...this.#step.close(), ...runEnd(this.#input, thread, { status, snapshot, schemas })];
   }
 
   /** The client now has these messages, which are all of the thread; later events are emitted. */

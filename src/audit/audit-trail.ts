@@ -1,0 +1,118 @@
+import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
+import { plainCopy } from '../content/plain-copy.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
+import type { AuditRow } from './audit-row.ts';
+import { csvOf } from './csv.ts';
+import { type Happening, happenings } from './rows-of-event.ts';
+import { textOf } from './text.ts';
+
+/** What happened in a thread, and where its log ended then. */
+export interface AuditTrail {
+  threadId: string;
+  rows: readonly AuditRow[];
+  /** How many events the log had. */
+  revision: number;
+  /** The hash at the end of the log, SHA-256 as base64url: it covers every event. `''` for a thread without events. */
+  hash: string;
+  /** Lines for people. Text from models and people is inert: what hides or controls is visible. Ends with the hash. */
+  toText(): string;
+  /** One JSON object a line: the rows, and at the end `{"log":{"threadId","revision","hash"}}`. */
+  toJsonLines(): string;
+  /** Comma-separated values (RFC 4180) with a header. Cells that a spreadsheet would take for formulas begin with `'`. Ends with the hash. */
+  toCsv(): string;
+}
+
+/** A log, as a trail is made from it. */
+export interface AuditedLog {
+  threadId: string;
+  events: readonly ThreadEvent[];
+  calls: readonly ToolCallRecord[];
+  hash: string;
+}
+
+/** The trail of a log. */
+export function trailOf({ threadId, events, calls, hash }: AuditedLog): AuditTrail {
+  const byPlace = new Map(calls.map((call) => [keyOf(call), call]));
+  const findCall = (place: CallPlace): ToolCallRecord | undefined => byPlace.get(keyOf(place));
+  const shown = new ShownCalls(findCall);
+  const rows = events.flatMap((event, index) => {
+    shown.read(event);
+    return happenings(event, findCall).map((happening) => {
+      const { place = shown.placeOf(happening.requestId) } = happening;
+      const call = place && findCall(place);
+      const details = { ...shown.detailsOf(event), ...happening.details };
+      return rowOf({ ...happening, details }, { event: index + 1, at: event.at, call });
+    });
+  });
+  const end = { threadId, revision: events.length, hash };
+  return {
+    ...end,
+    rows,
+    toText: () => textOf(rows, end),
+    toJsonLines: () => [...rows, { log: end }].map((line) => `${JSON.stringify(line)}\n`).join(''),
+    toCsv: () => csvOf(rows, end),
+  };
+}
+
+/** What requests show of their calls, which the log has only once. */
+class ShownCalls {
+  readonly #findCall: (place: CallPlace) => ToolCallRecord | undefined;
+  readonly #places = new Map<string, CallPlace>();
+  /** The inputs of the calls that a person has edited by now. */
+  readonly #edited = new Map<string, unknown>();
+
+  constructor(findCall: (place: CallPlace) => ToolCallRecord | undefined) {
+    this.#findCall = findCall;
+  }
+
+  read(event: ThreadEvent): void {
+    if (event.type === 'request-opened') {
+      const place = event.place ?? event.beside;
+      if (place !== undefined) this.#places.set(event.request.requestId, place);
+    }
+    if (event.type !== 'request-answered' || event.edit === undefined) return;
+    const place = this.placeOf(event.response.requestId);
+    if (place !== undefined) this.#edited.set(keyOf(place), event.edit.input);
+  }
+
+  placeOf(requestId: string | undefined): CallPlace | undefined {
+    return requestId === undefined ? undefined : this.#places.get(requestId);
+  }
+
+  /** The input that an opened request shows. */
+  detailsOf(event: ThreadEvent): { input?: unknown } {
+    if (event.type !== 'request-opened' || event.place === undefined) return {};
+    const call = this.#findCall(event.place);
+    if (call === undefined) return {};
+    const key = keyOf(event.place);
+    if (this.#edited.has(key)) return { input: this.#edited.get(key) };
+    return { input: call.edit === undefined ? call.input : call.edit.original };
+  }
+}
+
+function keyOf({ step, index }: CallPlace): string {
+  return `${step}.${index}`;
+}
+
+function rowOf(
+  { what, by = {}, requestId, details = {} }: Happening,
+  { event, at, call }: { event: number; at: number; call: ToolCallRecord | undefined },
+): AuditRow {
+  const { principal, channel } = by;
+  const said = Object.entries(details);
+  return {
+    event,
+    time: new Date(at).toISOString(),
+    what,
+    ...(principal === undefined ? {} : { who: plainCopy(principal) }),
+    ...(channel === undefined ? {} : { channel }),
+    ...(call === undefined ? {} : { tool: call.toolName, toolCallId: call.toolCallId }),
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(said.length === 0 ? {} : { details: copyOf(said) }),
+  };
+}
+
+function copyOf(fields: readonly [string, unknown][]): Record<string, unknown> {
+  const present = fields.filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present.map(([name, value]) => [name, plainCopy(value)]));
+}

@@ -1,0 +1,55 @@
+import { HoldpointError } from '../errors.ts';
+import type { AgentThread } from '../thread/agent-thread.ts';
+import { applyEntry } from '../thread/apply/apply-entry.ts';
+import { readEntry } from '../thread/log-entry.ts';
+import { parseThreadJson, verifyEntries } from '../thread/parse-thread-json.ts';
+import { callsOf, emptyThread } from '../thread/thread-state.ts';
+import { type AuditTrail, trailOf } from './audit-trail.ts';
+
+export type { AuditRow } from './audit-row.ts';
+export type { AuditTrail } from './audit-trail.ts';
+
+/**
+ * What happened in a thread, in rows for people who review it: who asked, what was shown, who answered and through which channel, what was
+ * edited, what ran under which idempotency key, and how it ended. It is derived from the log, and ends with the log's hash.
+ *
+ * @example
+ * const trail = auditTrail(thread);
+ * await writeFile('trail.csv', trail.toCsv());
+ */
+export function auditTrail(thread: AgentThread): AuditTrail {
+  const { entries } = thread.toJSON();
+  const { id: threadId, events, calls } = thread;
+  return trailOf({ threadId, events, calls, hash: entries.at(-1)?.hash ?? '' });
+}
+
+/**
+ * Checks a trail, in any of its three forms, against the JSON form of its thread: verifies the log's hashes, derives the trail again, and
+ * compares the texts. For somebody who has both and trusts neither.
+ *
+ * Rejects with `log-tampered` for a log that was changed, and with `invalid-input` and the first line that differs for a trail that does not
+ * say what the log says. A log that has grown since differs at the end.
+ */
+export async function checkAuditTrail(trail: string, json: unknown): Promise<AuditTrail> {
+  const { threadId, entries } = parseThreadJson(json);
+  const hash = await verifyEntries(entries);
+  const state = emptyThread(threadId);
+  for (const entry of entries) applyEntry(state, readEntry(entry));
+  const { events } = state;
+  const derived = trailOf({ threadId, events, calls: callsOf(state, 0), hash });
+  const forms = [derived.toText(), derived.toJsonLines(), derived.toCsv()];
+  if (forms.includes(trail)) return derived;
+  const line = Math.max(...forms.map((form) => firstDifference(form, trail)));
+  throw new HoldpointError(
+    'invalid-input',
+    `The audit trail of thread ${threadId} differs from its log at line ${line}. Make it again with auditTrail, and compare the two.`,
+  );
+}
+
+/** The number of the first line, from 1, in which two texts differ. */
+function firstDifference(one: string, other: string): number {
+  const lines = one.split('\n');
+  const others = other.split('\n');
+  const index = lines.findIndex((line, at) => line !== others[at]);
+  return (index === -1 ? lines.length : index) + 1;
+}

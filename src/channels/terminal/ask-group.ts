@@ -1,0 +1,61 @@
+import {
+  type ApprovalRequest,
+  type ApprovalResponseContent,
+  approve,
+  reject,
+} from '../../content/approval.ts';
+import { termLines } from '../../content/term-lines.ts';
+import type { Dialog } from './dialog.ts';
+import { showCall } from './show-call.ts';
+
+/** Asks about similar requests at once, showing all of their inputs; `undefined` if the person goes back. */
+export async function askGroup(
+  requests: readonly ApprovalRequest[],
+  dialog: Dialog,
+): Promise<ApprovalResponseContent[] | undefined> {
+  const [first] = requests;
+  if (first === undefined) return undefined;
+  const needsReason = first.requireReason === true;
+  await dialog.show((page) => {
+    page.text(`${requests.length} similar requests`, page.paint.question);
+    page.facts(termLines(first));
+    for (const { text, toolCall } of requests) {
+      page.add('');
+      page.text(text);
+      if (toolCall !== undefined) showCall(page, toolCall);
+    }
+    page.add('');
+  });
+  const picked = await dialog.pick({
+    entries: [
+      { label: `Approve all ${requests.length}`, isYes: true, leadsOn: needsReason },
+      { label: `Reject all ${requests.length}` },
+      { label: `Reject all ${requests.length} with a reason`, leadsOn: true },
+    ],
+    start: 1,
+    takesText: false,
+    exit: 'back',
+    isNumbered: false,
+    decides: true,
+    enter: 'send',
+  });
+  if (picked === undefined || !('index' in picked)) return undefined;
+  const isYes = picked.index === 0;
+  if (picked.index === 1 || (isYes && !needsReason)) {
+    return requests.map((request) => (isYes ? approve(request) : reject(request)));
+  }
+  const prompt = isYes
+    ? 'Reason for all of them: '
+    : 'Reason for all of them (the agent reads it): ';
+  const typed = await dialog.typeText({
+    prompt,
+    canGoBack: true,
+    canBeEmpty: false,
+    enter: 'send',
+  });
+  if (typed.type !== 'text') return undefined;
+  const reason = typed.text;
+  return requests.map((request) =>
+    isYes ? approve(request, { reason }) : reject(request, reason),
+  );
+}

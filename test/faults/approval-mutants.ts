@@ -1,0 +1,95 @@
+import type { SourceMutant } from './source-mutants.ts';
+
+const failed = /AssertionError/;
+
+/** What holds of approvers, edits and standing approvals. */
+export const approvalMutants: readonly SourceMutant[] = [
+  {
+    promise: 'a quorum counts people: nobody for themselves and for somebody else',
+    file: 'content/vote.ts',
+    from: '!people.has(person) && !people.has(onBehalfOf)',
+    to: '!people.has(onBehalfOf)',
+    suite: ['policy/approver-attacks', 'who has become an approver since'],
+    sentence: failed,
+  },
+  {
+    promise: 'an approval does not count of somebody who may not answer any more',
+    file: 'agent/input/weigh-answer.ts',
+    from: 'revoked.has(person)',
+    to: 'revoked.has(`${person} `)',
+    suite: ['policy/approver-attacks', 'whose right was taken away before'],
+    sentence: failed,
+  },
+  {
+    promise: 'nor of somebody whom they had asked to answer',
+    file: 'agent/input/allowed-answers.ts',
+    from: 'if (themselves === true) return from;',
+    to: 'if (themselves !== undefined) return from;',
+    suite: ['policy/approver-attacks', 'asked to answer by an approver'],
+    sentence: failed,
+  },
+  {
+    promise: 'an approval counts for the input that was shown',
+    file: 'agent/input/weigh-answer.ts',
+    from: 'const votes = edit === undefined ? (now.votes ?? []) : [];',
+    to: 'const votes = now.votes ?? [];',
+    suite: ['policy/approval-moves', 'whatever people do'],
+    sentence: /Error/,
+  },
+  {
+    promise: 'the rules hold for an edited input',
+    file: 'agent/calls/edited-demands.ts',
+    from: "if (before.type === 'ask' && equalJson",
+    to: "if (before.type === 'ask' || equalJson",
+    suite: ['policy/edit-attacks', 'other approvers'],
+    sentence: failed,
+  },
+  {
+    promise: 'a standing approval is for one definition of its tool',
+    file: 'agent/calls/grant-for.ts',
+    from: 'grant.definition === definition.digest &&',
+    to: '',
+    suite: ['policy/grant-attacks', 'annotations has changed'],
+    sentence: failed,
+  },
+  {
+    promise: 'a standing approval is for the same demands of the rule',
+    file: 'agent/calls/grant-for.ts',
+    from: 'grant.terms === digest &&',
+    to: '',
+    suite: ['policy/grant-attacks', 'when the rule demands something else now'],
+    sentence: failed,
+  },
+  {
+    promise: 'nobody approves their own calls by a standing approval',
+    file: 'agent/calls/grant-for.ts',
+    from: "if (decision === 'rejected') return true;",
+    to: 'if (decision !== undefined) return true;',
+    suite: ['policy/grant-attacks', 'does not approve for themselves'],
+    sentence: failed,
+  },
+  {
+    promise: 'a standing approval needs all who approve',
+    file: 'agent/input/weigh-answer.ts',
+    from: '!response.approved || isUnanimous ?',
+    to: '!response.approved || isUnanimous || response.approved ?',
+    suite: ['policy/grant-attacks', 'not to be remembered'],
+    sentence: failed,
+  },
+  {
+    promise: 'an approval is for the annotations of an MCP tool, too',
+    file: 'agent/calls/tool-definitions.ts',
+    from: 'inputSchema, version, annotations }',
+    to: 'inputSchema, version }',
+    suite: ['policy/mcp-tool-approval', 'changes its annotations'],
+    sentence: failed,
+  },
+  {
+    promise: 'annotations count for trusted servers alone',
+    file: 'tools/mcp-tool-approval.ts',
+    from: 'trusted.has(clientName) ?',
+    to: 'clientName !== "" ?',
+    suite: ['policy/mcp-tool-approval', 'a server that lies gains nothing'],
+    sentence: failed,
+  },
+];

@@ -1,0 +1,159 @@
+import { approve, groupRequests, reject } from 'holdpoint';
+import { askInTerminal } from 'holdpoint/terminal';
+import { describe, expect, test } from 'vitest';
+import { approval } from './requests.ts';
+import { keys, VirtualTerminal } from './virtual-terminal.ts';
+
+/** Goes to an entry and picks it, once it is on the screen. */
+async function pick(terminal: VirtualTerminal, label: string): Promise<void> {
+  await terminal.shows(label);
+  for (let tries = 0; tries < 12 && !terminal.visible.includes(`❯ ${label}`); tries += 1) {
+    await terminal.types(keys.down);
+  }
+  await terminal.types(keys.enter);
+}
+
+test('what a request demands, who has approved it and what was edited is on the screen before any key decides', async () => {
+  const terminal = new VirtualTerminal({ rows: 60 });
+  const request = approval({
+    risk: 'high',
+    approvers: ['owners\u202E'],
+    notRequester: true,
+    quorum: 2,
+    requireReason: true,
+    editable: ['price'],
+    expiresAt: Date.parse('2026-11-23T10:00:00Z'),
+    onExpiry: { type: 'escalate', approvers: ['managers'] },
+    metadata: { ticket: 7 },
+    votes: [{ person: 'ben', at: 1, onBehalfOf: 'ada' }],
+    reassignments: [{ from: 'ada', to: 'ben' }],
+    edit: {
+      input: { flight: 'AF1234', price: 9 },
+      patches: [{ op: 'replace', path: ['price'], value: 9 }],
+      originalDigest: 'x',
+      person: 'ben',
+      at: 1,
+    },
+  });
+  const asking = askInTerminal(request, terminal);
+  await terminal.ends('Reject with a reason');
+  for (const line of [
+    'Risk: high',
+    'May be answered by: owners\\u{202e}',
+    'Not by the person for whom the agent asks',
+    'Approvals: 1 of 2 (ben (for ada))',
+    'ada asked ben to answer instead',
+    'An approval needs a reason',
+    'May be edited: price',
+    'Until: 2026-11-23T10:00:00.000Z, then managers are asked',
+    'Metadata: {"ticket":7}',
+    'Edited by ben:',
+    'price: 420 → 9',
+    'price: 9',
+  ]) {
+    expect(terminal.screen).toContain(line);
+  }
+  await terminal.types(keys.enter);
+  expect(await asking).toEqual([reject(request)]);
+});
+
+describe('an edit', () => {
+  const request = approval({ editable: ['price'] });
+
+  test('is shown before and after, and only then approved', async () => {
+    const terminal = new VirtualTerminal();
+    const asking = askInTerminal(request, terminal);
+    await pick(terminal, 'Edit, then approve');
+    await pick(terminal, 'Change price');
+    await terminal.shows('▏');
+    await terminal.types(keys.backspace, keys.backspace, keys.backspace, '9', keys.enter);
+    await terminal.shows('Before:');
+    expect(terminal.visible).toContain('price: 9');
+    expect(terminal.visible).toContain('price: 420');
+    await pick(terminal, 'Approve as changed');
+    expect(await asking).toEqual([approve(request, { input: { flight: 'AF1234', price: 9 } })]);
+  });
+
+  test('that is not JSON changes nothing, and Esc goes back to the request', async () => {
+    const terminal = new VirtualTerminal();
+    const asking = askInTerminal(request, terminal);
+    await pick(terminal, 'Edit, then approve');
+    await pick(terminal, 'Change price');
+    await terminal.shows('▏');
+    await terminal.types('x', keys.enter);
+    await terminal.shows('price was not changed: that is not JSON');
+    await terminal.ends('❯ Change price');
+    expect(terminal.visible).not.toContain('Approve as changed');
+    await terminal.types(keys.left);
+    await terminal.shows('May I book this flight?');
+    await pick(terminal, 'Approve');
+    expect(await asking).toEqual([approve(request)]);
+  });
+});
+
+test('later calls are approved too, no wider than the rule allows, the narrowest choice first', async () => {
+  const request = approval({
+    remember: { scope: 'principal', match: ['flight'], uses: 3 },
+    requestedBy: 'ada',
+  });
+  const terminal = new VirtualTerminal();
+  const asking = askInTerminal(request, terminal);
+  await pick(terminal, 'Approve, and later calls too');
+  await terminal.shows('Approve every bookFlight with this input, in this thread, 3 times');
+  expect(terminal.visible).toContain('with flight "AF1234", for "ada", 3 times');
+  expect(terminal.visible).not.toContain('for everyone');
+  await terminal.types(keys.enter);
+  const remember = { scope: 'thread', match: 'exact', uses: 3 } as const;
+  expect(await asking).toEqual([approve(request, { remember })]);
+});
+
+test('a reason that is demanded is asked for, and one that was not given approves nothing', async () => {
+  const request = approval({ requireReason: true });
+  const terminal = new VirtualTerminal();
+  const asking = askInTerminal(request, terminal);
+  await pick(terminal, 'Approve with a reason');
+  await terminal.shows('Reason for the approval:');
+  await terminal.types(keys.enter, 'It is due.', keys.enter);
+  expect(await asking).toEqual([approve(request, { reason: 'It is due.' })]);
+});
+
+const small = (id: string, price: number) =>
+  approval({
+    requestId: id,
+    risk: 'low',
+    toolCall: { toolCallId: id, toolName: 'bookFlight', input: { price } },
+  });
+
+describe('several requests', () => {
+  const drop = approval({
+    requestId: 'drop',
+    risk: 'critical',
+    createdAt: 9,
+    toolCall: { toolCallId: 'd', toolName: 'dropTable', input: { table: 'users' } },
+  });
+
+  test('come in the order of their risk, and similar ones can be answered together once all are shown', async () => {
+    const terminal = new VirtualTerminal();
+    const requests = [small('a', 1), small('b', 2), drop, small('c', 3)];
+    const asking = askInTerminal(requests, terminal);
+    await terminal.shows('dropTable');
+    await terminal.types(keys.enter);
+    await pick(terminal, 'See all 3 similar requests');
+    await terminal.shows('3 similar requests');
+    for (const line of ['price: 1', 'price: 2', 'price: 3'])
+      expect(terminal.screen).toContain(line);
+    await pick(terminal, 'Approve all 3');
+    const approved = ['a', 'b', 'c'].map((id, index) => approve(small(id, index + 1)));
+    expect(await asking).toEqual([reject(drop), ...approved]);
+  });
+
+  test('are in groups by tool and terms, the riskiest first, then the oldest', () => {
+    const other = { ...small('e', 5), approvers: ['owners'] };
+    const groups = groupRequests([small('a', 1), other, drop, small('b', 2)]);
+    expect(groups.map(({ requests }) => requests.map(({ requestId }) => requestId))).toEqual([
+      ['drop'],
+      ['a', 'b'],
+      ['e'],
+    ]);
+  });
+});
