@@ -37,7 +37,10 @@ export { postgresSchema } from './postgres/statements.ts';
 
 /** Options of `postgresStore`. */
 export interface PostgresStoreOptions {
-  /** Whether the first use creates missing tables. Default true. To create them in a migration, see `postgresSchema`. */
+  /**
+   * Whether the first use creates missing tables; that of standing approvals is created when the first one is searched for or made. Default
+   * true. To create them in a migration, see `postgresSchema`.
+   */
   createSchema?: boolean;
   /**
    * Whether to prepare statements, once for each connection, which makes appends two to four times as fast. Default false, because not

@@ -34,6 +34,7 @@ export interface SqliteStore extends ThreadStore, Disposable {
    * Deletes the thread, overwrites its entries in the file, and empties the write-ahead log; if another process is reading or writing,
    * the log is emptied by the next append or `close`. Because SQLite moves rows, fragments or the thread's id may remain in unused parts
    * of pages; run `vacuum` to remove them. Backups are not changed.
+   * A standing approval that is revoked is deleted in the same way; one that was made in the thread outlives it.
    */
   delete(threadId: string, expected: LogEnd): Promise<void>;
   /** Closes the file and ends all subscriptions; the store can't be used afterwards. */

@@ -76,15 +76,16 @@ describe('a SQLite file of an older version', () => {
   });
 });
 
-test('a revoked grant leaves no byte in the SQLite files', async () => {
+test('a revoked grant is overwritten in the SQLite file, and not in the write-ahead log any more', async () => {
   await withSqliteStore(async (store, _path, folder) => {
     const marker = 'the-secret-of-grant';
     const holders = (): string[] =>
       readdirSync(folder).filter((name) => readFileSync(join(folder, name)).includes(marker));
+    /* Of sizes that split and merge pages. */
     for (let round = 0; round < 40; round += 1) {
-      const text = `other ${'x'.repeat((round * 977) % 9_000)}`;
+      const text = `other ${'x'.repeat((round * 131) % 1_500)}`;
       await createGrants(store, plainGrant(`g${round}`, { text, usesLeft: 1 }));
-      const secret = { text: `${marker} ${text}`, usesLeft: 2 };
+      const secret = { text: `${marker} ${'x'.repeat((round * 977) % 3_000)}`, usesLeft: 2 };
       await createGrants(store, plainGrant(`secret ${round}`, secret));
       await appendGrants(store, `use ${round}`, uses(`secret ${round}`));
     }

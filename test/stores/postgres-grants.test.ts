@@ -31,10 +31,10 @@ async function appendUntil(...input: Parameters<typeof appendGrants>): Promise<u
   }
 }
 
-/** Runs `work` while a transaction holds what `sql` locks. The transaction ends once a statement waits for it. */
+/** Runs `work` while a transaction holds what `sql` locks. The transaction ends after `check`, once a statement waits for it. */
 async function whileHeld(
   admin: Pool,
-  { sql, end }: { sql: string; end: 'commit' | 'rollback' },
+  { sql, end, check }: { sql: string; end: 'commit' | 'rollback'; check?: () => Promise<void> },
   work: () => Promise<unknown>,
 ): Promise<unknown> {
   const holder: PoolClient = await admin.connect();
@@ -48,6 +48,7 @@ async function whileHeld(
     return rows.length > 0;
   };
   await vi.waitUntil(isWaiting, { timeout: 20_000, interval: 5 });
+  await check?.();
   await holder.query(end);
   holder.release();
   return working;
@@ -98,6 +99,20 @@ describe.each(levels)('in %s', (level) => {
     }
     expect(await usesLeft(one)).toEqual({});
   });
+});
+
+test('an append locks grants in the order of their ids, so that two appends never wait for each other', async () => {
+  const database = await server.createDatabase();
+  const admin = server.pool(database);
+  const store = postgresStore(server.pool(database));
+  await createGrants(store, plainGrant('b', { usesLeft: 20 }), plainGrant('a'), plainGrant('c'));
+  const free = `select grant_id from holdpoint_grants where grant_id <> 'b' for update skip locked`;
+  for (let round = 0; round < 5; round += 1) {
+    const sql = `select from holdpoint_grants where grant_id = 'b' for update`;
+    const append = async () => appendGrants(store, `t${round}`, uses('c', 'b', 'a'));
+    const check = async () => expect((await admin.query(free)).rows).toEqual([{ grant_id: 'c' }]);
+    await whileHeld(admin, { sql, end: 'commit', check }, append);
+  }
 });
 
 describe('an append that waits for a revocation', () => {

@@ -15,11 +15,6 @@ const findGrants = `
 const listGrants = `
   select * from holdpoint_grants
   where (? is null or agent = ?) and grant_id > ? order by grant_id limit ?`;
-/* As in `sqlite.ts`: of the same length, so that it is written in place. */
-const overwriteGrant = `
-  update holdpoint_grants
-  set body = substr(hex(zeroblob(octet_length(body) / 2 + 1)), 1, octet_length(body))
-  where grant_id = ?`;
 const deleteGrant = 'delete from holdpoint_grants where grant_id = ?';
 
 /** The standing approvals of a SQLite file. */
@@ -35,10 +30,7 @@ export function sqliteGrants(file: SqliteFile): ThreadStoreGrants {
     },
 
     async revoke(grantId) {
-      const deleted = file.transaction(() => {
-        file.write(overwriteGrant, [grantId]);
-        return file.write(deleteGrant, [grantId]);
-      });
+      const deleted = file.transaction(() => file.write(deleteGrant, [grantId]));
       if (deleted > 0) file.truncateLog();
       return deleted > 0;
     },
