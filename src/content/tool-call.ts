@@ -132,7 +132,7 @@ export const toolCallRecordSchema = toolCallSchema.extend({
   agent: workingAgentSchema.optional(),
   /** When a delegated call is resumed, in milliseconds since 1970, 0 for immediately. Absent: once people have answered. */
   resumeAt: z.number().optional(),
-  /** Set if a person edited the input: what the model asked for, and what was changed. `input` is what runs. */
+  /** Set if people edited the input: what the model asked for, what was changed in turn, and who edited last. `input` is what runs. */
   edit: z
     .strictObject({
       original: z.unknown(),

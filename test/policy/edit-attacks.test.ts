@@ -89,6 +89,31 @@ describe('an edited input for which the rule demands more is asked about again:'
     expect(ran).toEqual([input]);
   });
 
+  test('and edited again, keeps what the model asked for and every change', async () => {
+    const { agent, thread, request, ran } = await payment(({ euros }) =>
+      euros > 1_000
+        ? { ...editable, approvers: ['chiefs'] }
+        : { ...editable, approvers: ['owners'] },
+    );
+    const edit = { input: { to: 'ACME', euros: 50_000 } };
+    const [next] = (await agent.run(request.approve(edit), thread, { principal: 'bob' }))
+      .approvalRequests;
+    if (next === undefined) throw new Error('Nothing was asked.');
+    const input = { to: 'Bolt', euros: 40_000 };
+    await agent.run(next.approve({ input }), thread, { principal: 'dee' });
+    expect(ran).toEqual([input]);
+    expect(thread.calls[0]?.edit).toEqual({
+      original: { to: 'ACME', euros: 500 },
+      patches: [
+        { op: 'replace', path: ['euros'], value: 50_000 },
+        { op: 'replace', path: ['to'], value: 'Bolt' },
+        { op: 'replace', path: ['euros'], value: 40_000 },
+      ],
+      person: 'dee',
+      principal: 'dee',
+    });
+  });
+
   test('a rule that denies it wins', async () => {
     const { agent, thread, request, ran } = await payment(({ euros }) =>
       euros > 1_000 ? 'denied' : { ...editable, approvers: ['owners'] },

@@ -56,6 +56,13 @@ const mayAnswer: MayAnswer = ({ principal, request }) =>
   request.type !== 'approval-request' ||
   (request.approvers ?? teams).some((name) => name === principal);
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const says = async (page: Page, text: string): Promise<void> => {
+  await page.getByRole('textbox', { name: 'Message' }).fill(text);
+  await button(page, 'Send').click();
+};
+const shows = async (page: Page, text: string): Promise<void> =>
+  page.getByText(text).first().waitFor();
+const paris = (id: string) => book(id, 'Paris');
 
 describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Chromium'})`, () => {
   let script: string;
@@ -68,7 +75,9 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
   /** The page of a thread; each person has a browser of their own. */
   async function site(status: UserApproval, steps: ScriptedStep[]) {
     const world = memoryWorld(steps);
-    const agent = world.agent({ toolApproval: { book: status }, mayAnswer });
+    const clock = { ahead: 0 };
+    const now = (): number => Date.now() + clock.ahead;
+    const agent = world.agent({ toolApproval: { book: status }, mayAnswer, now });
     const handleChat = createUiHandler({
       agent,
       authorize: ({ request }) => ({
@@ -99,16 +108,8 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
       server.closeAllConnections();
       server.close();
     };
-    return { world, agent, visit, [Symbol.asyncDispose]: asyncDispose };
+    return { world, agent, clock, visit, [Symbol.asyncDispose]: asyncDispose };
   }
-
-  const says = async (page: Page, text: string): Promise<void> => {
-    await page.getByRole('textbox', { name: 'Message' }).fill(text);
-    await button(page, 'Send').click();
-  };
-  const shows = async (page: Page, text: string): Promise<void> =>
-    page.getByText(text).first().waitFor();
-  const paris = (id: string) => book(id, 'Paris');
 
   test('an edited field runs, and the page shows what was changed', async () => {
     await using at = await site({ type: 'user-approval', editable: ['city'] }, [
@@ -170,6 +171,27 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
     await shows(bob, 'Booked.');
     await shows(ann, 'Booked.');
     expect(at.world.ran).toHaveLength(1);
+  }, 30_000);
+
+  test('after its deadline, a request shows who it is escalated to, and they alone answer it', async () => {
+    const onExpiry = { type: 'escalate', approvers: ['dee'] } as const;
+    await using at = await site(
+      { type: 'user-approval', approvers: ['bob'], expiresAfterMs: 60_000, onExpiry },
+      [{ calls: [paris('c1')] }, { text: 'Booked.' }],
+    );
+    const [ann, dee] = [await at.visit('ann'), await at.visit('dee')];
+    await says(ann, 'Book');
+    await shows(ann, 'For: bob');
+    at.clock.ahead = 61_000;
+    await at.agent.run([], await at.agent.thread('t'));
+    await shows(ann, 'For: dee');
+    await button(ann, 'Approve').click();
+    await shows(ann, 'You are not allowed to do this.');
+    expect(at.world.ran).toEqual([]);
+    await dee.reload();
+    await button(dee, 'Approve').click();
+    await shows(dee, 'Booked.');
+    await shows(ann, 'Booked.');
   }, 30_000);
 
   test('similar requests are approved together', async () => {

@@ -83,11 +83,12 @@ export function withEdit(
   return { ...unedited, digest, edit: { input, patches, originalDigest, ...by, at } };
 }
 
-/** A person's edit becomes the input of the call. */
+/** A person's edit becomes the input of the call. One that was edited before keeps what the model asked for, and every change. */
 export function applyEdit(call: ToolCallRecord, edit: RequestEdit | undefined): void {
   if (edit === undefined) return;
   const { input, patches, person, principal } = edit;
-  call.edit = { original: call.input, patches, person, principal };
+  const { original, patches: earlier } = call.edit ?? { original: call.input, patches: [] };
+  call.edit = { original, patches: [...earlier, ...patches], person, principal };
   call.input = input;
 }
 
