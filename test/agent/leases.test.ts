@@ -188,24 +188,26 @@ test('a tool that never settles does not hold the thread once its result has com
   }
 });
 
-/** A store that loses its connection after some appends: what a killed process looks like from outside. */
-function dyingAfter(appends: number, store: ThreadStore): ThreadStore {
+/** A store whose process dies at the append after these: it neither writes nor returns. */
+function dyingAfter(appends: number, store: ThreadStore) {
   let left = appends;
-  return {
-    ...store,
-    async append(...input) {
-      left -= 1;
-      if (left < 0) throw new Error('the process is dead');
-      return store.append(...input);
-    },
+  const died = Promise.withResolvers<void>();
+  const append: ThreadStore['append'] = async (...input) => {
+    left -= 1;
+    if (left >= 0) return store.append(...input);
+    died.resolve();
+    return new Promise(() => {});
   };
+  return { store: { ...store, append }, died: died.promise };
 }
 
 test('a process that dies before the model answers: when its lease is over, the next run goes on', async () => {
   const { store, clock, agent, found } = slowWorld();
   found.resolve('a flight');
-  const dying = agent(dyingAfter(1, store));
-  await expect(dying.run('Go', await dying.thread('t'))).rejects.toThrow('dead');
+  const process = dyingAfter(1, store);
+  const dying = agent(process.store);
+  void dying.run('Go', await dying.thread('t'));
+  await process.died;
   const next = agent();
   const thread = await next.thread('t');
   expect(await next.run([], thread)).toMatchObject({ status: 'running' });
@@ -217,8 +219,10 @@ test('a process that dies before the model answers: when its lease is over, the 
 test('a process that dies while a call runs: the call is indeterminate, and neither it nor the model runs again', async () => {
   const { world, store, clock, agent, found } = slowWorld();
   found.resolve('a flight');
-  const dying = agent(dyingAfter(2, store));
-  await expect(dying.run('Go', await dying.thread('t'))).rejects.toThrow('dead');
+  const process = dyingAfter(2, store);
+  const dying = agent(process.store);
+  void dying.run('Go', await dying.thread('t'));
+  await process.died;
   clock.now = 1_000;
   const next = agent();
   const thread = await next.thread('t');

@@ -62,7 +62,7 @@ export type Demands = Pick<
 };
 
 /** What is known of approvals from outside the agent. */
-export interface PolicyEvidence {
+interface PolicyEvidence {
   mayAnswer: (person: string, approvers: readonly string[] | undefined) => boolean;
   demands: (toolName: string) => Demands | undefined;
   /** The logs of all threads of the store. */

@@ -29,7 +29,7 @@ const teams: Record<string, readonly string[]> = {
 };
 
 /** The rules of the world, each of a tool with its name. */
-export const rules = {
+const rules = {
   pay: {
     type: 'user-approval',
     approvers: ['owners', 'gil'],

@@ -160,23 +160,29 @@ function cutOff(store: ThreadStore, sent: Promise<unknown>[]): ThreadStore {
 }
 
 describe('an append whose reply is lost', () => {
-  const summary = plainSummary('t');
-  const append = { end: plainEnd(0), entry: plainEntry(1), summary };
+  const append = { end: plainEnd(0), entry: plainEntry(1) };
 
   test.each([
-    ['the last use', 1, {}],
-    ['one of two uses', 2, { g: 1 }],
-    ['a grant without a number of uses', undefined, { g: undefined }],
+    ['the last use', 1, 'used'],
+    ['one of two uses', 2, 1],
+    ['a grant without a number of uses', undefined, undefined],
   ])('takes %s once, also while the first is still under way', async (_, before, after) => {
+    const store = postgresStore(server.pool(await server.createDatabase()));
     for (let round = 0; round < 20; round += 1) {
-      const store = postgresStore(server.pool(await server.createDatabase()));
-      await createGrants(store, plainGrant('g', before === undefined ? {} : { usesLeft: before }));
+      const [id, grant, created] = [`t${round}`, `g${round}`, `new${round}`];
+      await createGrants(
+        store,
+        plainGrant(grant, before === undefined ? {} : { usesLeft: before }),
+      );
       const sent: Promise<unknown>[] = [];
-      const grants = [...uses('g'), { type: 'create', grant: plainGrant('new') } as const];
-      expect(await appendOnce(cutOff(store, sent), 't', { ...append, grants })).toBe(true);
+      const grants = [...uses(grant), { type: 'create', grant: plainGrant(created) } as const];
+      const change = { ...append, summary: plainSummary(id), grants };
+      expect(await appendOnce(cutOff(store, sent), id, change)).toBe(true);
       await Promise.all(sent);
-      expect(await store.read('t')).toHaveLength(1);
-      expect(await usesLeft(store)).toEqual({ ...after, new: undefined });
+      expect(await store.read(id)).toHaveLength(1);
+      const left = await usesLeft(store);
+      expect(left).toMatchObject({ [created]: undefined });
+      expect(Object.hasOwn(left, grant) ? left[grant] : 'used').toBe(after);
     }
   });
 });

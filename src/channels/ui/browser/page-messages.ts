@@ -1,5 +1,7 @@
 import { isToolUIPart, type UIMessage } from 'ai';
 import { z } from 'zod';
+import type { ApprovalResponseContent } from '../../../content/approval.ts';
+import type { UserInputResponseContent } from '../../../content/user-input.ts';
 
 /** The answer to an approval, as it is kept in the messages of a page. */
 export interface GivenApproval {
@@ -35,12 +37,27 @@ export function givenApprovals(
     });
 }
 
-/** Whether a call in the messages waits for the answer to a request, and the request has this digest if one is given. */
-export function isAskedIn(
+/** Whether an answer can be given as the AI SDK's approval, which has no input and nothing to remember, and repeats the digest of what the page shows. */
+export function isPlainApproval(
   messages: readonly UIMessage[],
-  requestId: string,
-  digest?: string,
-): boolean {
+  response: UserInputResponseContent,
+): response is ApprovalResponseContent {
+  if (response.type !== 'approval-response') return false;
+  const { requestId, input, remember, digest } = response;
+  return input === undefined && remember === undefined && isAskedIn(messages, requestId, digest);
+}
+
+/** The approvals that `messages` still ask for; the ids of those that they ask for otherwise than the person has seen; and of those that have ended. */
+export function sortApprovals(messages: readonly UIMessage[], approvals: readonly GivenApproval[]) {
+  const asked = approvals.filter(({ id }) => isAskedIn(messages, id));
+  const open = asked.filter(({ id, digest }) => isAskedIn(messages, id, digest));
+  const outdated = asked.filter((approval) => !open.includes(approval));
+  const ended = approvals.filter((approval) => !asked.includes(approval));
+  return { open, outdatedIds: outdated.map(({ id }) => id), endedIds: ended.map(({ id }) => id) };
+}
+
+/** Whether a call in the messages waits for the answer to a request, and the request has this digest if one is given. */
+function isAskedIn(messages: readonly UIMessage[], requestId: string, digest?: string): boolean {
   return messages.some(({ parts }) =>
     parts.some((part) => {
       if (!isToolUIPart(part) || part.state !== 'approval-requested') return false;

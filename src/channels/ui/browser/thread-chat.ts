@@ -1,32 +1,28 @@
-import {
-  type AbstractChat,
-  APICallError,
-  type ChatInit,
-  DefaultChatTransport,
-  type UIMessage,
-} from 'ai';
+import { type AbstractChat, APICallError, type ChatInit, type UIMessage } from 'ai';
 import { timer } from '../../../content/timer.ts';
-import type { ApprovalResponseContent } from '../../../content/approval.ts';
 import type { UserInputResponseContent } from '../../../content/user-input.ts';
 import { detectDeadConnection } from './detect-dead-connection.ts';
-import { givenApprovals, isAskedIn, lostText, seenWaiting, withReopened } from './page-messages.ts';
+import {
+  givenApprovals,
+  isPlainApproval,
+  lostText,
+  seenWaiting,
+  sortApprovals,
+  withReopened,
+} from './page-messages.ts';
 import { PageState, type ThreadChatState } from './page-state.ts';
 import { firstRefusedAnswer } from './read-refusal.ts';
 import { stopChat } from './stop-chat.ts';
+import { ThreadReader } from './thread-reader.ts';
 import {
   type Fetch,
-  parseStoredThread,
   type SentContent,
   sentContent,
   type StoredThread,
   type ThreadChatOptions,
   ThreadRoute,
 } from './thread-route.ts';
-import {
-  lastAssistantMessageHasApprovalResponses,
-  prepareReconnectToStreamRequest,
-  prepareSendMessagesRequest,
-} from './use-chat-options.ts';
+import { lastAssistantMessageHasApprovalResponses, threadTransport } from './use-chat-options.ts';
 
 const retryMs = 1_000;
 
@@ -44,15 +40,13 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   readonly #route: ThreadRoute;
   readonly #wait: NonNullable<ThreadChatOptions['wait']>;
   readonly #page = new PageState();
+  readonly #reader: ThreadReader;
   #closing = new AbortController();
   #sent: SentContent = { answers: [] };
-  #reading: Promise<void> | undefined;
   /** What was being sent when the person stopped it. */
   #withdrawn: SentContent = { answers: [] };
   /** Resolved unless a request waits for its response from a server that can be reached. */
   #arrived = Promise.withResolvers<void>();
-  #isStale = false;
-  #isPolling = false;
   #finished = Promise.withResolvers<void>();
 
   /** `makeChat` creates the chat of your framework: `(init) => new Chat(init)`. */
@@ -65,15 +59,22 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
       signal: () => this.#closing.signal,
       onReachable: (isReachable) => this.#setReachable(isReachable),
     });
+    this.#reader = new ThreadReader({
+      route: this.#route,
+      page: this.#page,
+      wait,
+      signal: () => this.#closing.signal,
+      isIdle: () => this.#isIdle,
+      show: (stored) => this.#show(stored),
+      onUnread: () => this.#reopen([...this.state.sending]),
+    });
     const { api, headers } = this.#route;
     this.chat = makeChat({
       id,
-      transport: new DefaultChatTransport({
+      transport: threadTransport({
         api,
         headers,
         fetch: async (input, init) => this.#send(input, init),
-        prepareSendMessagesRequest,
-        prepareReconnectToStreamRequest,
       }),
       sendAutomaticallyWhen: lastAssistantMessageHasApprovalResponses,
       onData: (part) => this.#receive(part),
@@ -92,8 +93,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   /** Reads the thread, and follows its run if it has one. Can be called again after `close`. */
   async open(): Promise<void> {
     this.#closing = new AbortController();
-    this.#reading = undefined;
-    await this.refresh();
+    await this.#reader.open();
   }
 
   /** Aborts the requests of this page. Runs on the server continue. */
@@ -102,18 +102,13 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   }
 
   /** Reads the thread again: now, or after the current stream. */
-  refresh = async (): Promise<void> => {
-    this.#isStale = true;
-    const reading = (this.#reading ??= this.#catchUp(this.#closing.signal));
-    await reading;
-    if (this.#reading === reading) this.#reading = undefined;
-  };
+  refresh = async (): Promise<void> => this.#reader.refresh();
 
   /** Answers an approval or a question. The answer is sent, and sent again if the server can't be reached, until it is recorded or refused. */
   answer = async (response: UserInputResponseContent): Promise<void> => {
     const { requestId } = response;
     this.#page.addSending(requestId);
-    if (response.type === 'approval-response' && this.#isPlain(response)) {
+    if (isPlainApproval(this.chat.messages, response)) {
       const { approved, reason } = response;
       const why = reason === undefined ? {} : { reason };
       await this.chat.addToolApprovalResponse({ id: requestId, approved, ...why });
@@ -133,20 +128,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     this.#change(requestId, { reassign: { requestId, to } });
 
   /** Reads the thread again if it waits for people and has changed since. `useThreadChat` calls it every two seconds. */
-  poll = async (): Promise<void> => {
-    const seen = seenWaiting(this.chat.messages);
-    const { signal } = this.#closing;
-    if (seen === undefined || !this.#isIdle || this.#isPolling || signal.aborted) return;
-    this.#isPolling = true;
-    try {
-      const { status } = await this.#route.get(seen);
-      if (status !== 204 && !signal.aborted) await this.refresh();
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    } finally {
-      this.#isPolling = false;
-    }
-  };
+  poll = async (): Promise<void> => this.#reader.poll(seenWaiting(this.chat.messages));
 
   /** Stops the run: the server keeps the text so far, and the next message is accepted. If it can't be reached, stops sending instead. */
   stop = async (): Promise<void> => {
@@ -168,12 +150,6 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     if (this.#page.isUnread) return this.refresh();
     if (this.#isIdle && this.chat.messages.length > 0) await this.chat.regenerate();
   };
-
-  /* The AI SDK's approvals have no input and nothing to remember, and repeat the digest of what the page shows when they are sent. */
-  #isPlain({ requestId, input, remember, digest }: ApprovalResponseContent): boolean {
-    if (input !== undefined || remember !== undefined) return false;
-    return isAskedIn(this.chat.messages, requestId, digest);
-  }
 
   async #change(requestId: string, change: object): Promise<void> {
     this.#page.set({ problem: undefined });
@@ -211,14 +187,14 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     /* The answers are recorded, or the response says that they are not. */
     this.#page.removeSending(this.#sent.answers);
     this.#sent = { answers: [] };
-    const isOver = async (): Promise<boolean> => (await this.#read())?.status !== 'running';
+    const isOver = async (): Promise<boolean> => (await this.#reader.read())?.status !== 'running';
     return detectDeadConnection(response, { wait: this.#wait, isOver });
   }
 
   #receive({ type, data }: { type: string; data: unknown }): void {
-    if (type === 'data-stale') this.#isStale = true;
+    if (type === 'data-stale') this.#reader.isStale = true;
     if (type !== 'data-refused-answers') return;
-    this.#isStale = true;
+    this.#reader.isStale = true;
     this.#page.set({ problem: { type: 'refused', ...firstRefusedAnswer(data) } });
   }
 
@@ -226,14 +202,14 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     if (APICallError.isInstance(error)) {
       this.#page.showRefusal(error.statusCode, error, this.#sent);
       this.#reopen(this.#sent.answers);
-      void this.#refreshLater(0);
+      void this.#reader.refreshLater(0);
     } else if (error instanceof TypeError) {
       this.#setReachable(false);
-      void this.#refreshLater(retryMs);
+      void this.#reader.refreshLater(retryMs);
     } else {
       const text = error instanceof Error ? error.message : String(error);
       this.#page.set({ problem: { type: 'failed', text } });
-      if (this.state.sending.size > 0) void this.#refreshLater(0);
+      if (this.state.sending.size > 0) void this.#reader.refreshLater(0);
     }
   }
 
@@ -248,37 +224,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     const { resolve } = this.#finished;
     this.#finished = Promise.withResolvers<void>();
     setTimeout(resolve);
-    if (!isError && (isAbort || this.#isStale)) void this.#refreshLater(0);
-  }
-
-  async #refreshLater(milliseconds: number): Promise<void> {
-    const { signal } = this.#closing;
-    if (milliseconds > 0) await this.#wait(milliseconds, signal);
-    else await new Promise((resolve) => setTimeout(resolve));
-    if (!signal.aborted) await this.refresh();
-  }
-
-  async #catchUp(signal: AbortSignal): Promise<void> {
-    while (this.#isStale && this.#isIdle && !signal.aborted) {
-      this.#isStale = false;
-      try {
-        const stored = await this.#read();
-        if (signal.aborted) return;
-        /* A stream that has begun meanwhile is newer. */
-        if (!this.#isIdle) this.#isStale = true;
-        else if (stored !== undefined) this.#show(stored);
-      } catch {
-        if (!signal.aborted) this.#page.showUnreadable(500, '');
-      }
-    }
-  }
-
-  async #read(): Promise<StoredThread | undefined> {
-    const response = await this.#route.get();
-    if (response.ok) return parseStoredThread(await response.json());
-    this.#page.showUnreadable(response.status, await response.text());
-    this.#reopen([...this.state.sending]);
-    return undefined;
+    if (!isError && (isAbort || this.#reader.isStale)) void this.#reader.refreshLater(0);
   }
 
   #show({ messages, status, failure }: StoredThread): void {
@@ -289,11 +235,9 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     this.chat.messages = messages;
     this.chat.clearError();
     this.#page.showLoaded(failure, unsaid);
-    const asked = unsent.filter(({ id }) => isAskedIn(messages, id));
-    /* The person has not seen what the others ask now. */
-    const open = asked.filter(({ id, digest }) => isAskedIn(messages, id, digest));
-    this.#page.showOutdated(asked.filter((each) => !open.includes(each)).map(({ id }) => id));
-    this.#page.removeSending(unsent.filter((answer) => !open.includes(answer)).map(({ id }) => id));
+    const { open, outdatedIds, endedIds } = sortApprovals(messages, unsent);
+    this.#page.showOutdated(outdatedIds);
+    this.#page.removeSending([...outdatedIds, ...endedIds]);
     for (const { digest: _shown, ...answer } of open) {
       void this.chat.addToolApprovalResponse(answer);
     }

@@ -1,4 +1,6 @@
 import {
+  DefaultChatTransport,
+  type HttpChatTransportInitOptions,
   isToolUIPart,
   type PrepareReconnectToStreamRequest,
   type PrepareSendMessagesRequest,
@@ -78,6 +80,17 @@ function withoutEmpty(lists: Record<string, unknown[]>): Record<string, unknown[
 export const prepareReconnectToStreamRequest: PrepareReconnectToStreamRequest = ({ id, api }) => ({
   api: `${api}${api.includes('?') ? '&' : '?'}id=${encodeURIComponent(id)}&stream`,
 });
+
+/** The AI SDK's transport for a thread. */
+export function threadTransport(
+  options: Pick<HttpChatTransportInitOptions<UIMessage>, 'api' | 'headers' | 'fetch'>,
+): DefaultChatTransport<UIMessage> {
+  return new DefaultChatTransport({
+    ...options,
+    prepareSendMessagesRequest,
+    prepareReconnectToStreamRequest,
+  });
+}
 
 /**
  * For `sendAutomaticallyWhen`: sends as soon as one request is answered, so that an approved call runs while the others wait, also if a
