@@ -14,7 +14,8 @@ export default defineConfig({
     testTimeout: 60_000,
     reporters: ['dot'],
     silent: 'passed-only',
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    /* One more than there are cores: some tests wait for a terminal, a browser or another process. */
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         extends: true,

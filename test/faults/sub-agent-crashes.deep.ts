@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { crashSubAgentsEverywhere, subAgentScenarios } from './sub-agent-scenarios.ts';
 
+describe('a crash at any one point breaks nothing between agents:', () => {
+  test.each(subAgentScenarios)('$name', async (scenario) => {
+    const { points, broken } = await crashSubAgentsEverywhere(scenario);
+    expect(points).toBeGreaterThan(50);
+    expect(broken).toEqual([]);
+  });
+});
+
 describe('a crash at any two points breaks nothing between agents:', () => {
   test.each(subAgentScenarios)('$name', { timeout: 600_000 }, async (scenario) => {
     const { broken } = await crashSubAgentsEverywhere(scenario, { each: 3, inPairs: true });

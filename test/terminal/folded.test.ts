@@ -172,7 +172,7 @@ describe('whatever the call and however small the screen', () => {
         await terminal.types(keys.escape);
         await asking;
       }),
-      { numRuns: 60, endOnFailure: true },
+      { numRuns: 30, endOnFailure: true },
     );
   }, 60_000);
 
