@@ -59,7 +59,7 @@ function afterText(onExpiry: ApprovalRequest['onExpiry']): string {
     case 'ask-again':
       return 'it is asked again';
     case 'escalate':
-      return `${namesLine(onExpiry.approvers)} are asked`;
+      return `it goes to ${namesLine(onExpiry.approvers)}`;
     default:
       return 'it is denied';
   }

@@ -91,7 +91,7 @@ describe('an interrupt carries what its rule says', () => {
       'Approvals: 0 of 2 (none yet)',
       'An approval needs a reason',
       'May be edited: price',
-      `Until: ${new Date(start + 60_000).toISOString()}, then managers are asked`,
+      `Until: ${new Date(start + 60_000).toISOString()}, then it goes to managers`,
       'Metadata: {"team":"travel"}',
     ]);
   });

@@ -45,7 +45,7 @@ test('what a request demands, who has approved it and what was edited is on the 
     'ada asked ben to answer instead',
     'An approval needs a reason',
     'May be edited: price',
-    'Until: 2026-11-23T10:00:00.000Z, then managers are asked',
+    'Until: 2026-11-23T10:00:00.000Z, then it goes to managers',
     'Metadata: {"ticket":7}',
     'Edited by ben:',
     'price: 420 → 9',
