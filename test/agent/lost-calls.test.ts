@@ -141,7 +141,7 @@ test('of 300 lost calls each is listed and reported once, and then no worker ask
   expect(await idsWith(store, 'indeterminate')).toEqual(ids);
   clock.now += 100 * leaseMs;
   queries = 0;
-  await vi.waitUntil(() => queries >= 5);
+  await vi.waitUntil(() => queries >= 5, { interval: 1 });
   stopping.abort();
   await working;
   /* Polls alone: not one of the threads is read again. */

@@ -321,7 +321,7 @@ const customMutants: readonly SourceMutant[] = [
   {
     promise: 'a key is asked about once, whoever asks',
     file: 'agent/calls/request-approval.ts',
-    from: 'const first = approvalWithKey(proposal.state, asked.key);',
+    from: 'const first = approvalWithKey(proposal.state, key);',
     to: 'const first = undefined as typeof standing | undefined;',
     suite: ['agent/custom-agent-edges', 'asked in two processes at once'],
     sentence: /AssertionError/,

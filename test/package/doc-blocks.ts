@@ -25,6 +25,11 @@ export const docBlocks: readonly DocBlock[] = docPages.flatMap((page) =>
     .flatMap((section) => blocksIn(page, section)),
 );
 
+/** The file name in the first line of a block, which other blocks import it by. */
+function namedFile(code = ''): string | undefined {
+  return /^\/\/ (?:src\/)?(\w+\.tsx?)\n/.exec(code)?.[1];
+}
+
 function blocksIn(page: string, section: string): DocBlock[] {
   const [heading = ''] = section.split('\n', 1);
   const title = heading.replace(/^# /, '');
@@ -33,7 +38,7 @@ function blocksIn(page: string, section: string): DocBlock[] {
   return found.map(([, kind, code, output], index) => ({
     name: `${page}: ${title}, ${index + 1}`,
     folder,
-    file: `${title.replaceAll(/\W+/g, '-')}-${index + 1}.${kind}`,
+    file: namedFile(code) ?? `${title.replaceAll(/\W+/g, '-')}-${index + 1}.${kind}`,
     code: `${code}\nexport {};\n`,
     output,
   }));
