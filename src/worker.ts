@@ -67,7 +67,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   const timer = setInterval(() => slots.notice(), pollMs);
   try {
     while (!signal.aborted) {
-      await slots.fill(() => clock.sync());
+      await slots.fill(async () => clock.sync());
       if (!signal.aborted) await wakeUp.wait();
     }
   } finally {

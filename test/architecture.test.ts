@@ -106,6 +106,7 @@ const packages: Record<string, readonly string[]> = {
   ai: [
     'agent/model',
     'agent/calls/tool-definitions.ts',
+    'agent/calls/schema-json.ts',
     'agent/custom',
     'middleware',
     'tools',

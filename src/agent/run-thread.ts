@@ -81,8 +81,11 @@ async function tracedRun(
     const tools = await context.definedTools();
     await threads.update(log);
     if (running.isFromParent !== true) refuseChildInput(log.state, parsed);
-    const asking = withAllowedAnswers(context, log.state, parsed, context.mayAnswer);
-    const allowed = await untilAborted(asking, options.abortSignal);
+    const asking =
+      parsed.answers.length > 0
+        ? withAllowedAnswers(context, log.state, parsed, context.mayAnswer)
+        : undefined;
+    const allowed = asking === undefined ? parsed : await untilAborted(asking, options.abortSignal);
     const { messageId } = parsed;
     const reply = messageId === undefined ? undefined : recordedReply(log.state, messageId);
     const messagesBefore = reply?.begin ?? log.state.messages.length;

@@ -43,7 +43,8 @@ export class ThreadHandles {
 
   /** Reads what others appended. */
   async pull(log: ThreadLog): Promise<void> {
-    await this.#clock.sync();
+    const syncing = this.#clock.sync();
+    if (syncing !== undefined) await syncing;
     await log.pull();
   }
 

@@ -1,5 +1,5 @@
 /** Resolves with the result of the work, or rejects with the signal's reason once it aborts. A later result is ignored. */
-export async function untilAborted<RESULT>(
+export function untilAborted<RESULT>(
   work: Promise<RESULT>,
   signal: AbortSignal | undefined,
 ): Promise<RESULT> {
@@ -7,8 +7,17 @@ export async function untilAborted<RESULT>(
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
     if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    else signal.addEventListener('abort', abort, { once: true });
+    const settle = async (): Promise<void> => {
+      try {
+        resolve(await work);
+      } catch (error) {
+        reject(error);
+      } finally {
+        signal.removeEventListener('abort', abort);
+      }
+    };
+    void settle();
   });
 }
 

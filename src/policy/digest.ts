@@ -10,7 +10,6 @@ export interface ToolIdentity {
   name: string;
   description: string | undefined;
   title: string | undefined;
-  inputSchema: unknown;
   /** The tool's `metadata.version`. Apps change it when they change what `execute` does. */
   version: unknown;
   /** The tool's `metadata.annotations`: what the server of an MCP tool says that it does. Absent in the digest of a tool without them. */
@@ -62,9 +61,22 @@ export function termsDigest(request: ApprovalTerms): string | Promise<string> {
   return sha256(`holdpoint/approval-terms/v1\0${canonicalize(termsOf(request))}`);
 }
 
-/** The digest of a tool's definition: SHA-256, as base64url. */
-export function definitionDigest(identity: ToolIdentity): string | Promise<string> {
-  return sha256(`holdpoint/tool-definition/v1\0${canonicalize(identity)}`);
+/** The digest of a tool's definition: SHA-256, as base64url. `inputSchema` is the canonical text of its JSON Schema. */
+export function definitionDigest(
+  { name, description, title, version, annotations }: ToolIdentity,
+  inputSchema: string,
+): string | Promise<string> {
+  /* The canonical text of the whole definition (RFC 8785): its keys are sorted, and those that are `undefined` left out. */
+  const values = [
+    ['annotations', canonicalize(annotations)],
+    ['description', canonicalize(description)],
+    ['inputSchema', inputSchema],
+    ['name', canonicalize(name)],
+    ['title', canonicalize(title)],
+    ['version', canonicalize(version)],
+  ];
+  const fields = values.flatMap(([key, text]) => (text === undefined ? [] : `"${key}":${text}`));
+  return sha256(`holdpoint/tool-definition/v1\0{${fields.join(',')}}`);
 }
 
 /** The digest of a provider's approval request: SHA-256 of its id, as base64url. */

@@ -20,7 +20,7 @@ export async function appendOnce(
   append: Append,
 ): Promise<boolean> {
   const { end, entry, summary, grants } = append;
-  const write = async (): Promise<void> =>
+  const write = (): Promise<void> =>
     grants === undefined
       ? store.append(threadId, end, [entry], summary)
       : store.append(threadId, end, [entry], summary, grants);

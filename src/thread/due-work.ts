@@ -36,12 +36,12 @@ export function isResumable({ status, resumeAt = Infinity }: ToolCallRecord, now
   return status === 'deferred' && resumeAt <= now;
 }
 
+/** Whether a call can start, or be resumed at `now`. */
+export function hasDueCalls(head: ThreadHead, now: number): boolean {
+  return dueCalls(head).length > 0 || head.calls.some((call) => isResumable(call, now));
+}
+
 /** Whether a run would have work: a call to start, one to resume by `now` (default: immediately), an answer to send, or a step. */
 export function needsRun(head: ThreadHead, now = 0): boolean {
-  return (
-    isModelDue(head) ||
-    dueCalls(head).length > 0 ||
-    head.unsentAnswers.length > 0 ||
-    head.calls.some((call) => isResumable(call, now))
-  );
+  return isModelDue(head) || head.unsentAnswers.length > 0 || hasDueCalls(head, now);
 }

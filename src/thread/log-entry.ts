@@ -51,19 +51,22 @@ const verified = new WeakMap<LogEntry, string>();
  * Makes the entry that appends `events` to a log that ends here. It freezes the events, so that memory and store stay equal. Throws
  * `invalid-input` for events that could not be read again.
  */
-export async function writeEntry(
+export function writeEntry(
   events: readonly ThreadEvent[],
   { revision, hash: previous }: LogEnd,
-): Promise<LogEntry> {
+): LogEntry | Promise<LogEntry> {
   refuseUnreadable(events);
   const json = toJson(events);
   const body = `{"v":${entryVersion},"events":${JSON.stringify(json)}`;
-  const hash = await hashOf(body, previous);
-  const entry = sealed(revision + events.length, `${body}${hashKey}${hash}"}`);
-  verified.set(entry, previous);
-  /* Bytes can't be frozen, so events that hold bytes are parsed from the text each time. */
-  if (json === events) contents.set(entry, { events: deepFreeze(events), hash });
-  return entry;
+  const finish = (hash: string): LogEntry => {
+    const entry = sealed(revision + events.length, `${body}${hashKey}${hash}"}`);
+    verified.set(entry, previous);
+    /* Bytes can't be frozen, so events that hold bytes are parsed from the text each time. */
+    if (json === events) contents.set(entry, { events: deepFreeze(events), hash });
+    return entry;
+  };
+  const hash = hashOf(body, previous);
+  return typeof hash === 'string' ? finish(hash) : hash.then(finish);
 }
 
 /** A frozen entry. */
@@ -113,25 +116,26 @@ export function eventsOf(entry: LogEntry): readonly ThreadEvent[] {
 /**
  * Verifies that an entry follows a log that ends here and was not changed. Throws `log-tampered` with the revision otherwise.
  */
-export async function verifyEntry(
-  entry: LogEntry,
-  { revision, hash: previous }: LogEnd,
-): Promise<EntryContent> {
-  if (verified.get(entry) !== previous && !(await isRight(entry.text, previous))) {
-    /* A text that can't be parsed has a more precise error. */
-    readEntry(entry);
-    throw changed(revision + 1);
-  }
-  const content = readEntry(entry);
-  if (entry.revision !== revision + content.events.length) throw changed(revision + 1);
-  if (Object.isFrozen(entry)) verified.set(entry, previous);
-  return content;
+export function verifyEntry(entry: LogEntry, end: LogEnd): EntryContent | Promise<EntryContent> {
+  const { text } = entry;
+  if (verified.get(entry) === end.hash) return followingContent(entry, end);
+  const body = text.slice(0, -endingLength);
+  const check = (hash: string): EntryContent => {
+    const isRight = text === `${body}${hashKey}${hash}"}`;
+    const content = followingContent(entry, end);
+    /* After the content is read: a text that can't be parsed has a more precise error. */
+    if (!isRight) throw changed(end.revision + 1);
+    if (Object.isFrozen(entry)) verified.set(entry, end.hash);
+    return content;
+  };
+  const hash = hashOf(body, end.hash);
+  return typeof hash === 'string' ? check(hash) : hash.then(check);
 }
 
-/** Whether a text ends with the right hash. */
-async function isRight(text: string, previous: string): Promise<boolean> {
-  const body = text.slice(0, -endingLength);
-  return text === `${body}${hashKey}${await hashOf(body, previous)}"}`;
+function followingContent(entry: LogEntry, { revision }: LogEnd): EntryContent {
+  const content = readEntry(entry);
+  if (entry.revision !== revision + content.events.length) throw changed(revision + 1);
+  return content;
 }
 
 /** An entry as part of the JSON form of a thread. */

@@ -31,12 +31,15 @@ export class StoreClock {
   };
 
   /** Reads the store's clock, if it has one and the last reading is old. Await this before using `now`. */
-  async sync(): Promise<void> {
+  sync(): Promise<void> | undefined {
     const reading = this.#reading;
     const isFresh = reading !== undefined && elapsedSince(reading) < readingLastsMs;
-    if (isFresh || this.#store.now === undefined) return;
+    return isFresh || this.#store.now === undefined ? undefined : this.#read(this.#store.now());
+  }
+
+  async #read(now: Promise<number>): Promise<void> {
     const begin = performance.now();
-    const time = await this.#store.now();
+    const time = await now;
     /* Halfway between request and reply: the error is less than the round trip. */
     const at = (begin + performance.now()) / 2;
     this.#reading = { time, at, date: Date.now() };

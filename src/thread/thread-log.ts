@@ -31,7 +31,9 @@ export interface ThreadLogOptions {
 export class ThreadLog {
   readonly state: ThreadState;
   readonly #options: ThreadLogOptions;
-  #queue: Promise<unknown> = Promise.resolve();
+  #isBusy = false;
+  /** The work that waits for its turn. */
+  readonly #waiting: (() => void)[] = [];
 
   constructor(threadId: string, options: ThreadLogOptions) {
     this.state = emptyThread(threadId);
@@ -51,15 +53,15 @@ export class ThreadLog {
   }
 
   /** Reads what others have appended. */
-  async pull(): Promise<void> {
-    await this.#inTurn(() => this.#readNew());
+  pull(): Promise<void> {
+    return this.#inTurn(() => this.#readNew());
   }
 
   /**
    * Appends what `decide` proposes for the newest state, and returns its events once they are durable. `decide` is called again
    * after a concurrent append. When it throws, or proposes nothing, nothing is written.
    */
-  async commit(decide: (proposal: Proposal) => void): Promise<readonly ThreadEvent[]> {
+  commit(decide: (proposal: Proposal) => void): Promise<readonly ThreadEvent[]> {
     return this.commitFact((proposal) => {
       this.#options.refuse(proposal.state);
       decide(proposal);
@@ -67,7 +69,7 @@ export class ThreadLog {
   }
 
   /** As `commit`, for facts that decide nothing: they are recorded even if the thread now belongs to another agent. */
-  async commitFact(decide: (proposal: Proposal) => void): Promise<readonly ThreadEvent[]> {
+  commitFact(decide: (proposal: Proposal) => void): Promise<readonly ThreadEvent[]> {
     return this.#inTurn(async () => {
       for (;;) {
         const proposal = new Proposal(this.state, this.#options.origin);
@@ -130,7 +132,8 @@ export class ThreadLog {
     const { store, onAppended, onCommitted } = this.#options;
     const { threadId } = this.state;
     const end = this.#end();
-    const entry = await writeEntry(proposed, end);
+    const written = writeEntry(proposed, end);
+    const entry = written instanceof Promise ? await written : written;
     const content = readEntry(entry);
     const summary = summaryOf(threadId, head, {
       end: { revision: entry.revision, hash: content.hash },
@@ -147,6 +150,7 @@ export class ThreadLog {
 
   async #readNew(): Promise<void> {
     const entries = await this.#options.store.read(this.state.threadId, this.revision);
+    if (entries.length === 0) return;
     try {
       await this.#apply(entries);
     } catch (error) {
@@ -158,7 +162,8 @@ export class ThreadLog {
   async #apply(entries: readonly LogEntry[]): Promise<EntryContent[]> {
     const contents: EntryContent[] = [];
     for (const entry of entries) {
-      const content = await verifyEntry(entry, this.#end());
+      const verified = verifyEntry(entry, this.#end());
+      const content = verified instanceof Promise ? await verified : verified;
       applyEntry(this.state, content);
       contents.push(content);
     }
@@ -211,8 +216,14 @@ export class ThreadLog {
 
   /** Runs one piece of work at a time, in order: two runs on one handle must not apply the same events twice. */
   async #inTurn<RESULT>(work: () => Promise<RESULT>): Promise<RESULT> {
-    const turn = this.#queue.then(work);
-    this.#queue = turn.catch(() => {});
-    return turn;
+    if (this.#isBusy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#isBusy = true;
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#isBusy = false;
+      else next();
+    }
   }
 }

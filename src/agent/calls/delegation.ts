@@ -121,7 +121,7 @@ export function commitsCancelled(tools: ToolSet): Commit {
   const delegations = Object.values(tools).map(delegationOf);
   const found = delegations.find((delegation) => delegation !== undefined);
   if (found !== undefined) return async (...input) => found.commitCancelled(tools, ...input);
-  return async (log, decide, commit = async (each) => log.commit(each)) => commit(decide);
+  return (log, decide, commit = (each) => log.commit(each)) => commit(decide);
 }
 
 /** A call, as it is passed to its delegation. */

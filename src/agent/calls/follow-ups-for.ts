@@ -4,12 +4,15 @@ import type { RequestMaking } from './make-request.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
 
 /** The requests that follow those of the thread that have expired, made before they are recorded. */
-export async function followUpsFor(
+export function followUpsFor(
   context: Pick<RequestMaking, 'now' | 'generateId'>,
   tools: ToolDefinitions,
   state: Readonly<ThreadState>,
-): Promise<FollowUps | undefined> {
-  if (!state.head.openRequests.some(isAskedAgain)) return undefined;
+): Promise<FollowUps | undefined> | undefined {
+  return state.head.openRequests.some(isAskedAgain) ? madeFor(context, tools, state) : undefined;
+}
+
+async function madeFor(...input: Parameters<typeof followUpsFor>): Promise<FollowUps | undefined> {
   const { followUpsOf } = await import('./follow-ups.ts');
-  return followUpsOf(context, tools, state);
+  return followUpsOf(...input);
 }

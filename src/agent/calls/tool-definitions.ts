@@ -11,6 +11,7 @@ import { type AnswerReceiver, answerReceiverOf } from './answer-receiver.ts';
 import { type Delegation, delegationOf } from './delegation.ts';
 import type { Runner } from './make-request.ts';
 import { type Asking, askingOf } from './question-call.ts';
+import { schemaJson } from './schema-json.ts';
 
 /** A tool of the agent, prepared once. */
 export interface ToolDefinition {
@@ -81,17 +82,17 @@ export function runsAtProvider(tool: Tool): boolean {
 export function definedOnce(
   tools: ToolSet,
   toolsContext: Readonly<Record<string, unknown>>,
-): () => Promise<ToolDefinitions> {
+): () => ToolDefinitions | Promise<ToolDefinitions> {
+  let defined: ToolDefinitions | undefined;
   let defining: Promise<ToolDefinitions> | undefined;
-  return async () => {
-    defining ??= defineTools(tools, toolsContext);
+  const define = async (): Promise<ToolDefinitions> => {
     try {
-      return await defining;
-    } catch (error) {
+      return (defined = await defineTools(tools, toolsContext));
+    } finally {
       defining = undefined;
-      throw error;
     }
   };
+  return () => defined ?? (defining ??= define());
 }
 
 /** Prepares the tools: their JSON Schemas are made once, whereas the AI SDK makes them at every step. */
@@ -119,14 +120,11 @@ async function defineTool(name: string, tool: Tool, given: unknown): Promise<Too
   const context = await validContext(name, tool, given);
   const description =
     typeof tool.description === 'function' ? tool.description({ context }) : tool.description;
-  const schema = asSchema(tool.inputSchema);
-  const inputSchema: unknown = await schema.jsonSchema;
-  const ready = jsonSchema(
-    inputSchema,
-    schema.validate === undefined ? {} : { validate: schema.validate },
-  );
+  const { schema: inputSchema, canonical } = await schemaJson(tool.inputSchema);
+  const { validate } = asSchema(tool.inputSchema);
+  const ready = jsonSchema(inputSchema, validate === undefined ? {} : { validate });
   const { version, annotations } = tool.metadata ?? {};
-  const identity = { name, description, title: tool.title, inputSchema, version, annotations };
+  const identity = { name, description, title: tool.title, version, annotations };
   return {
     name,
     tool,
@@ -136,7 +134,7 @@ async function defineTool(name: string, tool: Tool, given: unknown): Promise<Too
     answering: answerReceiverOf(tool),
     delegation: delegationOf(tool),
     context,
-    digest: await definitionDigest(identity),
+    digest: await definitionDigest(identity, canonical),
   };
 }
 

@@ -7,6 +7,6 @@ import type { MayAnswer } from './run-input.ts';
 export interface AnswerContext extends GrantSources {
   mayAnswer: MayAnswer | undefined;
   tools: ToolSet;
-  definedTools: () => Promise<ToolDefinitions>;
+  definedTools: () => ToolDefinitions | Promise<ToolDefinitions>;
   generateId: () => string;
 }

@@ -54,7 +54,7 @@ export interface AgentContext extends StepMaking {
   commitCancelled: Commit;
   toolsContext: Readonly<Record<string, unknown>>;
   /** Prepares the tools: once, and again after a failure. */
-  definedTools: () => Promise<ToolDefinitions>;
+  definedTools: () => ToolDefinitions | Promise<ToolDefinitions>;
   /** Rules are called as given, whatever tools they are typed for. */
   toolApproval: unknown;
   toolRecovery: ToolRecoveries;

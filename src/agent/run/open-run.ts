@@ -2,7 +2,7 @@ import { unlessAborted } from '../../content/until-aborted.ts';
 import { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { needsRun } from '../../thread/due-work.ts';
+import { dueCalls, needsRun } from '../../thread/due-work.ts';
 import {
   isAbandoned,
   isRunning,
@@ -116,8 +116,10 @@ export class RunOpening {
     const { revision } = log;
     const expected = new Proposal(log.state);
     if (input.answers.length > 0) this.#accept(expected, input);
-    const checking = this.#check(expected.head);
-    const checked = (await unlessAborted(checking, signal)) ?? nothingChecked;
+    const isCheckNeeded =
+      log.state.head.calls.some(isUnfinished) || dueCalls(expected.head).length > 0;
+    const checking = isCheckNeeded ? unlessAborted(this.#check(expected.head), signal) : undefined;
+    const checked = (await checking) ?? nothingChecked;
     return lease.acquire((proposal) => {
       if (isTooEarly()) return undefined;
       accept(proposal);

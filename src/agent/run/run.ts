@@ -3,7 +3,7 @@ import { unlessAborted } from '../../content/until-aborted.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { isModelDue } from '../../thread/due-work.ts';
+import { hasDueCalls, isModelDue } from '../../thread/due-work.ts';
 import { startsDue } from '../calls/check-due-calls.ts';
 import { type DecisionInput, decisionInput } from '../calls/decide-calls.ts';
 import type { PreliminaryResult } from '../calls/execute-call.ts';
@@ -15,11 +15,11 @@ import type { AgentContext } from './agent-context.ts';
 import { Executions } from './executions.ts';
 import { Lease, LeaseLost } from './lease.ts';
 import { RunOpening } from './open-run.ts';
-import { recordResults } from './record-results.ts';
+import { type Finished, recordResults } from './record-results.ts';
 import { endStatusOf, type RunEnd } from './run-end.ts';
 import type { RunOptions } from './run-options.ts';
 import { RunSignal } from './run-signal.ts';
-import { AnswerSending, sentEvents } from './send-answers.ts';
+import { AnswerSending, type SentAnswer, sentEvents } from './send-answers.ts';
 import { ModelSteps } from './take-step.ts';
 
 /** The settings of a run. */
@@ -122,7 +122,11 @@ export class Run {
   async #takeAgain(): Promise<void> {
     const { signal } = this.#signal;
     while (!this.#lease.isTakenOver) {
-      if (await this.#recordFinished(true)) continue;
+      const finished = this.#executions.take();
+      if (finished.length > 0) {
+        await this.#recordFinished(finished).catch(unlessLost);
+        continue;
+      }
       if (!this.#executions.pending) return this.#begin(await this.#opening.openAgain());
       if (signal.aborted && this.#executions.mayEnd) throw signal.reason;
       await this.#executions.wait();
@@ -132,44 +136,41 @@ export class Run {
   /** Does what is next: records results, starts approved calls, waits for running ones, asks the model, or ends. */
   async #advance(): Promise<void> {
     const { signal } = this.#signal;
-    if ((await this.#recordFinished()) || (await this.#recordSent())) return;
+    const finished = this.#executions.take();
+    if (finished.length > 0) return this.#recordFinished(finished);
+    const sent = this.#sending.take();
+    if (sent.length > 0) return this.#recordSent(sent);
     if (signal.aborted && this.#executions.mayEnd) throw signal.reason;
-    if (!signal.aborted && (await this.#startDue())) return;
+    if (!signal.aborted) this.#sending.update(this.#log.state);
+    const mayStart = !signal.aborted && hasDueCalls(this.#log.state.head, this.#context.now());
+    if (mayStart && (await this.#startDue())) return;
     if (this.#executions.pending || this.#sending.pending) {
       await this.#executions.wait();
       return;
     }
     const { state } = this.#log;
     refuseMissingTools(state, this.#setting.tools, this.#context.now());
-    const mayAsk = isModelDue(state.head) && (await this.#steps.mayTake(state, signal));
-    if (mayAsk) await this.#askModel();
+    if (isModelDue(state.head) && (await this.#steps.mayTake(state, signal)))
+      await this.#askModel();
     else await this.#commit(() => [this.#lease.ended()]);
   }
 
   /** Records the results that have come in. They are facts, recorded even if the lease was lost meanwhile. */
-  async #recordFinished(isLeaseLost = false): Promise<boolean> {
-    const finished = this.#executions.take();
-    if (finished.length === 0) return false;
-    const recording = recordResults(this.#context, this.#log, finished, async (make) =>
+  async #recordFinished(finished: readonly Finished[]): Promise<void> {
+    await recordResults(this.#context, this.#log, finished, async (make) =>
       this.#commit(make, { evenWhenLost: true }),
     );
-    await (isLeaseLost ? recording.catch(unlessLost) : recording);
-    return true;
   }
 
   /** Records which answers were sent to the tools that asked. */
-  async #recordSent(): Promise<boolean> {
-    const sent = this.#sending.take();
-    if (sent.length === 0) return false;
+  async #recordSent(sent: readonly SentAnswer[]): Promise<void> {
     const make = ({ head }: Proposal): ThreadEvent[] => sentEvents(head, sent, this.#context.now());
     await this.#commit(make, { evenWhenLost: true });
-    return true;
   }
 
   /** Starts the calls that pass a last check: approved ones, and those whose turn it is. Resumes the delegated calls that are due. */
   async #startDue(): Promise<boolean> {
     const { state } = this.#log;
-    this.#sending.update(state);
     const checking = startsDue(this.#decisions(), state);
     const starts = await unlessAborted(checking, this.#signal.signal);
     if (starts === undefined) return true;
@@ -205,9 +206,11 @@ export class Run {
   async #begin(events: readonly ThreadEvent[]): Promise<void> {
     this.#setting.onEvents(events);
     const { onStepEnd } = this.#context;
-    const own = onStepEnd && (await import('./own-settings.ts'));
-    own?.notifyStepEnd(onStepEnd, this.#log.state, events);
-    await this.#executions.start(events);
+    if (onStepEnd !== undefined) {
+      const { notifyStepEnd } = await import('./own-settings.ts');
+      notifyStepEnd(onStepEnd, this.#log.state, events);
+    }
+    if (events.some(({ type }) => type === 'call-started')) await this.#executions.start(events);
   }
 
   /** By default for the calls of the open step, whose assistant message is the last. */

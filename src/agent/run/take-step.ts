@@ -51,11 +51,19 @@ export class ModelSteps {
   }
 
   /** Whether the run may take another step: `maxSteps` is not reached, and no condition of `stopWhen` is met. */
-  async mayTake(state: Readonly<ThreadState>, signal: AbortSignal): Promise<boolean> {
+  mayTake(state: Readonly<ThreadState>, signal: AbortSignal): boolean | Promise<boolean> {
     const { maxSteps, stopWhen } = this.#context;
     if (this.#count >= maxSteps) return false;
     /* A run that continues after `max-steps` takes at least one step. */
     if (stopWhen === undefined || (this.#continues && this.#count === 0)) return true;
+    return this.#mayContinue(stopWhen, state, signal);
+  }
+
+  async #mayContinue(
+    stopWhen: NonNullable<AgentContext['stopWhen']>,
+    state: Readonly<ThreadState>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const { turnSteps } = await import('../../thread/turn-steps.ts');
     const steps = turnSteps(state);
     if (steps.length === 0) return true;
@@ -89,7 +97,8 @@ export class ModelSteps {
     const { generateId, now } = this.#context;
     const isKnownTool = (toolName: string): boolean => tools.has(toolName);
     const { message, calls } = recordStep(modelStep, { usedIds, isKnownTool, generateId });
-    const verdicts = await untilAborted(decideCalls(decisions, calls, step), signal);
+    const verdicts =
+      calls.length === 0 ? [] : await untilAborted(decideCalls(decisions, calls, step), signal);
     this.#count += 1;
     this.#usage = addUsage(this.#usage, usage);
     this.#finishReason = finishReason;
