@@ -125,9 +125,9 @@ async function readStream<RUNTIME_CONTEXT>(
     if (event.type === 'tool-result') continue;
     if (!events.hasBegun) backlog.push(events.begin(thread));
     if (event.type === 'finish') ({ status } = event.response);
-    backlog.push(
-      'at' in event || event.type === 'finish' ? events.update(thread) : events.ofDelta(event),
-    );
+    /* The thread may be ahead of this reader: what the model streamed comes before the step that it became. */
+    if ('at' in event) backlog.push(events.update(thread, event));
+    else backlog.push(event.type === 'finish' ? events.update(thread) : events.ofDelta(event));
   }
   return status;
 }

@@ -71,12 +71,13 @@ export class RunEvents {
     return this.#step.ofDelta(delta);
   }
 
-  /** What the thread has recorded since the last update. */
-  update(thread: AgentThread): AgUiEvent[] {
+  /** What the thread has recorded since the last update, up to `last` or all. */
+  update(thread: AgentThread, last?: ThreadEvent): AgUiEvent[] {
     if (thread.revision <= this.#revision) return [];
     const { events } = thread;
+    const end = last === undefined ? events.length : events.lastIndexOf(last) + 1;
     const emitted: AgUiEvent[] = [];
-    for (; this.#revision < events.length; this.#revision += 1) {
+    for (; this.#revision < end; this.#revision += 1) {
       const event = events[this.#revision];
       const next = event === undefined ? [] : this.#ofEvent(thread, event, this.#revision);
       emitted.push(...next);

@@ -74,12 +74,13 @@ export class ThreadChunks {
     yield* this.update(thread);
   }
 
-  /** The events since the last update. */
-  *update(thread: AgentThread): Generator<UIMessageChunk, void> {
+  /** The events since the last update, up to `last` or all. */
+  *update(thread: AgentThread, last?: ThreadEvent): Generator<UIMessageChunk, void> {
     if (this.#isOver || thread.revision <= this.#revision) return;
     this.#calls.update(thread.calls);
     const { events } = thread;
-    for (const event of events.slice(this.#revision)) {
+    const end = last === undefined ? events.length : events.lastIndexOf(last) + 1;
+    for (const event of events.slice(this.#revision, end)) {
       if (this.#revision >= this.#turn && beginsTurn(events, this.#revision)) {
         this.#isOver = true;
         return;
@@ -189,7 +190,10 @@ export class ThreadChunks {
   }
 }
 
-/** The chunks of a run; throws the run's error. Events that others append meanwhile come in the order of the thread. */
+/**
+ * The chunks of a run; throws the run's error. Events that others append meanwhile come in the order of the thread. The thread may be ahead of
+ * this reader: what the model streamed comes before the step that it became.
+ */
 export async function* runChunks(
   events: AsyncIterable<AgentStreamEvent>,
   thread: AgentThread,
@@ -197,7 +201,7 @@ export async function* runChunks(
 ): AsyncGenerator<UIMessageChunk, AgentResponse['status'] | undefined> {
   let status: AgentResponse['status'] | undefined;
   for await (const event of events) {
-    if ('at' in event) yield* chunks.update(thread);
+    if ('at' in event) yield* chunks.update(thread, event);
     else if (event.type === 'finish') ({ status } = event.response);
     else if (event.type === 'error') throw event.error;
     else yield* chunks.ofProvisional(event);
