@@ -79,8 +79,8 @@ export const approvalMutants: readonly SourceMutant[] = [
   {
     promise: 'an approval is for the annotations of an MCP tool, too',
     file: 'agent/calls/tool-definitions.ts',
-    from: 'inputSchema, version, annotations }',
-    to: 'inputSchema, version }',
+    from: 'title: tool.title, version, annotations }',
+    to: 'title: tool.title, version }',
     suite: ['policy/mcp-tool-approval', 'changes its annotations'],
     sentence: failed,
   },
