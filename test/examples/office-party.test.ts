@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(async () => rm(folder, { recursive: true }));
 
 async function start(tmux: Tmux): Promise<void> {
-  await tmux.command(`clear; NO_COLOR=1 HOLDPOINT_DEMO_DIR='${folder}' ${program}`);
+  await tmux.commandOnClearScreen(`NO_COLOR=1 HOLDPOINT_DEMO_DIR='${folder}' ${program}`);
 }
 
 /** What the tools did, a line for each call that ran. */

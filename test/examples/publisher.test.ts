@@ -13,7 +13,7 @@ describe.skipIf(!hasTmux)('the publisher in a real terminal (skipped without tmu
     try {
       await using tmux = await Tmux.start({ columns: 80, rows: 30 });
       const start = async () =>
-        tmux.command(`clear; NO_COLOR=1 HOLDPOINT_DEMO_DIR='${folder}' ${program}`);
+        tmux.commandOnClearScreen(`NO_COLOR=1 HOLDPOINT_DEMO_DIR='${folder}' ${program}`);
       await start();
       await tmux.shows('In which tone?');
       await tmux.press('Down');

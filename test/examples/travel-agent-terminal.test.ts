@@ -9,7 +9,7 @@ const program = `'${process.execPath}' --conditions=holdpoint-source examples/tr
 /** Starts the demo as `npm start` does, on a screen that holds nothing else. */
 async function start(tmux: Tmux, world: World): Promise<void> {
   const own = `NO_COLOR=1 HOLDPOINT_DEMO_DIR='${world.folder}' HOLDPOINT_DEMO_AIRLINE_MS=10`;
-  await tmux.command(`clear; ${own} ${program}`);
+  await tmux.commandOnClearScreen(`${own} ${program}`);
 }
 
 /** The screen from a line on. */

@@ -7,7 +7,7 @@ const program = `'${process.execPath}' --conditions=holdpoint-source test/termin
 /** A shell in which the program asks; its screen holds nothing else. */
 async function ask(what: string, size?: { columns: number; rows: number }): Promise<Tmux> {
   const tmux = await Tmux.start(size);
-  await tmux.command(`clear; ${program} ${what}`);
+  await tmux.commandOnClearScreen(`${program} ${what}`);
   return tmux;
 }
 

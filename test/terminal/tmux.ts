@@ -74,6 +74,13 @@ export class Tmux implements AsyncDisposable {
     await this.press('Enter');
   }
 
+  /** Types a command in the shell once nothing of an earlier one is shown, so that `shows` can't find what is no longer asked. */
+  async commandOnClearScreen(line: string): Promise<void> {
+    await this.command('clear');
+    await this.shows(/^\$$/);
+    await this.command(`clear; ${line}`);
+  }
+
   async isCursorShown(): Promise<boolean> {
     return (await this.#do('display-message', '-p', '#{cursor_flag}')).trim() === '1';
   }
