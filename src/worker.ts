@@ -8,6 +8,8 @@ import { clockOf } from './thread/store-clock.ts';
 import { isSamePlace, type RunFailure } from './thread/thread-state.ts';
 import type { ThreadNotice, ThreadStore, ThreadSummary } from './thread/thread-store.ts';
 
+export { type ResumedThread, resumeThread } from './agent/resume-thread.ts';
+
 /** Options of `runWorker`. */
 export interface WorkerOptions {
   /** The agent whose threads are run; it must use the same `store`. Threads of agents with other names are not claimed. */

@@ -3,6 +3,8 @@ import * as customAgent from 'holdpoint/custom-agent';
 import * as agUi from 'holdpoint/ag-ui';
 import * as audit from 'holdpoint/audit';
 import * as backtests from 'holdpoint/backtest';
+import * as dbos from 'holdpoint/dbos';
+import * as graphileWorker from 'holdpoint/graphile-worker';
 import * as middleware from 'holdpoint/middleware';
 import * as otel from 'holdpoint/otel';
 import * as rap from 'holdpoint/rap';
@@ -10,6 +12,7 @@ import * as react from 'holdpoint/react';
 import * as schemas from 'holdpoint/schemas';
 import * as postgres from 'holdpoint/stores/postgres';
 import * as sqlite from 'holdpoint/stores/sqlite';
+import * as sqliteOn from 'holdpoint/stores/sqlite-on';
 import * as terminal from 'holdpoint/terminal';
 import * as testing from 'holdpoint/testing';
 import * as conformance from 'holdpoint/testing/store';
@@ -42,6 +45,8 @@ test('the public names are these, and a change of them is a decision', () => {
     'createCustomAgent',
     'textQuestion',
   ]);
+  expect(Object.keys(dbos).toSorted()).toEqual(['agentWorkflow', 'wakeWorkflow']);
+  expect(Object.keys(graphileWorker).toSorted()).toEqual(['addResumeJob', 'resumeTasks']);
   expect(Object.keys(middleware).toSorted()).toEqual([
     'answerMessage',
     'approvalRequestsOf',
@@ -70,6 +75,14 @@ test('the public names are these, and a change of them is a decision', () => {
     'toolCallSchema',
   ]);
   expect(Object.keys(sqlite)).toEqual(['sqliteStore']);
+  expect(Object.keys(sqliteOn).toSorted()).toEqual([
+    'bunDriver',
+    'd1Driver',
+    'durableObjectDriver',
+    'libsqlDriver',
+    'sqliteSchema',
+    'sqliteStoreOn',
+  ]);
   expect(Object.keys(postgres).toSorted()).toEqual(['postgresSchema', 'postgresStore']);
   expect(Object.keys(terminal).toSorted()).toEqual([
     'askInTerminal',
@@ -109,7 +122,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'toUIMessageStream',
     'toUIMessages',
   ]);
-  expect(Object.keys(worker)).toEqual(['runWorker']);
+  expect(Object.keys(worker).toSorted()).toEqual(['resumeThread', 'runWorker']);
 });
 
 test('the public types are these', () => {
@@ -215,6 +228,14 @@ test('the public types are these', () => {
       'QuestionSettings',
       'QuestionToAsk',
     ],
+    './dbos': [
+      'AgentWorkflow',
+      'AgentWorkflowInput',
+      'AgentWorkflowOptions',
+      'AgentWorkflowParameters',
+      'AgentWorkflowResult',
+    ],
+    './graphile-worker': ['ResumeJobOptions', 'ResumeTasksOptions'],
     './middleware': ['GuardOptions', 'HoldPointOptions'],
     './otel': ['TraceOptions'],
     './rap': [
@@ -230,14 +251,25 @@ test('the public types are these', () => {
     ],
     './react': ['ThreadChatHelpers'],
     './stores/postgres': [
+      'OnWake',
       'PostgresConnection',
       'PostgresPool',
       'PostgresQuery',
       'PostgresResult',
       'PostgresStore',
       'PostgresStoreOptions',
+      'PostgresTransaction',
+      'ThreadWake',
     ],
     './stores/sqlite': ['SqliteStore', 'SqliteStoreOptions'],
+    './stores/sqlite-on': [
+      'SqliteDriver',
+      'SqliteRow',
+      'SqliteStatement',
+      'SqliteStoreOn',
+      'SqliteStoreOnOptions',
+      'SqliteValue',
+    ],
     './terminal': ['AskOptions', 'TerminalOptions', 'UserInterface'],
     './testing': ['ScriptedCall', 'ScriptedModel', 'ScriptedStep'],
     './testing/store': ['StoreConformanceCase'],
@@ -264,7 +296,7 @@ test('the public types are these', () => {
       'UIMessageStreamOptions',
       'UiHandlerOptions',
     ],
-    './worker': ['WorkerOptions'],
+    './worker': ['ResumedThread', 'WorkerOptions'],
   });
 });
 

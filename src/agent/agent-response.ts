@@ -4,7 +4,8 @@ import type { RequestDecision } from '../content/request-decision.ts';
 import type { ToolCall } from '../content/tool-call.ts';
 import type { UserInputRequestContent } from '../content/user-input.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { isAppMessage, turnOfMessage } from '../thread/app-messages.ts';
+import { isAppMessage, messageIdOf, turnOfMessage } from '../thread/app-messages.ts';
+import { replayed } from '../thread/apply/apply-entry.ts';
 import { decisionsIn } from '../thread/decisions.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
 import type { Source, StepMetadata } from '../thread/step-metadata.ts';
@@ -109,13 +110,19 @@ export interface RecordedReply {
 
 /** The reply to the message with this id; `undefined` if the thread does not have that message. */
 export function recordedReply(
-  { events, messages, head }: Readonly<ThreadState>,
+  state: Readonly<ThreadState>,
   messageId: string,
 ): RecordedReply | undefined {
+  const isMeant = (message: ModelMessage): boolean => messageIdOf(message) === messageId;
+  /* Checked first, because it doesn't need events that are behind a snapshot. */
+  if (!state.messages.some(isMeant) && !state.head.queuedMessages.some(isMeant)) return undefined;
+  const events = state.events.slice();
   const turn = turnOfMessage(events, messageId);
   if (turn === undefined) return undefined;
   const { message, next } = turn;
-  const isOver = next !== undefined && !head.queuedMessages.includes(next);
+  const { newlyPast, queuedMessages } = replayed(events);
+  const { messages } = newlyPast;
+  const isOver = next !== undefined && !queuedMessages.includes(next);
   return {
     begin: messages.indexOf(message) + 1,
     end: isOver ? messages.indexOf(next) : messages.length,
@@ -135,6 +142,5 @@ export function nothingRun(status: RunEnd['status'], step?: RecordedReply['step'
 export function latestDecisions(state: Readonly<ThreadState>): () => readonly RequestDecision[] {
   const { events } = state;
   const end = events.length;
-  return () =>
-    decisionsIn(state, events.slice(events.slice(0, end).findLastIndex(isAppMessage) + 1, end));
+  return () => decisionsIn(state, events.slice(events.findLastIndex(isAppMessage, end) + 1, end));
 }

@@ -35,7 +35,7 @@ export async function checkAuditTrail(trail: string, json: unknown): Promise<Aud
   const hash = await verifyEntries(entries);
   const state = emptyThread(threadId);
   for (const entry of entries) applyEntry(state, readEntry(entry));
-  const { events } = state;
+  const events = state.events.slice();
   const derived = trailOf({ threadId, events, calls: callsOf(state, 0), hash });
   const forms = [derived.toText(), derived.toJsonLines(), derived.toCsv()];
   if (forms.includes(trail)) return derived;

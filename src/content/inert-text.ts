@@ -13,11 +13,13 @@ const joined = ['Arab', 'Syrc', 'Nkoo', 'Adlm', 'Rohg']
 const letter = String.raw`(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{M}]`;
 const joiner = String.raw`[\u200C\u200D](?<=${letter}.)(?=${letter})(?:${joined.join('|')})`;
 
-const inLine = new RegExp(String.raw`(${emoji}|${joiner})|\\|${hidden}`, 'gu');
 const hiddenInText = String.raw`(?![\n\t])(?:${hidden})`;
-const inText = new RegExp(String.raw`(${emoji}|${joiner})|\\+|${hiddenInText}`, 'gu');
+
+/* Made at the first use, because V8 takes milliseconds to parse them. */
+const inLine = once(() => new RegExp(String.raw`(${emoji}|${joiner})|\\|${hidden}`, 'gu'));
+const inText = once(() => new RegExp(String.raw`(${emoji}|${joiner})|\\+|${hiddenInText}`, 'gu'));
 /* Text after a backslash that resembles an escape, or becomes one. */
-const escapeNext = new RegExp(String.raw`u\{[0-9a-fA-F]+\}|${hiddenInText}`, 'uy');
+const escapeNext = once(() => new RegExp(String.raw`u\{[0-9a-fA-F]+\}|${hiddenInText}`, 'uy'));
 
 const tabStop = 4;
 
@@ -39,11 +41,12 @@ const tabStop = 4;
 export function inertText(text: string): string {
   const lines = text.replaceAll('\r\n', '\n');
   return lines
-    .replace(inText, (found: string, kept: string | undefined, place: number) => {
+    .replace(inText(), (found: string, kept: string | undefined, place: number) => {
       if (kept !== undefined) return kept;
       if (!found.startsWith('\\')) return escaped(found);
-      escapeNext.lastIndex = place + found.length;
-      return escapeNext.test(lines) ? found + found : found;
+      const next = escapeNext();
+      next.lastIndex = place + found.length;
+      return next.test(lines) ? found + found : found;
     })
     .split('\n')
     .map(withSpaces)
@@ -59,7 +62,7 @@ export function inertText(text: string): string {
  * inertLine('back\\slash') // 'back\\\\slash'
  */
 export function inertLine(text: string): string {
-  return text.replace(inLine, (found: string, kept: string | undefined) => {
+  return text.replace(inLine(), (found: string, kept: string | undefined) => {
     if (kept !== undefined) return kept;
     return found === '\\' ? '\\\\' : escaped(found);
   });
@@ -69,6 +72,11 @@ export function inertLine(text: string): string {
 export function quotedLine(text: string): string {
   /* `inertLine` doubles the backslashes of the text, so `\"` can only be a quotation mark of the text. */
   return `"${inertLine(text).replaceAll('"', '\\"')}"`;
+}
+
+function once(make: () => RegExp): () => RegExp {
+  let made: RegExp | undefined;
+  return () => (made ??= make());
 }
 
 function escaped(character: string): string {

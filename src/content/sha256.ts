@@ -1,10 +1,13 @@
 import { toBase64url } from './base64.ts';
 
 /* Node's one-shot hash takes under a microsecond. WebCrypto, for other platforms, uses a thread pool. */
-const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto');
+const startCrypto = () => globalThis.process?.getBuiltinModule?.('node:crypto');
+let nodeCrypto: ReturnType<typeof startCrypto>;
 
 /** The SHA-256 of a text, as base64url. */
 export function sha256(text: string): string | Promise<string> {
+  /* At the first hash, because Node takes about 8 ms to start the module, which importing this one should not cost. */
+  nodeCrypto ??= startCrypto();
   return nodeCrypto === undefined ? webSha256(text) : nodeCrypto.hash('sha256', text, 'base64url');
 }
 

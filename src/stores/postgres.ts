@@ -12,11 +12,13 @@ import { payloadOf } from './postgres/notice-payload.ts';
 import { nothingOnConflict } from './postgres/postgres-conflict.ts';
 import { appendWithGrants, postgresGrants } from './postgres/postgres-grants.ts';
 import type { PostgresPool } from './postgres/postgres-pool.ts';
-import { statementRunner } from './postgres/statement-runner.ts';
+import { type StatementRunner, statementRunner } from './postgres/statement-runner.ts';
 import { listeningOn } from './postgres/shared-listening.ts';
+import { type OnWake, sendAndWake, type ThreadWake, wakeOf } from './postgres/wake.ts';
 import {
   appendFirst,
   appendNext,
+  appendNextWithSnapshot,
   claimDue,
   claimThread,
   countThreads,
@@ -24,6 +26,7 @@ import {
   listThreads,
   readClock,
   readEntries,
+  readSnapshot,
   readThread,
 } from './postgres/statements.ts';
 
@@ -33,6 +36,7 @@ export type {
   PostgresQuery,
   PostgresResult,
 } from './postgres/postgres-pool.ts';
+export type { OnWake, PostgresTransaction, ThreadWake } from './postgres/wake.ts';
 export { postgresSchema } from './postgres/statements.ts';
 
 /** Options of `postgresStore`. */
@@ -49,6 +53,12 @@ export interface PostgresStoreOptions {
   prepare?: boolean;
   /** The pool for `subscribe`, if `pool` reaches the server through a pooler that doesn't support LISTEN. Default: `pool`. */
   listenPool?: PostgresPool;
+  /**
+   * Called in the transaction of each append after which no run holds the thread, to wake who runs it or waits for it: a job of a queue, a
+   * workflow. What it writes through `transaction` becomes durable with the append, or not at all; if it rejects, nothing is appended. It is
+   * called again if the append is repeated after an error. Await no other queries of the pool in it.
+   */
+  onWake?: OnWake;
 }
 
 /** A store in a Postgres database. It does not end the pool. */
@@ -82,8 +92,12 @@ export function postgresStore(
 ): PostgresStore {
   const runner = statementRunner(pool, options);
   const { run } = runner;
-  const { listenPool = pool } = options;
+  const { listenPool = pool, onWake } = options;
   const listening = listeningOn(listenPool);
+  const appenderOf = (wake: ThreadWake | undefined): StatementRunner =>
+    onWake === undefined || wake === undefined
+      ? runner
+      : runner.sending(sendAndWake(pool, onWake, wake));
   return {
     async read(threadId, afterRevision = 0) {
       return (await run(readEntries, [threadId, afterRevision])).rows.map(entryOfRow);
@@ -91,14 +105,23 @@ export function postgresStore(
 
     grants: postgresGrants(runner.runOnGrants),
 
-    async append(threadId, expected, entries, summary, changes) {
+    snapshots: {
+      async read(threadId) {
+        return (await run(readSnapshot, [threadId])).rows.map(entryOfRow)[0]?.text;
+      },
+    },
+
+    async append(threadId, expected, entries, summary, changes, snapshot) {
       const isFirst = expected.revision === 0;
       const after = isFirst ? [] : [expected.revision, expected.hash];
       const values = [...appendedValues(threadId, entries, summary), ...after];
+      if (snapshot !== undefined) values.push(snapshot);
+      const next = snapshot === undefined ? appendNext : appendNextWithSnapshot;
+      const appending = appenderOf(wakeOf(threadId, summary));
       const { rowCount } =
         changes === undefined
-          ? await run(isFirst ? appendFirst : appendNext, values).catch(nothingOnConflict)
-          : await appendWithGrants(runner, { threadId, expected, values, changes });
+          ? await appending.run(isFirst ? appendFirst : next, values).catch(nothingOnConflict)
+          : await appendWithGrants(run, appending, { threadId, expected, values, changes });
       if (rowCount !== entries.length) throw conflict(threadId, expected);
     },
 

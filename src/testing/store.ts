@@ -5,6 +5,7 @@ import { deleteCases } from './conformance/delete-cases.ts';
 import { grantCases } from './conformance/grant-cases.ts';
 import { listCases } from './conformance/list-cases.ts';
 import { noticeCases } from './conformance/notice-cases.ts';
+import { snapshotCases } from './conformance/snapshot-cases.ts';
 
 export type { StoreConformanceCase } from './conformance/conformance-case.ts';
 
@@ -24,6 +25,7 @@ export const storeConformance: readonly StoreConformanceCase[] = [
   ...listCases,
   ...deleteCases,
   ...grantCases,
+  ...snapshotCases,
   ...claimCases,
   ...noticeCases,
 ];

@@ -107,6 +107,14 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
     return deepFreeze(this.#log.state.events.slice());
   }
 
+  /**
+   * Reads the log from its beginning and verifies all of it. Opening a long thread verifies only what follows its latest snapshot: the
+   * `events` before that are as the store has them. Rejects with `log-tampered` if anything was changed.
+   */
+  verify(): Promise<void> {
+    return this.#log.verify();
+  }
+
   toJSON(): ThreadJson {
     return threadToJson(this.#log.state);
   }

@@ -8,6 +8,8 @@ interface Append {
   summary: ThreadSummary;
   /** The changes of the store's standing approvals; absent for most appends. */
   grants?: readonly GrantChange[] | undefined;
+  /** The text of the snapshot that the entry tells of; absent for most appends. */
+  snapshot?: string | undefined;
 }
 
 /**
@@ -19,11 +21,14 @@ export async function appendOnce(
   threadId: string,
   append: Append,
 ): Promise<boolean> {
-  const { end, entry, summary, grants } = append;
-  const write = (): Promise<void> =>
-    grants === undefined
+  const { end, entry, summary, grants, snapshot } = append;
+  const write = (): Promise<void> => {
+    if (snapshot !== undefined)
+      return store.append(threadId, end, [entry], summary, grants, snapshot);
+    return grants === undefined
       ? store.append(threadId, end, [entry], summary)
       : store.append(threadId, end, [entry], summary, grants);
+  };
   try {
     await write();
     return true;

@@ -4,6 +4,7 @@ import { HoldpointError } from '../errors.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { fromJson, toJson } from './tagged-json.ts';
 import { type ThreadEvent, threadEventSchema } from './thread-event.ts';
+import type { EntryMark } from './thread-state.ts';
 import type { LogEnd, LogEntry } from './thread-store.ts';
 
 /** The version of the entries that are written. An entry keeps the version with which it was written. */
@@ -18,10 +19,7 @@ const upgrades: readonly ((entry: unknown) => unknown)[] = [];
 const entrySchema = z.strictObject({
   v: z.literal(entryVersion),
   events: z.array(threadEventSchema).min(1),
-  /**
-   * The digest of a snapshot of the thread before this entry. Nothing writes or reads it yet. With it, the chain of hashes can cover
-   * snapshots without a new version.
-   */
+  /** The digest of a snapshot of the thread before this entry: `thread-snapshot.ts`. */
   snapshot: z.string().optional(),
   hash: z.string(),
 });
@@ -42,27 +40,43 @@ const hashKey = ',"hash":"';
 const hashLength = 43;
 const endingLength = hashKey.length + hashLength + '"}'.length;
 
+const snapshotKey = ',"snapshot":"';
+const snapshotLength = snapshotKey.length + hashLength + '"'.length;
+
+/** Where an entry ends, its hash and its snapshot, read from its last characters. What they say is right only if the chain is. */
+export function markOf({ revision, text }: LogEntry): EntryMark {
+  const hash = text.slice(-hashLength - '"}'.length, -'"}'.length);
+  const noted = text.slice(-endingLength - snapshotLength, -endingLength);
+  return {
+    revision,
+    hash,
+    snapshot: noted.startsWith(snapshotKey) ? noted.slice(snapshotKey.length, -1) : undefined,
+  };
+}
+
 /* The content of entries that this process has read or written: `memoryStore` returns the same objects again. */
 const contents = new WeakMap<LogEntry, EntryContent>();
 /* For each verified entry, the hash of the entry before it. */
 const verified = new WeakMap<LogEntry, string>();
 
 /**
- * Makes the entry that appends `events` to a log that ends here. It freezes the events, so that memory and store stay equal. Throws
+ * Makes the entry that appends `events` to a log that ends here; `snapshot` is the digest of a snapshot of the thread before it. It freezes the events, so that memory and store stay equal. Throws
  * `invalid-input` for events that could not be read again.
  */
 export function writeEntry(
   events: readonly ThreadEvent[],
   { revision, hash: previous }: LogEnd,
+  snapshot?: string,
 ): LogEntry | Promise<LogEntry> {
   refuseUnreadable(events);
   const json = toJson(events);
-  const body = `{"v":${entryVersion},"events":${JSON.stringify(json)}`;
+  const noted = snapshot === undefined ? '' : `${snapshotKey}${snapshot}"`;
+  const body = `{"v":${entryVersion},"events":${JSON.stringify(json)}${noted}`;
   const finish = (hash: string): LogEntry => {
     const entry = sealed(revision + events.length, `${body}${hashKey}${hash}"}`);
     verified.set(entry, previous);
     /* Bytes can't be frozen, so events that hold bytes are parsed from the text each time. */
-    if (json === events) contents.set(entry, { events: deepFreeze(events), hash });
+    if (json === events) contents.set(entry, { events: deepFreeze(events), snapshot, hash });
     return entry;
   };
   const hash = hashOf(body, previous);

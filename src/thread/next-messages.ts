@@ -1,6 +1,7 @@
 import type { ModelMessage } from 'ai';
+import type { EventSearch } from './event-list.ts';
 import type { SentPart } from './prepared-record.ts';
-import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
+import type { ThreadEventOf } from './thread-event.ts';
 
 /** A message that a step sent, and where it is recorded. */
 export interface SentMessage {
@@ -10,7 +11,7 @@ export interface SentMessage {
 
 /** The part of a thread that is needed to derive what was sent. */
 interface Log {
-  readonly events: readonly ThreadEvent[];
+  readonly events: EventSearch;
   readonly messages: readonly ModelMessage[];
 }
 

@@ -1,10 +1,8 @@
 import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from './agent-thread.ts';
-import { applyEvents } from './apply/apply-event.ts';
-import { draftOf } from './apply/head-draft.ts';
+import { replayed } from './apply/apply-entry.ts';
 import { preparedMessages, stepAt } from './next-messages.ts';
-import { emptyThread } from './thread-state.ts';
 
 /**
  * The messages that the model was sent for a step of a thread, derived from its log: the history as it was before the step, or those that
@@ -26,7 +24,5 @@ export function sentMessages(
   }
   const prepared = preparedMessages({ events, messages }, event);
   if (prepared !== undefined) return prepared.map(({ message }) => message);
-  const draft = draftOf(emptyThread('').head, new Map());
-  applyEvents(draft, events.slice(0, events.indexOf(event)));
-  return draft.head.newlyPast.messages;
+  return replayed(events.slice(0, events.indexOf(event))).newlyPast.messages;
 }

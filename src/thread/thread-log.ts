@@ -4,6 +4,8 @@ import { adopt, applyEntry } from './apply/apply-entry.ts';
 import { type EntryContent, readEntry, verifyEntry, writeEntry } from './log-entry.ts';
 import { grantChanges } from './grant-changes.ts';
 import { Proposal, type ThreadOrigin } from './proposal.ts';
+import { SerialWork } from './serial-work.ts';
+import { isSnapshotDue, newSnapshot, stateFromSnapshot } from './snapshot-times.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import { emptyThread, lastHash, type ThreadHead, type ThreadState } from './thread-state.ts';
 import { summaryOf } from './thread-status.ts';
@@ -18,6 +20,8 @@ export interface ThreadLogOptions {
   origin: ThreadOrigin;
   /** Throws for a thread that belongs to another agent. */
   refuse: (state: Readonly<ThreadState>) => void;
+  /** Whether the log is read from its beginning even if there is a snapshot. */
+  ignoresSnapshots?: true;
   /** Called once events are durable and applied. */
   onAppended: (threadId: string, events: readonly ThreadEvent[]) => void;
   /** Called after `onAppended` for a commit, but not for a thread that is written whole, whose events are old. */
@@ -31,9 +35,8 @@ export interface ThreadLogOptions {
 export class ThreadLog {
   readonly state: ThreadState;
   readonly #options: ThreadLogOptions;
-  #isBusy = false;
-  /** The work that waits for its turn. */
-  readonly #waiting: (() => void)[] = [];
+  /* Two runs on one handle must not apply the same events twice. */
+  readonly #work = new SerialWork();
 
   constructor(threadId: string, options: ThreadLogOptions) {
     this.state = emptyThread(threadId);
@@ -44,17 +47,31 @@ export class ThreadLog {
     return this.state.events.length;
   }
 
-  /** Reads the thread for the first time. Throws `log-tampered` if its end is missing. */
+  /** Reads the thread for the first time, from its snapshot if it has one. Throws `log-tampered` if its end is missing. */
   async open(): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#work.run(async () => {
       await this.#readNew();
       await this.#checkEnd();
     });
   }
 
+  /**
+   * Reads the log from its beginning, and verifies every entry and the snapshot. Throws `log-tampered` if any of it was changed,
+   * `thread-deleted` if it is not the log of this handle.
+   */
+  async verify(): Promise<void> {
+    const { threadId } = this.state;
+    const whole = new ThreadLog(threadId, { ...this.#options, ignoresSnapshots: true });
+    await whole.open();
+    const known = whole.state.entries.find(({ revision }) => revision === this.revision);
+    if (this.revision > 0 && known?.hash !== this.#end().hash) throw this.#deleted();
+    const { verifySnapshot } = await import('./verify-snapshot.ts');
+    await verifySnapshot(whole.state, await this.#options.store.snapshots?.read(threadId));
+  }
+
   /** Reads what others have appended. */
   pull(): Promise<void> {
-    return this.#inTurn(() => this.#readNew());
+    return this.#work.run(() => this.#readNew());
   }
 
   /**
@@ -70,7 +87,7 @@ export class ThreadLog {
 
   /** As `commit`, for facts that decide nothing: they are recorded even if the thread now belongs to another agent. */
   commitFact(decide: (proposal: Proposal) => void): Promise<readonly ThreadEvent[]> {
-    return this.#inTurn(async () => {
+    return this.#work.run(async () => {
       for (;;) {
         const proposal = new Proposal(this.state, this.#options.origin);
         decide(proposal);
@@ -89,7 +106,7 @@ export class ThreadLog {
 
   /** Writes a whole thread that the store does not have. If this fails, this log must not be used any more. */
   async write(entries: readonly LogEntry[]): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#work.run(async () => {
       /* Applied first: a log whose events are inconsistent must not reach the store. */
       const contents = await this.#apply(entries);
       this.#options.refuse(this.state);
@@ -108,7 +125,7 @@ export class ThreadLog {
 
   /** Deletes the thread from the store. `check` may throw to prevent it, and is called again after a concurrent append. */
   async delete(check: (state: Readonly<ThreadState>) => void): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#work.run(async () => {
       for (;;) {
         this.#options.refuse(this.state);
         check(this.state);
@@ -132,15 +149,25 @@ export class ThreadLog {
     const { store, onAppended, onCommitted } = this.#options;
     const { threadId } = this.state;
     const end = this.#end();
-    const written = writeEntry(proposed, end);
+    const grants = grantChanges(proposed);
+    const snapshot =
+      grants === undefined && isSnapshotDue(store, this.state)
+        ? await newSnapshot(this.state)
+        : undefined;
+    const written = writeEntry(proposed, end, snapshot?.digest);
     const entry = written instanceof Promise ? await written : written;
     const content = readEntry(entry);
     const summary = summaryOf(threadId, head, {
       end: { revision: entry.revision, hash: content.hash },
       now: this.#options.now(),
     });
-    const grants = grantChanges(proposed);
-    const isAppended = await appendOnce(store, threadId, { end, entry, summary, grants });
+    const isAppended = await appendOnce(store, threadId, {
+      end,
+      entry,
+      summary,
+      grants,
+      snapshot: snapshot?.text,
+    });
     if (!isAppended) return undefined;
     adopt(this.state, content, head);
     onAppended(threadId, content.events);
@@ -152,10 +179,18 @@ export class ThreadLog {
     const entries = await this.#options.store.read(this.state.threadId, this.revision);
     if (entries.length === 0) return;
     try {
-      await this.#apply(entries);
+      await this.#apply(this.revision === 0 ? await this.#startFrom(entries) : entries);
     } catch (error) {
       throw (await this.#isReplaced()) ? this.#deleted() : error;
     }
+  }
+
+  /** Takes the state from the thread's snapshot, if there is one. Returns the entries after it. */
+  async #startFrom(entries: readonly LogEntry[]): Promise<readonly LogEntry[]> {
+    const { store, ignoresSnapshots } = this.#options;
+    if (store.snapshots === undefined || ignoresSnapshots === true) return entries;
+    Object.assign(this.state, await stateFromSnapshot(store, this.state.threadId, entries));
+    return entries.slice(this.state.entries.length);
   }
 
   /** Verifies entries and applies them to the state. */
@@ -212,18 +247,5 @@ export class ThreadLog {
       'thread-deleted',
       `Thread ${threadId} was deleted, and this handle can't be used any more. agent.thread starts a new thread with this id.`,
     );
-  }
-
-  /** Runs one piece of work at a time, in order: two runs on one handle must not apply the same events twice. */
-  async #inTurn<RESULT>(work: () => Promise<RESULT>): Promise<RESULT> {
-    if (this.#isBusy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#isBusy = true;
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#isBusy = false;
-      else next();
-    }
   }
 }

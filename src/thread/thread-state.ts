@@ -2,7 +2,8 @@ import type { ModelMessage } from 'ai';
 import type { Grant } from '../content/grant.ts';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
-import type { ParentCall, ThreadEvent } from './thread-event.ts';
+import { EventList } from './event-list.ts';
+import type { ParentCall } from './thread-event.ts';
 
 /** Why the latest runs failed. */
 export interface RunFailure {
@@ -108,8 +109,8 @@ export interface ThreadHead {
   newlyPast: NewlyPast;
 }
 
-/** Where an entry of the log ends, and its hash. */
-interface EntryMark {
+/** Where an entry of the log ends, its hash, and the digest of the snapshot of the thread before it. */
+export interface EntryMark {
   revision: number;
   hash: string;
   snapshot?: string | undefined;
@@ -120,13 +121,20 @@ export interface ThreadState {
   readonly threadId: string;
   head: ThreadHead;
   /** This and the collections below only grow, except that retracted messages leave `messages`. */
-  readonly events: ThreadEvent[];
+  readonly events: EventList;
   /** Where each entry of the log ends. */
   readonly entries: EntryMark[];
   readonly messages: ModelMessage[];
   readonly pastCalls: ToolCallRecord[];
   readonly endedRequests: Map<string, EndedRequest>;
   readonly toolCallIds: Set<string>;
+  /** The `sizeOf` the thread at its latest snapshot; 0 without one. */
+  snapshotSize: number;
+}
+
+/** How large a thread is: how many events and messages it has. */
+export function sizeOf({ events, messages }: Pick<ThreadState, 'events' | 'messages'>): number {
+  return events.length + messages.length;
 }
 
 /** A thread without events. */
@@ -154,12 +162,13 @@ export function emptyThread(threadId: string): ThreadState {
       isOutOfSteps: false,
       newlyPast: nothingPast(),
     },
-    events: [],
+    events: new EventList(),
     entries: [],
     messages: [],
     pastCalls: [],
     endedRequests: new Map(),
     toolCallIds: new Set(),
+    snapshotSize: 0,
   };
 }
 

@@ -98,6 +98,10 @@ export interface ThreadStore {
    * `grants` is passed only to a store that has `grants`, and only by appends that create or use one. They are changed in the same
    * transaction. Throws a `HoldpointError` with code `grant-ended`, and writes nothing at all, if the log ends at `expected` but a grant
    * to be used does not exist, has expired, or has no use left.
+   *
+   * `snapshot` is passed only to a store that has `snapshots`, only now and then, to a log that has entries, and never together with
+   * `grants`. It replaces the thread's earlier one in the same
+   * transaction, and is deleted with the thread.
    */
   append(
     threadId: string,
@@ -105,9 +109,12 @@ export interface ThreadStore {
     entries: readonly LogEntry[],
     summary: ThreadSummary,
     grants?: readonly GrantChange[],
+    snapshot?: string,
   ): Promise<void>;
   /** The standing approvals that are wider than one thread. Without this property, only those for one thread can be made. */
   grants?: ThreadStoreGrants;
+  /** Snapshots, from which long threads open faster. Without this property, threads are read whole. */
+  snapshots?: ThreadStoreSnapshots;
   /** The summary of a thread; `undefined` for an unknown one. */
   head(threadId: string): Promise<ThreadSummary | undefined>;
   /** A page of summaries, for inboxes and operators. */
@@ -136,6 +143,14 @@ export interface ThreadStore {
    * safe from differing clocks. Without this method, each process uses its own clock.
    */
   now?(): Promise<number>;
+}
+
+/** The snapshots of a store: part of the interface for a database of your own. */
+export interface ThreadStoreSnapshots {
+  /** The snapshot that was last appended to a thread, byte for byte; `undefined` if there is none. */
+  read(threadId: string): Promise<string | undefined>;
+  /** By how many events and messages a thread grows at least before the next snapshot. Default 64. */
+  every?: number;
 }
 
 /**

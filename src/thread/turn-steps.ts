@@ -1,7 +1,7 @@
 import { isAppMessage } from './app-messages.ts';
 import { partsOf } from './proposed-calls.ts';
 import type { StepMetadata } from './step-metadata.ts';
-import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
+import type { ThreadEventOf } from './thread-event.ts';
 import type { ThreadState } from './thread-state.ts';
 
 /**
@@ -49,7 +49,7 @@ export function turnSteps(state: Readonly<ThreadState>): FinishedStep[] {
 }
 
 /** The index of the last message of the app that was not retracted. */
-function turnBegin(events: readonly ThreadEvent[]): number {
+function turnBegin(events: ThreadState['events']): number {
   let retracted = 0;
   return events.findLastIndex((event) => {
     if (event.type === 'message-retracted') retracted += 1;

@@ -31,7 +31,7 @@ test('what a provider changes in the schema of a tool reaches no other agent', a
   const inputSchema = z.object({ city: z.string() });
   const shared = tool({ description: 'Books.', inputSchema, execute });
   const seen: unknown[] = [];
-  for (let agents = 0; agents < 2; agents += 1) {
+  for (let agents = 0; agents < 3; agents += 1) {
     const { model } = scriptedModel([{ text: 'Hello.' }]);
     if (typeof model === 'string' || model.specificationVersion !== 'v4') throw new Error('Which?');
     const doGenerate: typeof model.doGenerate = async (options) => {
@@ -44,7 +44,25 @@ test('what a provider changes in the schema of a tool reaches no other agent', a
     await agent.run('Hi', await agent.thread());
   }
   expect(seen[1]).toEqual(seen[0]);
+  expect(seen[2]).toEqual(seen[0]);
   expect(seen[1]).toMatchObject({ properties: { city: { type: 'string' } } });
+});
+
+test('each tool is sent with a schema of its own', async () => {
+  const { model } = scriptedModel([{ text: 'Hello.' }, { text: 'Hello.' }]);
+  if (typeof model === 'string' || model.specificationVersion !== 'v4') throw new Error('Which?');
+  const seen: unknown[] = [];
+  const doGenerate: typeof model.doGenerate = async (options) => {
+    seen.push(...(options.tools ?? []).map((each) => Reflect.get(each, 'inputSchema')));
+    return model.doGenerate(options);
+  };
+  for (const name of ['city', 'amount']) {
+    const inputSchema = z.object({ [name]: z.string() });
+    const named = tool({ description: 'Books.', inputSchema, execute });
+    const agent = createAgent({ model: { ...model, doGenerate }, tools: { named } });
+    await agent.run('Hi', await agent.thread());
+  }
+  expect(seen).toMatchObject([{ properties: { city: {} } }, { properties: { amount: {} } }]);
 });
 
 test('a schema object that the app changes is another definition: the person is asked again', async () => {

@@ -1,6 +1,7 @@
 /*
  * `npm run bench` measures and reports, and never fails because of a number. With `-- --quick` it measures fewer rounds, with
- * `-- --durable` at the durable cycles alone, with `-- --fleet` at worker processes alone.
+ * `-- --durable` the durable cycles alone, with `-- --fleet` worker processes alone, with `-- --speed` the table of docs/performance.md
+ * alone, or those of its rows that are named after it.
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -9,18 +10,28 @@ import { runFleets } from './fleet/run-fleets.ts';
 import { runCycles } from './run-cycles.ts';
 import { runOpenStreams } from './run-open-streams.ts';
 import { runStreams } from './run-streams.ts';
+import { runSpeed } from './speed/run-speed.ts';
 import { targetLines } from './target.ts';
 
 const flag = { type: 'boolean', default: false } as const;
-const { values } = parseArgs({ options: { quick: flag, durable: flag, fleet: flag } });
+const { values, positionals } = parseArgs({
+  options: { quick: flag, durable: flag, fleet: flag, speed: flag },
+  allowPositionals: true,
+});
 
 console.log(`
 holdpoint bench: the approval cycle, ${values.quick ? 'quick run' : 'full run'}
 node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown processor'}, gc ${globalThis.gc === undefined ? 'not exposed' : 'exposed'}`);
 
-const isWhole = !values.durable && !values.fleet;
-const targets = isWhole ? await runCycles(values.quick) : [];
-if (isWhole) targets.push(...(await runStreams(values.quick)), ...(await runOpenStreams()));
-if (!values.fleet) targets.push(...(await runDurable(values.quick)));
-if (!values.durable) targets.push(...(await runFleets(values.quick)));
-console.log(`Targets\n${targetLines(targets)}`);
+if (values.speed) await runSpeed(values.quick, positionals);
+else await runTables();
+
+async function runTables(): Promise<void> {
+  const { quick, durable, fleet } = values;
+  const isWhole = !durable && !fleet;
+  const targets = isWhole ? await runCycles(quick) : [];
+  if (isWhole) targets.push(...(await runStreams(quick)), ...(await runOpenStreams()));
+  if (!fleet) targets.push(...(await runDurable(quick)));
+  if (!durable) targets.push(...(await runFleets(quick)));
+  console.log(`Targets\n${targetLines(targets)}`);
+}

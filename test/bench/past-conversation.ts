@@ -45,10 +45,23 @@ export async function seed(
   threadId: string,
   past: readonly ThreadEvent[],
 ): Promise<void> {
-  if (past.length === 0) return;
-  const entries = chainedEach(appendsOf([{ type: 'thread-created', at: start, threadId }], past));
+  if (past.length > 0) await appendPast(store, threadId, pastEntries(threadId, past));
+}
+
+/** The log of a thread with this past. */
+export function pastEntries(threadId: string, past: readonly ThreadEvent[]): LogEntry[] {
+  return chainedEach(appendsOf([{ type: 'thread-created', at: start, threadId }], past));
+}
+
+/** Puts a thread's log into a store that does not have the thread. */
+export async function appendPast(
+  store: ThreadStore,
+  threadId: string,
+  entries: readonly LogEntry[],
+): Promise<void> {
   let end = endOf([]);
-  const append = async (added: readonly LogEntry[]): Promise<void> => {
+  for (let from = 0; from < entries.length; from += chunk) {
+    const added = entries.slice(from, from + chunk);
     const before = end;
     end = endOf(added);
     await store.append(threadId, before, added, {
@@ -59,9 +72,6 @@ export async function seed(
       failures: 0,
       updatedAt: start,
     });
-  };
-  for (let from = 0; from < entries.length; from += chunk) {
-    await append(entries.slice(from, from + chunk));
   }
 }
 

@@ -8,7 +8,8 @@ import { milliseconds, table, times } from './table.ts';
 import type { Target } from './target.ts';
 import { Ledger, transferTool } from './transfer-tool.ts';
 
-const pieceCount = 1_000;
+/** How many pieces of text a stream has. */
+export const pieceCount = 1_000;
 const heading = `
 A stream: the model says ${pieceCount.toLocaleString('en')} pieces of text, then asks for a gated call; it is read to its end.
 - As in a server: model, tools and agent are made once; every stream is a thread of its own in a memory store. Telemetry is off.
@@ -20,7 +21,8 @@ A stream: the model says ${pieceCount.toLocaleString('en')} pieces of text, then
 - The bare model call is the AI SDK's primitive alone: it makes no message, decides nothing, and is no target.
 `;
 
-interface Read {
+/** When a stream said its first piece, and when it had ended, in milliseconds. */
+export interface Read {
   first: number;
   total: number;
 }
@@ -106,7 +108,8 @@ function medians(reads: readonly Read[]): Read {
   };
 }
 
-async function readOnce({ open, asks }: Streamed, pieces: number): Promise<Read> {
+/** Reads a stream to its end. Throws if it did not say all of its pieces, or did not ask. */
+export async function readOnce({ open, asks }: Streamed, pieces: number): Promise<Read> {
   globalThis.gc?.({ type: 'minor' });
   const begin = performance.now();
   let first: number | undefined;

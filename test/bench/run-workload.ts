@@ -63,16 +63,24 @@ function workChecker(ledger: Ledger, batch: number): (key: ContenderKey, said: s
 /* Milliseconds that a cycle computes between two appends, about: a disk answers faster when nothing is between. */
 const gapMs = 0.15;
 
-function rawInsertSampler(insert: () => void): { sample: () => void; times: number[] } {
+/** Times raw inserts, each after some other work. */
+export function rawInsertSampler(insert: () => void): {
+  /** Five inserts, whose times are kept. */
+  sample: () => void;
+  /** One insert; gives its time in milliseconds. */
+  once: () => number;
+  times: number[];
+} {
   const times: number[] = [];
-  const sample = (): void => {
-    for (let row = 0; row < 5; row += 1) {
-      const gapEnd = performance.now() + gapMs;
-      while (performance.now() < gapEnd);
-      const begin = performance.now();
-      insert();
-      times.push(performance.now() - begin);
-    }
+  const once = (): number => {
+    const gapEnd = performance.now() + gapMs;
+    while (performance.now() < gapEnd);
+    const begin = performance.now();
+    insert();
+    return performance.now() - begin;
   };
-  return { sample, times };
+  const sample = (): void => {
+    for (let row = 0; row < 5; row += 1) times.push(once());
+  };
+  return { sample, once, times };
 }

@@ -12,9 +12,10 @@ export class TemporaryFiles implements Disposable {
   readonly #open = new DisposableStack();
 
   /** One file, opened twice as two processes would: each opens it when it starts, not at every cycle. */
-  sharedFile(): SharedStores {
+  sharedFile(): SharedStores & { path: string } {
     const path = join(this.#folder, 'threads.sqlite');
     return {
+      path,
       asking: this.#open.use(sqliteStore(path)),
       resuming: this.#open.use(sqliteStore(path)),
     };

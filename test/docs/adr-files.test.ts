@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
 const records = globSync('adr/*.md', { cwd: root }).toSorted();
-const fileNames = new Set(globSync('{src,test}/**/*', { cwd: root }).map((path) => basename(path)));
+const files = globSync(['*.ts', '{src,test}/**/*'], { cwd: root });
+const fileNames = new Set(files.map((file) => basename(file)));
 
 const code = /`([^`\n]+)`/g;
 const path = /^(?:src|test|docs|examples)\/\S*$/;

@@ -6,9 +6,13 @@ import { mapStore } from '../support/map-store.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-test('docs/stores.md shows the store that is tested here', () => {
-  const source = readFileSync(join(root, 'test/support/map-store.ts'), 'utf8');
-  expect(readFileSync(join(root, 'docs/stores.md'), 'utf8')).toContain(source);
+test.each([
+  ['docs/stores.md', 'a store', 'test/support/map-store.ts'],
+  ['docs/stores.md', 'a driver', 'test/support/node-driver.ts'],
+  ['docs/runtimes.md', 'a Durable Object', 'test/runtimes/hosts/thread-object.ts'],
+])('%s shows %s as it is tested', (page, _, file) => {
+  const source = readFileSync(join(root, file), 'utf8');
+  expect(readFileSync(join(root, page), 'utf8')).toContain(source);
 });
 
 describe('the store that docs/stores.md shows', () => {

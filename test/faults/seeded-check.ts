@@ -33,7 +33,8 @@ export async function mustHold<INPUT>(
   const { testPath = '' } = expect.getState();
   const config = testPath.endsWith('.deep.ts') ? 'deep' : 'vitest';
   const again = `To see this again: HOLDPOINT_SEED=${details.seed} npx vitest run --config test/${config}.config.ts ${testPath}`;
-  throw new Error(`${fc.defaultReportMessage(details) ?? ''}\n\n${again}`, {
-    cause: details.errorInstance,
-  });
+  const report = `${fc.defaultReportMessage(details) ?? ''}\n\n${again}`;
+  /* Printed at once: the reports of a long run may be cut off. */
+  console.error(report);
+  throw new Error(report, { cause: details.errorInstance });
 }

@@ -1,6 +1,8 @@
 import { grantMutants, policyMutants } from './policy-mutants.ts';
 
 import { approvalMutants } from './approval-mutants.ts';
+import { engineMutants } from './engine-mutants.ts';
+import { keptMutants } from './kept-mutants.ts';
 
 /** One line of the source that is broken, and what must come of it. */
 export interface SourceMutant {
@@ -136,6 +138,22 @@ const fleetMutants: readonly SourceMutant[] = [
     from: 'isAwaited && call.attempts === attempted.attempt',
     to: 'isAwaited',
     suite: ['agent/fence', 'the result of an earlier attempt is late'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'the thread of an append in a batch goes on only with its entry',
+    file: 'stores/sqlite-on/append.ts',
+    from: '${writeThread} and ${hasEntryAfter}',
+    to: '${writeThread} and (1 or ${hasEntryAfter})',
+    suite: ['stores/sqlite-on', 'of several standing approvals together, or of none'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'an append to a thread that has gone on is a conflict, whatever became of the grant',
+    file: 'stores/sqlite-on/append.ts',
+    from: 'revision === expected.revision && hash === expected.hash',
+    to: 'revision === expected.revision',
+    suite: ['stores/sqlite-on', 'writes nothing of an append'],
     sentence: /AssertionError/,
   },
   {
@@ -359,4 +377,6 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...policyMutants,
   ...grantMutants,
   ...approvalMutants,
+  ...engineMutants,
+  ...keptMutants,
 ];

@@ -1,3 +1,4 @@
+import { memoryStore, type ThreadStore } from 'holdpoint';
 import { subAgentFaults } from './audit-sub-agents.ts';
 import { FaultPlan } from './mortal-process.ts';
 import { converse, type SubAgentScenario, SubAgentWorld } from './sub-agent-world.ts';
@@ -47,22 +48,34 @@ export const subAgentScenarios: readonly SubAgentScenario[] = [
 ];
 
 /** One conversation, whose process dies at each of the `deadly` points; audited. */
-async function crashSubAgents(scenario: SubAgentScenario, deadly: readonly number[]) {
-  const world = new SubAgentWorld(scenario, new FaultPlan(deadly));
+async function crashSubAgents(
+  scenario: SubAgentScenario,
+  deadly: readonly number[],
+  store: ThreadStore,
+) {
+  const world = new SubAgentWorld(scenario, new FaultPlan(deadly), store);
   const end = await converse(world);
   const faults = await subAgentFaults(world);
   if (end !== 'completed') faults.push(`It ${end}.`);
   return { points: world.plan.points, faults };
 }
 
+/** Which crashes are tried, and in which stores. */
+interface CrashOptions {
+  each?: number;
+  inPairs?: boolean;
+  /** Makes the store of one conversation; by default in memory. */
+  open?: () => ThreadStore;
+}
+
 /** Crashes a scenario at every `each`th point, or pair of points, and returns what was broken. */
 export async function crashSubAgentsEverywhere(
   scenario: SubAgentScenario,
-  { each = 1, inPairs = false }: { each?: number; inPairs?: boolean } = {},
+  { each = 1, inPairs = false, open = memoryStore }: CrashOptions = {},
 ) {
   const broken: { deadly: number[]; faults: string[] }[] = [];
   const crash = async (deadly: number[]): Promise<number> => {
-    const { points, faults } = await crashSubAgents(scenario, deadly);
+    const { points, faults } = await crashSubAgents(scenario, deadly, open());
     if (faults.length > 0) broken.push({ deadly, faults });
     return points;
   };

@@ -7,6 +7,7 @@ import {
   HoldpointError,
   memoryStore,
   type ThreadEvent,
+  type ThreadStore,
   type ToolCallRecord,
   type UserInputRequestContent,
 } from 'holdpoint';
@@ -44,11 +45,12 @@ export class SubAgentWorld {
   readonly plan: FaultPlan;
   readonly scenario: SubAgentScenario;
   readonly payments: Payment[] = [];
-  readonly #store = memoryStore();
+  readonly #store: ThreadStore;
   #time = 1_000;
   #ids = 0;
 
-  constructor(scenario: SubAgentScenario, plan: FaultPlan) {
+  constructor(scenario: SubAgentScenario, plan: FaultPlan, store: ThreadStore = memoryStore()) {
+    this.#store = store;
     this.scenario = scenario;
     this.plan = plan;
   }

@@ -1,9 +1,18 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { builtFrom, loadedWith } from './built-files.ts';
 import { type DocBlock, docBlocks } from './doc-blocks.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -26,7 +35,9 @@ const installed = [
   'typescript',
   '@types/node',
   '@clack/core',
+  '@dbos-inc/dbos-sdk',
   '@opentelemetry/api',
+  'graphile-worker',
   'pg',
   '@types/pg',
   '@ai-sdk/react',
@@ -121,6 +132,36 @@ test('a thread waits from one process to the next', () => {
   expect(run(process.execPath, 'resume.ts', 'tomorrow')).toContain('Booked a flight to Paris.');
 });
 
+describe('the built files', () => {
+  const installedFolder = join(project, 'node_modules', 'holdpoint');
+  const fileOf = (entry: string) => join(installedFolder, manifest.exports[entry].default);
+
+  test('importing the root loads few of them', () => {
+    expect(loadedWith(fileOf('.')).files.size).toBeLessThan(12);
+  });
+
+  /* Some entries name what only Node has; the table in docs/runtimes.md says which. */
+  const anywhere = Object.keys(manifest.exports).filter(
+    (entry) => !/package\.json|stores|terminal|otel|testing.store/.test(entry),
+  );
+  test.each(anywhere)('%s imports no built-in module of Node', (entry) => {
+    const packages = [...loadedWith(fileOf(entry)).packages];
+    expect(packages.filter((name) => name.startsWith('node:'))).toEqual([]);
+  });
+
+  test('no module is in two of them, so entries share its state', () => {
+    const sources = builtFrom(join(installedFolder, 'dist')).flatMap((built) => built.sources);
+    expect(sources.length).toBeGreaterThan(200);
+    expect(sources.filter((source, index) => sources.indexOf(source) !== index)).toEqual([]);
+    expect(sources.filter((source) => !existsSync(source))).toEqual([]);
+  });
+
+  test('an error of one entry is an instance of the class in another', () => {
+    write('instances.ts', instances);
+    expect(run(process.execPath, 'instances.ts')).toBe('revision-conflict true\n');
+  });
+});
+
 const scripted = `
 import type { LanguageModel } from 'ai';
 
@@ -183,4 +224,16 @@ try {
   if (HoldpointError.isInstance(error)) console.log(error.code);
 }
 export type Rules = ToolApproval<{ bookFlight: typeof bookFlight }, unknown>;
+`;
+
+const instances = `
+import { HoldpointError } from 'holdpoint';
+import { sqliteStore } from 'holdpoint/stores/sqlite';
+
+using store = sqliteStore('instances.sqlite');
+const end = { revision: 3, hash: 'h' };
+const summary = { threadId: 't', status: 'idle', openRequests: 0, failures: 0, updatedAt: 0, ...end } as const;
+await store.append('t', { revision: 2, hash: 'g' }, [{ revision: 3, text: '{}' }], summary).catch((error) => {
+  console.log(error.code, error.constructor === HoldpointError);
+});
 `;

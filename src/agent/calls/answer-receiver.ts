@@ -98,5 +98,8 @@ function forgetOf(tools: ToolSet, toolName: string) {
 
 /* Other calls were ended by their own tools. */
 function continuedElsewhere({ events }: Readonly<ThreadState>, call: ToolCallRecord): boolean {
-  return events.some((event) => event.type === 'call-deferred' && isSamePlace(event, call));
+  const index = events.findLastIndex(
+    (event) => event.type === 'call-deferred' && isSamePlace(event, call),
+  );
+  return index !== -1;
 }

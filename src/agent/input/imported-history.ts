@@ -67,7 +67,7 @@ export async function importHistory(
       proposal.add({ type: 'messages-imported', at: now(), messages, ...by });
       return;
     }
-    if (equalJson(toJson(importedMessages(events)), toJson(messages))) return;
+    if (equalJson(toJson(importedMessages(events.slice())), toJson(messages))) return;
     throw new HoldpointError(
       'thread-diverged',
       `Thread ${threadId} exists and did not begin with these messages. Open it with agent.thread(id), or import them into a new thread.`,

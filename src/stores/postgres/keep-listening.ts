@@ -44,7 +44,7 @@ async function listenOnce(
       if (!ending.aborted) listener(noticeOfPayload(payload));
     });
     if (ending.aborted) return;
-    await Promise.race([connection.query('listen holdpoint'), over]);
+    await Promise.race([connection.query({ text: 'listen holdpoint' }), over]);
     if (!ending.aborted) listener();
     await over;
   } finally {

@@ -11,14 +11,8 @@ import { agentColumn } from '../sql/summary-query.ts';
 import { isSerializationFailure, nothingOnConflict } from './postgres-conflict.ts';
 import type { PostgresResult } from './postgres-pool.ts';
 import type { Run, StatementRunner } from './statement-runner.ts';
-import {
-  appendFirstWithGrants,
-  appendNextWithGrants,
-  findGrants,
-  listGrants,
-  readThread,
-  revokeGrant,
-} from './statements.ts';
+import { findGrants, listGrants, revokeGrant } from './grant-statements.ts';
+import { appendFirstWithGrants, appendNextWithGrants, readThread } from './statements.ts';
 
 /** The standing approvals of a database. */
 export function postgresGrants(run: Run): ThreadStoreGrants {
@@ -52,19 +46,19 @@ interface GrantAppend {
  * log ends where it was expected to, so that a standing approval is the reason.
  */
 export async function appendWithGrants(
-  { run, runOnGrants }: StatementRunner,
+  run: Run,
+  appending: StatementRunner,
   { threadId, expected, values, changes }: GrantAppend,
 ): Promise<PostgresResult> {
   const query = expected.revision === 0 ? appendFirstWithGrants : appendNextWithGrants;
   const work = grantWork(changes);
   for (;;) {
     let isToRetry = false;
-    const result = await runOnGrants(query, [...values, ...grantValues(work)]).catch(
-      (error: unknown) => {
-        isToRetry = isSerializationFailure(error);
-        return nothingOnConflict(error);
-      },
-    );
+    const allValues = [...values, ...grantValues(work)];
+    const result = await appending.runOnGrants(query, allValues).catch((error: unknown) => {
+      isToRetry = isSerializationFailure(error);
+      return nothingOnConflict(error);
+    });
     if (result.rowCount !== 0) return result;
     const [end] = (await run(readThread, [threadId])).rows.map(summaryOfRow);
     const { revision, hash } = end ?? { revision: 0, hash: '' };

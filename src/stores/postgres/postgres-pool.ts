@@ -19,9 +19,9 @@ export interface PostgresResult {
   rowCount: number | null;
 }
 
-/** The part of a pooled connection that `subscribe` uses. */
+/** The part of a pooled connection that `subscribe` and `onWake` use. */
 export interface PostgresConnection {
-  query(sql: string): Promise<unknown>;
+  query(query: PostgresQuery): Promise<PostgresResult>;
   on(event: 'notification', listener: (message: { payload?: string | undefined }) => void): unknown;
   on(event: 'error' | 'end', listener: () => void): unknown;
   release(destroy: boolean): void;

@@ -4,6 +4,9 @@ import { createGrants, createSchema, grantsAreMissing, schemaIsMissing } from '.
 /** Runs a statement. Values that are not given are those of the query. */
 export type Run = (query: PostgresQuery, values?: unknown[]) => Promise<PostgresResult>;
 
+/** Sends a statement to the server. */
+export type Send = (query: PostgresQuery) => Promise<PostgresResult>;
+
 /** Runs the statements of a store. */
 export interface StatementRunner {
   /** Runs a statement after the tables exist. */
@@ -13,6 +16,8 @@ export interface StatementRunner {
    * create any: who uses no standing approvals must not need the table.
    */
   runOnGrants: Run;
+  /** The same runner, which sends statements otherwise. */
+  sending(send: Send): StatementRunner;
 }
 
 /** Options of a runner, as in `PostgresStoreOptions`. */
@@ -29,19 +34,23 @@ export function statementRunner(
     isCreating ? onceDone(async () => createMissing(pool, isMissing, create)) : async () => {};
   const schema = created(schemaIsMissing, createSchema);
   const grants = created(grantsAreMissing, createGrants);
-  const run: Run = async ({ name, text, values: own }, values = own ?? []) => {
-    await schema();
-    const isPrepared = prepare && name !== undefined;
-    return pool.query(isPrepared ? { name, text, values } : { text, values });
-  };
-  return {
-    run,
-    async runOnGrants(query, values) {
+  const runnerOf = (send: Send): StatementRunner => {
+    const run: Run = async ({ name, text, values: own }, values = own ?? []) => {
       await schema();
-      await grants();
-      return run(query, values);
-    },
+      const isPrepared = prepare && name !== undefined;
+      return send(isPrepared ? { name, text, values } : { text, values });
+    };
+    return {
+      run,
+      async runOnGrants(query, values) {
+        await schema();
+        await grants();
+        return run(query, values);
+      },
+      sending: runnerOf,
+    };
   };
+  return runnerOf(async (query) => pool.query(query));
 }
 
 async function createMissing(pool: PostgresPool, isMissing: string, create: string): Promise<void> {

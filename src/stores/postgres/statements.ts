@@ -54,6 +54,12 @@ export const readEntries: PostgresQuery = {
   text: 'select revision, entry from holdpoint_entries where thread_id = $1 and revision > $2 order by revision',
 };
 
+/* The row of revision 0, which no entry has. */
+export const readSnapshot: PostgresQuery = {
+  name: 'holdpoint-read-snapshot',
+  text: 'select revision, entry from holdpoint_entries where thread_id = $1 and revision = 0',
+};
+
 export const readThread: PostgresQuery = {
   name: 'holdpoint-head',
   text: `select ${columns} from holdpoint_threads where thread_id = $1`,
@@ -152,13 +158,25 @@ export const appendFirst: PostgresQuery = {
   `),
 };
 
-export const appendNext: PostgresQuery = {
-  name: 'holdpoint-append-next',
-  text: appendAfter(`
+const updateThread = `
     update holdpoint_threads
     set agent = $4, status = $5, revision = $6, open_requests = $7, failures = $8, next_deadline = $9, updated_at = $10, hash = $12
-    where thread_id = $1 and revision = $13::int and hash = $14
-  `),
+    where thread_id = $1 and revision = $13::int and hash = $14`;
+
+export const appendNext: PostgresQuery = {
+  name: 'holdpoint-append-next',
+  text: appendAfter(updateThread),
+};
+
+export const appendNextWithSnapshot: PostgresQuery = {
+  name: 'holdpoint-append-next-snapshot',
+  text: appendAfter(updateThread, {
+    before: '',
+    after: `, snapshot as (
+    insert into holdpoint_entries (thread_id, revision, entry) select thread_id, 0, $15 from thread
+    on conflict (thread_id, revision) do update set entry = excluded.entry
+  )`,
+  }),
 };
 
 export const appendFirstWithGrants: PostgresQuery = {
@@ -175,37 +193,7 @@ export const appendFirstWithGrants: PostgresQuery = {
 
 export const appendNextWithGrants: PostgresQuery = {
   name: 'holdpoint-append-next-grants',
-  text: appendAfter(
-    `
-    update holdpoint_threads
-    set agent = $4, status = $5, revision = $6, open_requests = $7, failures = $8, next_deadline = $9, updated_at = $10, hash = $12
-    where thread_id = $1 and revision = $13::int and hash = $14 and ${hasUsable(15)}
-  `,
-    withGrants(15),
-  ),
-};
-
-export const findGrants: PostgresQuery = {
-  name: 'holdpoint-find-grants',
-  text: `
-    select ${grantColumns} from holdpoint_grants
-    where agent = $1 and tool_name = $2 and (person is null or person = $3)
-      and (expires_at is null or expires_at > $4)
-    order by created_at, grant_id
-  `,
-};
-
-export const listGrants: PostgresQuery = {
-  name: 'holdpoint-list-grants',
-  text: `
-    select ${grantColumns} from holdpoint_grants
-    where ($1::text is null or agent = $1) and grant_id > $2 order by grant_id limit $3
-  `,
-};
-
-export const revokeGrant: PostgresQuery = {
-  name: 'holdpoint-revoke-grant',
-  text: 'delete from holdpoint_grants where grant_id = $1',
+  text: appendAfter(`${updateThread} and ${hasUsable(15)}`, withGrants(15)),
 };
 
 /* A missing thread is at revision 0. */

@@ -46,7 +46,8 @@ export function entryOfRow(row: unknown): LogEntry {
   return Object.freeze({ revision, text });
 }
 
-function invalidRow(): HoldpointError {
+/** The error for a row that no holdpoint has written. */
+export function invalidRow(): HoldpointError {
   return new HoldpointError(
     'log-tampered',
     'A holdpoint table has an invalid row. Restore the database from a backup.',

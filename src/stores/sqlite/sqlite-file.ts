@@ -1,16 +1,14 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { HoldpointError } from '../../errors.ts';
-
-/** A value for a `?` of a statement. */
-type SqlValue = string | number | null;
+import type { SqliteDriver, SqliteRow, SqliteStatement, SqliteValue } from '../sqlite-on.ts';
 
 /** A SQLite file in write-ahead-log mode. Throws `log-tampered` if the file is damaged. */
-export class SqliteFile {
+export class SqliteFile implements SqliteDriver {
   readonly #database: DatabaseSync;
   readonly #busyTimeoutMs: number;
   /* Preparing a statement takes longer than running most of them. */
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #statements = new Map<string, Prepared>();
   /** Whether the write-ahead log may still contain deleted data. */
   #isLogStale = false;
 
@@ -30,35 +28,31 @@ export class SqliteFile {
     }
   }
 
-  /** The rows of a query. */
-  rows(text: string, values: readonly SqlValue[] = []): Record<string, unknown>[] {
-    return this.#explaining(() => this.#prepared(text).all(...values));
+  query({ text, values }: SqliteStatement): readonly SqliteRow[] {
+    return this.#explaining(() => this.#run(text, values));
   }
 
-  /** Runs a statement that writes. Returns how many rows it changed. */
-  write(text: string, values: readonly SqlValue[] = []): number {
-    return this.#explaining(() => Number(this.#prepared(text).run(...values).changes));
-  }
-
-  /** Runs `work` in a transaction, which is rolled back if it throws. No other process writes meanwhile. */
-  transaction<RESULT>(work: () => RESULT): RESULT {
-    this.write('begin immediate');
-    try {
-      const result = work();
-      this.write('commit');
-      if (this.#isLogStale) this.truncateLog();
-      return result;
-    } catch (error) {
-      /* SQLite itself ends the transaction if the disk is full or fails. */
-      if (this.#database.isTransaction) this.write('rollback');
-      throw error;
-    }
+  batch(statements: readonly SqliteStatement[]): readonly (readonly SqliteRow[])[] {
+    return this.#explaining(() => {
+      this.#run('begin immediate');
+      try {
+        const results = statements.map(({ text, values }) => this.#run(text, values));
+        this.#run('commit');
+        if (this.#isLogStale) this.truncateLog();
+        return results;
+      } catch (error) {
+        /* SQLite itself ends the transaction if the disk is full or fails. */
+        if (this.#database.isTransaction) this.#run('rollback');
+        throw error;
+      }
+    });
   }
 
   /** A number that changes when another connection commits; `undefined` if it can't be read. */
   version(): number | undefined {
     try {
-      return Number(this.#prepared('pragma data_version').get()?.['data_version']);
+      const [row] = this.query({ text: 'pragma data_version', values: [] });
+      return Number(row?.[0]);
     } catch {
       return undefined;
     }
@@ -71,8 +65,9 @@ export class SqliteFile {
   truncateLog(): void {
     try {
       this.#database.exec('pragma busy_timeout = 0');
-      const result = this.#prepared('pragma wal_checkpoint(truncate)').get();
-      this.#isLogStale = result?.['busy'] !== 0;
+      const [row] = this.query({ text: 'pragma wal_checkpoint(truncate)', values: [] });
+      const isBusy = row?.[0] !== 0;
+      this.#isLogStale = isBusy;
     } catch {
       this.#isLogStale = true;
     } finally {
@@ -84,12 +79,25 @@ export class SqliteFile {
     if (this.#database.isOpen) this.#database.close();
   }
 
-  #prepared(text: string): StatementSync {
+  #run(text: string, values: readonly SqliteValue[] = []): readonly SqliteRow[] {
+    const { statement, hasRows } = this.#prepared(text);
+    if (hasRows) {
+      const rows: unknown[] = statement.all(...values);
+      /* With `setReturnArrays`, all are. */
+      return rows.filter((row) => Array.isArray(row));
+    }
+    statement.run(...values);
+    return [];
+  }
+
+  #prepared(text: string): Prepared {
     const known = this.#statements.get(text);
     if (known !== undefined) return known;
     const statement = this.#database.prepare(text);
-    this.#statements.set(text, statement);
-    return statement;
+    statement.setReturnArrays(true);
+    const prepared = { statement, hasRows: statement.columns().length > 0 };
+    this.#statements.set(text, prepared);
+    return prepared;
   }
 
   #explaining<RESULT>(work: () => RESULT): RESULT {
@@ -99,6 +107,12 @@ export class SqliteFile {
       throw explained(error);
     }
   }
+}
+
+/** A statement, prepared. */
+interface Prepared {
+  statement: StatementSync;
+  hasRows: boolean;
 }
 
 /* The header of a SQLite file, in bytes. It contains the page size. */

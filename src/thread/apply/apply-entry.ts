@@ -1,7 +1,14 @@
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { EntryContent } from '../log-entry.ts';
-import { nothingPast, type ThreadHead, type ThreadState } from '../thread-state.ts';
+import type { ThreadEvent } from '../thread-event.ts';
+import {
+  emptyThread,
+  nothingPast,
+  sizeOf,
+  type ThreadHead,
+  type ThreadState,
+} from '../thread-state.ts';
 import { applyEvents } from './apply-event.ts';
 import { draftOf, headOf } from './head-draft.ts';
 
@@ -25,6 +32,13 @@ export function applyEntry(state: ThreadState, content: EntryContent): void {
   adopt(state, content, headOf(draft));
 }
 
+/** The head to which the events of a thread, from the first one, add up; none of its messages and calls is past. */
+export function replayed(events: readonly ThreadEvent[]): ThreadHead {
+  const draft = draftOf(emptyThread('').head, new Map());
+  applyEvents(draft, events);
+  return headOf(draft);
+}
+
 /** Makes `head`, to which the events of an entry were applied, the head of the thread. */
 export function adopt(
   state: ThreadState,
@@ -32,6 +46,7 @@ export function adopt(
   head: ThreadHead,
 ): void {
   const { messages, retracted, calls, requests, toolCallIds } = head.newlyPast;
+  if (snapshot !== undefined) state.snapshotSize = sizeOf(state);
   state.messages.length -= retracted;
   for (const message of messages) state.messages.push(message);
   for (const call of calls) state.pastCalls.push(call);

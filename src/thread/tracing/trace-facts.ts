@@ -1,7 +1,8 @@
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { deepFreeze } from '../deep-freeze.ts';
-import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
+import type { EventSearch } from '../event-list.ts';
+import type { ThreadEventOf } from '../thread-event.ts';
 import { conversationOf } from './guarded-conversation.ts';
 import type { CallFacts, RequestFacts } from './trace-message.ts';
 
@@ -19,11 +20,12 @@ export function callFacts(
 export function traceparentOf(
   type: 'request-opened' | 'request-answered',
   requestId: string | undefined,
-  log: readonly (readonly ThreadEvent[])[],
+  log: readonly EventSearch[],
 ): string | undefined {
   for (const events of log) {
     const found = events.findLast(
-      (event) => event.type === type && requestIdOf(event) === requestId,
+      (event): event is ThreadEventOf<'request-opened' | 'request-answered'> =>
+        event.type === type && requestIdOf(event) === requestId,
     );
     if (found !== undefined && 'traceparent' in found) return found.traceparent;
   }

@@ -1,6 +1,7 @@
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import { deepFreeze } from '../deep-freeze.ts';
+import type { EventSearch } from '../event-list.ts';
 import { callAt } from '../find-call.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import type { ThreadHead } from '../thread-state.ts';
@@ -13,7 +14,7 @@ export interface EventContext {
   /** The thread's head after the append. */
   head: ThreadHead;
   /** The events before it: those of the same append, then the thread's. */
-  log: readonly (readonly ThreadEvent[])[];
+  log: readonly EventSearch[];
 }
 
 /** The trace message for an event that is about to be appended, if it has one. */

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { defineConfig } from 'rolldown';
+import { z } from 'zod';
+
+/*
+ * Each entry of package.json becomes one file, and what entries share one file for each room, because Node takes about half a
+ * millisecond for each file that it loads. What is imported when it is needed stays apart, in `chunks/later`. See ADR 40.
+ */
+const entrySchema = z.looseObject({ 'holdpoint-source': z.string(), default: z.string() });
+const { exports: exported } = z
+  .object({ exports: z.record(z.string(), z.union([z.string(), entrySchema])) })
+  .parse(JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')));
+const entries = Object.values(exported).filter((entry) => typeof entry !== 'string');
+
+/*
+ * A room imports only from those above it, so the files have no circles. The basics are what entries use that need no agent: it runs
+ * nothing when it is loaded, so bundlers leave out what an app does not use of it.
+ */
+const content = [
+  'base64',
+  'call-guarded',
+  'checked-number',
+  'error-text',
+  'plain-copy',
+  'random-id',
+  'sha256',
+  'timer',
+  'until-aborted',
+  'wake-up',
+].join('|');
+const thread = ['store-clock', 'tracing.tracing-channel'].join('|');
+const rooms: Record<string, RegExp> = {
+  basics: new RegExp(`/src/(errors|content/(${content})|thread/(${thread}))\\.ts$`),
+  content: /\/src\/content\//,
+  thread: /\/src\/thread\//,
+  policy: /\/src\/policy\//,
+  calls: /\/src\/agent\/(calls\/|child-agent)/,
+  model: /\/src\/agent\/(model\/|input\/parse-input)/,
+  agent: /\/src\/agent\//,
+};
+
+export default defineConfig({
+  input: {
+    ...Object.fromEntries(
+      entries.map(({ default: file, 'holdpoint-source': source }) => [
+        file.replace('./dist/', '').replace(/\.js$/, ''),
+        source,
+      ]),
+    ),
+    'command/holdpoint': './src/command/holdpoint.ts',
+  },
+  external: /^(?![./]|[A-Za-z]:)/,
+  platform: 'neutral',
+  tsconfig: false,
+  output: {
+    dir: 'dist',
+    chunkFileNames: ({ isDynamicEntry }) =>
+      isDynamicEntry ? 'chunks/later/[name].js' : 'chunks/[name].js',
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+    comments: false,
+    minifyInternalExports: false,
+    codeSplitting: {
+      groups: Object.entries(rooms).map(([name, test], index) => ({
+        name,
+        test: (id) => test.test(id.replaceAll('\\', '/')),
+        tags: ['$initial'],
+        minShareCount: 2,
+        priority: 100 - index,
+      })),
+    },
+  },
+});

@@ -1,0 +1,48 @@
+import type { AgentThread } from '../thread/agent-thread.ts';
+import type { Agent } from './agent.ts';
+import type { AgentResponse } from './agent-response.ts';
+
+/** What a wake-up came to. */
+export interface ResumedThread {
+  /** As the run left it; `thread.resumeAt` is when to wake it next. */
+  thread: AgentThread;
+  /** Absent if the run failed or was aborted. */
+  response?: AgentResponse;
+  /** Why the run failed, or the reason of the abort. It is in the log, with the time of the next attempt. */
+  error?: unknown;
+}
+
+/**
+ * Runs a thread if it is due: what a job of a queue or a step of an engine does when it is woken, however often or early. A run that fails
+ * is retried at a time in the log, so the promise resolves then too, and the queue's own retries are not needed. It rejects if the log
+ * does not say when to resume, for example because the store can't be reached: then wake the thread again.
+ *
+ * @example
+ * const { thread } = await resumeThread(agent, job.threadId);
+ * if (thread.resumeAt !== undefined) await queue.add({ threadId: thread.id }, { at: thread.resumeAt });
+ */
+export async function resumeThread(
+  agent: Pick<Agent, 'thread' | 'run'>,
+  threadId: string,
+  options: { abortSignal?: AbortSignal | undefined } = {},
+): Promise<ResumedThread> {
+  const { abortSignal } = options;
+  const signal = abortSignal === undefined ? {} : { abortSignal };
+  const thread = await agent.thread(threadId);
+  return runRecorded(thread, () => agent.run([], thread, { ...signal, onlyWhenDue: true }));
+}
+
+/** Performs a run of the thread. Rejects only if the log does not say that it failed. */
+export async function runRecorded(
+  thread: AgentThread,
+  run: () => Promise<AgentResponse>,
+): Promise<ResumedThread> {
+  const { revision } = thread;
+  try {
+    return { thread, response: await run() };
+  } catch (error) {
+    const isRecorded = thread.revision > revision && thread.status !== 'running';
+    if (!isRecorded) throw error;
+    return { thread, error };
+  }
+}

@@ -1,0 +1,181 @@
+import { DBOS, type WorkflowHandle } from '@dbos-inc/dbos-sdk';
+import type { UserModelMessage } from 'ai';
+import type { Agent } from '../agent/agent.ts';
+import type { AgentResponse } from '../agent/agent-response.ts';
+import { type ResumedThread, resumeThread, runRecorded } from '../agent/resume-thread.ts';
+import { checkedMs } from '../content/checked-number.ts';
+import { HoldpointError } from '../errors.ts';
+import type { OnWake } from '../stores/postgres/wake.ts';
+
+/** Options of `agentWorkflow`. */
+export interface AgentWorkflowOptions {
+  /** The agent; its store has `wakeWorkflow` as its `onWake`, in every process that appends. */
+  agent: Pick<Agent, 'now' | 'thread' | 'run'>;
+  /** The name of the workflow in DBOS. It must stay the same while workflows sleep. */
+  name: string;
+  /**
+   * The DBOS queue on which the agent's runs are performed, each as a child workflow. Its limits then apply to runs, and not to workflows
+   * that sleep. Without it, the workflow performs them itself.
+   */
+  queueName?: string;
+  /** The longest sleep, in milliseconds, after which the workflow checks its thread without a wake. Default 3,600,000. */
+  checkEveryMs?: number;
+}
+
+/** What an agent's workflow does. DBOS keeps it, so it consists of JSON. */
+export interface AgentWorkflowInput {
+  threadId: string;
+  /** The message to reply to. Without one, the workflow resumes the thread. */
+  message?: string | UserModelMessage;
+  /** Who sends the message, as in `agent.run`. */
+  principal?: unknown;
+  /** The channel of the message, as in `agent.run`. */
+  channel?: string;
+}
+
+/** How an agent's workflow ended. */
+export interface AgentWorkflowResult {
+  threadId: string;
+  status: 'completed' | 'cancelled' | 'max-steps';
+  /** The model's latest text. */
+  text: string;
+}
+
+/** The parameters of `DBOS.startWorkflow`, such as `workflowID` and `timeoutMS`. */
+export type AgentWorkflowParameters = NonNullable<Parameters<typeof DBOS.startWorkflow>[1]>;
+
+/** A workflow that is registered with DBOS. */
+export interface AgentWorkflow {
+  /**
+   * Starts the workflow. The same `workflowID` starts it once, and is the id of the message, so that its turn is not repeated either. Also
+   * from other workflows, as their child.
+   */
+  start(
+    input: AgentWorkflowInput,
+    parameters?: AgentWorkflowParameters,
+  ): Promise<WorkflowHandle<AgentWorkflowResult>>;
+}
+
+/** How a thread is after a run. */
+interface RunState {
+  status: AgentResponse['status'];
+  text: string;
+  /** How long the workflow sleeps if nobody wakes it, in milliseconds. */
+  sleepMs: number;
+}
+
+/** A run of the thread: with the message, or a later one. */
+type RunPart = AgentWorkflowInput & { messageId?: string };
+
+const topic = 'holdpoint';
+const attribute = 'holdpointThread';
+
+/* How long a workflow sleeps if its thread is due and could not be run, in milliseconds. */
+const soonestMs = 1_000;
+
+/**
+ * Registers a workflow that runs a thread until its turn is over. While the thread waits for people, deadlines or retries, the workflow
+ * sleeps, for days if need be, in no process's way. Call it before `DBOS.launch()`.
+ *
+ * A run that fails is retried at the time in the log. The workflow fails only if its message is refused, with the `HoldpointError`.
+ *
+ * @example
+ * const trips = agentWorkflow({ agent, name: 'trips' });
+ * await DBOS.launch();
+ * const handle = await trips.start({ threadId: 'trip-42', message: 'Book me a flight to Paris.' });
+ * const { text } = await handle.getResult();
+ */
+export function agentWorkflow(options: AgentWorkflowOptions): AgentWorkflow {
+  const { agent, name, queueName, checkEveryMs = 3_600_000 } = options;
+  checkedMs(checkEveryMs, 'checkEveryMs');
+
+  const runStep = async (part: RunPart): Promise<RunState> =>
+    DBOS.runStep(async () => stateOf(agent, await runOnce(agent, part), checkEveryMs), {
+      name: part.messageId === undefined ? 'resume' : 'run',
+      retriesAllowed: true,
+      maxAttempts: 10,
+      shouldRetry: (error) => !HoldpointError.isInstance(error) || error.code === 'thread-busy',
+    });
+  const runOnQueue =
+    queueName === undefined ? undefined : DBOS.registerWorkflow(runStep, { name: `${name}.run` });
+
+  const run = async (part: RunPart): Promise<RunState> => {
+    if (runOnQueue === undefined || queueName === undefined) return runStep(part);
+    return (await DBOS.startWorkflow(runOnQueue, { queueName })(part)).getResult();
+  };
+
+  const workflow = async (input: AgentWorkflowInput): Promise<AgentWorkflowResult> => {
+    const { threadId, message } = input;
+    const messageId = message === undefined ? undefined : DBOS.workflowID;
+    let state = await run(messageId === undefined ? { threadId } : { ...input, messageId });
+    /* Without a message nothing may have been appended, and an append that began before the workflow did not wake it: it looks again. */
+    if (message === undefined) state = { ...state, sleepMs: soonestMs };
+    for (;;) {
+      const { status, text, sleepMs } = state;
+      if (isOver(status)) return { threadId, status, text };
+      await DBOS.recv(topic, { timeoutSeconds: sleepMs / 1000 });
+      state = await run({ threadId });
+    }
+  };
+  const registered = DBOS.registerWorkflow(workflow, { name });
+
+  return {
+    start: async (input, { workflowAttributes, ...parameters } = {}) =>
+      DBOS.startWorkflow(registered, {
+        ...parameters,
+        workflowAttributes: { ...workflowAttributes, [attribute]: input.threadId },
+      })(input),
+  };
+}
+
+/**
+ * The `onWake` of a store in the system database of DBOS: each append that a sleeping workflow may wait for wakes it, in its own transaction.
+ * The tables of DBOS must exist (`DBOS.launch` or `DBOS.migrate`), and the role of the store needs to read its `workflow_status` and call
+ * its `send_message`.
+ *
+ * @example
+ * const store = postgresStore(pool, { onWake: wakeWorkflow() });
+ */
+export function wakeWorkflow({ schema = 'dbos' }: { schema?: string } = {}): OnWake {
+  const quoted = `"${schema.replaceAll('"', '""')}"`;
+  /* A workflow that appends, itself or through its child on a queue, is awake. */
+  const text = `
+    select ${quoted}.send_message(workflow_uuid, '{}'::json, '${topic}')
+    from ${quoted}.workflow_status
+    where attributes @> jsonb_build_object('${attribute}', $1::text)
+      and status in ('PENDING', 'ENQUEUED', 'DELAYED')
+      and ($2::text is null or not starts_with($2 || '-', workflow_uuid || '-'))`;
+  return async ({ threadId }, transaction) => {
+    await transaction.query(text, [threadId, DBOS.workflowID ?? null]);
+  };
+}
+
+async function runOnce(
+  agent: AgentWorkflowOptions['agent'],
+  { threadId, message, principal, channel, messageId }: RunPart,
+): Promise<ResumedThread> {
+  const signal = DBOS.stepStatus?.cancelSignal;
+  const abort = signal === undefined ? {} : { abortSignal: signal };
+  if (message === undefined) return resumeThread(agent, threadId, abort);
+  const sender = channel === undefined ? { principal } : { principal, channel };
+  const thread = await agent.thread(threadId);
+  const id = messageId === undefined ? {} : { messageId };
+  return runRecorded(thread, () => agent.run(message, thread, { ...abort, ...sender, ...id }));
+}
+
+function stateOf(
+  agent: AgentWorkflowOptions['agent'],
+  { thread, response }: ResumedThread,
+  checkEveryMs: number,
+): RunState {
+  const wait = (thread.resumeAt ?? Infinity) - agent.now();
+  return {
+    status: response?.status ?? 'failing',
+    text: response?.text ?? '',
+    sleepMs: wait > 0 ? Math.min(wait, checkEveryMs) : soonestMs,
+  };
+}
+
+function isOver(status: RunState['status']): status is AgentWorkflowResult['status'] {
+  return status === 'completed' || status === 'cancelled' || status === 'max-steps';
+}

@@ -1,0 +1,128 @@
+import type {
+  ThreadQuery,
+  ThreadStore,
+  ThreadStoreGrants,
+  ThreadStoreSnapshots,
+} from '../thread/thread-store.ts';
+import { filterPart, pagePart, threadIndexes } from './sql/summary-query.ts';
+import { append, snapshotRevision } from './sqlite-on/append.ts';
+import { claimDue } from './sqlite-on/claim.ts';
+import { remove } from './sqlite-on/remove.ts';
+import type { SqliteDriver } from './sqlite-on/sqlite-driver.ts';
+import { sqliteGrants } from './sqlite-on/sqlite-grants.ts';
+import { schemaStatements } from './sqlite-on/sqlite-schema.ts';
+import { entryOfRow, threadColumns, threadOfRow } from './sqlite-on/thread-rows.ts';
+
+export { bunDriver, d1Driver, durableObjectDriver, libsqlDriver } from './sqlite-on/drivers.ts';
+export type {
+  SqliteDriver,
+  SqliteRow,
+  SqliteStatement,
+  SqliteValue,
+} from './sqlite-on/sqlite-driver.ts';
+export { sqliteSchema } from './sqlite-on/sqlite-schema.ts';
+
+/** Options of `sqliteStoreOn`. */
+export interface SqliteStoreOnOptions {
+  /** Whether the first use creates missing tables. Default true. To create them in a migration, see `sqliteSchema`. */
+  createSchema?: boolean;
+  /**
+   * Whether snapshots are kept, from which long threads open faster. A snapshot is one row that is about as large as the whole thread, and
+   * some databases limit the size of a row: D1 and Durable Objects to 2 MB. Default false.
+   */
+  snapshots?: boolean;
+}
+
+/** A store on a SQLite database that a driver reaches. */
+export interface SqliteStoreOn extends ThreadStore {
+  grants: ThreadStoreGrants;
+}
+
+const readEntries =
+  'select revision, entry from holdpoint_entries where thread_id = ? and revision > ? order by revision';
+const readSnapshot = `select revision, entry from holdpoint_entries where thread_id = ? and revision = ${snapshotRevision}`;
+const readThread = `select ${threadColumns} from holdpoint_threads where thread_id = ?`;
+
+/**
+ * Keeps threads in any SQLite database: Bun's, libsql, Cloudflare's D1 or a Durable Object, or through a driver of your own. An append is
+ * as durable as the driver's `batch`. It has no `subscribe`, so workers poll. It closes nothing.
+ *
+ * @example
+ * const agent = createAgent({ model, tools, store: sqliteStoreOn(durableObjectDriver(ctx.storage)) });
+ */
+export function sqliteStoreOn(
+  driver: SqliteDriver,
+  { createSchema = true, snapshots = false }: SqliteStoreOnOptions = {},
+): SqliteStoreOn {
+  const ready = createSchema ? creatingSchema(driver) : driver;
+  return {
+    async read(threadId, afterRevision = 0) {
+      const rows = await ready.query({ text: readEntries, values: [threadId, afterRevision] });
+      return rows.map(entryOfRow);
+    },
+
+    grants: sqliteGrants(ready),
+
+    ...(snapshots ? { snapshots: snapshotsIn(ready) } : {}),
+
+    append: async (threadId, expected, entries, summary, changes, snapshot) =>
+      append(ready, { threadId, expected, entries, summary, changes, snapshot }),
+
+    async head(threadId) {
+      const [row] = await ready.query({ text: readThread, values: [threadId] });
+      return row && threadOfRow(row);
+    },
+
+    async list(query) {
+      const { text, values } = pagePart(query);
+      const select = `select ${threadColumns} from holdpoint_threads ${indexFor(query)} ${text}`;
+      return (await ready.query({ text: select, values })).map(threadOfRow);
+    },
+
+    async count(filter) {
+      const { text, values } = filterPart(filter);
+      const select = `select count(*) from holdpoint_threads ${indexFor(filter)} ${text}`;
+      const [row] = await ready.query({ text: select, values });
+      return Number(row?.[0]);
+    },
+
+    delete: async (threadId, expected) => remove(ready, threadId, expected),
+    claim: async (claim) => claimDue(ready, claim),
+  };
+}
+
+function snapshotsIn(driver: SqliteDriver): ThreadStoreSnapshots {
+  return {
+    async read(threadId) {
+      const [row] = await driver.query({ text: readSnapshot, values: [threadId] });
+      return row && entryOfRow(row).text;
+    },
+  };
+}
+
+/** Creates the tables before the first statement, and again if that failed. */
+function creatingSchema(driver: SqliteDriver): SqliteDriver {
+  let created: Promise<unknown> | undefined;
+  const create = async (): Promise<unknown> => driver.batch(schemaStatements);
+  const hasTables = async (): Promise<unknown> => {
+    created ??= create().catch((error: unknown) => {
+      created = undefined;
+      throw error;
+    });
+    return created;
+  };
+  return {
+    query: async (statement) => hasTables().then(() => driver.query(statement)),
+    batch: async (statements) => hasTables().then(() => driver.batch(statements)),
+  };
+}
+
+/* The index is named, as SQLite has no statistics of these tables. It fails to prepare a query that the index doesn't fit. */
+function indexFor({ status, agent, dueBefore, updatedBefore, order = 'id' }: ThreadQuery): string {
+  if (dueBefore !== undefined) return `indexed by ${threadIndexes.deadline}`;
+  if (order !== 'id' || updatedBefore !== undefined) {
+    return `indexed by ${status === undefined ? threadIndexes.time : threadIndexes.statusAndTime}`;
+  }
+  if (status !== undefined) return `indexed by ${threadIndexes.status}`;
+  return agent === undefined ? '' : `indexed by ${threadIndexes.agent}`;
+}

@@ -1,0 +1,109 @@
+import type { GrantChange, LogEnd, LogEntry, ThreadSummary } from '../../thread/thread-store.ts';
+import {
+  grantColumns,
+  grantEnded,
+  type GrantWork,
+  grantWork,
+  rowOfGrant,
+} from '../sql/grant-rows.ts';
+import { conflict, endsAt, endValues, hasNoLog } from './log-end.ts';
+import type { SqliteDriver, SqliteStatement, SqliteValue } from './sqlite-driver.ts';
+import { summaryColumns, summaryValues } from './thread-rows.ts';
+
+/** The revision in the row of a snapshot, which no entry has. */
+export const snapshotRevision = 0;
+
+/** What a store is asked to append. */
+interface Append {
+  threadId: string;
+  expected: LogEnd;
+  entries: readonly LogEntry[];
+  summary: ThreadSummary;
+  changes: readonly GrantChange[] | undefined;
+  snapshot: string | undefined;
+}
+
+/* Whether this append has inserted its first entry: until its last statement, the log ends before its entries. */
+const hasEntryAfter =
+  'exists (select 1 from holdpoint_entries where thread_id = ? and revision > ?)';
+const hasUses = `
+  (select count(*) from json_each(?) as wanted join holdpoint_grants on grant_id = wanted.value ->> 'grantId'
+  where (expires_at is null or expires_at > ?) and (uses_left is null or uses_left >= wanted.value ->> 'count')) = ?`;
+const readEnd = 'select revision, hash from holdpoint_threads where thread_id = ?';
+
+const firstAppend = statementsOf(
+  hasNoLog,
+  `insert into holdpoint_threads (${summaryColumns.join(', ')}, thread_id)
+   select ${summaryColumns.map(() => '?').join(', ')}, ? where ${hasNoLog}`,
+);
+const nextAppend = statementsOf(
+  endsAt,
+  `update holdpoint_threads set ${summaryColumns.map((name) => `${name} = ?`).join(', ')}
+   where thread_id = ? and revision = ? and hash = ?`,
+);
+
+function statementsOf(isAtEnd: string, writeThread: string) {
+  const insertEntry =
+    'insert into holdpoint_entries (thread_id, revision, entry) select ?, ?, ? where';
+  const hasBegun = `${isAtEnd} and ${hasEntryAfter}`;
+  return {
+    firstEntry: `${insertEntry} ${isAtEnd}`,
+    firstEntryWithUses: `${insertEntry} ${isAtEnd} and ${hasUses}`,
+    furtherEntry: `${insertEntry} ${hasBegun}`,
+    keepSnapshot: `
+      insert into holdpoint_entries (thread_id, revision, entry) select ?, ${snapshotRevision}, ? where ${hasBegun}
+      on conflict (thread_id, revision) do update set entry = excluded.entry`,
+    createGrant: `insert into holdpoint_grants (${grantColumns}) select ?, ?, ?, ?, ?, ?, ?, ? where ${hasBegun}`,
+    useGrant: `
+      update holdpoint_grants set uses_left = uses_left - ? where grant_id = ? and uses_left is not null and ${hasBegun}`,
+    deleteUsedUp: `delete from holdpoint_grants where grant_id = ? and uses_left = 0 and ${hasBegun}`,
+    writeThread: `${writeThread} and ${hasEntryAfter} returning revision`,
+  };
+}
+
+/**
+ * Appends in one batch. The first entry is inserted if the log ends at `expected` and the standing approvals have the uses; every other
+ * statement does something only if it was. The thread's row comes last, as the conditions compare it.
+ */
+export async function append(driver: SqliteDriver, asked: Append): Promise<void> {
+  const { threadId, expected, changes } = asked;
+  const work = changes === undefined ? noWork : grantWork(changes);
+  const results = await driver.batch(appendStatements(asked, work));
+  if (results.at(-1)?.length === 1) return;
+  if (work.used.length === 0) throw conflict(threadId, expected);
+  const [revision, hash] = results[0]?.[0] ?? [0, ''];
+  const isAsExpected = revision === expected.revision && hash === expected.hash;
+  throw isAsExpected ? grantEnded(work.used) : conflict(threadId, expected);
+}
+
+const noWork: GrantWork = { created: [], used: [], at: 0 };
+
+/* The last one returns a row if the append was made. The first one reads the end of the log, if standing approvals are used. */
+function appendStatements(
+  { threadId, expected, entries: [first, ...further], summary, snapshot }: Append,
+  { created, used, at }: GrantWork,
+): SqliteStatement[] {
+  const sql = expected.revision === 0 ? firstAppend : nextAppend;
+  const isAtEnd = endValues(threadId, expected);
+  const hasBegun = [...isAtEnd, threadId, expected.revision];
+  const statements: SqliteStatement[] = [];
+  const add = (text: string, ...values: SqliteValue[]): number => statements.push({ text, values });
+  if (used.length > 0) add(readEnd, threadId);
+  if (first !== undefined) {
+    const values = [threadId, first.revision, first.text, ...isAtEnd];
+    if (used.length === 0) add(sql.firstEntry, ...values);
+    else add(sql.firstEntryWithUses, ...values, JSON.stringify(used), at, used.length);
+  }
+  for (const { revision, text } of further) {
+    add(sql.furtherEntry, threadId, revision, text, ...hasBegun);
+  }
+  if (snapshot !== undefined) add(sql.keepSnapshot, threadId, snapshot, ...hasBegun);
+  for (const grant of created) add(sql.createGrant, ...rowOfGrant(grant), ...hasBegun);
+  for (const { grantId, count } of used) {
+    add(sql.useGrant, count, grantId, ...hasBegun);
+    add(sql.deleteUsedUp, grantId, ...hasBegun);
+  }
+  const inserted = expected.revision === 0 ? [threadId] : [];
+  add(sql.writeThread, ...summaryValues(summary), ...inserted, ...hasBegun);
+  return statements;
+}

@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import { sha256 } from '../content/sha256.ts';
+import { HoldpointError } from '../errors.ts';
+import { EventList } from './event-list.ts';
+import { markOf } from './log-entry.ts';
+import { fromJson, toJson } from './tagged-json.ts';
+import {
+  emptyThread,
+  type EndedRequest,
+  sizeOf,
+  type ThreadHead,
+  type ThreadState,
+} from './thread-state.ts';
+import type { LogEntry } from './thread-store.ts';
+
+/* A snapshot is the state of a thread as text. The entry after it records its digest, so the chain of hashes vouches for it. */
+
+/**
+ * The version of the snapshots that are written. Raise it with every change of what a snapshot contains, `ThreadHead` above all: a snapshot
+ * of another version is not read, and the thread is read whole.
+ */
+const snapshotVersion = 1;
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+const objects = z.array(z.custom<object>(isObject));
+const object = z.custom<object>(isObject).optional();
+
+const snapshotSchema = z.strictObject({
+  v: z.literal(snapshotVersion),
+  threadId: z.string(),
+  revision: z.int().min(1),
+  hash: z.string(),
+  head: z.strictObject({
+    created: z.literal(true),
+    agent: z.string().optional(),
+    parent: object,
+    requestedBy: z.unknown().optional(),
+    steps: z.int(),
+    progress: z.unknown().optional(),
+    decided: objects,
+    run: object,
+    failure: object,
+    calls: objects,
+    openRequests: objects,
+    grants: objects,
+    unsentAnswers: objects,
+    queuedMessages: objects,
+    unanswered: objects,
+    modelIsNext: z.boolean(),
+    isStopped: z.boolean(),
+    isOutOfSteps: z.boolean(),
+  } satisfies Record<keyof Omit<ThreadHead, 'newlyPast'>, z.ZodType>),
+  messages: objects,
+  pastCalls: objects,
+  endedRequests: z.array(z.looseObject({ request: z.looseObject({ requestId: z.string() }) })),
+  toolCallIds: z.array(z.string()),
+});
+
+/** What a snapshot contains. */
+interface SnapshotContent {
+  threadId: string;
+  /** Where the log ends that adds up to it. */
+  revision: number;
+  hash: string;
+  head: Omit<ThreadHead, 'newlyPast'>;
+  messages: ThreadState['messages'];
+  pastCalls: ThreadState['pastCalls'];
+  endedRequests: EndedRequest[];
+  toolCallIds: string[];
+}
+
+/** A snapshot as it is stored, and its digest for the entry after it. */
+export interface Snapshot {
+  text: string;
+  digest: string;
+}
+
+/** The snapshot of a thread; `undefined` if a value in it is nested too deep to be read again. */
+export async function takeSnapshot(state: Readonly<ThreadState>): Promise<Snapshot | undefined> {
+  let json: unknown;
+  try {
+    json = toJson(contentOf(state));
+  } catch {
+    return undefined;
+  }
+  const text = JSON.stringify(json);
+  return { text, digest: await digestOf(text) };
+}
+
+/** The content of the snapshot of a thread. */
+export function contentOf({
+  threadId,
+  head,
+  entries,
+  messages,
+  pastCalls,
+  endedRequests,
+  toolCallIds,
+}: Readonly<ThreadState>): object {
+  const { revision, hash } = entries.at(-1) ?? { revision: 0, hash: '' };
+  return {
+    v: snapshotVersion,
+    threadId,
+    revision,
+    hash,
+    head: { ...head, newlyPast: undefined },
+    messages,
+    pastCalls,
+    endedRequests: [...endedRequests.values()],
+    toolCallIds: [...toolCallIds],
+  };
+}
+
+/**
+ * The thread at a snapshot; `undefined` if `text` is not the snapshot of which the last of `entries` tells, or has another version. That
+ * entry remains to be verified and applied. Throws `log-tampered` for a snapshot that is vouched for and invalid, or another thread's.
+ */
+export async function stateOfSnapshot(
+  threadId: string,
+  text: string,
+  entries: readonly LogEntry[],
+): Promise<ThreadState | undefined> {
+  const behind = entries.slice(0, -1);
+  const marks = behind.map(markOf);
+  const end = marks.at(-1);
+  const told = entries.slice(-1).map(markOf)[0]?.snapshot;
+  if (end === undefined || told !== (await digestOf(text))) return undefined;
+  const content = readContent(threadId, text);
+  if (content === undefined) return undefined;
+  const { revision, hash, head, messages, pastCalls, endedRequests } = content;
+  const isOfLog = revision === end.revision && hash === end.hash;
+  /* The rows of one thread may have been copied to another one, whose log begins with its own creation. */
+  if (!isOfLog || content.threadId !== threadId) throw invalid(threadId);
+  const empty = emptyThread(threadId);
+  const state: ThreadState = {
+    ...empty,
+    head: { ...empty.head, ...head },
+    events: new EventList(behind),
+    entries: marks,
+    messages,
+    pastCalls,
+    endedRequests: new Map(endedRequests.map((ended) => [ended.request.requestId, ended])),
+    toolCallIds: new Set(content.toolCallIds),
+  };
+  return { ...state, snapshotSize: sizeOf(state) };
+}
+
+function readContent(threadId: string, text: string): SnapshotContent | undefined {
+  const json = jsonIn(threadId, text);
+  if (Reflect.get(Object(json), 'v') !== snapshotVersion) return undefined;
+  const value = text.includes('"$') ? fromJson(json) : json;
+  if (!snapshotSchema.safeParse(value).success) throw invalid(threadId);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has validated its shape, and the chain vouches for the rest.
+  return value as SnapshotContent;
+}
+
+function jsonIn(threadId: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid(threadId);
+  }
+}
+
+function invalid(threadId: string): HoldpointError {
+  return new HoldpointError(
+    'log-tampered',
+    `The snapshot of thread ${threadId} is invalid, although its log vouches for it. Restore the thread from a backup.`,
+  );
+}
+
+/** The digest of a snapshot. */
+export async function digestOf(text: string): Promise<string> {
+  return sha256(`holdpoint/snapshot/v1\0${text}`);
+}

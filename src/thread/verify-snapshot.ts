@@ -1,0 +1,37 @@
+import { HoldpointError } from '../errors.ts';
+import { applyEntry } from './apply/apply-entry.ts';
+import { toJson } from './tagged-json.ts';
+import { contentOf, digestOf } from './thread-snapshot.ts';
+import { emptyThread, type ThreadState } from './thread-state.ts';
+
+/**
+ * Compares the latest snapshot of a log with the state that the entries before it add up to. The thread was read without its snapshot. Throws
+ * `log-tampered` if they differ.
+ */
+export async function verifySnapshot(
+  { threadId, entries, events }: Readonly<ThreadState>,
+  text: string | undefined,
+): Promise<void> {
+  const count = entries.findLastIndex(({ snapshot }) => snapshot !== undefined);
+  if (text === undefined || (await digestOf(text)) !== entries[count]?.snapshot) return;
+  const state = emptyThread(threadId);
+  for (const { revision, hash } of entries.slice(0, count)) {
+    applyEntry(state, { events: events.slice(state.events.length, revision), hash });
+  }
+  if (sorted(JSON.parse(text)) === sorted(toJson(contentOf(state)))) return;
+  throw new HoldpointError(
+    'log-tampered',
+    `The snapshot of thread ${threadId} at revision ${state.events.length} differs from the log before it. Restore the thread from a backup.`,
+  );
+}
+
+/* The same state may have its keys in another order. */
+function sorted(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(
+          Object.entries(part).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+        )
+      : part,
+  );
+}

@@ -1,0 +1,100 @@
+import {
+  type Agent,
+  type AgentThread,
+  createAgent,
+  type LogEntry,
+  memoryStore,
+  type ThreadStore,
+} from 'holdpoint';
+import { benchModel } from '../bench-model.ts';
+import { userText } from '../contender.ts';
+import { approveAll, type SharedStores } from '../holdpoint-contenders.ts';
+import { appendPast } from '../past-conversation.ts';
+import { checkDone, rulesOf, type SpeedTask, toolsOf } from './speed-task.ts';
+import { type Competitor, timed } from './turns.ts';
+
+/** What a process keeps from one request to the next. */
+type Kept = 'nothing' | 'agent' | 'thread';
+
+/** How holdpoint's cycle is made. */
+export interface OwnSetting {
+  task: SpeedTask;
+  keeps?: Kept;
+  /** Called for each turn; a new memory store for both processes if not given. */
+  stores?: () => SharedStores;
+  /** The log of what was said before, in a thread called `thread`. With a past, the cycles of a turn go on with that thread. */
+  past?: readonly LogEntry[];
+}
+
+/** holdpoint's cycle: an agent asks, another one, which opens the thread from the store, gets the answers. */
+export function ownCompetitor({
+  task,
+  keeps = 'nothing',
+  stores = sharedMemory,
+  past = [],
+}: OwnSetting): Competitor {
+  let threads = 0;
+  return {
+    async prepare() {
+      const { asking, resuming } = stores();
+      if (past.length > 0) await appendPast(asking, 'thread', past);
+      const first = process(task, asking, keeps);
+      /* A kept thread is up to date in the process that runs it: there, the same one is answered. */
+      const second = keeps === 'thread' ? first : process(task, resuming, keeps);
+      const cycle = async (): Promise<void> => {
+        threads += 1;
+        const id = past.length > 0 ? 'thread' : `thread-${threads}`;
+        const asked = await first(id);
+        const response = await asked.agent.run(userText, asked.thread);
+        if (!task.asks) return checkDone(task, response.text);
+        const answered = await second(id);
+        return checkDone(task, await approveAll(answered.agent, answered.thread));
+      };
+      await cycle();
+      return timed(cycle);
+    },
+  };
+}
+
+/** A memory store that both processes have. */
+function sharedMemory(): SharedStores {
+  const store = memoryStore();
+  return { asking: store, resuming: store };
+}
+
+interface Opened {
+  agent: Agent;
+  thread: AgentThread;
+}
+
+/** A process that opens threads, and what it keeps. */
+function process(
+  task: SpeedTask,
+  store: ThreadStore,
+  keeps: Kept,
+): (threadId: string) => Promise<Opened> {
+  if (keeps === 'nothing') return (threadId) => open(newAgent(task, store), threadId);
+  const agent = newAgent(task, store);
+  if (keeps === 'agent') return (threadId) => open(agent, threadId);
+  const opened = new Map<string, Opened>();
+  return async (threadId) => {
+    const found = opened.get(threadId) ?? (await open(agent, threadId));
+    opened.set(threadId, found);
+    return found;
+  };
+}
+
+async function open(agent: Agent, threadId: string): Promise<Opened> {
+  return { agent, thread: await agent.thread(threadId) };
+}
+
+/** A new agent with new tools. */
+export function newAgent(task: SpeedTask, store: ThreadStore): Agent {
+  return createAgent({
+    model: benchModel(task.calls),
+    tools: toolsOf(task),
+    toolApproval: rulesOf(task),
+    telemetry: { isEnabled: false },
+    store,
+  });
+}

@@ -1,0 +1,114 @@
+import { DBOS } from '@dbos-inc/dbos-sdk';
+import type { AgentOptions } from 'holdpoint';
+import { agentWorkflow, wakeWorkflow } from 'holdpoint/dbos';
+import { postgresStore } from 'holdpoint/stores/postgres';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { ScriptedStep } from '../support/script.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
+import { book, travelWorld } from '../support/travel-world.ts';
+
+const server = sharedPostgres();
+const database = await server.createDatabase();
+const openStore = () => postgresStore(server.pool(database), { onWake: wakeWorkflow() });
+
+/** A world whose agent is a workflow of DBOS; each has a model of its own. */
+function workflowWorld(name: string, script: ScriptedStep[], options: Partial<AgentOptions> = {}) {
+  const played = scriptedModel(script);
+  const world = travelWorld(played, openStore);
+  const agent = world.agent(options);
+  /* As a web server would have it. */
+  const outside = world.agent(options);
+  const workflow = agentWorkflow({ agent, name });
+  /** Resolves with the thread once it has an open request. */
+  const asked = async (threadId: string) =>
+    vi.waitUntil(
+      async () => {
+        const thread = await outside.thread(threadId);
+        return thread.activeRequests.length > 0 && thread.status === 'waiting' && thread;
+      },
+      { timeout: 20_000, interval: 5 },
+    );
+  return { ...world, played, outside, workflow, asked };
+}
+
+const booking: ScriptedStep[] = [{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }];
+const worlds = {
+  answered: workflowWorld('answered', booking),
+  elsewhere: workflowWorld('elsewhere', booking),
+  failing: workflowWorld('failing', [{ fail: 'overloaded' }, { text: 'Hello.' }], {
+    retry: { initialDelayMs: 50 },
+  }),
+  repeated: workflowWorld('repeated', [{ text: 'Hello.' }]),
+  refused: workflowWorld('refused', booking),
+};
+
+beforeAll(async () => {
+  DBOS.setConfig({
+    name: 'travel',
+    systemDatabaseUrl: server.connectionString(database),
+    logLevel: 'error',
+    runAdminServer: false,
+  });
+  await DBOS.launch();
+});
+
+afterAll(async () => {
+  await DBOS.shutdown();
+  await server[Symbol.asyncDispose]();
+});
+
+/** Answers through an agent of another process. */
+async function approveAll(world: (typeof worlds)['answered'], threadId: string): Promise<void> {
+  const thread = await world.asked(threadId);
+  const answers = thread.activeApprovalRequests.map((request) => request.approve());
+  await world.outside.respond(answers, thread);
+}
+
+test('a workflow sleeps while a person is asked, and the recorded answer wakes it', async () => {
+  const world = worlds.answered;
+  const handle = await world.workflow.start({ threadId: 'trip', message: 'Book' });
+  await approveAll(world, 'trip');
+  expect(await handle.getResult()).toEqual({
+    threadId: 'trip',
+    status: 'completed',
+    text: 'Booked.',
+  });
+  expect(world.ran).toHaveLength(1);
+});
+
+test('a workflow ends when somebody else has run its thread to the end', async () => {
+  const world = worlds.elsewhere;
+  const handle = await world.workflow.start({ threadId: 'page', message: 'Book' });
+  const thread = await world.asked('page');
+  await world.outside.run(
+    thread.activeApprovalRequests.map((request) => request.reject('too dear')),
+    thread,
+  );
+  expect(await handle.getResult()).toMatchObject({ status: 'completed', text: 'Booked.' });
+  expect(world.ran).toEqual([]);
+});
+
+test('a run that failed is retried at the time in the log, and the workflow goes on', async () => {
+  const { workflow, played } = worlds.failing;
+  const handle = await workflow.start({ threadId: 'failing', message: 'Hello' });
+  expect(await handle.getResult()).toMatchObject({ status: 'completed', text: 'Hello.' });
+  expect(played.requests).toBe(2);
+});
+
+test('the same workflow id is one turn', async () => {
+  const { workflow, played } = worlds.repeated;
+  const start = async () =>
+    workflow.start({ threadId: 'repeated', message: 'Hello' }, { workflowID: 'order-7' });
+  const [one, other] = [await start(), await start()];
+  expect(await one.getResult()).toEqual(await other.getResult());
+  expect(played.requests).toBe(1);
+});
+
+test('a message that is refused fails its workflow at once', async () => {
+  const world = worlds.refused;
+  await world.workflow.start({ threadId: 'refused', message: 'Book' });
+  await world.asked('refused');
+  const handle = await world.workflow.start({ threadId: 'refused', message: 'Something else' });
+  await expect(handle.getResult()).rejects.toThrow('waits for 1 answer');
+});

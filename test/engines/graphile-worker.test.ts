@@ -1,0 +1,126 @@
+import { Logger, run, runMigrations, type Runner } from 'graphile-worker';
+import type { AgentOptions } from 'holdpoint';
+import { addResumeJob, resumeTasks, type ResumeTasksOptions } from 'holdpoint/graphile-worker';
+import { postgresStore } from 'holdpoint/stores/postgres';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { ScriptedStep } from '../support/script.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
+import { book, travelWorld } from '../support/travel-world.ts';
+
+const server = sharedPostgres();
+const database = await server.createDatabase();
+const pool = server.pool(database);
+const logger = new Logger(() => () => {});
+const runners: Runner[] = [];
+
+beforeAll(async () => runMigrations({ pgPool: pool, logger }));
+afterAll(async () => {
+  await Promise.all(runners.map(async (runner) => runner.stop()));
+  await server[Symbol.asyncDispose]();
+});
+
+/** An agent of this name whose threads a worker runs. */
+async function workerWorld(
+  name: string,
+  script: ScriptedStep[],
+  { onWake = addResumeJob(), ...options }: Partial<AgentOptions> & { onWake?: Hook } = {},
+) {
+  const played = scriptedModel(script);
+  const store = postgresStore(pool, { onWake });
+  const world = travelWorld(played, () => store);
+  const agent = world.agent({ name, ...options });
+  const errors: unknown[] = [];
+  const onError: ResumeTasksOptions['onError'] = (error) => errors.push(error);
+  const taskList = resumeTasks({ agent, store, onError });
+  const runner = await run({
+    pgPool: pool,
+    taskList,
+    logger,
+    pollInterval: 20,
+    noHandleSignals: true,
+  });
+  runners.push(runner);
+  let jobs = 0;
+  runner.events.on('job:start', () => (jobs += 1));
+  return {
+    ...world,
+    agent,
+    store,
+    played,
+    errors,
+    runner,
+    jobs: () => jobs,
+    /** Resolves once the thread is idle and nothing is due. */
+    ended: async (threadId: string) => {
+      await vi.waitUntil(
+        async () => {
+          const head = await store.head(threadId);
+          return head?.status === 'idle' && head.nextDeadline === undefined;
+        },
+        { timeout: 20_000, interval: 5 },
+      );
+    },
+  };
+}
+
+type Hook = ReturnType<typeof addResumeJob>;
+
+const booking: ScriptedStep[] = [{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }];
+
+test('a recorded answer adds the job that runs the thread', async () => {
+  const { agent, ran, ended } = await workerWorld('answered', booking);
+  const { thread, approvalRequests } = await agent.run('Book', await agent.thread('answered'));
+  await agent.respond(
+    approvalRequests.map((request) => request.approve()),
+    thread,
+  );
+  await ended('answered');
+  expect(ran).toHaveLength(1);
+});
+
+test('a request that expires is closed by its own job, at its time', async () => {
+  const world = await workerWorld('expired', booking, {
+    toolApproval: { book: { type: 'user-approval', expiresAfterMs: 100 } },
+  });
+  await world.agent.run('Book', await world.agent.thread('expired'));
+  await world.ended('expired');
+  expect(world.ran).toEqual([]);
+  expect(world.jobs()).toBe(1);
+});
+
+test('a run that fails waits for its time in the log, and is no failed job', async () => {
+  const fail: ScriptedStep = { fail: 'overloaded' };
+  const world = await workerWorld('failing', [fail, fail, fail, { text: 'Hello.' }], {
+    retry: { initialDelayMs: 20 },
+  });
+  const thread = await world.agent.thread('failing');
+  await expect(world.agent.run('Hello', thread)).rejects.toThrow('overloaded');
+  await world.ended('failing');
+  expect(world.played.requests).toBe(4);
+  expect(world.errors).toHaveLength(2);
+  expect(world.jobs()).toBeLessThanOrEqual(6);
+  /* Its last job has ended then. */
+  runners.splice(runners.indexOf(world.runner), 1);
+  await world.runner.stop();
+  const { rows } = await pool.query(
+    `select from graphile_worker.jobs where task_identifier = 'holdpoint:failing'`,
+  );
+  expect(rows).toEqual([]);
+});
+
+test('the sweep finds what was appended without a hook', async () => {
+  const world = await workerWorld('swept', booking, { onWake: async () => {} });
+  const { thread, approvalRequests } = await world.agent.run(
+    'Book',
+    await world.agent.thread('swept'),
+  );
+  await world.agent.respond(
+    approvalRequests.map((request) => request.approve()),
+    thread,
+  );
+  expect((await world.store.head('swept'))?.nextDeadline).toBe(0);
+  await world.runner.addJob('holdpoint-sweep:swept', {});
+  await world.ended('swept');
+  expect(world.ran).toHaveLength(1);
+});

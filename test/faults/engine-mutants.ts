@@ -1,0 +1,29 @@
+import type { SourceMutant } from './source-mutants.ts';
+
+/** What holds where queues and engines run threads. */
+export const engineMutants: readonly SourceMutant[] = [
+  {
+    promise: 'a wake is durable with its append, or neither is',
+    file: 'stores/postgres/wake.ts',
+    from: 'const result = await connection.query(query);',
+    to: "const result = await connection.query(query); await connection.query({ text: 'commit' });",
+    suite: ['stores/postgres-wakes', 'takes the append with it'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'a run that failed is retried by the log, and not by the queue',
+    file: 'agent/resume-thread.ts',
+    from: 'if (!isRecorded) throw error;',
+    to: 'throw error;',
+    suite: ['engines/graphile-worker', 'is no failed job'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'a workflow is woken when nothing is left to do',
+    file: 'engines/dbos.ts',
+    from: 'return async ({ threadId }, transaction) => {',
+    to: "return async ({ threadId, ...rest }, transaction) => { if (!('resumeAt' in rest)) return;",
+    suite: ['engines/dbos', 'somebody else has run its thread'],
+    sentence: /timed out/,
+  },
+];

@@ -1,0 +1,79 @@
+import { createAgent } from 'holdpoint';
+import { type OnWake, postgresStore, type ThreadWake } from 'holdpoint/stores/postgres';
+import { afterAll, describe, expect, test } from 'vitest';
+import { errorCode } from '../support/error-code.ts';
+import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
+import { book, travelWorld } from '../support/travel-world.ts';
+
+const server = sharedPostgres();
+afterAll(async () => server[Symbol.asyncDispose]());
+
+const onWake: OnWake = async (wake, transaction) =>
+  transaction.query('insert into wakes (wake) values ($1)', [JSON.stringify(wake)]);
+
+/** A database with a table of wakes, for the hook. */
+async function wakeTable() {
+  const pool = server.pool(await server.createDatabase());
+  await pool.query('create table wakes (id serial, wake json not null)');
+  const wakes = async (): Promise<ThreadWake[]> =>
+    (await pool.query('select wake from wakes order by id')).rows.map(({ wake }) => wake);
+  return { pool, wakes };
+}
+
+describe('onWake', () => {
+  test('is called when no run holds the thread any more: it waits, is due, or is done', async () => {
+    const { pool, wakes } = await wakeTable();
+    const { model } = scriptedModel([{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }]);
+    const world = travelWorld({ model, requests: 0 }, () => postgresStore(pool, { onWake }));
+    const agent = world.agent({ name: 'sales' });
+    const { thread, approvalRequests } = await agent.run('Book', await agent.thread('t'));
+    await agent.respond(
+      approvalRequests.map((request) => request.approve()),
+      thread,
+    );
+    await agent.run([], thread);
+    const wake = { threadId: 't', agent: 'sales' };
+    expect(await wakes()).toEqual([
+      { ...wake, status: 'waiting' },
+      { ...wake, status: 'waiting', resumeAt: 0 },
+      { ...wake, status: 'idle' },
+    ]);
+  });
+
+  test('has the time of the next attempt after a run that failed, and not now', async () => {
+    const { pool, wakes } = await wakeTable();
+    const { model } = scriptedModel([{ fail: 'overloaded' }]);
+    const agent = createAgent({ model, store: postgresStore(pool, { onWake }), maxRetries: 0 });
+    const thread = await agent.thread('t');
+    await expect(agent.run('Hello', thread)).rejects.toThrow('overloaded');
+    const [wake, ...others] = await wakes();
+    expect(others).toEqual([]);
+    expect(wake?.resumeAt).toBe(thread.resumeAt);
+    expect(wake?.resumeAt).toBeGreaterThan(agent.now());
+  });
+
+  test('writes nothing for an append that a concurrent one prevented', async () => {
+    const { pool, wakes } = await wakeTable();
+    const store = postgresStore(pool, { onWake });
+    await appendPlain(store, 't');
+    const stale = store.append('t', plainEnd(0), [plainEntry(1)], plainSummary('t'));
+    expect(await errorCode(stale)).toBe('revision-conflict');
+    expect(await wakes()).toHaveLength(1);
+  });
+
+  test('takes the append with it when it fails, and the connection can be used again', async () => {
+    const { pool, wakes } = await wakeTable();
+    const one = server.pool(String(pool.options.database), { max: 1 });
+    const failing = postgresStore(one, {
+      onWake: async (_wake, transaction) => {
+        await transaction.query("insert into wakes (wake) values ('{}')");
+        await transaction.query('select from nowhere');
+      },
+    });
+    await expect(appendPlain(failing, 't')).rejects.toThrow('nowhere');
+    expect(await failing.read('t')).toEqual([]);
+    expect(await wakes()).toEqual([]);
+  });
+});
