@@ -86,8 +86,8 @@ async function answerRequest(): Promise<string> {
     }
     if (status !== 'idle') continue;
     const thread = await web.thread('t');
-    const last = thread.messages.at(-1);
-    if (last?.role === 'assistant' && thread.resumeAt === undefined) return 'completed';
+    const isReplied = thread.messages.at(-1)?.role === 'assistant';
+    if (thread.status === 'idle' && isReplied && thread.resumeAt === undefined) return 'completed';
   }
 }
 
