@@ -5,19 +5,14 @@ import { providerScenarios } from './provider-scenarios.ts';
 import { recoveryScenarios } from './recovery-scenarios.ts';
 import { scenarios } from './scenario.ts';
 
-/* One of each kind; the deep tests have all of them. */
+/* Some of them; the deep tests have all. */
 const kinds = new Set([
   'a plain approval',
-  'two gated calls, answered one by one',
   'a step that mixes a safe call and a gated one',
   'one call rejected, one approved',
-  'a conversation of two steps',
   'answers recorded first, run later',
   'two processes that send the same answer',
-  'calls that the provider runs, one approved, one rejected',
   'tools that know only what was done, and are idempotent',
-  'a call that goes on outside and asks',
-  'calls that the client does itself',
   'a custom agent that asks about its plan',
 ]);
 const all = [...scenarios, ...recoveryScenarios, ...providerScenarios, ...customScenarios];

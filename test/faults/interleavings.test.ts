@@ -6,8 +6,8 @@ import { playInterleaving } from './play-interleaving.ts';
 import { mustHold } from './seeded-check.ts';
 
 /* A few of each; the deep tests try thousands. */
-const schedules = 300;
-const numRuns = 60;
+const schedules = 100;
+const numRuns = 20;
 const timeout = 200_000;
 
 describe('however the steps of two to four processes interleave,', () => {

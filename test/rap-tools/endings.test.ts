@@ -47,7 +47,7 @@ describe('S0-47 every call ends in exactly one result', () => {
     ],
     [
       'a text that is too long for JSON',
-      () => '"'.repeat(2 ** 28),
+      () => Array(2).fill('x'.repeat(2 ** 28)),
       { text: "The tool succeeded. Its result can't be sent as JSON." },
     ],
     [

@@ -1,46 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { ask, expectRestored, program } from './ask-in-tmux.ts';
 import { goldenFrames } from './golden-frames.ts';
 import { hasTmux, Tmux } from './tmux.ts';
-
-const program = `'${process.execPath}' --conditions=holdpoint-source test/terminal/asking-process.ts`;
-
-/** A shell in which the program asks; its screen holds nothing else. */
-async function ask(what: string, size?: { columns: number; rows: number }): Promise<Tmux> {
-  const tmux = await Tmux.start(size);
-  await tmux.commandOnClearScreen(`${program} ${what}`);
-  return tmux;
-}
-
-/** The exit status of the program, once the shell is back. */
-async function status(tmux: Tmux): Promise<number> {
-  await tmux.shows(/^\$$/m);
-  await tmux.command('echo "status: $?"');
-  return Number(/status: (\d+)/.exec(await tmux.shows(/^status: \d+$/m))?.[1]);
-}
-
-/** What the shell says of the terminal afterwards. */
-async function modes(tmux: Tmux): Promise<string[]> {
-  await tmux.shows(/^\$$/m);
-  await tmux.command(
-    `clear; stty -a | tr ' ' '\\n' | grep -E '^-?(icanon|echo|isig);?$' | tr '\\n' ' '; echo en''d`,
-  );
-  const screen = await tmux.shows(/ end$/m);
-  return (
-    screen
-      .split('\n')
-      .find((line) => line.endsWith(' end'))
-      ?.replaceAll(';', '')
-      .split(' ')
-      .slice(0, -1) ?? []
-  );
-}
-
-async function expectRestored(tmux: Tmux): Promise<void> {
-  expect(await modes(tmux)).toEqual(['isig', 'icanon', 'echo']);
-  expect(await tmux.isCursorShown()).toBe(true);
-  await tmux.paste('echo unmarked');
-  expect(await tmux.shows('echo unmarked')).not.toContain('200~');
-}
 
 describe.skipIf(!hasTmux)(
   'in a real terminal (skipped without tmux)',
@@ -55,60 +16,6 @@ describe.skipIf(!hasTmux)(
       await tmux.press('Enter');
       expect(await tmux.shows('answer:')).toContain('answer: "Show me a diff first"');
       await expectRestored(tmux);
-    });
-
-    test('every key does what the seed says', async () => {
-      await using tmux = await ask('choice');
-      const steps = [
-        ['Down', 'Show me'],
-        ['j', 'Create'],
-        ['Up', 'Show me'],
-        ['k', 'Apply'],
-        ['k', 'Say something'],
-        ['Down', 'Apply'],
-        ['End', 'Say something'],
-        ['Home', 'Apply'],
-        ['PageDown', 'Say something'],
-        ['PageUp', 'Apply'],
-      ] as const;
-      await tmux.shows('❯ Apply');
-      for (const [key, highlighted] of steps) {
-        await tmux.press(key);
-        await tmux.shows(`❯ ${highlighted}`);
-      }
-      await tmux.press('Escape');
-      await tmux.press('q', '9', 'Down');
-      await tmux.shows('❯ Show me');
-      await tmux.press('5');
-      await tmux.shows('Enter your response: ▏');
-      await tmux.type('x');
-      await tmux.press('Escape');
-      await tmux.shows('❯ Say something');
-      await tmux.press('Enter');
-      await tmux.shows('Enter your response: x▏');
-      await tmux.press('BSpace');
-      await tmux.type('with tests');
-      expect(await tmux.shows('with tests▏')).toBe(goldenFrames.text);
-      await tmux.press('Enter');
-      await tmux.shows('answer: "with tests"');
-      await expectRestored(tmux);
-    });
-
-    test('a paste of several lines is one text, and presses nothing before', async () => {
-      await using tmux = await ask('choice');
-      await tmux.shows('❯ Apply');
-      await tmux.paste('1\n2\n');
-      await tmux.press('5');
-      await tmux.shows('Enter your response: ▏');
-      await tmux.paste('one\ntwo');
-      await tmux.shows('Enter your response: one\n│ two▏');
-      await tmux.press('C-j');
-      await tmux.type('three');
-      await tmux.press('M-Enter');
-      await tmux.type('four');
-      await tmux.shows('│ two\n│ three\n│ four▏');
-      await tmux.press('Enter');
-      await tmux.shows('answer: "one\\ntwo\\nthree\\nfour"');
     });
 
     test('an approval is the golden frame; Enter alone rejects', async () => {
@@ -140,46 +47,6 @@ describe.skipIf(!hasTmux)(
       await expectRestored(tmux);
     });
 
-    test('several are asked one after another', async () => {
-      await using tmux = await ask('several');
-      await tmux.shows('1 of 2');
-      await tmux.shows('Reject with a reason');
-      await tmux.press('1');
-      await tmux.shows('❯ Approve');
-      await tmux.press('Enter');
-      await tmux.shows('❯ 1. [ ] Caching');
-      await tmux.press('Space', 'Down', 'Down', 'Space');
-      await tmux.shows('❯ 3. [x] Tracing');
-      await tmux.press('Enter');
-      await tmux.shows('answer: ["approval-response",["option-0","option-2"]]');
-    });
-
-    test('a resize while it is open draws it anew', async () => {
-      await using tmux = await ask('many', { columns: 80, rows: 30 });
-      await tmux.shows('Option 24');
-      await tmux.resize({ columns: 30, rows: 12 });
-      expect(await tmux.shows('↓ 35 more…')).toMatch(/❯ Option 1\n {4}Option 2\n {4}Option 3\n/);
-      await tmux.resize({ columns: 100, rows: 20 });
-      await tmux.shows('↓ 27 more…');
-      await tmux.press('End');
-      await tmux.shows('❯ Say something else...');
-      await tmux.press('1');
-      await tmux.shows('❯ Option 1');
-      expect((await tmux.screen()).match(/❯/g)).toHaveLength(1);
-      await tmux.press('Enter');
-      await tmux.shows('answer: "Option 1"');
-      await expectRestored(tmux);
-    });
-
-    test('wide characters in a narrow window stay in their lines', async () => {
-      await using tmux = await ask('wide', { columns: 30, rows: 30 });
-      const screen = await tmux.shows('Say something else...');
-      expect(screen).toContain('  ❯ 東京タワーへ行く。東京タ\n    ┊ ワーへ行く。東京タワーへ\n');
-      expect(screen).toMatch(/\n {4}(🚀){12}…\n/u);
-      await tmux.press('2');
-      await tmux.shows('answer: "🚀');
-    });
-
     test.each([
       ['Ctrl+C', 'C-c', 'answer: "cancelled"'],
       ['Ctrl+D', 'C-d', 'answer: "cancelled"'],
@@ -189,49 +56,6 @@ describe.skipIf(!hasTmux)(
       await tmux.press(key);
       await tmux.shows(text);
       await expectRestored(tmux);
-    });
-
-    test.each([
-      ['TERM', 143],
-      ['INT', 130],
-      ['HUP', 129],
-    ])(
-      'Z4-10: killed by SIG%s in the middle, it leaves the terminal as before',
-      async (signal, code) => {
-        await using tmux = await ask('choice pid');
-        const screen = await tmux.shows('❯ Apply');
-        process.kill(Number(/pid: (\d+)/.exec(screen)?.[1]), `SIG${signal}`);
-        expect(await status(tmux)).toBe(code);
-        await expectRestored(tmux);
-      },
-    );
-
-    test('an app that listens once to the signal ends in its own way (regression: it was killed)', async () => {
-      await using tmux = await ask('approval once');
-      const screen = await tmux.shows('Reject with a reason');
-      process.kill(Number(/pid: (\d+)/.exec(screen)?.[1]), 'SIGTERM');
-      await tmux.shows('answer: "told to stop"');
-      expect(await status(tmux)).toBe(0);
-      await expectRestored(tmux);
-    });
-
-    test.each([
-      ['an error of the app', 'throw', 1],
-      ['an exit of the app', 'exit', 3],
-    ])('after %s the terminal is as before', async (_name, meanwhile, code) => {
-      await using tmux = await ask(`choice ${meanwhile}`);
-      await tmux.shows('❯ Apply');
-      await tmux.press('x');
-      expect(await status(tmux)).toBe(code);
-      await expectRestored(tmux);
-    });
-
-    test('input that is no terminal is asked line by line', async () => {
-      await using tmux = await Tmux.start();
-      await tmux.command(`clear; printf '2\\n' | ${program} choice`);
-      const screen = await tmux.shows('answer:');
-      expect(screen).toContain(`${goldenFrames.numbered}2\n`);
-      expect(screen).toContain('answer: "Show me a diff first"');
     });
 
     test('what was typed before the question could be read does not answer it', async () => {
