@@ -103,7 +103,7 @@ test.each(['stories', 'middleware', 'tools', 'ui', 'terminal', 'telemetry', 'sto
     const parameters = ['run', '--config', 'test/vitest.config.ts', `test/${room}/`];
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
-      [vitest, ...parameters, '--exclude', '**/*in-chromium.test.ts', '--reporter', 'dot'],
+      [vitest, ...parameters, '--reporter', 'dot'],
       { cwd: project, encoding: 'utf8' },
     );
     expect(status === 0 ? '' : `${stdout}${stderr}`).toBe('');

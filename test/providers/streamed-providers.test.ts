@@ -139,24 +139,6 @@ describe.each(providerKits)('streamed by $name', (kit) => {
     },
   );
 
-  test('a reader that stops stops the server, while another one gets all', async () => {
-    const size = 32 * 1024 * 1024;
-    const long: ServedStep = { text: 'x'.repeat(size), pieceLength: 64 * 1024 };
-    await using played = await kit.play([long, long]);
-    const { agent, thread } = await begin(played);
-    const slow = agent.stream('Hi', thread)[Symbol.asyncIterator]();
-    while ((await slow.next()).value?.type !== 'text-delta');
-    let told = 0;
-    for await (const event of agent.stream('Hi', await agent.thread('u'))) {
-      if (event.type === 'text-delta') told += event.text.length;
-      if (told === size) break;
-    }
-    expect(firstStream(played).bytes).toBeLessThan(size / 2);
-    await slow.return?.();
-    expect(await firstStream(played).ended).toBe('cut off');
-    expect(thread.status).toBe('idle');
-  });
-
   test.runIf(kit.canStreamRepeatedIds === false)(
     'two calls of one id, which the package tells apart, are asked about each by its own',
     async () => {
@@ -174,3 +156,25 @@ describe.each(providerKits)('streamed by $name', (kit) => {
     },
   );
 });
+
+/* It takes long, and what stops the server is the same for all. */
+test.each(providerKits.slice(0, 1))(
+  'streamed by $name, a reader that stops stops the server, while another one gets all',
+  async (kit) => {
+    const size = 32 * 1024 * 1024;
+    const long: ServedStep = { text: 'x'.repeat(size), pieceLength: 64 * 1024 };
+    await using played = await kit.play([long, long]);
+    const { agent, thread } = await begin(played);
+    const slow = agent.stream('Hi', thread)[Symbol.asyncIterator]();
+    while ((await slow.next()).value?.type !== 'text-delta');
+    let told = 0;
+    for await (const event of agent.stream('Hi', await agent.thread('u'))) {
+      if (event.type === 'text-delta') told += event.text.length;
+      if (told === size) break;
+    }
+    expect(firstStream(played).bytes).toBeLessThan(size / 2);
+    await slow.return?.();
+    expect(await firstStream(played).ended).toBe('cut off');
+    expect(thread.status).toBe('idle');
+  },
+);

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { LogEntry, ThreadStore } from 'holdpoint';
 import { storeConformance } from 'holdpoint/testing/store';
-import { postgresSchema, postgresStore } from 'holdpoint/stores/postgres';
+import { type PostgresStore, postgresSchema, postgresStore } from 'holdpoint/stores/postgres';
 import type { Pool } from 'pg';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { stories } from '../stories/stories.ts';
 import { errorCode } from '../support/error-code.ts';
 import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
@@ -43,16 +43,35 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 describe('postgresStore', () => {
-  test.each(storeConformance)('$name', async ({ check }) => {
+  /* The processes share one database, which is emptied before each test: creating one takes longer than most tests. */
+  let pools: readonly Pool[] = [];
+  beforeAll(async () => {
     const database = await server.createDatabase();
-    const open = () => postgresStore(server.pool(database, { max: 4 }));
+    pools = Array.from({ length: 4 }, () => server.pool(database, { max: 4 }));
+    await pools[0]?.query(postgresSchema);
+  });
+  beforeEach(async () => {
+    await pools[0]?.query('truncate holdpoint_entries, holdpoint_threads, holdpoint_grants');
+  });
+
+  /** Opens the store as several processes would: each has its own pool. */
+  function openedStores(): () => PostgresStore {
+    let opened = 0;
+    return () => {
+      const pool = pools[opened++ % pools.length];
+      if (pool === undefined) throw new Error('The database is not there yet.');
+      return postgresStore(pool);
+    };
+  }
+
+  test.each(storeConformance)('$name', async ({ check }) => {
+    const open = openedStores();
     await check(open(), open);
   });
 
   test.each(stories)('the story: $name', async ({ script, play }) => {
-    const database = await server.createDatabase();
     await using played = await inMemoryKit.play(script);
-    await play(travelWorld(played, () => postgresStore(server.pool(database))));
+    await play(travelWorld(played, openedStores()));
   });
 });
 
