@@ -54,8 +54,8 @@ export interface PostgresStoreOptions {
   /** The pool for `subscribe`, if `pool` reaches the server through a pooler that doesn't support LISTEN. Default: `pool`. */
   listenPool?: PostgresPool;
   /**
-   * Called in the transaction of each append after which no run holds the thread, to wake who runs it or waits for it: a job of a queue, a
-   * workflow. What it writes through `transaction` becomes durable with the append, or not at all; if it rejects, nothing is appended. It is
+   * Called before each append after which no run holds the thread, to wake who runs it or waits for it: a job of a queue, a workflow. What it
+   * writes through `transaction` becomes durable with the append, or not at all; if it rejects, nothing is appended. It is
    * called again if the append is repeated after an error. Await no other queries of the pool in it.
    */
   onWake?: OnWake;

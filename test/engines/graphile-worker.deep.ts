@@ -75,7 +75,7 @@ test('three workers run 500 answered threads, each tool once, in few queries', a
   const queries = workers.reduce((sum, worker) => sum + worker.queries(), 0);
   console.log(`${threads} threads: ${queries / threads} queries and ${took / threads} ms a thread`);
   expect(ran).toHaveLength(threads);
-  expect(queries / threads).toBeLessThan(12);
+  expect(queries / threads).toBeLessThan(9);
 });
 
 test('from the answer to the end of the run takes milliseconds', async () => {

@@ -6,8 +6,16 @@ export const engineMutants: readonly SourceMutant[] = [
     promise: 'a wake is durable with its append, or neither is',
     file: 'stores/postgres/wake.ts',
     from: 'const result = await connection.query(query);',
-    to: "const result = await connection.query(query); await connection.query({ text: 'commit' });",
-    suite: ['stores/postgres-wakes', 'takes the append with it'],
+    to: "await connection.query({ text: 'commit' }); const result = await connection.query(query);",
+    suite: ['stores/postgres-wakes', 'writes nothing for an append'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'an append whose wake has failed is not reported as made',
+    file: 'stores/postgres/wake.ts',
+    from: 'if (connection === undefined) return pool.query(query);',
+    to: "if (connection === undefined) return pool.query(query); await connection.query({ text: 'commit' }); await connection.query({ text: 'begin' });",
+    suite: ['stores/postgres-wakes', 'ignores that its query failed'],
     sentence: /AssertionError/,
   },
   {

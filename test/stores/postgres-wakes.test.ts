@@ -1,5 +1,11 @@
 import { createAgent } from 'holdpoint';
-import { type OnWake, postgresStore, type ThreadWake } from 'holdpoint/stores/postgres';
+import {
+  type OnWake,
+  type PostgresPool,
+  postgresSchema,
+  postgresStore,
+  type ThreadWake,
+} from 'holdpoint/stores/postgres';
 import { afterAll, describe, expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
@@ -75,5 +81,61 @@ describe('onWake', () => {
     await expect(appendPlain(failing, 't')).rejects.toThrow('nowhere');
     expect(await failing.read('t')).toEqual([]);
     expect(await wakes()).toEqual([]);
+  });
+
+  test('fails the append when it ignores that its query failed (regression: the append was lost and reported as made)', async () => {
+    const { pool } = await wakeTable();
+    const careless = postgresStore(pool, {
+      onWake: async (_wake, transaction) =>
+        transaction.query('select from nowhere').catch(() => {}),
+    });
+    await expect(appendPlain(careless, 't')).rejects.toThrow('transaction is aborted');
+    expect(await careless.read('t')).toEqual([]);
+  });
+
+  test('can not use the transaction once it has returned', async () => {
+    const { pool, wakes } = await wakeTable();
+    const late = Promise.withResolvers<void>();
+    const ended: Promise<unknown>[] = [];
+    const store = postgresStore(pool, {
+      onWake: async (wake, transaction) => {
+        await onWake(wake, transaction);
+        ended.push(late.promise.then(async () => transaction.query('select from nowhere')));
+      },
+    });
+    await appendPlain(store, 't');
+    late.resolve();
+    await expect(ended[0]).rejects.toThrow('Await every query in onWake');
+    expect(await store.read('t')).toHaveLength(1);
+    expect(await wakes()).toHaveLength(1);
+  });
+
+  test('fails the append with its own error, also with that of a unique index (regression: the append was repeated for ever)', async () => {
+    const { pool } = await wakeTable();
+    await pool.query('create table jobs (id text unique)');
+    await pool.query("insert into jobs values ('t')");
+    const { model } = scriptedModel([{ text: 'Hello.' }]);
+    const store = postgresStore(pool, {
+      onWake: async ({ threadId }, transaction) =>
+        transaction.query('insert into jobs values ($1)', [threadId]),
+    });
+    const agent = createAgent({ model, store });
+    await expect(agent.run('Hello', await agent.thread('t'))).rejects.toThrow('duplicate key');
+  });
+
+  test('takes one statement for an append when it writes nothing', async () => {
+    const { pool } = await wakeTable();
+    const statements: string[] = [];
+    const counted: PostgresPool = {
+      async query(asked) {
+        statements.push(asked.text);
+        return pool.query(asked);
+      },
+      connect: async () => Promise.reject(new Error('A connection is held.')),
+    };
+    const store = postgresStore(counted, { createSchema: false, onWake: () => {} });
+    await pool.query(postgresSchema);
+    await appendPlain(store, 't');
+    expect(statements).toHaveLength(1);
   });
 });

@@ -1,3 +1,4 @@
+import { errorText } from '../../content/error-text.ts';
 import type { ThreadStatus } from '../../thread/thread-status.ts';
 import type { ThreadSummary } from '../../thread/thread-store.ts';
 import type { PostgresConnection, PostgresPool, PostgresResult } from './postgres-pool.ts';
@@ -16,12 +17,13 @@ export interface ThreadWake {
   resumeAt?: number;
 }
 
-/** The transaction of an append. */
+/** The transaction of an append. It begins with its first query. */
 export interface PostgresTransaction {
+  /** Await it in the hook: what comes later is refused. */
   query(text: string, values?: unknown[]): Promise<PostgresResult>;
 }
 
-/** Called in the transaction of an append. If it throws or rejects, nothing is appended. */
+/** Called before an append, in its transaction. If it throws or rejects, nothing is appended. */
 export type OnWake = (wake: ThreadWake, transaction: PostgresTransaction) => unknown;
 
 /** The wake of an append; `undefined` while a run holds the thread. */
@@ -38,40 +40,79 @@ export function wakeOf(
   };
 }
 
-/** Sends a statement and then calls `onWake`, in one transaction. A statement that writes nothing wakes nobody. */
+/**
+ * Calls `onWake` and then sends the statement of the append, in one transaction if `onWake` uses it. The statement comes last: had a query
+ * of `onWake` failed after it, the commit would undo it without an error.
+ */
 export function sendAndWake(pool: PostgresPool, onWake: OnWake, wake: ThreadWake): Send {
-  return (query) =>
-    inTransaction(pool, async (connection) => {
+  return async (query) => {
+    const connection = await callHook(pool, async (transaction) => onWake(wake, transaction));
+    if (connection === undefined) return pool.query(query);
+    return finished(connection, async () => {
       const result = await connection.query(query);
-      const run = async (text: string, values: unknown[] = []): Promise<PostgresResult> =>
-        connection.query({ text, values });
-      if (result.rowCount !== 0) await onWake(wake, { query: run });
+      await connection.query({ text: result.rowCount === 0 ? 'rollback' : 'commit' });
       return result;
     });
+  };
 }
 
-async function inTransaction<RESULT>(
+/** Calls the hook; resolves with the connection of the transaction that it has begun, or with `undefined` if it needed none. */
+async function callHook(
   pool: PostgresPool,
-  work: (connection: PostgresConnection) => Promise<RESULT>,
-): Promise<RESULT> {
+  hook: (transaction: PostgresTransaction) => unknown,
+): Promise<PostgresConnection | undefined> {
+  let begun: Promise<PostgresConnection> | undefined;
+  let isOver = false;
+  const query: PostgresTransaction['query'] = async (text, values = []) => {
+    if (isOver) throw new Error('The transaction is over. Await every query in onWake.');
+    begun ??= begin(pool);
+    return (await begun).query({ text, values });
+  };
+  try {
+    await hook({ query });
+  } catch (cause) {
+    await begun?.then(rollBack, () => {});
+    /* Wrapped, because its code must not be taken for that of the append: a unique index of the hook's table is no concurrent append. */
+    throw new Error(`onWake failed, so nothing was appended: ${errorText(cause)}`, { cause });
+  } finally {
+    isOver = true;
+  }
+  return begun;
+}
+
+async function begin(pool: PostgresPool): Promise<PostgresConnection> {
   const connection = await pool.connect();
   ignoreErrors(connection);
-  let isBroken = true;
   try {
     await connection.query({ text: 'begin' });
-    const result = await work(connection);
-    await connection.query({ text: 'commit' });
-    isBroken = false;
+    return connection;
+  } catch (error) {
+    connection.release(true);
+    throw error;
+  }
+}
+
+/** Does the last work of a transaction, and gives the connection back. */
+async function finished<RESULT>(
+  connection: PostgresConnection,
+  work: () => Promise<RESULT>,
+): Promise<RESULT> {
+  try {
+    const result = await work();
+    connection.release(false);
     return result;
   } catch (error) {
-    await connection.query({ text: 'rollback' }).then(
-      () => (isBroken = false),
-      () => {},
-    );
+    await rollBack(connection);
     throw error;
-  } finally {
-    connection.release(isBroken);
   }
+}
+
+async function rollBack(connection: PostgresConnection): Promise<void> {
+  const isBroken = await connection.query({ text: 'rollback' }).then(
+    () => false,
+    () => true,
+  );
+  connection.release(isBroken);
 }
 
 /* An error of a connection that is in use also fails its query. Without a listener it would end the process. */
