@@ -81,12 +81,13 @@ export function resumeTasks({ agent, store, onError }: ResumeTasksOptions): Task
       const after = page.at(-1);
       page = await store.list({ ...query, ...(after === undefined ? {} : { after }) });
       await addJobs(
-        page.map(({ threadId }) => ({
+        page.map(({ threadId, nextDeadline = 0, updatedAt }) => ({
           identifier: taskName(agent.name),
           payload: { threadId },
           jobKey: jobKey(threadId),
+          /* A job may wait for a later time. One that is late keeps its place among the others, however often it is swept. */
+          runAt: new Date(Math.max(nextDeadline, updatedAt)),
         })),
-        true,
       );
     } while (page.length > 0);
   };
