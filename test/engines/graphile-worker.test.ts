@@ -164,3 +164,23 @@ test('the sweep runs a thread whose job waits for a later time', async () => {
   await world.ended('early');
   expect(world.ran).toHaveLength(1);
 });
+
+test('a job that ends does not put off the run of an answer that came meanwhile', async () => {
+  const script: ScriptedStep[] = [
+    { calls: [book('c1', 'Paris')] },
+    { calls: [book('c2', 'Rome')] },
+  ];
+  let isAnswered = false;
+  const world = await workerWorld('meanwhile', [...script, { text: 'Booked.' }], {
+    ...aDay,
+    afterRun: async () => {
+      if (isAnswered) return;
+      isAnswered = true;
+      await approveElsewhere(world, 'meanwhile', addResumeJob());
+    },
+  });
+  await world.agent.run('Book', await world.agent.thread('meanwhile'));
+  await approveElsewhere(world, 'meanwhile', addResumeJob());
+  await world.ended('meanwhile');
+  expect(world.ran).toHaveLength(2);
+});
