@@ -70,6 +70,9 @@ type RunPart = AgentWorkflowInput & { messageId?: string };
 const topic = 'holdpoint';
 const attribute = 'holdpointThread';
 
+/* The workflows whose run is under way here. What a tool started keeps the context of its workflow after the run, when it sleeps. */
+const running = new Set<string | undefined>();
+
 /* How long a workflow sleeps if its thread is due and could not be run, in milliseconds. */
 const soonestMs = 1_000;
 
@@ -138,7 +141,7 @@ export function agentWorkflow(options: AgentWorkflowOptions): AgentWorkflow {
  */
 export function wakeWorkflow({ schema = 'dbos' }: { schema?: string } = {}): OnWake {
   const quoted = `"${schema.replaceAll('"', '""')}"`;
-  /* A workflow that appends, itself or through its child on a queue, is awake. */
+  /* A workflow whose run appends, its own or that of its child on a queue, is awake. */
   const text = `
     select ${quoted}.send_message(workflow_uuid, '{}'::json, '${topic}')
     from ${quoted}.workflow_status
@@ -146,11 +149,25 @@ export function wakeWorkflow({ schema = 'dbos' }: { schema?: string } = {}): OnW
       and status in ('PENDING', 'ENQUEUED', 'DELAYED')
       and ($2::text is null or not starts_with($2 || '-', workflow_uuid || '-'))`;
   return async ({ threadId }, transaction) => {
-    await transaction.query(text, [threadId, DBOS.workflowID ?? null]);
+    const { workflowID } = DBOS;
+    await transaction.query(text, [threadId, running.has(workflowID) ? workflowID : null]);
   };
 }
 
 async function runOnce(
+  agent: AgentWorkflowOptions['agent'],
+  part: RunPart,
+): Promise<ResumedThread> {
+  const { workflowID } = DBOS;
+  running.add(workflowID);
+  try {
+    return await runPart(agent, part);
+  } finally {
+    running.delete(workflowID);
+  }
+}
+
+async function runPart(
   agent: AgentWorkflowOptions['agent'],
   { threadId, message, principal, channel, messageId }: RunPart,
 ): Promise<ResumedThread> {

@@ -81,12 +81,13 @@ export function resumeTasks({ agent, store, onError }: ResumeTasksOptions): Task
       const after = page.at(-1);
       page = await store.list({ ...query, ...(after === undefined ? {} : { after }) });
       await addJobs(
-        page.map(({ threadId }) => ({
+        page.map(({ threadId, nextDeadline = 0, updatedAt }) => ({
           identifier: taskName(agent.name),
           payload: { threadId },
           jobKey: jobKey(threadId),
+          /* A job may wait for a later time. One that is late keeps its place among the others, however often it is swept. */
+          runAt: new Date(Math.max(nextDeadline, updatedAt)),
         })),
-        true,
       );
     } while (page.length > 0);
   };
@@ -98,7 +99,10 @@ export function resumeTasks({ agent, store, onError }: ResumeTasksOptions): Task
 
 const payloadSchema = z.object({ threadId: z.string() });
 
-/** Adds the next job. The run's last append has done so already, unless there was no run: this job came too early. */
+/**
+ * Adds the next job. The run's last append has done so already, unless there was no run: this job came too early. A job that waits keeps its
+ * time, as an append that came after the run may have added it.
+ */
 async function addNext(
   agent: ResumeTasksOptions['agent'],
   { id: threadId, resumeAt }: AgentThread,
@@ -107,5 +111,6 @@ async function addNext(
   if (resumeAt === undefined) return;
   const now = agent.now();
   const runAt = new Date(resumeAt > now ? resumeAt : now + soonestMs);
-  await addJob(taskName(agent.name), { threadId }, { runAt, jobKey: jobKey(threadId) });
+  const waiting = { jobKey: jobKey(threadId), jobKeyMode: 'preserve_run_at' } as const;
+  await addJob(taskName(agent.name), { threadId }, { ...waiting, runAt });
 }

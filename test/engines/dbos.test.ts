@@ -1,8 +1,10 @@
 import { DBOS } from '@dbos-inc/dbos-sdk';
-import type { AgentOptions } from 'holdpoint';
+import { tool } from 'ai';
+import { type AgentOptions, later, type ToolRunOptions } from 'holdpoint';
 import { agentWorkflow, wakeWorkflow } from 'holdpoint/dbos';
 import { postgresStore } from 'holdpoint/stores/postgres';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
@@ -32,6 +34,22 @@ function workflowWorld(name: string, script: ScriptedStep[], options: Partial<Ag
   return { ...world, played, outside, workflow, asked };
 }
 
+/* Its call has ended when its result comes, and what it started delivers that. */
+const asleep = Promise.withResolvers<void>();
+const render = tool({
+  inputSchema: z.object({}),
+  execute: async (_input, { threadId, toolCallId }: ToolRunOptions) => {
+    const deliver = async (): Promise<void> => {
+      await asleep.promise;
+      const { outside } = worlds.delivered;
+      const outcome = { status: 'succeeded', output: 'rendered' } as const;
+      await outside.deliver(await outside.thread(threadId), toolCallId, outcome);
+    };
+    void deliver();
+    return later;
+  },
+});
+
 const booking: ScriptedStep[] = [{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }];
 const worlds = {
   answered: workflowWorld('answered', booking),
@@ -41,6 +59,11 @@ const worlds = {
   }),
   repeated: workflowWorld('repeated', [{ text: 'Hello.' }]),
   refused: workflowWorld('refused', booking),
+  delivered: workflowWorld(
+    'delivered',
+    [{ calls: [{ id: 'c1', name: 'render', input: {} }] }, { text: 'Rendered.' }],
+    { tools: { render }, toolApproval: {} },
+  ),
 };
 
 beforeAll(async () => {
@@ -111,4 +134,17 @@ test('a message that is refused fails its workflow at once', async () => {
   await world.asked('refused');
   const handle = await world.workflow.start({ threadId: 'refused', message: 'Something else' });
   await expect(handle.getResult()).rejects.toThrow('waits for 1 answer');
+});
+
+test('a result that a tool of the workflow delivers after its run wakes the workflow', async () => {
+  const { workflow, outside } = worlds.delivered;
+  const handle = await workflow.start({ threadId: 'film', message: 'Render' });
+  await vi.waitUntil(
+    async () =>
+      (await DBOS.listWorkflowSteps(handle.workflowID))?.some(({ name }) => name === 'run'),
+    { timeout: 20_000, interval: 5 },
+  );
+  expect(await outside.thread('film')).toMatchObject({ status: 'waiting' });
+  asleep.resolve();
+  expect(await handle.getResult()).toMatchObject({ status: 'completed', text: 'Rendered.' });
 });

@@ -24,7 +24,11 @@ afterAll(async () => {
 async function workerWorld(
   name: string,
   script: ScriptedStep[],
-  { onWake = addResumeJob(), ...options }: Partial<AgentOptions> & { onWake?: Hook } = {},
+  {
+    onWake = addResumeJob(),
+    afterRun = async () => {},
+    ...options
+  }: Partial<AgentOptions> & { onWake?: Hook; afterRun?: () => Promise<void> } = {},
 ) {
   const played = scriptedModel(script);
   const store = postgresStore(pool, { onWake });
@@ -32,7 +36,17 @@ async function workerWorld(
   const agent = world.agent({ name, ...options });
   const errors: unknown[] = [];
   const onError: ResumeTasksOptions['onError'] = (error) => errors.push(error);
-  const taskList = resumeTasks({ agent, store, onError });
+  const runsDue: ResumeTasksOptions['agent'] = {
+    name,
+    now: () => agent.now(),
+    thread: async (...opened) => agent.thread(...opened),
+    run: async (...input) => {
+      const response = await agent.run(...input);
+      await afterRun();
+      return response;
+    },
+  };
+  const taskList = resumeTasks({ agent: runsDue, store, onError });
   const runner = await run({
     pgPool: pool,
     taskList,
@@ -123,4 +137,50 @@ test('the sweep finds what was appended without a hook', async () => {
   await world.runner.addJob('holdpoint-sweep:swept', {});
   await world.ended('swept');
   expect(world.ran).toHaveLength(1);
+});
+
+const aDay: Partial<AgentOptions> = {
+  toolApproval: { book: { type: 'user-approval', expiresAfterMs: 86_400_000 } },
+};
+
+/** Approves what is asked, in a process whose store has this hook. */
+async function approveElsewhere(
+  { played }: Pick<Awaited<ReturnType<typeof workerWorld>>, 'played'>,
+  threadId: string,
+  onWake?: Hook,
+): Promise<void> {
+  const store = postgresStore(pool, onWake === undefined ? {} : { onWake });
+  const agent = travelWorld(played, () => store).agent({ name: threadId, ...aDay });
+  const thread = await agent.thread(threadId);
+  const answers = thread.activeApprovalRequests.map((request) => request.approve());
+  await agent.respond(answers, thread);
+}
+
+test('the sweep runs a thread whose job waits for a later time', async () => {
+  const world = await workerWorld('early', booking, aDay);
+  await world.agent.run('Book', await world.agent.thread('early'));
+  await approveElsewhere(world, 'early');
+  await world.runner.addJob('holdpoint-sweep:early', {});
+  await world.ended('early');
+  expect(world.ran).toHaveLength(1);
+});
+
+test('a job that ends does not put off the run of an answer that came meanwhile', async () => {
+  const script: ScriptedStep[] = [
+    { calls: [book('c1', 'Paris')] },
+    { calls: [book('c2', 'Rome')] },
+  ];
+  let isAnswered = false;
+  const world = await workerWorld('meanwhile', [...script, { text: 'Booked.' }], {
+    ...aDay,
+    afterRun: async () => {
+      if (isAnswered) return;
+      isAnswered = true;
+      await approveElsewhere(world, 'meanwhile', addResumeJob());
+    },
+  });
+  await world.agent.run('Book', await world.agent.thread('meanwhile'));
+  await approveElsewhere(world, 'meanwhile', addResumeJob());
+  await world.ended('meanwhile');
+  expect(world.ran).toHaveLength(2);
 });

@@ -123,6 +123,23 @@ describe('onWake', () => {
     await expect(agent.run('Hello', await agent.thread('t'))).rejects.toThrow('duplicate key');
   });
 
+  test('fails the append with the error of a constraint that is checked at the end of its transaction', async () => {
+    const { pool } = await wakeTable();
+    await pool.query('create table jobs (id text unique deferrable initially deferred)');
+    await pool.query("insert into jobs values ('t')");
+    const { model } = scriptedModel([{ text: 'Hello.' }]);
+    let wakes = 0;
+    const store = postgresStore(pool, {
+      onWake: async ({ threadId }, transaction) => {
+        wakes += 1;
+        if (wakes > 10) throw new Error('The append is repeated for ever.');
+        await transaction.query('insert into jobs values ($1)', [threadId]);
+      },
+    });
+    const agent = createAgent({ model, store });
+    await expect(agent.run('Hello', await agent.thread('t'))).rejects.toThrow('duplicate key');
+  });
+
   test('takes one statement for an append when it writes nothing', async () => {
     const { pool } = await wakeTable();
     const statements: string[] = [];

@@ -1,6 +1,7 @@
 import { errorText } from '../../content/error-text.ts';
 import type { ThreadStatus } from '../../thread/thread-status.ts';
 import type { ThreadSummary } from '../../thread/thread-store.ts';
+import { isUniqueViolation } from './postgres-conflict.ts';
 import type { PostgresConnection, PostgresPool, PostgresResult } from './postgres-pool.ts';
 import type { Send } from './statement-runner.ts';
 
@@ -50,10 +51,21 @@ export function sendAndWake(pool: PostgresPool, onWake: OnWake, wake: ThreadWake
     if (connection === undefined) return pool.query(query);
     return finished(connection, async () => {
       const result = await connection.query(query);
-      await connection.query({ text: result.rowCount === 0 ? 'rollback' : 'commit' });
+      const end = connection.query({ text: result.rowCount === 0 ? 'rollback' : 'commit' });
+      await end.catch(refuseUnique);
       return result;
     });
   };
+}
+
+/* The append's own statement has succeeded. What the commit still checks is a deferred constraint of a table of the hook. */
+function refuseUnique(error: unknown): never {
+  throw isUniqueViolation(error) ? hookFailed(error) : error;
+}
+
+/* Wrapped, because its code must not be taken for that of the append: a unique index of the hook's table is no concurrent append. */
+function hookFailed(cause: unknown): Error {
+  return new Error(`onWake failed, so nothing was appended: ${errorText(cause)}`, { cause });
 }
 
 /** Calls the hook; resolves with the connection of the transaction that it has begun, or with `undefined` if it needed none. */
@@ -72,8 +84,7 @@ async function callHook(
     await hook({ query });
   } catch (cause) {
     await begun?.then(rollBack, () => {});
-    /* Wrapped, because its code must not be taken for that of the append: a unique index of the hook's table is no concurrent append. */
-    throw new Error(`onWake failed, so nothing was appended: ${errorText(cause)}`, { cause });
+    throw hookFailed(cause);
   } finally {
     isOver = true;
   }

@@ -3,6 +3,7 @@ declare module 'cloudflare:workers' {
   interface ObjectStorage {
     sql: { exec(text: string, ...values: unknown[]): { raw(): Iterable<unknown[]> } };
     transactionSync<RESULT>(work: () => RESULT): RESULT;
+    getAlarm(): Promise<number | null>;
     setAlarm(at: number): Promise<void>;
     deleteAlarm(): Promise<void>;
     deleteAll(): Promise<void>;

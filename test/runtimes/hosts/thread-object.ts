@@ -26,6 +26,10 @@ export class ThreadObject extends DurableObject {
   async alarm(): Promise<void> {
     for (const { threadId } of await this.#store.list({})) {
       await this.agent.run([], await this.agent.thread(threadId), { onlyWhenDue: true });
+      /* If the alarm came too early, nothing was appended, and nothing has set the next one. */
+      const { nextDeadline } = (await this.#store.head(threadId)) ?? {};
+      if (nextDeadline === undefined || (await this.ctx.storage.getAlarm()) !== null) continue;
+      await this.ctx.storage.setAlarm(Math.max(nextDeadline, Date.now() + 1_000));
     }
   }
 }
