@@ -93,7 +93,7 @@ export function agentWorkflow(options: AgentWorkflowOptions): AgentWorkflow {
   checkedMs(checkEveryMs, 'checkEveryMs');
 
   const runStep = async (part: RunPart): Promise<RunState> =>
-    DBOS.runStep(async () => stateOf(agent, await runOnce(agent, part), checkEveryMs), {
+    DBOS.runStep(async () => stateAfter(agent, part, checkEveryMs), {
       name: part.messageId === undefined ? 'resume' : 'run',
       retriesAllowed: true,
       maxAttempts: 10,
@@ -154,17 +154,23 @@ export function wakeWorkflow({ schema = 'dbos' }: { schema?: string } = {}): OnW
   };
 }
 
-async function runOnce(
+/** Performs a run, and says how the thread is then. */
+async function stateAfter(
   agent: AgentWorkflowOptions['agent'],
   part: RunPart,
-): Promise<ResumedThread> {
+  checkEveryMs: number,
+): Promise<RunState> {
   const { workflowID } = DBOS;
   running.add(workflowID);
-  try {
-    return await runPart(agent, part);
-  } finally {
-    running.delete(workflowID);
-  }
+  const { response } = await runPart(agent, part).finally(() => running.delete(workflowID));
+  /* Opened again: what was appended since the run's end has woken nobody. */
+  const { resumeAt = Infinity } = await agent.thread(part.threadId);
+  const wait = resumeAt - agent.now();
+  return {
+    status: response?.status ?? 'failing',
+    text: response?.text ?? '',
+    sleepMs: wait > 0 ? Math.min(wait, checkEveryMs) : soonestMs,
+  };
 }
 
 async function runPart(
@@ -178,19 +184,6 @@ async function runPart(
   const thread = await agent.thread(threadId);
   const id = messageId === undefined ? {} : { messageId };
   return runRecorded(thread, () => agent.run(message, thread, { ...abort, ...sender, ...id }));
-}
-
-function stateOf(
-  agent: AgentWorkflowOptions['agent'],
-  { thread, response }: ResumedThread,
-  checkEveryMs: number,
-): RunState {
-  const wait = (thread.resumeAt ?? Infinity) - agent.now();
-  return {
-    status: response?.status ?? 'failing',
-    text: response?.text ?? '',
-    sleepMs: wait > 0 ? Math.min(wait, checkEveryMs) : soonestMs,
-  };
 }
 
 function isOver(status: RunState['status']): status is AgentWorkflowResult['status'] {

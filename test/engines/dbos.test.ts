@@ -1,7 +1,7 @@
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { tool } from 'ai';
-import { type AgentOptions, later, type ToolRunOptions } from 'holdpoint';
-import { agentWorkflow, wakeWorkflow } from 'holdpoint/dbos';
+import { type Agent, type AgentOptions, later, type ToolRunOptions } from 'holdpoint';
+import { agentWorkflow, type AgentWorkflowOptions, wakeWorkflow } from 'holdpoint/dbos';
 import { postgresStore } from 'holdpoint/stores/postgres';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
@@ -15,13 +15,18 @@ const database = await server.createDatabase();
 const openStore = () => postgresStore(server.pool(database), { onWake: wakeWorkflow() });
 
 /** A world whose agent is a workflow of DBOS; each has a model of its own. */
-function workflowWorld(name: string, script: ScriptedStep[], options: Partial<AgentOptions> = {}) {
+function workflowWorld(
+  name: string,
+  script: ScriptedStep[],
+  options: Partial<AgentOptions> = {},
+  wrapped: (agent: Agent) => AgentWorkflowOptions['agent'] = (agent) => agent,
+) {
   const played = scriptedModel(script);
   const world = travelWorld(played, openStore);
   const agent = world.agent(options);
   /* As a web server would have it. */
   const outside = world.agent(options);
-  const workflow = agentWorkflow({ agent, name });
+  const workflow = agentWorkflow({ agent: wrapped(agent), name });
   /** Resolves with the thread once it has an open request. */
   const asked = async (threadId: string) =>
     vi.waitUntil(
@@ -63,6 +68,26 @@ const worlds = {
     'delivered',
     [{ calls: [{ id: 'c1', name: 'render', input: {} }] }, { text: 'Rendered.' }],
     { tools: { render }, toolApproval: {} },
+  ),
+  meanwhile: workflowWorld(
+    'meanwhile',
+    [{ calls: [{ id: 'c1', name: 'render', input: {} }] }, { text: 'Rendered.' }],
+    {
+      tools: { render: tool({ inputSchema: z.object({}), execute: () => later }) },
+      toolApproval: {},
+    },
+    (agent) => ({
+      now: () => agent.now(),
+      thread: async (id) => agent.thread(id),
+      /* The run has ended, and its workflow does not sleep yet. */
+      async run(...input) {
+        const response = await agent.run(...input);
+        const outcome = { status: 'succeeded', output: 'rendered' } as const;
+        if (response.status === 'waiting')
+          await agent.deliver(await agent.thread('clip'), 'c1', outcome);
+        return response;
+      },
+    }),
   ),
 };
 
@@ -146,5 +171,11 @@ test('a result that a tool of the workflow delivers after its run wakes the work
   );
   expect(await outside.thread('film')).toMatchObject({ status: 'waiting' });
   asleep.resolve();
+  expect(await handle.getResult()).toMatchObject({ status: 'completed', text: 'Rendered.' });
+});
+
+test('a result that is delivered while a run is just ending is not slept through', async () => {
+  const { workflow } = worlds.meanwhile;
+  const handle = await workflow.start({ threadId: 'clip', message: 'Render' });
   expect(await handle.getResult()).toMatchObject({ status: 'completed', text: 'Rendered.' });
 });
