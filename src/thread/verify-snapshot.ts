@@ -1,7 +1,7 @@
 import { HoldpointError } from '../errors.ts';
 import { applyEntry } from './apply/apply-entry.ts';
 import { toJson } from './tagged-json.ts';
-import { contentOf, digestOf } from './thread-snapshot.ts';
+import { contentOf, digestOf, snapshotVersion } from './thread-snapshot.ts';
 import { emptyThread, type ThreadState } from './thread-state.ts';
 
 /**
@@ -14,11 +14,14 @@ export async function verifySnapshot(
 ): Promise<void> {
   const count = entries.findLastIndex(({ snapshot }) => snapshot !== undefined);
   if (text === undefined || (await digestOf(text)) !== entries[count]?.snapshot) return;
+  const json: unknown = JSON.parse(text);
+  /* Another holdpoint wrote it, and this one opens no thread from it. */
+  if (Reflect.get(Object(json), 'v') !== snapshotVersion) return;
   const state = emptyThread(threadId);
   for (const { revision, hash } of entries.slice(0, count)) {
     applyEntry(state, { events: events.slice(state.events.length, revision), hash });
   }
-  if (sorted(JSON.parse(text)) === sorted(toJson(contentOf(state)))) return;
+  if (sorted(json) === sorted(toJson(contentOf(state)))) return;
   throw new HoldpointError(
     'log-tampered',
     `The snapshot of thread ${threadId} at revision ${state.events.length} differs from the log before it. Restore the thread from a backup.`,

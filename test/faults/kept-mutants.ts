@@ -81,7 +81,7 @@ export const keptMutants: readonly SourceMutant[] = [
   {
     promise: 'verify compares the snapshot with the log',
     file: 'thread/verify-snapshot.ts',
-    from: 'if (sorted(JSON.parse(text)) === sorted(toJson(contentOf(state)))) return;',
+    from: 'if (sorted(json) === sorted(toJson(contentOf(state)))) return;',
     to: 'if (state.events.length > 0) return;',
     suite: [snapshots, 'a forged log vouches'],
     sentence: failed,

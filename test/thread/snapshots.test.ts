@@ -207,6 +207,7 @@ test('a snapshot of another version is not read', async () => {
   other.kept.set('t', newer);
   const opened = await world.agent({ store: other }).thread('t');
   expect(JSON.stringify(opened.messages)).toBe(JSON.stringify(thread.messages));
+  await opened.verify();
 });
 
 test('text that a model wrote is never taken for the digest of a snapshot', async () => {
