@@ -33,8 +33,8 @@ export interface OpenRequest {
 /** A standing approval of the thread that has not ended. */
 interface ThreadGrant {
   grant: Grant;
-  /** How many more calls it decides. */
-  usesLeft: number;
+  /** How many more calls it decides. Absent: any number, as a snapshot can't express `Infinity`. */
+  usesLeft?: number | undefined;
 }
 
 /** A request that was answered or closed. */

@@ -201,7 +201,7 @@ test('the rows of a thread that were copied to another thread are refused, with 
 
 test('a snapshot of another version is not read', async () => {
   const { store, world, thread } = await longThread();
-  const newer = store.kept.get('t')?.replace('{"v":1', '{"v":2').replaceAll('City', 'Town') ?? '';
+  const newer = store.kept.get('t')?.replace('{"v":2', '{"v":3').replaceAll('City', 'Town') ?? '';
   const other = snapshotStore();
   await world.agent({ store: other }).restore(vouchingFor(newer, JSON.stringify(thread)));
   other.kept.set('t', newer);
@@ -264,4 +264,27 @@ test('a thread that was deleted and made anew is not opened from the snapshot of
   store.kept.set('t', old);
   const opened = await createAgent({ model, store }).thread('t');
   expect(opened.messages).toHaveLength(2);
+});
+
+test('a standing approval without a limit still decides calls after a snapshot', async () => {
+  const cities = ['Oslo', 'Rome', 'Bern', 'Bonn'];
+  const world = memoryWorld(
+    cities.flatMap((city) => [{ calls: [book(city, city)] }, { text: `Booked ${city}.` }]),
+  );
+  const rule = { type: 'user-approval', remember: { scope: 'thread', match: 'any' } } as const;
+  const options = { store: snapshotStore(1), toolApproval: { book: rule } };
+  const first = world.agent(options);
+  const asked = await first.run('Book', await first.thread('t'));
+  const remember = { scope: 'thread', match: 'any' } as const;
+  const answers = asked.approvalRequests.map((request) => request.approve({ remember }));
+  await first.run(answers, asked.thread);
+  for (const city of cities.slice(1)) {
+    const agent = world.agent(options);
+    const thread = await agent.thread('t');
+    const response = await agent.run('Book', thread, { signal: AbortSignal.timeout(5_000) });
+    expect(response.text).toBe(`Booked ${city}.`);
+    expect(thread.grants).toHaveLength(1);
+    await thread.verify();
+  }
+  expect(world.ran).toHaveLength(4);
 });

@@ -141,12 +141,12 @@ export function inTurn(
   limit: number,
 ): ThreadEvent[] {
   let free = freeSlots(head, limit);
-  const uses = new Map(head.grants.map(({ grant, usesLeft }) => [grant.grantId, usesLeft]));
+  const uses = new Map(head.grants.map(({ grant, usesLeft }) => [grant.grantId, usesLeft ?? Infinity]));
   return calls.flatMap(({ events, use }) => {
     if (events.some(({ type }) => type === 'call-started') && free-- <= 0) return [];
     if (use === undefined) return events;
     const { grantId, scope } = use.grant;
-    const left = uses.get(grantId) ?? (scope === 'thread' ? 0 : use.usesLeft);
+    const left = uses.get(grantId) ?? (scope === 'thread' ? 0 : (use.usesLeft ?? Infinity));
     uses.set(grantId, left - 1);
     return left > 0 ? events : [];
   });

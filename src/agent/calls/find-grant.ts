@@ -6,10 +6,10 @@ import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ThreadStoreGrants } from '../../thread/thread-store.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
-/** A standing approval for a call, and how many more calls it decides. */
+/** A standing approval for a call, and how many more calls it decides: any number if `usesLeft` is absent. */
 export interface GrantUse {
   grant: Grant;
-  usesLeft: number;
+  usesLeft?: number | undefined;
 }
 
 /** Finds the standing approval for a call that a rule wants a person to approve. */

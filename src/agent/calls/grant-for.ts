@@ -81,7 +81,7 @@ async function storedGrants(
 }
 
 /* What can't be read, or is for somebody else, decides nothing: a person is asked. */
-function usedGrant({ text, usesLeft = Infinity }: StoredGrant, person: string | null): GrantUse[] {
+function usedGrant({ text, usesLeft }: StoredGrant, person: string | null): GrantUse[] {
   const parsed = grantSchema.safeParse(parsedJson(text));
   if (!parsed.success) return [];
   const grant = parsed.data;

@@ -12,7 +12,7 @@ export function applyGrantCreated(
   if (head.grants.some((other) => other.grant.grantId === grant.grantId)) {
     throw tampered(event, `an earlier grant has the id ${grant.grantId}`);
   }
-  head.grants = [...head.grants, { grant, usesLeft: grant.uses ?? Infinity }];
+  head.grants = [...head.grants, { grant, usesLeft: grant.uses }];
 }
 
 export function applyGrantUsed(draft: HeadDraft, event: ThreadEventOf<'grant-used'>): void {
@@ -26,7 +26,7 @@ export function applyGrantUsed(draft: HeadDraft, event: ThreadEventOf<'grant-use
   if (used === undefined || toolName !== call.toolName || expiresAt <= at) {
     throw tampered(event, `no grant ${grantId} covers the call`);
   }
-  setUses(draft, grantId, used.usesLeft - 1);
+  if (used.usesLeft !== undefined) setUses(draft, grantId, used.usesLeft - 1);
 }
 
 export function applyGrantRevoked(draft: HeadDraft, event: ThreadEventOf<'grant-revoked'>): void {
@@ -41,5 +41,5 @@ export function applyGrantRevoked(draft: HeadDraft, event: ThreadEventOf<'grant-
 function setUses(draft: HeadDraft, grantId: string, usesLeft: number): void {
   draft.head.grants = draft.head.grants
     .map((each) => (each.grant.grantId === grantId ? { ...each, usesLeft } : each))
-    .filter((each) => each.usesLeft > 0);
+    .filter((each) => each.usesLeft !== 0);
 }
