@@ -12,12 +12,15 @@ const urlTag = '$url';
 const looksTagged = /^\$+(?:bytes|buffer|url)$/;
 const maximumDepth = 500;
 
+/** How much deeper than by itself a value may be in an entry of the log or in a snapshot, so that what is accepted can be written. */
+export const depthInLog = 20;
+
 /**
  * A value as JSON: with tags if it contains bytes or URLs, otherwise the value itself. Throws a `TypeError` for a BigInt, and for a value
- * that is nested more than 500 deep or has a cycle.
+ * that is nested more than 500 deep or has a cycle; `depth` is its own depth.
  */
-export function toJson(value: unknown): unknown {
-  return formOf(value, 0) === tags ? tagged(value) : value;
+export function toJson(value: unknown, depth = 0): unknown {
+  return formOf(value, depth) === tags ? tagged(value) : value;
 }
 
 /** Copies a value into the form in which the log returns it, so that memory and store are equal. */
@@ -27,7 +30,7 @@ export function jsonCopy<VALUE>(value: VALUE): VALUE {
 }
 
 function decodedCopy(value: unknown): unknown {
-  const form = formOf(value, 0);
+  const form = formOf(value, depthInLog);
   if (form === plain) return plainCopy(value);
   const json: unknown = JSON.parse(JSON.stringify(form === tags ? tagged(value) : value));
   return form === tags ? fromJson(json) : json;

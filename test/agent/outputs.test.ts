@@ -28,6 +28,13 @@ cycle.push(cycle);
 let deep: unknown = 'bottom';
 for (let depth = 0; depth < 50_000; depth += 1) deep = [deep];
 
+/** Lists in lists. */
+function nested(levels: number): unknown {
+  let value: unknown = 'bottom';
+  for (let level = 0; level < levels; level += 1) value = [value];
+  return value;
+}
+
 const trapped = new Proxy(
   { amount: 1n },
   {
@@ -82,6 +89,22 @@ test.each([
     const { call, message } = await outcomeOf(making(output));
     expect(call?.outcome).toEqual({ status: 'succeeded', output: recorded });
     expect(message).toMatchObject({ content: [{ output: seen }] });
+  },
+);
+
+test.each([470, 490, 495, 499, 501, 505])(
+  'what a tool returns with %i levels of nesting can be recorded, or a placeholder is',
+  async (levels) => {
+    const plain = await outcomeOf(making(nested(levels)));
+    expect(plain.call).toMatchObject({ status: 'succeeded' });
+    const tagged = await outcomeOf(making({ $bytes: nested(levels) }));
+    expect(tagged.call).toMatchObject({ status: 'succeeded' });
+    const written = await outcomeOf(making({ toJSON: () => nested(levels) }));
+    expect(written.call).toMatchObject({ status: 'succeeded' });
+    const value = nested(levels);
+    const seen = { toModelOutput: () => ({ type: 'json', value }) };
+    const shown = await outcomeOf(making('short', seen as Partial<ToolSet[string]>));
+    expect(shown.call).toMatchObject({ outcome: { status: 'succeeded', output: 'short' } });
   },
 );
 

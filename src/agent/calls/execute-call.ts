@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { errorText } from '../../content/error-text.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
-import { jsonCopy, toJson } from '../../thread/tagged-json.ts';
+import { depthInLog, jsonCopy, toJson } from '../../thread/tagged-json.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
@@ -173,7 +173,11 @@ function recordable(output: unknown): JSONValue {
     }
     toJson(output);
     const text = JSON.stringify(output);
-    return text === undefined ? null : jsonSchema.parse(JSON.parse(text));
+    if (text === undefined) return null;
+    const json: unknown = JSON.parse(text);
+    /* After its `toJSON` methods. An output that is too deep for the log must be refused here: the call could never end. */
+    toJson(json, depthInLog);
+    return jsonSchema.parse(json);
   } catch (error) {
     return `[The call succeeded. Its output can't be recorded as JSON: ${errorText(error).slice(0, 200)}]`;
   }
