@@ -141,7 +141,9 @@ export function inTurn(
   limit: number,
 ): ThreadEvent[] {
   let free = freeSlots(head, limit);
-  const uses = new Map(head.grants.map(({ grant, usesLeft }) => [grant.grantId, usesLeft ?? Infinity]));
+  const uses = new Map(
+    head.grants.map(({ grant, usesLeft }) => [grant.grantId, usesLeft ?? Infinity]),
+  );
   return calls.flatMap(({ events, use }) => {
     if (events.some(({ type }) => type === 'call-started') && free-- <= 0) return [];
     if (use === undefined) return events;
