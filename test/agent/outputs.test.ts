@@ -1,4 +1,4 @@
-import { tool, type ToolSet } from 'ai';
+import { type JSONValue, tool, type ToolSet } from 'ai';
 import { later } from 'holdpoint';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -29,8 +29,8 @@ let deep: unknown = 'bottom';
 for (let depth = 0; depth < 50_000; depth += 1) deep = [deep];
 
 /** Lists in lists. */
-function nested(levels: number): unknown {
-  let value: unknown = 'bottom';
+function nested(levels: number): JSONValue {
+  let value: JSONValue = 'bottom';
   for (let level = 0; level < levels; level += 1) value = [value];
   return value;
 }
@@ -102,8 +102,8 @@ test.each([470, 490, 495, 499, 501, 505])(
     const written = await outcomeOf(making({ toJSON: () => nested(levels) }));
     expect(written.call).toMatchObject({ status: 'succeeded' });
     const value = nested(levels);
-    const seen = { toModelOutput: () => ({ type: 'json', value }) };
-    const shown = await outcomeOf(making('short', seen as Partial<ToolSet[string]>));
+    const seen = { toModelOutput: () => ({ type: 'json' as const, value }) };
+    const shown = await outcomeOf(making('short', seen));
     expect(shown.call).toMatchObject({ outcome: { status: 'succeeded', output: 'short' } });
   },
 );
