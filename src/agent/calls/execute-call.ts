@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { errorText } from '../../content/error-text.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
-import { depthInLog, jsonCopy, toJson } from '../../thread/tagged-json.ts';
+import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
+import { recordableOutput } from './recordable-output.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
 /**
@@ -33,7 +34,6 @@ const maximumErrorLength = 8_000;
 const modelOutputSchema = z.custom<ToolResultPart['output']>(
   (value) => typeof value === 'object' && value !== null && 'type' in value,
 );
-const jsonSchema = z.custom<JSONValue>((value) => value !== undefined);
 
 /** The result of executing a call: its outcome, or that it continues elsewhere. */
 export type Execution =
@@ -127,7 +127,7 @@ export async function successOf(
 ): Promise<ToolCallOutcome> {
   const options = { toolCallId, input: plainCopy(input), output };
   const modelOutput = tool && (await modelOutputOf(tool, options));
-  const recorded = recordable(output);
+  const recorded = recordableOutput(output);
   return {
     status: 'succeeded',
     output: recorded,
@@ -157,30 +157,12 @@ function preliminary(
   return (output) => {
     if (deferralOf(output) !== undefined) return;
     const result = { type: 'tool-result' as const, toolCallId, toolName, input };
-    onPreliminary({ ...result, output: recordable(output), preliminary: true });
+    onPreliminary({ ...result, output: recordableOutput(output), preliminary: true });
   };
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
-}
-
-/** The output as JSON. The call has happened, so an output that JSON can't hold is still a success. */
-function recordable(output: unknown): JSONValue {
-  try {
-    if (typeof output === 'function' || typeof output === 'symbol') {
-      throw new TypeError(`JSON can't express a ${typeof output}.`);
-    }
-    toJson(output);
-    const text = JSON.stringify(output);
-    if (text === undefined) return null;
-    const json: unknown = JSON.parse(text);
-    /* After its `toJSON` methods. An output that is too deep for the log must be refused here: the call could never end. */
-    toJson(json, depthInLog);
-    return jsonSchema.parse(json);
-  } catch (error) {
-    return `[The call succeeded. Its output can't be recorded as JSON: ${errorText(error).slice(0, 200)}]`;
-  }
 }
 
 /** What the tool's `toModelOutput` returns; if it fails, the model gets the plain output. */
