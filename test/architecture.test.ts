@@ -178,11 +178,8 @@ test.each(['index.ts', 'stores/sqlite-on.ts'])('%s reaches nothing that only Nod
   expect([...reached].filter((name) => name.startsWith('node:'))).toEqual([]);
 });
 
-/** Files that are longer than others may be, and how long they are. */
-const longFiles: Record<string, number> = { 'thread/thread-log.ts': 251 };
-
 test('no file is longer than 250 lines', () => {
   const lengths = [...texts].map(([file, text]) => ({ file, lines: text.split('\n').length - 1 }));
-  const tooLong = lengths.filter(({ file, lines }) => lines > (longFiles[file] ?? 250));
+  const tooLong = lengths.filter(({ file, lines }) => lines > 250);
   expect(tooLong).toEqual([]);
 });

@@ -61,10 +61,11 @@ export class ThreadLog {
    */
   async verify(): Promise<void> {
     const { threadId } = this.state;
+    const { revision, hash } = this.#end();
     const whole = new ThreadLog(threadId, { ...this.#options, ignoresSnapshots: true });
     await whole.open();
-    const known = whole.state.entries.find(({ revision }) => revision === this.revision);
-    if (this.revision > 0 && known?.hash !== this.#end().hash) throw this.#deleted();
+    const known = whole.state.entries.find((entry) => entry.revision === revision);
+    if (revision > 0 && known?.hash !== hash) throw this.#deleted();
     const { verifySnapshot } = await import('./verify-snapshot.ts');
     await verifySnapshot(whole.state, await this.#options.store.snapshots?.read(threadId));
   }
@@ -110,11 +111,8 @@ export class ThreadLog {
       /* Applied first: a log whose events are inconsistent must not reach the store. */
       const contents = await this.#apply(entries);
       this.#options.refuse(this.state);
-      const { threadId } = this.state;
-      const summary = summaryOf(threadId, this.state.head, {
-        end: this.#end(),
-        now: this.#options.now(),
-      });
+      const { threadId, head } = this.state;
+      const summary = summaryOf(threadId, head, { end: this.#end(), now: this.#options.now() });
       await this.#options.store.append(threadId, { revision: 0, hash: '' }, entries, summary);
       this.#options.onAppended(
         threadId,

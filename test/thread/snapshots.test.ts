@@ -288,3 +288,25 @@ test('a standing approval without a limit still decides calls after a snapshot',
   }
   expect(world.ran).toHaveLength(4);
 });
+
+test('a thread to which its own handle appends while it is verified is not taken for a deleted one', async () => {
+  const world = memoryWorld([{ text: 'One.' }, { text: 'Two.' }]);
+  let afterRead: (() => Promise<unknown>) | undefined;
+  const store: ThreadStore = {
+    ...world.store,
+    async head(threadId) {
+      const summary = await world.store.head(threadId);
+      const next = afterRead;
+      afterRead = undefined;
+      await next?.();
+      return summary;
+    },
+  };
+  const agent = world.agent({ store });
+  const thread = await agent.thread('t');
+  await agent.run('One?', thread);
+  const before = thread.revision;
+  afterRead = () => agent.run('Two?', thread);
+  await expect(thread.verify()).resolves.toBeUndefined();
+  expect(thread.revision).toBeGreaterThan(before);
+});
