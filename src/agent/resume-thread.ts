@@ -2,6 +2,9 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Agent } from './agent.ts';
 import type { AgentResponse } from './agent-response.ts';
 
+/** How long to wait before a thread that is due, but could not be run, is woken again, in milliseconds. */
+export const soonestMs = 1_000;
+
 /** What a wake-up came to. */
 export interface ResumedThread {
   /** As the run left it; `thread.resumeAt` is when to wake it next. */

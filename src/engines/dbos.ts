@@ -2,7 +2,12 @@ import { DBOS, type WorkflowHandle } from '@dbos-inc/dbos-sdk';
 import type { UserModelMessage } from 'ai';
 import type { Agent } from '../agent/agent.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
-import { type ResumedThread, resumeThread, runRecorded } from '../agent/resume-thread.ts';
+import {
+  type ResumedThread,
+  resumeThread,
+  runRecorded,
+  soonestMs,
+} from '../agent/resume-thread.ts';
 import { checkedMs } from '../content/checked-number.ts';
 import { HoldpointError } from '../errors.ts';
 import type { OnWake } from '../stores/postgres/wake.ts';
@@ -72,9 +77,6 @@ const attribute = 'holdpointThread';
 
 /* The workflows whose run is under way here. What a tool started keeps the context of its workflow after the run, when it sleeps. */
 const running = new Set<string | undefined>();
-
-/* How long a workflow sleeps if its thread is due and could not be run, in milliseconds. */
-const soonestMs = 1_000;
 
 /**
  * Registers a workflow that runs a thread until its turn is over. While the thread waits for people, deadlines or retries, the workflow

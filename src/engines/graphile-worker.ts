@@ -1,7 +1,7 @@
 import type { JobHelpers, Task, TaskList } from 'graphile-worker';
 import { z } from 'zod';
 import type { Agent } from '../agent/agent.ts';
-import { resumeThread } from '../agent/resume-thread.ts';
+import { resumeThread, soonestMs } from '../agent/resume-thread.ts';
 import { callGuarded } from '../content/call-guarded.ts';
 import type { OnWake } from '../stores/postgres/wake.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
@@ -32,9 +32,6 @@ const taskName = (agent: string | undefined, name = 'holdpoint'): string =>
 
 /* How long a thread is due before the sweep looks for it, in milliseconds. */
 const overdueMs = 10_000;
-
-/* How long a job waits if its thread is due and could not be run, in milliseconds. */
-const soonestMs = 1_000;
 
 /**
  * The `onWake` of a store on the database of graphile-worker: an append that makes a thread due adds a job for `resumeTasks`, in its own
