@@ -88,6 +88,31 @@ export class ThreadHandles {
     parent?: ParentCall,
   ): Promise<{ thread: AgentThread; log: ThreadLog }> {
     refuseThreadId(threadId);
+    await this.#clock.sync();
+    const log = await this.#openLog(threadId, parent);
+    const thread = new AgentThread(log, this.#context.now);
+    this.#logs.set(thread, log);
+    return { thread, log };
+  }
+
+  async #openLog(threadId: string, parent?: ParentCall): Promise<ThreadLog> {
+    let deleted: string | undefined;
+    for (;;) {
+      const log = this.#newLog(threadId, parent);
+      try {
+        await log.open();
+        return log;
+      } catch (error) {
+        const [first] = log.state.entries;
+        const isDeleted = HoldpointError.isInstance(error) && error.code === 'thread-deleted';
+        /* A store that still has what it calls deleted would be read for ever. */
+        if (!isDeleted || first?.hash === deleted) throw error;
+        deleted = first?.hash;
+      }
+    }
+  }
+
+  #newLog(threadId: string, parent?: ParentCall): ThreadLog {
     const { now, events, name } = this.#context;
     const log = new ThreadLog(threadId, {
       store: this.#store,
@@ -97,11 +122,7 @@ export class ThreadHandles {
       onAppended: (_id, appended) => events.emit(log.state, appended),
       onCommitted: this.#onCommitted,
     });
-    await this.#clock.sync();
-    await log.open();
-    const thread = new AgentThread(log, now);
-    this.#logs.set(thread, log);
-    return { thread, log };
+    return log;
   }
 
   async #write(log: ThreadLog, entries: readonly LogEntry[]): Promise<void> {

@@ -25,12 +25,21 @@ async function shortLife(eventsRead: 'none' | 'some') {
   return world.agent({ store: racing });
 }
 
-test('a thread that was begun and deleted while it was being opened is a new one', async () => {
-  const agent = await shortLife('none');
-  expect((await agent.thread('t')).revision).toBe(0);
-});
+test.each(['none', 'some'] as const)(
+  'a thread that was deleted while it was being opened is a new one (%s of its events were read)',
+  async (eventsRead) => {
+    const agent = await shortLife(eventsRead);
+    const thread = await agent.thread('t');
+    expect(thread.revision).toBe(0);
+    expect((await agent.run('Hi', thread)).text).toBe('Hello.');
+  },
+);
 
-test('a thread that was deleted while it was being opened is not said to be damaged', async () => {
-  const agent = await shortLife('some');
-  expect(await errorCode(agent.thread('t'))).toBe('thread-deleted');
+test('a store that keeps the log of a thread without its summary is refused, and not read for ever', async () => {
+  const store = memoryStore();
+  const world = travelWorld(scriptedModel([{ text: 'Hello.' }]), () => store);
+  const agent = world.agent();
+  await agent.run('Hi', await agent.thread('t'));
+  const headless = world.agent({ store: { ...store, head: async () => undefined } });
+  expect(await errorCode(headless.thread('t'))).toBe('thread-deleted');
 });
