@@ -26,6 +26,7 @@ export type { ApprovalTerms, ExpiryAction, Remember, Risk } from './content/appr
 export type { Grant } from './content/grant.ts';
 export { groupRequests, type RequestGroup } from './content/group-requests.ts';
 export { inertLine, inertText } from './content/inert-text.ts';
+export { lookAlikeWarnings } from './content/look-alikes.ts';
 export {
   type QuestionAnswer,
   type QuestionField,

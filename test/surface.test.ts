@@ -32,6 +32,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'inertText',
     'later',
     'laterWithin',
+    'lookAlikeWarnings',
     'memoryStore',
     'reject',
   ]);

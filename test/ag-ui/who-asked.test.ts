@@ -68,3 +68,15 @@ test('where nobody is named, nothing is said', async () => {
   expect(JSON.stringify(endOf(events))).toContain('The agent wants to call book.');
   expect(JSON.stringify(endOf(events))).not.toMatch(/Asked for|requestedBy/);
 });
+
+test('letters that look alike are named below an approval, and in the form of a question', async () => {
+  expect(await endAfter(book('c1', 'P\u0430ris'), 'ann')).toMatchObject({
+    interrupts: [
+      { message: expect.stringContaining('\n"P\u0430ris" mixes Latin and Cyrillic letters') },
+    ],
+  });
+  const question = { id: 'q1', name: 'ask', input: { question: 'Open http://p\u0430ypal.com?' } };
+  expect(await endAfter(question, 'ann')).toMatchObject({
+    interrupts: [{ responseSchema: { description: expect.stringContaining('is the host xn--') } }],
+  });
+});

@@ -98,3 +98,11 @@ test('a numbered list says it in full', async () => {
   await askInTerminal(approval({ requestedBy }), { input, output });
   expect(shown).toContain(`Asked for by: ${JSON.stringify(requestedBy)}\n`);
 });
+
+test('an approval names words that mix letters which look alike, under who asked for it', async () => {
+  expect((await rowsOf('\u0430nn')).slice(2, 5)).toEqual([
+    'Asked for by: \u0430nn',
+    '"\u0430nn" mixes Latin and Cyrillic letters',
+    '',
+  ]);
+});

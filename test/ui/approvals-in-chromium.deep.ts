@@ -194,6 +194,13 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
     await shows(dee, 'Booked.');
   }, 30_000);
 
+  test('letters that look alike are named beside the call', async () => {
+    await using at = await site({ type: 'user-approval' }, [{ calls: [book('c1', 'P\u0430ris')] }]);
+    const page = await at.visit('ann');
+    await says(page, 'Book');
+    await shows(page, '"P\u0430ris" mixes Latin and Cyrillic letters');
+  }, 30_000);
+
   test('similar requests are approved together', async () => {
     await using at = await site({ type: 'user-approval', risk: 'low' }, [
       { calls: [paris('c1'), book('c2', 'Rome')] },

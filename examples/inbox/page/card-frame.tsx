@@ -1,3 +1,4 @@
+import { lookAlikeWarnings } from 'holdpoint';
 import type { KeyboardEventHandler, ReactNode } from 'react';
 import type { Answer, BoardEntry } from '../board.ts';
 import { Inert } from './inert.tsx';
@@ -55,6 +56,11 @@ export function CardFrame({ request, title, kind, isSent, onKeyDown, children }:
       <h3 id={`${id}-title`}>
         <Inert text={titleOf(request)} />
       </h3>
+      {lookAlikeWarnings(request).map((warning) => (
+        <p key={warning} className="why">
+          {warning}
+        </p>
+      ))}
       {children}
       {request.path !== undefined && (
         <p className="from">

@@ -161,6 +161,7 @@ function showApproval(page: Page, request: ApprovalRequest, position: string | u
   if (reason !== undefined) page.text(`Why: ${reason}`);
   page.asker(request);
   page.facts(termLines(request));
+  page.warnings([request]);
   page.add('');
   if (toolCall === undefined) return;
   /* What would run. */

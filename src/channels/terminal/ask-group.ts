@@ -19,6 +19,7 @@ export async function askGroup(
   await dialog.show((page) => {
     page.text(`${requests.length} similar requests`, page.paint.question);
     page.facts(termLines(first));
+    page.warnings(requests);
     for (const { text, toolCall } of requests) {
       page.add('');
       page.text(text);

@@ -1,4 +1,6 @@
+import { lookAlikeWarnings } from '../../content/look-alikes.ts';
 import { askerLines } from '../../content/requester-text.ts';
+import type { UserInputRequest } from '../../content/user-input.ts';
 import { foldParts, linesOf, linesPart, type Part } from './fold-parts.ts';
 import { textLines, wrap } from './fit-text.ts';
 import type { Paint } from './paint.ts';
@@ -52,11 +54,16 @@ export class Page {
     this.facts(askerLines(request));
   }
 
+  /** Adds what in the requests may be taken for something else; mostly nothing. */
+  warnings(requests: readonly UserInputRequest[]): void {
+    this.facts(lookAlikeWarnings(requests), this.paint.warning);
+  }
+
   /** Adds short texts that are safe to show, each on lines of its own. */
-  facts(texts: readonly string[]): void {
+  facts(texts: readonly string[], paint: (line: string) => string = (line) => line): void {
     for (const text of texts) {
       const lines = wrap(text, this.columns - 2);
-      this.add(...lines.map((line, index) => (index === 0 ? line : `┊ ${line}`)));
+      this.add(...lines.map((line, index) => paint(index === 0 ? line : `┊ ${line}`)));
     }
   }
 

@@ -11,6 +11,7 @@ export interface Paint {
   added: (text: string) => string;
   removed: (text: string) => string;
   hunkHeader: (text: string) => string;
+  warning: (text: string) => string;
 }
 
 /** The styles for one output. As in Node, `FORCE_COLOR` has precedence over `NO_COLOR` and applies to any output. */
@@ -30,6 +31,7 @@ export function paintFor(stream: TerminalOutput | undefined): Paint {
     added: style('green'),
     removed: style('red'),
     hunkHeader: style('cyan'),
+    warning: style('yellow'),
   };
 }
 

@@ -30,7 +30,10 @@ export function showField(page: Page, { request, field, at, position }: ShownFie
     page.text(text, page.paint.question);
   }
   showTarget(page, request);
-  if (at === 0) page.asker(request);
+  if (at === 0) {
+    page.asker(request);
+    page.warnings([request]);
+  }
   page.add('');
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { inertText } from '../../../content/inert-text.ts';
+import { lookAlikeWarnings } from '../../../content/look-alikes.ts';
 import type {
   QuestionAnswer,
   QuestionField,
@@ -15,11 +16,12 @@ type Schema = Record<string, unknown>;
 /**
  * The JSON Schema of the answer to a question. A question with one field and one pick takes `{ selectedOptionId?, freeText? }`, and a
  * confirmation also `{ approved }`. Any other question takes an object with a property for each field: an option's id, a list of ids, a
- * text, or `{ selectedOptionIds?, freeText? }` if both are allowed. Its description says who asked.
+ * text, or `{ selectedOptionIds?, freeText? }` if both are allowed. Its description says who asked, and
+ * warns of letters that look alike.
  */
 export function questionSchema(request: QuestionRequestContent): Schema {
-  const asker = askerLines(request).join('\n');
-  return { ...answerSchema(request), ...(asker === '' ? {} : { description: asker }) };
+  const description = [...askerLines(request), ...lookAlikeWarnings(request)].join('\n');
+  return { ...answerSchema(request), ...(description === '' ? {} : { description }) };
 }
 
 function answerSchema(request: QuestionRequestContent): Schema {

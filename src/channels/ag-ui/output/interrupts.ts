@@ -2,6 +2,7 @@ import { inertText } from '../../../content/inert-text.ts';
 import { askerLines, requesterLine } from '../../../content/requester-text.ts';
 import type { InputSchemas } from '../../../agent/input-schemas.ts';
 import type { ApprovalRequest } from '../../../content/approval.ts';
+import { lookAlikeWarnings } from '../../../content/look-alikes.ts';
 import { termLines } from '../../../content/term-lines.ts';
 import type { UserInputRequest, UserInputRequestContent } from '../../../content/user-input.ts';
 import type { Interrupt } from './ag-ui-event.ts';
@@ -54,6 +55,7 @@ function promptOf(request: UserInputRequest): string {
     ...(call === undefined ? [] : [call]),
     ...askerLines(request),
     ...termLines(request),
+    ...lookAlikeWarnings(request),
   ].join('\n');
 }
 

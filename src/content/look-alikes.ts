@@ -1,0 +1,93 @@
+import { quotedLine } from './inert-text.ts';
+
+/* Scripts with letters that look like those of another of them. */
+const scriptNames = [
+  'Latin',
+  'Cyrillic',
+  'Greek',
+  'Armenian',
+  'Cherokee',
+  'Coptic',
+  'Lisu',
+  'Deseret',
+  'Tifinagh',
+  'Canadian_Aboriginal',
+];
+
+const word = /[\p{L}\p{M}\p{N}]+/gu;
+const host = /(?<=@|[/\\]{2}|https?:[/\\]?)[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+/gu;
+const beyondAscii = /[^\0-\x7F]/;
+
+/* Made at the first use, because V8 takes milliseconds to parse them. */
+let madeScripts: { name: string; letter: RegExp }[] | undefined;
+
+const mostWarnings = 5;
+const longestShown = 60;
+
+/**
+ * Finds what may be taken for something else in a request, or in any other JSON value: words that mix letters of scripts whose letters
+ * look alike, as Latin and Cyrillic do, and the hosts of URLs and email addresses that have characters outside ASCII, as the network
+ * spells them. Show the lines beside the request. They are safe to show in a page or a terminal; there are at most six, and mostly none.
+ *
+ * A word that looks like another one but is of one script is only found in a host. Based on
+ * [Unicode Technical Standard 39](https://www.unicode.org/reports/tr39/#Restriction_Level_Detection).
+ *
+ * @example
+ * lookAlikeWarnings({ to: 'info@\u0440\u0430ypal.com' })
+ * // ['"раypal" mixes Latin and Cyrillic letters', '"раypal.com" is the host xn--ypal-43d9g.com']
+ */
+export function lookAlikeWarnings(value: unknown): string[] {
+  const warnings = new Set<string>();
+  for (const text of textsIn(value)) {
+    if (!beyondAscii.test(text)) continue;
+    for (const [found] of text.matchAll(word)) addTo(warnings, mixWarning(found));
+    for (const [found] of text.matchAll(host)) addTo(warnings, hostWarning(found));
+  }
+  const shown = [...warnings].slice(0, mostWarnings);
+  const more = warnings.size - shown.length;
+  return more === 0 ? shown : [...shown, `${more} more words or hosts like these`];
+}
+
+function mixWarning(found: string): string | undefined {
+  if (!beyondAscii.test(found)) return undefined;
+  const mixed = scripts()
+    .filter(({ letter }) => letter.test(found))
+    .map(({ name }) => name);
+  if (mixed.length < 2) return undefined;
+  const last = mixed.pop();
+  return `${shortened(found)} mixes ${mixed.join(', ')} and ${last} letters`;
+}
+
+function hostWarning(found: string): string | undefined {
+  if (!beyondAscii.test(found) || !URL.canParse(`http://${found}`)) return undefined;
+  const { hostname } = new URL(`http://${found}`);
+  return `${shortened(found)} is the host ${hostname}`;
+}
+
+function scripts(): { name: string; letter: RegExp }[] {
+  madeScripts ??= scriptNames.map((name) => ({
+    name: name.replace('_', ' '),
+    letter: new RegExp(`\\p{Script=${name}}`, 'u'),
+  }));
+  return madeScripts;
+}
+
+function shortened(text: string): string {
+  return quotedLine(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
+}
+
+function addTo(warnings: Set<string>, warning: string | undefined): void {
+  if (warning !== undefined) warnings.add(warning);
+}
+
+/* Not recursive: values that are nested thousands deep would overflow the stack. */
+function* textsIn(value: unknown): Iterable<string> {
+  const ahead = [value];
+  while (ahead.length > 0) {
+    const next = ahead.pop();
+    if (typeof next === 'string') yield next;
+    if (typeof next !== 'object' || next === null) continue;
+    const fields = Object.entries(next).toReversed();
+    for (const [name, inner] of fields) ahead.push(inner, name);
+  }
+}
