@@ -1,3 +1,5 @@
+import { once } from './once.ts';
+
 const hidden = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}`;
 
 /* The three flags that are spelled with tags. Tags after any other emoji could hide text. */
@@ -72,11 +74,6 @@ export function inertLine(text: string): string {
 export function quotedLine(text: string): string {
   /* `inertLine` doubles the backslashes of the text, so `\"` can only be a quotation mark of the text. */
   return `"${inertLine(text).replaceAll('"', '\\"')}"`;
-}
-
-function once(make: () => RegExp): () => RegExp {
-  let made: RegExp | undefined;
-  return () => (made ??= make());
 }
 
 function escaped(character: string): string {

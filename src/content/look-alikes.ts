@@ -1,4 +1,5 @@
 import { quotedLine } from './inert-text.ts';
+import { once } from './once.ts';
 
 /* Scripts with letters that look like those of another of them. */
 const scriptNames = [
@@ -14,12 +15,21 @@ const scriptNames = [
   'Canadian_Aboriginal',
 ];
 
-const word = /[\p{L}\p{M}\p{N}]+/gu;
-const host = /(?<=@|[/\\]{2}|https?:[/\\]?)[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+/gu;
 const beyondAscii = /[^\0-\x7F]/;
 
 /* Made at the first use, because V8 takes milliseconds to parse them. */
-let madeScripts: { name: string; letter: RegExp }[] | undefined;
+const patterns = once(() => {
+  const part = String.raw`[\p{L}\p{M}\p{N}-]+`;
+  const before = String.raw`(?<=@|[/\\]{2}|https?:[/\\]?)`;
+  return {
+    word: /[\p{L}\p{M}\p{N}]+/gu,
+    host: new RegExp(String.raw`${before}${part}(?:\.${part})+`, 'gu'),
+    scripts: scriptNames.map((name) => ({
+      name: name.replace('_', ' '),
+      letter: new RegExp(String.raw`\p{Script=${name}}`, 'u'),
+    })),
+  };
+});
 
 const mostWarnings = 5;
 const longestShown = 60;
@@ -40,6 +50,7 @@ export function lookAlikeWarnings(value: unknown): string[] {
   const warnings = new Set<string>();
   for (const text of textsIn(value)) {
     if (!beyondAscii.test(text)) continue;
+    const { word, host } = patterns();
     for (const [found] of text.matchAll(word)) addTo(warnings, mixWarning(found));
     for (const [found] of text.matchAll(host)) addTo(warnings, hostWarning(found));
   }
@@ -50,8 +61,8 @@ export function lookAlikeWarnings(value: unknown): string[] {
 
 function mixWarning(found: string): string | undefined {
   if (!beyondAscii.test(found)) return undefined;
-  const mixed = scripts()
-    .filter(({ letter }) => letter.test(found))
+  const mixed = patterns()
+    .scripts.filter(({ letter }) => letter.test(found))
     .map(({ name }) => name);
   if (mixed.length < 2) return undefined;
   const last = mixed.pop();
@@ -62,14 +73,6 @@ function hostWarning(found: string): string | undefined {
   if (!beyondAscii.test(found) || !URL.canParse(`http://${found}`)) return undefined;
   const { hostname } = new URL(`http://${found}`);
   return `${shortened(found)} is the host ${hostname}`;
-}
-
-function scripts(): { name: string; letter: RegExp }[] {
-  madeScripts ??= scriptNames.map((name) => ({
-    name: name.replace('_', ' '),
-    letter: new RegExp(`\\p{Script=${name}}`, 'u'),
-  }));
-  return madeScripts;
 }
 
 function shortened(text: string): string {
