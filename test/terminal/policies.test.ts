@@ -1,6 +1,8 @@
-import { approve, groupRequests, reject } from 'holdpoint';
+import { type AgentResponse, approve, createAgent, groupRequests, reject } from 'holdpoint';
 import { askInTerminal } from 'holdpoint/terminal';
 import { describe, expect, test } from 'vitest';
+import { scriptedModel } from '../support/scripted-model.ts';
+import { book, travelTools } from '../support/travel-world.ts';
 import { approval } from './requests.ts';
 import { keys, VirtualTerminal } from './virtual-terminal.ts';
 
@@ -55,6 +57,41 @@ test('what a request demands, who has approved it and what was edited is on the 
   }
   await terminal.types(keys.enter);
   expect(await asking).toEqual([reject(request)]);
+});
+
+describe('a request that needs several people', () => {
+  const at = (person: string) => {
+    const terminal = new VirtualTerminal();
+    const { input, output } = terminal;
+    return { terminal, options: { input, output, person } };
+  };
+
+  test('is asked of each of them once', async () => {
+    const { model } = scriptedModel([{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }]);
+    const agent = createAgent({
+      model,
+      tools: travelTools([]),
+      toolApproval: { book: { type: 'user-approval', quorum: 2 } },
+      mayAnswer: () => true,
+    });
+    const thread = await agent.thread();
+    const answersOf = async (person: string, { userInputRequests }: AgentResponse) => {
+      const { terminal, options } = at(person);
+      const asking = askInTerminal(userInputRequests, options);
+      await pick(terminal, 'Approve');
+      return asking;
+    };
+    let response = await agent.run('Book', thread);
+    response = await agent.run(await answersOf('ann', response), thread, { principal: 'ann' });
+    expect(await askInTerminal(response.userInputRequests, at('ann').options)).toEqual([]);
+    response = await agent.run(await answersOf('ben', response), thread, { principal: 'ben' });
+    expect(response).toMatchObject({ status: 'completed', text: 'Booked.' });
+  });
+
+  test('is not asked of the person for whom somebody else has approved it', async () => {
+    const request = approval({ quorum: 2, votes: [{ person: 'ben', onBehalfOf: 'ada', at: 1 }] });
+    expect(await askInTerminal(request, at('ada').options)).toEqual([]);
+  });
 });
 
 describe('an edit', () => {

@@ -8,6 +8,7 @@ import type {
   UserInputResponseContent,
 } from '../../content/user-input.ts';
 import { userInputRequestSchema } from '../../content/user-input.ts';
+import { votesOfOthers } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
 import { askApproval } from './ask-approval.ts';
 import { askGroup } from './ask-group.ts';
@@ -28,6 +29,11 @@ export interface AskOptions extends TerminalOptions {
    * Default `dismiss`.
    */
   onLeave?: 'dismiss' | 'keep';
+  /**
+   * The person at the terminal, as the agent's `principalId` names them. What they have approved already, and what waits for others, is not
+   * asked again. By default everything is asked.
+   */
+  person?: string;
 }
 
 /**
@@ -52,14 +58,24 @@ export interface AskOptions extends TerminalOptions {
  */
 export async function askInTerminal(
   requests: Request | readonly Request[],
-  { onLeave = 'dismiss', ...options }: AskOptions = {},
+  { onLeave = 'dismiss', person, ...options }: AskOptions = {},
 ): Promise<UserInputResponseContent[]> {
-  const all = parseRequests(Array.isArray(requests) ? requests : [requests]);
+  const all = parseRequests(Array.isArray(requests) ? requests : [requests]).filter(
+    (request) => !hasVoted(request, person),
+  );
   return all.length === 0
     ? []
     : withDialog(options, (dialog) =>
         askAll(onLeave === 'keep' ? all.map(withoutDismissal) : all, dialog),
       );
+}
+
+function hasVoted(request: UserInputRequest, person: string | undefined): boolean {
+  return (
+    person !== undefined &&
+    request.type === 'approval-request' &&
+    votesOfOthers(request.votes ?? [], { person }).length < (request.votes ?? []).length
+  );
 }
 
 /* A question that can't be dismissed stays open when the person leaves. */
