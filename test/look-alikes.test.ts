@@ -71,4 +71,5 @@ test('a value that is nested thousands deep is searched too', () => {
 
 test('a host that can’t be one is left out', () => {
   expect(lookAlikeWarnings('http://-.ü--\u0660.1\u0661')).toEqual([]);
+  expect(lookAlikeWarnings(`http://ü.${'a'.repeat(1e5)}.com`)).toEqual([]);
 });

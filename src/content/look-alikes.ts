@@ -33,6 +33,8 @@ const patterns = once(() => {
 
 const mostWarnings = 5;
 const longestShown = 60;
+/* No longer name can be looked up. */
+const longestHost = 253;
 
 /**
  * Finds what may be taken for something else in a request, or in any other JSON value: words that mix letters of scripts whose letters
@@ -72,7 +74,7 @@ function mixWarning(found: string): string | undefined {
 function hostWarning(found: string): string | undefined {
   if (!beyondAscii.test(found) || !URL.canParse(`http://${found}`)) return undefined;
   const { hostname } = new URL(`http://${found}`);
-  return `${shortened(found)} is the host ${hostname}`;
+  return hostname.length > longestHost ? undefined : `${shortened(found)} is the host ${hostname}`;
 }
 
 function shortened(text: string): string {
