@@ -5,6 +5,7 @@ import type { ParentCall } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { AgentResponse } from './agent-response.ts';
 import type { Agent } from './agent.ts';
+import type { Reassignment } from './calls/delegation.ts';
 import type { ParsedInput } from './input/parse-input.ts';
 import type { AnswerOptions, RunInput } from './input/run-input.ts';
 import type { RunOptions } from './run/run-options.ts';
@@ -19,6 +20,8 @@ export interface ChildThread {
   check(asked: AskedAnswer): Promise<void>;
   /** Records an answer that was checked; `mayAnswer` is not called again. */
   respond(answer: UserInputResponseContent, by: AnswerOptions): Promise<void>;
+  /** Records that somebody else is to answer. Rejects, as `agent.reassign` does, for a person who may not answer. */
+  reassign(reassignment: Reassignment): Promise<void>;
 }
 
 /** The key of the method with which an agent opens a child thread. A registered symbol, so that it works across two copies of the package. */
@@ -26,10 +29,15 @@ export const openChild: unique symbol = Symbol.for('holdpoint.open-child');
 
 /** Throws `not-allowed` for messages and answers in a child thread that do not come through its delegated call. */
 export function refuseChildInput(
-  { threadId, head }: Readonly<ThreadState>,
+  state: Readonly<ThreadState>,
   { messages, answers }: ParsedInput,
 ): void {
-  if (head.parent === undefined || messages.length + answers.length === 0) return;
+  if (messages.length + answers.length > 0) refuseChild(state);
+}
+
+/** Throws `not-allowed` for a child thread. */
+export function refuseChild({ threadId, head }: Readonly<ThreadState>): void {
+  if (head.parent === undefined) return;
   const { threadId: parentId, toolCallId } = head.parent;
   throw new HoldpointError(
     'not-allowed',

@@ -32,6 +32,11 @@ export async function openChildThread(
       const allowed = await withAllowedAnswers(context, log.state, input, undefined);
       await recordAnswers(context, log, allowed);
     },
+    reassign: async (reassignment) => {
+      await threads.update(log);
+      const { reassignRequest } = await import('./input/change-votes.ts');
+      await reassignRequest(context, log, reassignment);
+    },
     check: async ({ response, principal, channel }) => {
       await threads.update(log);
       const input = parseInput(response, { principal, channel });

@@ -11,7 +11,7 @@ import type { ThreadStore } from '../thread/thread-store.ts';
 import type { AgentResponse } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
 import type { Agent } from './agent.ts';
-import { type ChildThread, openChild, refuseChildInput } from './child-agent.ts';
+import { type ChildThread, openChild, refuseChild, refuseChildInput } from './child-agent.ts';
 import { inputSchemas, schemasFrom } from './input-schemas.ts';
 import {
   adoptThread,
@@ -147,10 +147,10 @@ export class HoldpointAgent implements Agent<unknown> {
     to: string,
     options: AnswerOptions,
   ): Promise<void> {
-    const by = parseAnswerer(options);
     const log = await this.#current(thread);
+    refuseChild(log.state);
     const { reassignRequest } = await import('./input/change-votes.ts');
-    await reassignRequest(this.#context, log, { requestId, to, by });
+    await reassignRequest(this.#context, log, { requestId, to, by: parseAnswerer(options) });
   }
 
   async grants(thread?: AgentThread): Promise<Grant[]> {

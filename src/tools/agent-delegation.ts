@@ -7,6 +7,7 @@ import {
   type DelegatedWork,
   type Delegation,
   type PassedAnswer,
+  type Reassignment,
 } from '../agent/calls/delegation.ts';
 import type { Execution } from '../agent/calls/execute-call.ts';
 import { type ChildThread, openChild, type ParentableAgent } from '../agent/child-agent.ts';
@@ -71,6 +72,10 @@ export class AgentDelegation implements Delegation {
   async check(call: DelegatedCall, { response, ...asked }: AskedAnswer): Promise<void> {
     const child = await this.#open(call);
     await child.check({ ...asked, response: plainAnswer(response, asked.request) });
+  }
+
+  async reassign(call: DelegatedCall, reassignment: Reassignment): Promise<void> {
+    await (await this.#open(call)).reassign(reassignment);
   }
 
   async send(

@@ -247,10 +247,10 @@ const subAgentMutants: readonly SourceMutant[] = [
   {
     promise: 'messages and answers reach an agent through its call alone',
     file: 'agent/child-agent.ts',
-    from: 'if (head.parent === undefined || messages',
-    to: 'if (head.created || messages',
+    from: 'if (messages.length + answers.length > 0) refuseChild(state);',
+    to: 'if (messages.length + answers.length > 999) refuseChild(state);',
     suite: ['agent/sub-agents', 'nobody can answer'],
-    sentence: /Cannot destructure property 'threadId' of 'head.parent'/,
+    sentence: /expected 'no error' to be 'not-allowed'/,
   },
   {
     promise: 'no call ends while its agent is at work',

@@ -59,13 +59,14 @@ test('what a request demands, who has approved it and what was edited is on the 
   expect(await asking).toEqual([reject(request)]);
 });
 
-describe('a request that needs several people', () => {
-  const at = (person: string) => {
-    const terminal = new VirtualTerminal();
-    const { input, output } = terminal;
-    return { terminal, options: { input, output, person } };
-  };
+/** A terminal at which a person sits, and the options that say so. */
+function at(person: string) {
+  const terminal = new VirtualTerminal();
+  const { input, output } = terminal;
+  return { terminal, options: { input, output, person } };
+}
 
+describe('a request that needs several people', () => {
   test('is asked of each of them once', async () => {
     const { model } = scriptedModel([{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }]);
     const agent = createAgent({

@@ -4,6 +4,7 @@ import {
   approve,
   createAgent,
   memoryStore,
+  type ThreadStore,
   type ToolApprovalStatus,
 } from 'holdpoint';
 import { runWorker } from 'holdpoint/worker';
@@ -20,12 +21,25 @@ const paying: ScriptedStep[] = [
   { calls: [{ id: 'p1', name: 'pay', input: { to: 'Acme', amount: 900 } }] },
   { text: 'Paid.' },
 ];
+const payingTwice = [...paying.slice(0, 1), ...paying];
 
 /** A clerk whose sub-agent pays as a rule allows, and the first request as the clerk's thread has it. */
-async function deskOf(status: ToolApprovalStatus, script = paying) {
+async function deskOf(
+  status: ToolApprovalStatus,
+  script = paying,
+  more: Partial<AgentOptions> = {},
+) {
   const clock = { now: 1_000_000 };
   const paid: unknown[] = [];
-  const store = memoryStore();
+  const kept = memoryStore();
+  const failing: { threadId: string | undefined } = { threadId: undefined };
+  const store: ThreadStore = {
+    ...kept,
+    async append(...input) {
+      if (input[0] === failing.threadId) throw new Error('The disk is full.');
+      return kept.append(...input);
+    },
+  };
   const now = (): number => clock.now;
   const mayAnswer = answeredBy(teams);
   const pay = tool({
@@ -41,7 +55,7 @@ async function deskOf(status: ToolApprovalStatus, script = paying) {
     { calls: [{ id: 'c1', name: 'payer', input: { prompt: 'Pay Acme' } }] },
     { text: 'Done.' },
   ]);
-  const shared: Partial<AgentOptions> = { store, now, mayAnswer, maxRetries: 0 };
+  const shared: Partial<AgentOptions> = { store, now, mayAnswer, maxRetries: 0, ...more };
   const make = () => {
     const payer = createAgent({
       ...shared,
@@ -73,7 +87,21 @@ async function deskOf(status: ToolApprovalStatus, script = paying) {
     if (open === undefined) throw new Error('No approval is open.');
     return open;
   };
-  return { clock, paid, store, payer, clerk, thread, request, child, current, make, payerModel };
+  return {
+    clock,
+    paid,
+    store,
+    payer,
+    clerk,
+    thread,
+    request,
+    child,
+    current,
+    make,
+    payerModel,
+    failing,
+    shared,
+  };
 }
 
 describe("a sub-agent's request, answered in the parent thread", () => {
@@ -245,14 +273,89 @@ describe("a sub-agent's request, answered in the parent thread", () => {
     expect(at.paid).toHaveLength(1);
   });
 
-  test('it can not be reassigned in the parent thread', async () => {
+  test('it is reassigned there, and both agents let somebody else answer', async () => {
     const at = await deskOf({ type: 'user-approval', approvers: ['owners'] });
+    const { clerk, thread, request } = at;
+    const dee = { principal: 'dee' };
+    expect(await errorCode(clerk.reassign(thread, request.requestId, 'dee', dee))).toBe(
+      'not-allowed',
+    );
+    expect(await errorCode(clerk.run(request.approve(), thread, dee))).toBe('not-allowed');
+    await clerk.reassign(thread, request.requestId, 'dee', { principal: 'bob' });
+    const reassignments = [{ from: 'bob', to: 'dee', principal: 'bob' }];
+    expect(await at.current()).toMatchObject({ reassignments });
+    expect((await at.child()).activeRequests).toMatchObject([{ reassignments }]);
+    expect((await clerk.run(request.approve(), thread, dee)).status).toBe('completed');
+    expect(at.paid).toHaveLength(1);
+  });
+
+  test('in a quorum, the vote of the one who was asked instead is that of the one who asked', async () => {
+    const at = await deskOf({ type: 'user-approval', approvers: ['owners'], quorum: 2 });
+    const { clerk, thread, request } = at;
+    await clerk.reassign(thread, request.requestId, 'dee', { principal: 'ann' });
+    await clerk.respond(request.approve(), thread, { principal: 'dee' });
+    await clerk.respond(request.approve(), thread, { principal: 'ann' });
+    await clerk.respond(request.approve(), thread, { principal: 'dee' });
+    expect(at.paid).toEqual([]);
+    expect((await clerk.run(request.approve(), thread, { principal: 'bob' })).status).toBe(
+      'completed',
+    );
+    expect(at.paid).toHaveLength(1);
+  });
+
+  test('a reassignment that only the sub-agent has recorded lets nobody answer, and is repeated', async () => {
+    const at = await deskOf({ type: 'user-approval', approvers: ['owners'] });
+    const { clerk, thread, request } = at;
+    at.failing.threadId = 't';
+    const reassign = async () =>
+      clerk.reassign(thread, request.requestId, 'dee', { principal: 'bob' });
+    await expect(reassign()).rejects.toThrow('The disk is full.');
+    at.failing.threadId = undefined;
+    const dee = { principal: 'dee' };
+    expect(await errorCode(clerk.run(request.approve(), thread, dee))).toBe('not-allowed');
+    await reassign();
+    await clerk.run(request.approve(), thread, dee);
+    expect(at.paid).toHaveLength(1);
+  });
+
+  test('it is not reassigned by an agent that does not know who people are', async () => {
+    const at = await deskOf('user-approval', paying, { mayAnswer: undefined });
     const { clerk, thread, request } = at;
     const reassigning = clerk.reassign(thread, request.requestId, 'dee', { principal: 'bob' });
     expect(await errorCode(reassigning)).toBe('not-allowed');
+    expect(await at.current()).not.toHaveProperty('reassignments');
   });
 
-  test('nobody votes, withdraws or answers in the child thread', async () => {
+  test('it is reassigned through three levels', async () => {
+    const at = await deskOf({ type: 'user-approval', approvers: ['owners'] }, payingTwice);
+    const [first, second] = ['clerk', 'payer'].map((name) =>
+      scriptedModel([{ calls: [{ id: name, name, input: { prompt: 'Pay' } }] }, { text: 'Done.' }]),
+    );
+    if (first === undefined || second === undefined) throw new Error('Two models are needed.');
+    const { payer } = at.make();
+    const middle = createAgent({
+      ...at.shared,
+      name: 'middle',
+      model: second.model,
+      tools: { payer: agentTool(payer, { description: 'Pays.' }) },
+    });
+    const boss = createAgent({
+      ...at.shared,
+      name: 'boss',
+      model: first.model,
+      tools: { clerk: agentTool(middle, { description: 'Has it paid.' }) },
+    });
+    const thread = await boss.thread('boss');
+    const { approvalRequests } = await boss.run('Pay', thread, { principal: 'ann' });
+    const [request] = approvalRequests;
+    if (request === undefined) throw new Error('Nothing was asked.');
+    expect(request.path).toHaveLength(2);
+    await boss.reassign(thread, request.requestId, 'dee', { principal: 'bob' });
+    await boss.run(request.approve(), thread, { principal: 'dee' });
+    expect(at.paid).toHaveLength(1);
+  });
+
+  test('nobody votes, withdraws, reassigns or answers in the child thread', async () => {
     const at = await deskOf({ type: 'user-approval', approvers: ['owners'], quorum: 2 });
     const child = await at.child();
     const [own] = child.activeRequests;
@@ -260,7 +363,8 @@ describe("a sub-agent's request, answered in the parent thread", () => {
     const by = { principal: 'ann' };
     expect(await errorCode(at.payer.respond(own.approve(), child, by))).toBe('not-allowed');
     expect(await errorCode(at.payer.withdraw(child, own.requestId, by))).toBe('not-allowed');
-    expect(child.activeRequests[0]).not.toHaveProperty('votes');
+    expect(await errorCode(at.payer.reassign(child, own.requestId, 'dee', by))).toBe('not-allowed');
+    expect(child.activeRequests).toEqual([own]);
   });
 });
 

@@ -52,6 +52,17 @@ export interface PassedAnswer {
   channel?: string | undefined;
 }
 
+/** That somebody is to answer a request instead of a person who may answer it. */
+export interface Reassignment {
+  requestId: string;
+  /** A name, role or team. */
+  to: string;
+  /** The person who may answer it. */
+  by: { principal?: unknown; channel?: string };
+  /** Set if the agent of the parent thread passes it on. Its `mayAnswer` knows who `to` is. */
+  isFromParent?: true;
+}
+
 /** Proposes events, or throws. */
 export type Decide = (proposal: Proposal) => void;
 
@@ -92,6 +103,8 @@ export interface Delegation {
   commitCancelled(tools: ToolSet, ...input: Parameters<Commit>): ReturnType<Commit>;
   /** Rejects, as `agent.respond` does, unless the sub-agent would accept the answer to its request. Records nothing. */
   check(call: DelegatedCall, asked: AskedAnswer): Promise<void>;
+  /** Has the sub-agent record that somebody else is to answer its request. Rejects, as `agent.reassign` does. */
+  reassign(call: DelegatedCall, reassignment: Reassignment): Promise<void>;
 }
 
 /** The key of a tool's delegation. A registered symbol, so that it works across two copies of the package. */

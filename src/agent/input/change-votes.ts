@@ -1,7 +1,9 @@
 import { type ApprovalRequest, approve } from '../../content/approval.ts';
 import { HoldpointError } from '../../errors.ts';
+import { callAt } from '../../thread/find-call.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { isExpired, type ThreadState } from '../../thread/thread-state.ts';
+import { isExpired, type OpenRequest, type ThreadState } from '../../thread/thread-state.ts';
+import { delegatedCall, delegationFor, type Reassignment } from '../calls/delegation.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { allowedFor, askedAnswer, refused } from './allowed-answers.ts';
 import { personOf, voterFor } from './answer-voter.ts';
@@ -15,7 +17,7 @@ export async function withdrawVote(
 ): Promise<void> {
   const person = personOf(context, by, requestId);
   await log.commit((proposal) => {
-    const { votes = [] } = openApproval(proposal.state, requestId, context.now());
+    const { votes = [] } = openApproval(proposal.state, requestId, context.now()).request;
     if (votes.every((vote) => vote.person !== person)) {
       throw new HoldpointError(
         'not-allowed',
@@ -27,14 +29,14 @@ export async function withdrawVote(
   });
 }
 
-/** Lets somebody else answer a request instead of a person who may answer it. */
+/** Lets somebody else answer a request instead of a person who may answer it. For a mirrored request, the sub-agent records it first. */
 export async function reassignRequest(
   context: AnswerContext,
   log: ThreadLog,
-  { requestId, to, by }: { requestId: string; to: string; by: AnswerOptions },
+  { requestId, to, by, isFromParent }: Reassignment,
 ): Promise<void> {
   const { mayAnswer } = context;
-  if (mayAnswer === undefined || to.trim() === '' || to.length > 200) {
+  if ((mayAnswer === undefined && !isFromParent) || to.trim() === '' || to.length > 200) {
     throw new HoldpointError(
       mayAnswer === undefined ? 'not-allowed' : 'invalid-input',
       mayAnswer === undefined
@@ -43,21 +45,21 @@ export async function reassignRequest(
       { requestId },
     );
   }
-  const { threadId } = log.state;
-  const request = openApproval(log.state, requestId, context.now());
-  if (request.path !== undefined) {
-    throw new HoldpointError(
-      'not-allowed',
-      `Request ${requestId} belongs to a sub-agent: reassign it in the sub-agent's own thread.`,
-      { requestId },
-    );
-  }
+  const { threadId, head } = log.state;
+  const { request, beside } = openApproval(log.state, requestId, context.now());
   const asked = askedAnswer(request, approve(request), by);
   const onBehalfOf = await allowedFor(mayAnswer, { request, asked }, () =>
     refused(threadId, requestId),
   );
   const from = onBehalfOf ?? personOf(context, by, requestId);
   voterFor(context, request, { by, onBehalfOf });
+  const call = request.path && callAt(head, beside);
+  const delegation = call && delegationFor(context.tools, call);
+  /* If the process dies after this, this thread still refuses the other person, and the request can be reassigned again. */
+  if (call !== undefined) {
+    const passedOn = { requestId, to, by, isFromParent: true as const };
+    await delegation?.reassign(delegatedCall(threadId, call), passedOn);
+  }
   await log.commit((proposal) => {
     const at = context.now();
     openApproval(proposal.state, requestId, at);
@@ -69,9 +71,10 @@ function openApproval(
   { head, endedRequests }: Readonly<ThreadState>,
   requestId: string,
   now: number,
-): ApprovalRequest {
-  const request = head.openRequests.find((open) => open.request.requestId === requestId)?.request;
-  if (request?.type === 'approval-request' && !isExpired(request, now)) return request;
+): OpenRequest & { request: ApprovalRequest } {
+  const open = head.openRequests.find(({ request }) => request.requestId === requestId);
+  const { request } = open ?? {};
+  if (request?.type === 'approval-request' && !isExpired(request, now)) return { ...open, request };
   const isKnown = request !== undefined || endedRequests.has(requestId);
   throw new HoldpointError(
     isKnown ? 'request-closed' : 'unknown-request',
