@@ -1,8 +1,9 @@
 import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
-import { createAgent } from 'holdpoint';
+import { type Agent, createAgent, type ThreadStore } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { z } from 'zod';
 
@@ -23,11 +24,17 @@ function generated(finish: 'stop' | 'tool-calls', content: Generated['content'])
   return { content, finishReason: { unified: finish, raw: undefined }, usage, warnings: [] };
 }
 
-/**
- * The agent of the projects in which the guides to engines are tested, and its store. It books a flight to each city of a message, once
- * that is approved. Threads and bookings are in the folder; a file `hang` there makes bookings never end, and `down` makes the model fail.
- */
+/** The agent of the projects in which the guides to engines are tested, and its store in the folder. */
 export function openWorld(folder: string) {
+  const store = sqliteStore(join(folder, 'threads.sqlite'));
+  return { agent: agentOn(store, folder), store };
+}
+
+/**
+ * An agent that books a flight to each city of a message, once that is approved. The bookings are in the folder. While there is a file
+ * `hang`, bookings do not end, and while there is one `down`, the model fails.
+ */
+export function agentOn(store: ThreadStore, folder: string): Agent {
   const has = (name: string): boolean => existsSync(join(folder, name));
   /* What it says depends on the prompt alone, so that every process says the same. */
   const model = new MockLanguageModelV4({
@@ -52,12 +59,11 @@ export function openWorld(folder: string) {
     inputSchema: z.object({ city: z.string() }),
     execute: async ({ city }) => {
       appendFileSync(join(folder, 'bookings'), `${city}\n`);
-      if (has('hang')) await new Promise(() => setInterval(() => {}, 1_000));
+      while (has('hang')) await setTimeout(20);
       return { booked: city };
     },
   });
-  const store = sqliteStore(join(folder, 'threads.sqlite'));
-  const agent = createAgent({
+  return createAgent({
     model,
     store,
     tools: { book },
@@ -70,5 +76,4 @@ export function openWorld(folder: string) {
     leaseMs: 2_000,
     maxRetries: 0,
   });
-  return { agent, store };
 }

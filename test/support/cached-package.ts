@@ -8,23 +8,30 @@ const cache = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'h
 
 /**
  * A folder in which these packages, by name and exact version, are installed: what only deep tests need, and is too large for everybody's `npm ci`.
- * It is installed once for each checkout, and given its name only when npm has ended, so that a killed installation is never used.
  */
 export async function cachedPackage(versions: Record<string, string>): Promise<string> {
   const names = Object.entries(versions).map(([name, version]) => `${name}@${version}`);
-  const folder = join(cache, names.join('_').replaceAll('/', '-'));
+  return cachedFolder(names.join('_').replaceAll('/', '-'), async (folder) => {
+    await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+    await promisify(execFile)(
+      'npm',
+      ['install', '--no-audit', '--no-fund', '--save-exact', ...names],
+      { cwd: folder },
+    );
+  });
+}
+
+/** A folder that is filled once for each checkout, and given its name only when it is full, so that what a killed test has left is never used. */
+export async function cachedFolder(
+  name: string,
+  fill: (folder: string) => Promise<void>,
+): Promise<string> {
+  const folder = join(cache, name);
   if (existsSync(folder)) return folder;
   const unfinished = `${folder}.${process.pid}`;
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { recursive: true });
-  await writeFile(join(unfinished, 'package.json'), '{ "private": true, "type": "module" }');
-  await promisify(execFile)(
-    'npm',
-    ['install', '--no-audit', '--no-fund', '--save-exact', ...names],
-    {
-      cwd: unfinished,
-    },
-  );
+  await fill(unfinished);
   try {
     await rename(unfinished, folder);
   } catch (error) {
