@@ -47,7 +47,7 @@ async function programAt(
 }
 
 async function unpackDebian(folder: string): Promise<void> {
-  await execute('apt-get', ['download', ...debianPackages], { cwd: folder });
+  await execute('apt-get', ['download', ...debianPackages], { cwd: folder, timeout: 60_000 });
   const archives = readdirSync(folder).filter((name) => name.endsWith('.deb'));
   for (const name of archives) await execute('dpkg', ['-x', name, '.'], { cwd: folder });
 }
