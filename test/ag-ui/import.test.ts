@@ -56,7 +56,7 @@ test('with history: import the thread begins with it, runs nothing of it, and th
     'assistant',
   ]);
   expect([thread.calls, world.ran]).toEqual([[], []]);
-  const snapshot = text.split('\n').find((line) => line.includes('MESSAGES_SNAPSHOT'));
+  const snapshot = text.split('\n').findLast((line) => line.includes('MESSAGES_SNAPSHOT'));
   expect(snapshot).toContain('t:imported:1');
   expect(snapshot).toContain('"toolCallId":"c1"');
 });

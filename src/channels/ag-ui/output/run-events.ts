@@ -14,7 +14,13 @@ import { KnownCalls } from './known-calls.ts';
 import { runEnd } from './run-end.ts';
 import { StepEvents, textEvents } from './step-events.ts';
 import { type CallResult, stepMessageId, stepMessages } from './step-messages.ts';
-import { retractedIds, showsExactly, threadMessages, userMessage } from './thread-messages.ts';
+import {
+  orderedSnapshots,
+  retractedIds,
+  showsExactly,
+  threadMessages,
+  userMessage,
+} from './thread-messages.ts';
 
 /** The events of one client's run: what the model streams, and what the thread records, in the thread's order. */
 export class RunEvents {
@@ -53,7 +59,7 @@ export class RunEvents {
     this.#continueFrom(thread, messages);
   }
 
-  /** The beginning, with a snapshot of the conversation before the run for a client that shows a different one. */
+  /** The beginning, with snapshots of the conversation before the run for a client that shows a different one. */
   begin({ id, events }: AgentThread): AgUiEvent[] {
     this.#hasBegun = true;
     const { threadId, runId } = this.#input;
@@ -63,7 +69,7 @@ export class RunEvents {
       .slice(this.#revision)
       .flatMap((index) => userMessage(id, events, index))
       .filter((message) => this.#heldMessages.has(message.id));
-    return [started, { type: 'MESSAGES_SNAPSHOT', messages: [...this.#before, ...added] }];
+    return [started, ...orderedSnapshots([...this.#before, ...added], this.#input.messages)];
   }
 
   /** The events for a delta of the model. */

@@ -3,7 +3,7 @@ import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { CallsByPlace } from '../../../thread/calls-by-place.ts';
 import { importedMessages, messageIdOf, retractedMessages } from '../../../thread/app-messages.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
-import type { AgUiMessage } from './ag-ui-event.ts';
+import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
 import { resultMessage, callResults } from './call-results.ts';
 import { KnownCalls } from './known-calls.ts';
 import type { ClientMessage } from '../input/run-agent-input.ts';
@@ -136,6 +136,26 @@ function messagesOfStep({ messageId: id, texts, calls }: StepMessages): AgUiMess
           },
         ]
       : []),
+  ];
+}
+
+/**
+ * The snapshots after which a client that has `held` shows these messages in this order. Clients leave the messages that they have where
+ * they are, and put the others behind them, so those that come after a message that is new to the client are taken from it first.
+ */
+export function orderedSnapshots(
+  messages: readonly AgUiMessage[],
+  held: readonly ClientMessage[],
+): AgUiEvent[] {
+  const places = new Map(held.map(({ id }, place) => [id, place]));
+  const placeAt = (index: number): number => places.get(messages[index]?.id ?? '') ?? -1;
+  let kept = 0;
+  while (placeAt(kept) >= 0 && (kept === 0 || placeAt(kept) > placeAt(kept - 1))) kept += 1;
+  const rest = messages.slice(kept);
+  const isMoved = rest.some(({ id }) => places.has(id));
+  return [
+    ...(isMoved ? [{ type: 'MESSAGES_SNAPSHOT' as const, messages: messages.slice(0, kept) }] : []),
+    { type: 'MESSAGES_SNAPSHOT', messages: [...messages] },
   ];
 }
 
