@@ -1,60 +1,71 @@
 import type { ThreadEvent, ThreadEventOf } from 'holdpoint';
-import { type SubAgentWorld, threadsOf } from './sub-agent-world.ts';
+import type { Payment, SubAgentScenario } from './paying-staff.ts';
 
-/** What is wrong with the threads of agents that worked for each other, in sentences. */
-export async function subAgentFaults(world: SubAgentWorld): Promise<string[]> {
-  const threads = await threadsOf(world);
+/** What was paid, and what may be paid. */
+interface Books {
+  scenario: SubAgentScenario;
+  payments: readonly Payment[];
+}
+
+/** What is wrong with the threads of agents that worked for each other, in sentences. The outermost thread comes first. */
+export function subAgentFaults(
+  books: Books,
+  threads: ReadonlyMap<string, ThreadEvent[]>,
+): string[] {
   const logs = [...threads];
-  const outermost = threads.get('outermost') ?? [];
+  const [[, outermost] = ['', []]] = logs;
   return [
-    ...paymentFaults(world, outermost),
-    ...logs.flatMap(([id, events]) => startFaults(world, id, events)),
+    ...paymentFaults(books, outermost),
+    ...logs.flatMap(([id, events]) => startFaults(id, events)),
     ...answersOf(outermost).flatMap((answer) => answerFaults(answer, logs)),
   ];
 }
 
-function paymentFaults({ payments, scenario }: SubAgentWorld, events: ThreadEvent[]): string[] {
-  const approved = requestsOf(events).filter(({ requestId }) =>
-    answersOf(events).some(
-      ({ response }) =>
-        response.requestId === requestId &&
-        response.type === 'approval-response' &&
-        response.approved,
-    ),
-  );
+function paymentFaults({ payments, scenario }: Books, events: ThreadEvent[]): string[] {
+  const approved = requestsOf(events).filter(({ requestId }) => isApproved(events, requestId));
   return payments.flatMap(({ city }, index) => {
     const isTwice = payments.findIndex((paid) => paid.city === city) !== index;
-    const isApproved = approved.some(
+    const isAllowed = approved.some(
       ({ toolCall }) => JSON.stringify(toolCall?.input) === JSON.stringify({ city }),
     );
     return [
       ...(isTwice ? [`${city} was paid twice.`] : []),
-      ...(isApproved ? [] : [`${city} was paid, and nobody approved that at the top.`]),
+      ...(isAllowed ? [] : [`${city} was paid, and nobody approved that at the top.`]),
       ...(scenario.approves(city) ? [] : [`${city} was paid after a rejection.`]),
     ];
   });
 }
 
-/** A payment starts once, after its own request was approved in its own thread. */
-function startFaults(world: SubAgentWorld, id: string, events: ThreadEvent[]): string[] {
+/** A payment starts once for each approval of it in its own thread. */
+function startFaults(id: string, events: ThreadEvent[]): string[] {
   const asked = events.flatMap((event) =>
     event.type === 'request-opened' && event.place !== undefined ? [event] : [],
   );
-  return asked.flatMap(({ place, request }) => {
+  const places = new Map(asked.map(({ place }) => [JSON.stringify(place), place]));
+  return [...places.values()].flatMap((place) => {
     const starts = events.filter(
       (event) =>
         event.type === 'call-started' && event.step === place?.step && event.index === place.index,
     );
-    const answered = answersOf(events).find(
-      ({ response }) => response.requestId === request.requestId,
+    const approvals = asked.filter(
+      ({ place: { step, index } = {}, request }) =>
+        step === place?.step && index === place?.index && isApproved(events, request.requestId),
     );
-    const isApproved =
-      answered?.response.type === 'approval-response' && answered.response.approved;
-    return [
-      ...(starts.length > 1 ? [`A call of thread ${id} started ${starts.length} times.`] : []),
-      ...(starts.length > 0 && !isApproved ? [`A call of thread ${id} started unapproved.`] : []),
-    ];
+    return starts.length > approvals.length
+      ? [
+          `A call of thread ${id} started ${starts.length} times, with ${approvals.length} approvals.`,
+        ]
+      : [];
   });
+}
+
+function isApproved(events: readonly ThreadEvent[], requestId: string): boolean {
+  return answersOf(events).some(
+    ({ response }) =>
+      response.requestId === requestId &&
+      response.type === 'approval-response' &&
+      response.approved,
+  );
 }
 
 /** An answer at the top is the answer of one thread below, to the same request, and of no other. */

@@ -1,7 +1,8 @@
 import { memoryStore, type ThreadStore } from 'holdpoint';
 import { subAgentFaults } from './audit-sub-agents.ts';
 import { FaultPlan } from './mortal-process.ts';
-import { converse, type SubAgentScenario, SubAgentWorld } from './sub-agent-world.ts';
+import type { SubAgentScenario } from './paying-staff.ts';
+import { converse, SubAgentWorld } from './sub-agent-world.ts';
 
 /** The conversations of agents that work for each other, crashed at every point. */
 export const subAgentScenarios: readonly SubAgentScenario[] = [
@@ -47,6 +48,30 @@ export const subAgentScenarios: readonly SubAgentScenario[] = [
   },
 ];
 
+/** Two siblings that ask for three payments at the same time, one of which is rejected. */
+export const askingSiblings: SubAgentScenario = {
+  name: 'siblings',
+  agents: {
+    manager: [
+      ['one', 'x'],
+      ['two', 'y'],
+    ],
+    one: [['pay', 'Paris']],
+    two: [
+      ['pay', 'Rome'],
+      ['pay', 'Oslo'],
+    ],
+  },
+  approves: (city) => city !== 'Oslo',
+};
+
+/** The scenario of this name. */
+export function scenarioNamed(name: string): SubAgentScenario {
+  const found = [...subAgentScenarios, askingSiblings].find((each) => each.name === name);
+  if (found === undefined) throw new Error(`There is no scenario '${name}'.`);
+  return found;
+}
+
 /** One conversation, whose process dies at each of the `deadly` points; audited. */
 async function crashSubAgents(
   scenario: SubAgentScenario,
@@ -55,7 +80,7 @@ async function crashSubAgents(
 ) {
   const world = new SubAgentWorld(scenario, new FaultPlan(deadly), store);
   const end = await converse(world);
-  const faults = await subAgentFaults(world);
+  const faults = subAgentFaults(world, await world.threads());
   if (end !== 'completed') faults.push(`It ${end}.`);
   return { points: world.plan.points, faults };
 }
