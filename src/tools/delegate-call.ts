@@ -156,8 +156,7 @@ function waitEvents(
     (request) =>
       isEnded(proposal, request) && !isUnsent(head, request) && endedSince(state, place, request),
   );
-  const isStale =
-    requests.length > 0 && requests.every((request) => isEnded(proposal, request)) && !isNews;
+  const isStale = requests.length > 0 && requests.every((request) => isEnded(proposal, request));
   const after = isNews ? 0 : Math.min(resumeAfterMs ?? Infinity, isStale ? busyMs : Infinity);
   return [
     ...askedEvents(proposal, call, { threadId: agent.threadId, requests }, at),

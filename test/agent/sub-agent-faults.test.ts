@@ -203,6 +203,34 @@ test('clocks that differ make no haste: a request that has expired for one only'
   expect(inner.payments).toEqual([]);
 });
 
+test('a request that has expired in the parent thread only is checked every few seconds: a process with another clock may end it', async () => {
+  let time = 1_000_000;
+  const expiresAfterMs = 600_000;
+  const toolApproval = { pay: { type: 'user-approval', expiresAfterMs } } as const;
+  const inner = new AgentOffice(memoryStore());
+  const late = inner.payer('buyer', [{ calls: [pay('p1', 'Ann')] }], {
+    now: () => time - 60_000,
+    toolApproval,
+  });
+  const outer = new AgentOffice(memoryStore());
+  const script = [{ calls: [ask('b1', 'buy', 'Pay Ann.')] }, { text: 'Done.' }];
+  const tools = { buy: outer.tool(late) };
+  const manager = outer.agent('manager', script, { now: () => time, tools });
+  const thread = await manager.thread('t');
+  await manager.run('Pay Ann.', thread);
+  time += expiresAfterMs - 30_000;
+  await manager.run([], thread);
+  expect(thread.activeRequests).toEqual([]);
+  expect((await innerOf(late, thread)).activeRequests).toHaveLength(1);
+  time += 5_000;
+  const onTime = inner.payer('buyer', [{ text: 'Not paid.' }], { now: () => time, toolApproval });
+  await onTime.run([], await innerOf(onTime, thread));
+  const resumed = await manager.run([], thread, { onlyWhenDue: true });
+  expect(resumed).toMatchObject({ status: 'completed', text: 'Done.' });
+  expect(thread.calls).toMatchObject([{ outcome: { output: 'Not paid.' } }]);
+  expect(inner.payments).toEqual([]);
+});
+
 test('a run over its time limit backs off, and its agent resumes where it was', async () => {
   const office = new AgentOffice();
   const never = tool({ inputSchema: z.object({}), execute: async () => new Promise(() => {}) });
