@@ -101,13 +101,19 @@ describe('a text that is refused while a request is open', () => {
 
 test('an answer that could not be sent goes out with the next message', async () => {
   const at = site([...one, { text: 'Later.' }]);
-  const page = await at.tab({ sendAutomaticallyWhen: () => false });
+  const data: string[] = [];
+  const page = await at.tab({
+    sendAutomaticallyWhen: () => false,
+    onData: ({ type }) => void data.push(type),
+  });
   await page.chat.sendMessage({ text: 'Book' });
   const [id = ''] = openApprovals(page.chat.messages);
   await page.respond(id, true);
   expect(page.sent).toHaveLength(1);
   await page.chat.sendMessage({ text: 'And?' });
   expect(page.errors).toEqual([]);
+  /* The stream has the turn of the message. The end of the other one is for the page to read. */
+  expect(data).toEqual(['data-stale']);
   expect(await at.answered()).toMatchObject([{ requestId: id, approved: true }]);
   expect(JSON.stringify((await at.agent.thread('t')).messages)).toContain('And?');
 });
