@@ -9,7 +9,7 @@ import type { ToolCallRecord, WorkingAgent } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import type { EndedRequest } from '../thread/thread-state.ts';
+import { type EndedRequest, isSamePlace } from '../thread/thread-state.ts';
 import { busyMs, type DelegatedResult, reported } from './delegate-call.ts';
 import { whileReporting } from './report-requests.ts';
 
@@ -183,7 +183,7 @@ export class AgentWork {
     return {
       status: 'waiting',
       threadId: thread.id,
-      lostCalls: thread.calls.flatMap((call) => lostCallsOf(call, this.#options.agent, thread.id)),
+      lostCalls: thread.calls.flatMap((call) => lostCallsOf(call, this.#options.agent, thread)),
       requests: thread.activeRequests.map((request) => ({ ...request })),
       resumeAfterMs: Number.isFinite(resumeAfterMs) ? resumeAfterMs : undefined,
     };
@@ -192,14 +192,25 @@ export class AgentWork {
 
 /** The lost calls for which a call of an agent waits: itself, or those of the agent that works on it. */
 function lostCallsOf(
-  { status, recoverAt, agent: below, toolCallId, toolName }: ToolCallRecord,
+  call: ToolCallRecord,
   agent: string,
-  threadId: string,
+  thread: AgentThread,
 ): NonNullable<WorkingAgent['lostCalls']> {
+  const { status, recoverAt, agent: below, toolCallId, toolName } = call;
   if (status === 'deferred') return below?.lostCalls ?? [];
   /* The others are recovered by themselves. */
   const isPeoples = status === 'indeterminate' && recoverAt === undefined;
-  return isPeoples ? [{ agent, threadId, toolCallId, toolName }] : [];
+  if (!isPeoples || !isRecordedAsLost(thread, call)) return [];
+  return [{ agent, threadId: thread.id, toolCallId, toolName }];
+}
+
+/** Whether the log has the loss of a call, and when it is recovered. Until then, it is only shown as indeterminate: the lease of its run is over. */
+function isRecordedAsLost({ events }: AgentThread, call: ToolCallRecord): boolean {
+  const last = events.findLast(
+    (event) =>
+      (event.type === 'call-started' || event.type === 'call-lost') && isSamePlace(event, call),
+  );
+  return last?.type === 'call-lost';
 }
 
 /** What a function of the app makes. */

@@ -50,6 +50,46 @@ test('three levels: a lost call is visible at the top, with the agent and thread
   expect(lostIn(thread)).toEqual([]);
 });
 
+test('three levels: a call that resumes by itself is not listed as lost while the lease of a dead run ends', async () => {
+  let time = 1_000_000;
+  const now = () => time;
+  const office = new AgentOffice();
+  const script = [{ calls: [ask('b1', 'buy', 'Buy.')] }, { text: 'Done.' }];
+  const start = (onEnd: () => void) => {
+    const slow = tool({ inputSchema: z.object({}), execute: async () => new Promise(() => {}) });
+    const calls = [{ id: 's1', name: 'slow', input: {} }];
+    const inner = office.agent('inner', [{ calls }], { tools: { slow }, now });
+    const middle = office.agent('middle', script, {
+      tools: { buy: office.tool(inner) },
+      now,
+      leaseMs: 120_000,
+      onEnd,
+    });
+    const tools = { buy: office.tool(middle) };
+    return { inner, manager: office.agent('manager', script, { tools, now }) };
+  };
+  const { inner, manager: dying } = start(() => {});
+  void dying.run('Go.', await dying.thread('t')).catch(() => {});
+  await vi.waitFor(async () => {
+    const [running] = await office.store.list({ agent: 'inner' });
+    expect((await inner.thread(running?.threadId)).calls).toMatchObject([{ status: 'started' }]);
+  });
+  /* Its process is dead as far as others know; the lease of the middle agent ends a moment after it was seen. */
+  time += 90_000;
+  let left = 40_000;
+  const { manager } = start(() => {
+    time += left;
+    left = 0;
+  });
+  const thread = await manager.thread('t');
+  await manager.run([], thread);
+  /* What anybody could have read in `lostCalls` at any time. */
+  const listed = thread.events.flatMap((event) =>
+    event.type === 'call-deferred' ? (event.agent?.lostCalls ?? []) : [],
+  );
+  expect(listed).toMatchObject([{ agent: 'inner', toolCallId: 's1' }]);
+});
+
 test('the log says why the agent of a lost call could not be reached', async () => {
   const outer = new AgentOffice();
   const down: ThreadStore = {

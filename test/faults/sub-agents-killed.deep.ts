@@ -192,7 +192,14 @@ function endFaults({ id, status, activeRequests, calls }: AgentThread, events: T
     event.type === 'call-ended' ? [`${event.step}.${event.index}`] : [],
   );
   const replies = calls.filter(({ agent }) => agent !== undefined);
+  const listed = events.flatMap((event) =>
+    event.type === 'call-deferred' ? (event.agent?.lostCalls ?? []) : [],
+  );
   return [
+    /* The others are resumed without a person. */
+    ...listed
+      .filter(({ toolName }) => toolName !== 'pay')
+      .map(({ toolName }) => `Thread ${id} has listed a call of ${toolName} as lost.`),
     ...(status === 'idle' ? [] : [`Thread ${id} is ${status}.`]),
     ...(activeRequests.length === 0 ? [] : [`Thread ${id} still asks.`]),
     ...(new Set(ends).size === ends.length ? [] : [`A call of thread ${id} has ended twice.`]),
