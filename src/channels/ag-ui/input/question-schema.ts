@@ -17,7 +17,7 @@ type Schema = Record<string, unknown>;
  * The JSON Schema of the answer to a question. A question with one field and one pick takes `{ selectedOptionId?, freeText? }`, and a
  * confirmation also `{ approved }`. Any other question takes an object with a property for each field: an option's id, a list of ids, a
  * text, or `{ selectedOptionIds?, freeText? }` if both are allowed. Its description says who asked, and
- * warns of letters that look alike.
+ * names letters that look alike.
  */
 export function questionSchema(request: QuestionRequestContent): Schema {
   const description = [...askerLines(request), ...lookAlikeWarnings(request)].join('\n');
