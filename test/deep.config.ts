@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { testFiles } from './support/test-files.ts';
 
 const conditions = ['holdpoint-source'];
@@ -17,6 +18,27 @@ const measured = [
   'test/thread/bytes.deep.ts',
 ];
 
+/* They take many minutes each, so they begin first: otherwise one worker has the last of them while the others have nothing to do. */
+const longest = [
+  'crash-points-of-tools',
+  'crash-points-with-others',
+  'crash-points',
+  'source-mutants',
+].map((name) => `test/faults/${name}.deep.ts`);
+
+const placeOf = ({ moduleId }: TestSpecification): number => {
+  const place = longest.findIndex((path) => moduleId.endsWith(path));
+  return place < 0 ? longest.length : place;
+};
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { sort } = BaseSequencer.prototype;
+    const sorted = await sort.call(this, files);
+    return sorted.toSorted((one, other) => placeOf(one) - placeOf(other));
+  }
+}
+
 /** `npm run test:deep`: every `*.deep.ts`, which are too slow for `npm test`. */
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
@@ -25,6 +47,7 @@ export default defineConfig({
   test: {
     testTimeout: 1_800_000,
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
