@@ -5,10 +5,11 @@ import type {
   UserInputRequest,
   UserInputResponseContent,
 } from '../../content/user-input.ts';
+import { callAt } from '../../thread/find-call.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import type { EndedRequest } from '../../thread/thread-state.ts';
+import type { EndedRequest, OpenRequest, ThreadState } from '../../thread/thread-state.ts';
 import type { CallFailure } from './answer-receiver.ts';
 import type { Execution } from './execute-call.ts';
 
@@ -143,4 +144,15 @@ export function delegatedCall(
   { toolCallId, toolName, input, idempotencyKey = toolCallId }: ToolCallRecord,
 ): DelegatedCall {
   return { threadId, toolCallId, toolName, input: structuredClone(input), idempotencyKey };
+}
+
+/** The delegated call during which a sub-agent asks a mirrored request, and its delegation; `undefined` for a request of the agent's own. */
+export function delegationAsking(
+  tools: ToolSet,
+  { threadId, head }: Pick<ThreadState, 'threadId' | 'head'>,
+  { request, beside }: OpenRequest,
+): { delegation: Delegation; call: DelegatedCall } | undefined {
+  const call = request.path && callAt(head, beside);
+  const delegation = call && delegationFor(tools, call);
+  return delegation && { delegation, call: delegatedCall(threadId, call) };
 }

@@ -6,9 +6,8 @@ import type {
   UserInputResponseContent,
 } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
-import { callAt } from '../../thread/find-call.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { delegatedCall, delegationFor } from '../calls/delegation.ts';
+import { delegationAsking } from '../calls/delegation.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { isWeighed } from './check-answers.ts';
 import type { ParsedInput, Weigh } from './parse-input.ts';
@@ -40,13 +39,12 @@ export async function withAllowedAnswers(
     const stored = open.get(requestId);
     if (stored === undefined) continue;
     const { request } = stored;
-    const call = request.path && callAt(head, stored.beside);
-    const delegation = call && delegationFor(context.tools, call);
+    const asking = delegationAsking(context.tools, { threadId, head }, stored);
     const asked = askedAnswer(request, response, input.by);
     const onBehalfOf = await allowedFor(mayAnswer, { request, asked }, () =>
       refused(threadId, requestId),
     );
-    if (call !== undefined) await delegation?.check(delegatedCall(threadId, call), asked());
+    await asking?.delegation.check(asking.call, asked());
     allowedRequests.add(requestId);
     if (!isWeighed(request, response) || response.type !== 'approval-response') continue;
     const { weighAnswer } = await import('./weigh-answer.ts');

@@ -1,9 +1,8 @@
 import { type ApprovalRequest, approve } from '../../content/approval.ts';
 import { HoldpointError } from '../../errors.ts';
-import { callAt } from '../../thread/find-call.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isExpired, type OpenRequest, type ThreadState } from '../../thread/thread-state.ts';
-import { delegatedCall, delegationFor, type Reassignment } from '../calls/delegation.ts';
+import { delegationAsking, type Reassignment } from '../calls/delegation.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { allowedFor, askedAnswer, refused } from './allowed-answers.ts';
 import { personOf, voterFor } from './answer-voter.ts';
@@ -46,20 +45,17 @@ export async function reassignRequest(
     );
   }
   const { threadId, head } = log.state;
-  const { request, beside } = openApproval(log.state, requestId, context.now());
+  const open = openApproval(log.state, requestId, context.now());
+  const { request } = open;
   const asked = askedAnswer(request, approve(request), by);
   const onBehalfOf = await allowedFor(mayAnswer, { request, asked }, () =>
     refused(threadId, requestId),
   );
   const from = onBehalfOf ?? personOf(context, by, requestId);
   voterFor(context, request, { by, onBehalfOf });
-  const call = request.path && callAt(head, beside);
-  const delegation = call && delegationFor(context.tools, call);
+  const asking = delegationAsking(context.tools, { threadId, head }, open);
   /* If the process dies after this, this thread still refuses the other person, and the request can be reassigned again. */
-  if (call !== undefined) {
-    const passedOn = { requestId, to, by, isFromParent: true as const };
-    await delegation?.reassign(delegatedCall(threadId, call), passedOn);
-  }
+  await asking?.delegation.reassign(asking.call, { requestId, to, by, isFromParent: true });
   await log.commit((proposal) => {
     const at = context.now();
     openApproval(proposal.state, requestId, at);
