@@ -204,7 +204,7 @@ function lostCallsOf(
   return [{ agent, threadId: thread.id, toolCallId, toolName }];
 }
 
-/** Whether the log has the loss of a call, and when it is recovered. Until then, it is only shown as indeterminate: the lease of its run is over. */
+/** Whether the log says that a call is lost. Before that, a call whose run has lost its lease is shown as indeterminate, without `recoverAt`. */
 function isRecordedAsLost({ events }: AgentThread, call: ToolCallRecord): boolean {
   const last = events.findLast(
     (event) =>

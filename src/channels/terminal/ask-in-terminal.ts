@@ -30,8 +30,8 @@ export interface AskOptions extends TerminalOptions {
    */
   onLeave?: 'dismiss' | 'keep';
   /**
-   * The person at the terminal, as the agent's `principalId` names them. What they have approved already, and what waits for others, is not
-   * asked again. By default everything is asked.
+   * The person at the terminal, as the agent's `principalId` names them. A request that they have approved and that still waits for other
+   * people is not asked again. By default everything is asked.
    */
   person?: string;
 }
@@ -71,11 +71,9 @@ export async function askInTerminal(
 }
 
 function hasVoted(request: UserInputRequest, person: string | undefined): boolean {
-  return (
-    person !== undefined &&
-    request.type === 'approval-request' &&
-    votesOfOthers(request.votes ?? [], { person }).length < (request.votes ?? []).length
-  );
+  if (person === undefined || request.type !== 'approval-request') return false;
+  const { votes = [] } = request;
+  return votesOfOthers(votes, { person }).length < votes.length;
 }
 
 /* A question that can't be dismissed stays open when the person leaves. */
