@@ -123,7 +123,7 @@ const packages: Record<string, readonly string[]> = {
   react: ['channels/ui'],
   canonicalize: ['policy'],
   immer: ['content/approval.ts', 'agent/input/answer-edit.ts'],
-  '@dbos-inc/dbos-sdk': ['engines/dbos.ts'],
+  '@dbos-inc/dbos-sdk': ['engines/dbos.ts', 'engines/dbos/overdue-workflows.ts'],
   'graphile-worker': ['engines/graphile-worker.ts'],
   'p-retry': ['channels/rap'],
   standardwebhooks: ['channels/rap'],

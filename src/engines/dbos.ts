@@ -11,11 +11,15 @@ import {
 import { checkedMs } from '../content/checked-number.ts';
 import { HoldpointError } from '../errors.ts';
 import type { OnWake } from '../stores/postgres/wake.ts';
+import type { ThreadStore } from '../thread/thread-store.ts';
+import { findOverdueWorkflows, threadAttribute } from './dbos/overdue-workflows.ts';
 
 /** Options of `agentWorkflow`. */
 export interface AgentWorkflowOptions {
   /** The agent; its store has `wakeWorkflow` as its `onWake`, in every process that appends. */
-  agent: Pick<Agent, 'now' | 'thread' | 'run'>;
+  agent: Pick<Agent, 'name' | 'now' | 'thread' | 'run'>;
+  /** The agent's store, in which `sweep` finds the threads that are overdue. */
+  store: Pick<ThreadStore, 'list'>;
   /** The name of the workflow in DBOS. It must stay the same while workflows sleep. */
   name: string;
   /**
@@ -59,6 +63,15 @@ export interface AgentWorkflow {
     input: AgentWorkflowInput,
     parameters?: AgentWorkflowParameters,
   ): Promise<WorkflowHandle<AgentWorkflowResult>>;
+  /**
+   * Takes over the workflows of processes that are gone: those whose thread has been due for 10 seconds and is not being run. Any process
+   * of the same `applicationVersion` continues them. It is a workflow of DBOS: schedule it every minute.
+   *
+   * @example
+   * const schedule = { scheduleName: 'trips-sweep', workflowFn: trips.sweep, schedule: '* * * * *' };
+   * await DBOS.applySchedules([schedule]); // after DBOS.launch()
+   */
+  readonly sweep: (scheduledAt: Date) => Promise<void>;
 }
 
 /** How a thread is after a run. */
@@ -73,7 +86,6 @@ interface RunState {
 type RunPart = AgentWorkflowInput & { messageId?: string };
 
 const topic = 'holdpoint';
-const attribute = 'holdpointThread';
 
 /* The workflows whose run is under way here. What a tool started keeps the context of its workflow after the run, when it sleeps. */
 const running = new Set<string | undefined>();
@@ -85,13 +97,13 @@ const running = new Set<string | undefined>();
  * A run that fails is retried at the time in the log. The workflow fails only if its message is refused, with the `HoldpointError`.
  *
  * @example
- * const trips = agentWorkflow({ agent, name: 'trips' });
+ * const trips = agentWorkflow({ agent, store, name: 'trips' });
  * await DBOS.launch();
  * const handle = await trips.start({ threadId: 'trip-42', message: 'Book me a flight to Paris.' });
  * const { text } = await handle.getResult();
  */
 export function agentWorkflow(options: AgentWorkflowOptions): AgentWorkflow {
-  const { agent, name, queueName, checkEveryMs = 3_600_000 } = options;
+  const { agent, store, name, queueName, checkEveryMs = 3_600_000 } = options;
   checkedMs(checkEveryMs, 'checkEveryMs');
 
   const runStep = async (part: RunPart): Promise<RunState> =>
@@ -123,12 +135,19 @@ export function agentWorkflow(options: AgentWorkflowOptions): AgentWorkflow {
     }
   };
   const registered = DBOS.registerWorkflow(workflow, { name });
+  const findOverdue = async () => findOverdueWorkflows({ agent, store, name });
+  const sweep = async (): Promise<void> => {
+    for (const { workflowID, ...queue } of await DBOS.runStep(findOverdue, { name: 'find' })) {
+      await DBOS.resumeWorkflow(workflowID, queue);
+    }
+  };
 
   return {
+    sweep: DBOS.registerWorkflow(sweep, { name: `${name}.sweep` }),
     start: async (input, { workflowAttributes, ...parameters } = {}) =>
       DBOS.startWorkflow(registered, {
         ...parameters,
-        workflowAttributes: { ...workflowAttributes, [attribute]: input.threadId },
+        workflowAttributes: { ...workflowAttributes, [threadAttribute]: input.threadId },
       })(input),
   };
 }
@@ -147,7 +166,7 @@ export function wakeWorkflow({ schema = 'dbos' }: { schema?: string } = {}): OnW
   const text = `
     select ${quoted}.send_message(workflow_uuid, '{}'::json, '${topic}')
     from ${quoted}.workflow_status
-    where attributes @> jsonb_build_object('${attribute}', $1::text)
+    where attributes @> jsonb_build_object('${threadAttribute}', $1::text)
       and status in ('PENDING', 'ENQUEUED', 'DELAYED')
       and ($2::text is null or not starts_with($2 || '-', workflow_uuid || '-'))`;
   return async ({ threadId }, transaction) => {

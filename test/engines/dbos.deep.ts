@@ -110,6 +110,52 @@ test('two executors run 100 threads, one is killed and comes back: each tool run
   rmSync(folder, { recursive: true });
 }, 300_000);
 
+test('the workflows of an executor that never returns are taken over by another', async () => {
+  const database = await prepared();
+  const connectionString = server.connectionString(database);
+  const folder = mkdtempSync(join(tmpdir(), 'holdpoint-dbos-'));
+  const ledger = join(folder, 'effects');
+  await startExecutor('hanging', connectionString, ledger);
+  const client = await DBOSClient.create({ systemDatabaseUrl: connectionString });
+  const ids = Array.from({ length: 20 }, (_, nth) => `t${nth}`);
+  const options = { workflowName: 'booking', queueName: 'turns', appVersion: '1' };
+  const handles = await Promise.all(
+    ids.map(async (threadId) => {
+      const attributes = { holdpointThread: threadId };
+      const input = { threadId, message: 'Book' };
+      return client.enqueue({ ...options, workflowID: threadId, attributes }, input);
+    }),
+  );
+  const store = postgresStore(server.pool(database), { onWake: wakeWorkflow() });
+  const web = travelWorld(scriptedModel([]), () => store).agent();
+  const answer = async (threadId: string): Promise<void> => {
+    const thread = await web.thread(threadId);
+    await web.respond(
+      thread.activeApprovalRequests.map((request) => request.approve()),
+      thread,
+    );
+  };
+  const inTime = { timeout: 60_000, interval: 100 };
+  await vi.waitUntil(async () => (await store.count({ status: 'waiting' })) === 20, inTime);
+
+  /* One is killed in the tool, and its run on the queue with it. */
+  await answer('t0');
+  await vi.waitUntil(() => existsSync(ledger), inTime);
+  executors.get('hanging')?.kill('SIGKILL');
+  await Promise.all(ids.slice(1).map(answer));
+  await startExecutor('next', connectionString, ledger);
+
+  const others = handles.slice(1);
+  const results = await Promise.all(others.map(async (handle) => handle.getResult()));
+  expect(results.map(({ status }) => status)).toEqual(others.map(() => 'completed'));
+  await vi.waitUntil(async () => (await store.head('t0'))?.status === 'indeterminate', inTime);
+  const effects = readFileSync(ledger, 'utf8').trim().split('\n');
+  expect(effects).toHaveLength(20);
+  expect(new Set(effects).size).toBe(20);
+  await client.destroy();
+  rmSync(folder, { recursive: true });
+}, 120_000);
+
 test('from the answer to the end of the workflow takes milliseconds', async () => {
   const database = await prepared();
   const store = postgresStore(server.pool(database), { onWake: wakeWorkflow() });
@@ -118,7 +164,7 @@ test('from the answer to the end of the workflow takes milliseconds', async () =
     { text: 'Done.' },
   ]);
   const world = travelWorld(scriptedModel(script.flat()), () => store);
-  const workflow = agentWorkflow({ agent: world.agent(), name: 'timed' });
+  const workflow = agentWorkflow({ agent: world.agent(), store, name: 'timed' });
   const web = world.agent();
   const systemDatabaseUrl = server.connectionString(database);
   DBOS.setConfig({ name: 'travel', systemDatabaseUrl, logLevel: 'error' });
@@ -149,7 +195,12 @@ test('a workflow that sleeps takes no place on the queue of the runs', async () 
   const played = scriptedModel([...script, { text: 'Booked.' }, { text: 'Booked.' }]);
   const world = travelWorld(played, () => store);
   await DBOS.shutdown({ deregister: true });
-  const workflow = agentWorkflow({ agent: world.agent(), name: 'queued', queueName: 'single' });
+  const workflow = agentWorkflow({
+    agent: world.agent(),
+    store,
+    name: 'queued',
+    queueName: 'single',
+  });
   const systemDatabaseUrl = server.connectionString(database);
   DBOS.setConfig({ name: 'travel', systemDatabaseUrl, logLevel: 'error' });
   await DBOS.launch();
@@ -172,3 +223,61 @@ test('a workflow that sleeps takes no place on the queue of the runs', async () 
   expect(results.map(({ status }) => status)).toEqual(['completed', 'completed']);
   expect(world.ran).toHaveLength(2);
 });
+
+const runs = async () =>
+  DBOS.listWorkflows({ workflowName: 'crowded.run', status: ['PENDING', 'ENQUEUED'] });
+
+test('the sweep leaves a run alone that waits for its turn on a full queue', async () => {
+  const database = await prepared();
+  const store = postgresStore(server.pool(database), { onWake: wakeWorkflow() });
+  const script = [{ calls: [book('c', 'Paris')] }, { calls: [book('c', 'Rome')] }];
+  const played = scriptedModel([...script, { text: 'Booked.' }, { text: 'Booked.' }]);
+  const world = travelWorld(played, () => store);
+  const agent = world.agent();
+  const freed = Promise.withResolvers<void>();
+  await DBOS.shutdown({ deregister: true });
+  const workflow = agentWorkflow({
+    agent: {
+      name: agent.name,
+      /* What is due is overdue at once. */
+      now: () => agent.now() + 10_000,
+      thread: async (id) => agent.thread(id),
+      run: async (...input) => {
+        const isAnswered = Array.isArray(input[0]);
+        if (isAnswered) await freed.promise;
+        return agent.run(...input);
+      },
+    },
+    store,
+    name: 'crowded',
+    queueName: 'single',
+  });
+  const systemDatabaseUrl = server.connectionString(database);
+  DBOS.setConfig({ name: 'travel', systemDatabaseUrl, logLevel: 'error' });
+  await DBOS.launch();
+  await DBOS.registerQueue('single', { concurrency: 1, minPollingIntervalMs: 50 });
+  const handles = [
+    await workflow.start({ threadId: 'one', message: 'Book' }),
+    await workflow.start({ threadId: 'two', message: 'Book' }),
+  ];
+  const inTime = { timeout: 20_000, interval: 50 };
+  await vi.waitUntil(async () => (await store.count({ status: 'waiting' })) === 2, inTime);
+  const web = world.agent();
+  for (const id of ['one', 'two']) {
+    const thread = await web.thread(id);
+    const answers = thread.activeApprovalRequests.map((request) => request.approve());
+    await web.respond(answers, thread);
+  }
+  await vi.waitUntil(async () => (await runs()).length === 2, inTime);
+  const waiting = (await runs()).find(({ status }) => status === 'ENQUEUED');
+  const { sweep } = workflow;
+  await sweep(new Date());
+  const parent = await DBOS.getWorkflowStatus(waiting?.parentWorkflowID ?? '');
+  expect(parent).toMatchObject({ status: 'PENDING' });
+  expect(parent?.queueName).toBe(undefined);
+  freed.resolve();
+  const results = await Promise.all(handles.map(async (handle) => handle.getResult()));
+  await DBOS.shutdown();
+  expect(results.map(({ status }) => status)).toEqual(['completed', 'completed']);
+  expect(world.ran).toHaveLength(2);
+}, 60_000);

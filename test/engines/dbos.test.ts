@@ -26,7 +26,7 @@ function workflowWorld(
   const agent = world.agent(options);
   /* As a web server would have it. */
   const outside = world.agent(options);
-  const workflow = agentWorkflow({ agent: wrapped(agent), name });
+  const workflow = agentWorkflow({ agent: wrapped(agent), store: openStore(), name });
   /** Resolves with the thread once it has an open request. */
   const asked = async (threadId: string) =>
     vi.waitUntil(
@@ -77,6 +77,7 @@ const worlds = {
       toolApproval: {},
     },
     (agent) => ({
+      name: agent.name,
       now: () => agent.now(),
       thread: async (id) => agent.thread(id),
       /* The run has ended, and its workflow does not sleep yet. */

@@ -34,4 +34,20 @@ export const engineMutants: readonly SourceMutant[] = [
     suite: ['engines/dbos', 'somebody else has run its thread'],
     sentence: /timed out/,
   },
+  {
+    promise: 'the run of a process that is gone is taken over with its workflow',
+    file: 'engines/dbos/overdue-workflows.ts',
+    from: 'return [...runs, ...workflows].map(',
+    to: 'return workflows.map(',
+    suite: ['engines/dbos.deep', 'an executor that never returns'],
+    sentence: /timed out|Timed out/,
+  },
+  {
+    promise: 'a run that waits for its turn on a queue keeps its place',
+    file: 'engines/dbos/overdue-workflows.ts',
+    from: "if (runs.some(({ status }) => status !== 'PENDING')) return [];",
+    to: '',
+    suite: ['engines/dbos.deep', 'its turn on a full queue'],
+    sentence: /AssertionError/,
+  },
 ];

@@ -15,6 +15,7 @@ const [executorID = '', connectionString = '', ledger = ''] = process.argv.slice
 const pool = new Pool({ connectionString });
 pool.on('error', () => {});
 
+const store = postgresStore(pool, { onWake: wakeWorkflow() });
 const agent = createAgent({
   model: statelessModel([[['book', 'Paris']]], async (_prompt, answer) => answer()),
   tools: {
@@ -22,15 +23,16 @@ const agent = createAgent({
       inputSchema: z.object({ city: z.string() }),
       async execute(_input, options) {
         appendFileSync(ledger, `${Reflect.get(options, 'idempotencyKey')}\n`);
+        if (executorID === 'hanging') await new Promise(() => {});
         return 'booked';
       },
     }),
   },
   toolApproval: { book: 'user-approval' },
-  store: postgresStore(pool, { onWake: wakeWorkflow() }),
+  store,
   leaseMs: 1_000,
 });
-agentWorkflow({ agent, name: 'booking', queueName: 'runs' });
+const { sweep } = agentWorkflow({ agent, store, name: 'booking', queueName: 'runs' });
 DBOS.setConfig({
   name: 'travel',
   systemDatabaseUrl: connectionString,
@@ -42,4 +44,6 @@ await DBOS.launch();
 const quick = { minPollingIntervalMs: 50 };
 await DBOS.registerQueue('turns', quick);
 await DBOS.registerQueue('runs', { workerConcurrency: 5, ...quick });
+const everySecond = { scheduleName: 'sweep', workflowFn: sweep, schedule: '* * * * * *' };
+await DBOS.applySchedules([everySecond]);
 console.log('ready');

@@ -93,7 +93,7 @@ async function answerRequest(): Promise<string> {
 
 async function lead(): Promise<string> {
   if (engine === 'dbos') {
-    const workflow = agentWorkflow({ agent: makeAgent(), name: 'booking' });
+    const workflow = agentWorkflow({ agent: makeAgent(), store, name: 'booking' });
     DBOS.setConfig({
       name: 'travel',
       systemDatabaseUrl: connectionString,
