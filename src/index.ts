@@ -1,5 +1,5 @@
 export type { Agent } from './agent/agent.ts';
-export type { AgentEvent } from './agent/run/agent-events.ts';
+export type { AgentEvent, AgentEvents } from './agent/run/agent-events.ts';
 export type { AgentOptions, SharedAgentOptions } from './agent/agent-options.ts';
 export type { ImportedHistory } from './agent/input/imported-history.ts';
 export type { AnswerOptions, InputItem, RunInput } from './agent/input/run-input.ts';
@@ -36,6 +36,7 @@ export {
 } from './content/question.ts';
 export type { RequestDecision } from './content/request-decision.ts';
 export { type ToolCall, type ToolCallOutcome, type ToolCallRecord } from './content/tool-call.ts';
+export type { SettingFailure } from './content/setting-failure.ts';
 export type { UserInputRequestContent, UserInputResponseContent } from './content/user-input.ts';
 export { HoldpointError, type HoldpointErrorCode } from './errors.ts';
 export type { Authorize } from './http/authorize.ts';

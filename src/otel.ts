@@ -34,7 +34,7 @@ export interface TraceOptions {
  * Creates OpenTelemetry spans for all agents in this process. Each run is an `invoke_agent {agent}` span, which contains `chat {model}` or,
  * for a custom agent, `custom_step {agent}`; `execute_tool {tool}`, `approval_request {tool}`, `approval_decision {tool}`,
  * `approval_closed {tool}`, `question_request {tool}`,
- * `question_answer {tool}`, `question_closed {tool}`, `answer_delivery {tool}` and `indeterminate_call {tool}`. With the AI SDK's own
+ * `question_answer {tool}`, `question_closed {tool}`, `answer_delivery {tool}`, `indeterminate_call {tool}` and `setting_failed {setting}`. With the AI SDK's own
  * OpenTelemetry integration registered, its model spans replace `chat`. Nesting needs a context manager, which every OpenTelemetry SDK
  * sets up.
  *
@@ -123,10 +123,11 @@ class Tracing {
     }
   }
 
-  /** Ends spans of `indeterminate`, which has no `asyncEnd`. */
+  /** Ends spans of messages that have no `asyncEnd`. */
   end(message: TraceMessage): void {
     const span = this.#spans.get(message);
-    if (message.type !== 'indeterminate' || span === undefined) return;
+    if (message.type !== 'indeterminate' && message.type !== 'setting-failed') return;
+    if (span === undefined) return;
     endAfter(span, () => span.setStatus({ code: SpanStatusCode.ERROR }));
   }
 

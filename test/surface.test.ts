@@ -137,6 +137,7 @@ test('the public types are these', () => {
     '.': [
       'Agent',
       'AgentEvent',
+      'AgentEvents',
       'AgentOptions',
       'AgentResponse',
       'AgentStream',
@@ -173,6 +174,7 @@ test('the public types are these', () => {
       'Risk',
       'RunInput',
       'RunOptions',
+      'SettingFailure',
       'SettledOutcome',
       'SharedAgentOptions',
       'Source',

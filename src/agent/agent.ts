@@ -3,7 +3,6 @@ import type { Grant } from '../content/grant.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
 import type { ToolCall } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import type { ThreadEventType } from '../thread/thread-event.ts';
 import type { AgentResponse } from './agent-response.ts';
 import type { AgentStream } from './agent-stream.ts';
 import type { Question } from './calls/question-call.ts';
@@ -11,7 +10,7 @@ import type { RequestedApproval } from './calls/requested-approval.ts';
 import type { DeliveredOutcome, SettledOutcome } from './input/accept-outcome.ts';
 import type { ImportedHistory } from './input/imported-history.ts';
 import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
-import type { AgentListener } from './run/agent-events.ts';
+import type { AgentEvents, AgentListener } from './run/agent-events.ts';
 import type { RunOptions } from './run/run-options.ts';
 
 /**
@@ -200,7 +199,8 @@ export interface Agent<
    */
   delete(thread: AgentThread): Promise<void>;
   /**
-   * Calls `listener` for each event of a type that this agent appends, once it is durable. Returns a function that removes the listener.
+   * Calls `listener` for each event of a type that this agent appends, once it is durable. `setting-failed` is none of the log: it says that
+   * a setting of yours, such as a rule, is at fault, each time it is evaluated. Returns a function that removes the listener.
    */
-  on<TYPE extends ThreadEventType>(type: TYPE, listener: AgentListener<TYPE>): () => void;
+  on<TYPE extends keyof AgentEvents>(type: TYPE, listener: AgentListener<TYPE>): () => void;
 }

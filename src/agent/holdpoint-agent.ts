@@ -5,7 +5,7 @@ import type { QuestionRequestContent } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
-import type { ParentCall, ThreadEventType } from '../thread/thread-event.ts';
+import type { ParentCall } from '../thread/thread-event.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import type { AgentResponse } from './agent-response.ts';
@@ -37,7 +37,7 @@ import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
 import { checkedRunOptions } from './known-settings.ts';
 import { runThread } from './run-thread.ts';
 import type { AgentContext } from './run/agent-context.ts';
-import type { AgentListener } from './run/agent-events.ts';
+import type { AgentEvents, AgentListener } from './run/agent-events.ts';
 import type { RunOptions } from './run/run-options.ts';
 import { stopRequest, untilEnded } from './run/stop-run.ts';
 import { ThreadHandles } from './thread-handles.ts';
@@ -200,8 +200,8 @@ export class HoldpointAgent implements Agent<unknown> {
     const log = this.#threads.logOf(thread);
     const tools = await this.#context.definedTools();
     await this.#threads.update(log);
-    const { now, generateId, commitCancelled } = this.#context;
-    return { log, tools, commitCancelled, now, generateId };
+    const { now, generateId, commitCancelled, mayAnswer, report } = this.#context;
+    return { log, tools, commitCancelled, now, generateId, mayAnswer, report };
   }
 
   async retract(
@@ -237,7 +237,7 @@ export class HoldpointAgent implements Agent<unknown> {
     await deleteThread(this.#context, log);
   }
 
-  on<TYPE extends ThreadEventType>(type: TYPE, listener: AgentListener<TYPE>): () => void {
+  on<TYPE extends keyof AgentEvents>(type: TYPE, listener: AgentListener<TYPE>): () => void {
     return this.#context.events.on(type, listener);
   }
 

@@ -10,7 +10,9 @@ import { checkRules } from './calls/apply-rules.ts';
 import { checkTools, definedOnce } from './calls/tool-definitions.ts';
 import { HoldpointAgent } from './holdpoint-agent.ts';
 import type { AgentContext, StepMaking } from './run/agent-context.ts';
-import { AgentEvents } from './run/agent-events.ts';
+import { AgentEmitter } from './run/agent-events.ts';
+import { guardedMayAnswer } from './input/guarded-may-answer.ts';
+import { failureReporter } from './run/report-failure.ts';
 import { checkedRetry } from './run/retry-time.ts';
 import { checkedTimeout } from './run/run-signal.ts';
 import { checkRecovery } from './run/tool-recovery.ts';
@@ -19,20 +21,26 @@ import { checkedName } from './thread-handles.ts';
 /** Checks the options that all agents share, and makes an agent whose steps come from `stepMaking`. */
 export function makeAgent(
   options: Omit<SharedAgentOptions, 'toolApproval'> & { toolApproval?: unknown },
-  stepMaking: (made: Pick<AgentContext, 'now' | 'generateId'>) => StepMaking,
+  stepMaking: (
+    made: Pick<AgentContext, 'now' | 'generateId' | 'mayAnswer' | 'report'>,
+  ) => StepMaking,
 ): Agent<unknown> {
   refuseOldRuntime();
-  const { toolApproval, mayAnswer, onUnrecorded, stopWhen, onStepEnd, onEnd, onError } = options;
+  const { toolApproval, onUnrecorded, stopWhen, onStepEnd, onEnd, onError } = options;
   const { tools = {}, toolsContext = {}, toolRecovery = {} } = options;
   const { maxSteps = 20, leaseMs = 60_000, abortGraceMs = 5_000 } = options;
   checkTools(tools);
-  checkRules(toolApproval, tools, mayAnswer);
+  checkRules(toolApproval, tools, options.mayAnswer);
   checkRecovery(toolRecovery, tools);
   if (!(maxSteps >= 1)) throw new TypeError(`maxSteps must be 1 or more; got ${maxSteps}.`);
   const store = options.store ?? memoryStore();
   const clock = clockOf(store);
   const { now = clock.now, generateId = randomId } = options;
-  const steps = stepMaking({ now, generateId });
+  const events = new AgentEmitter();
+  const report = failureReporter(options.name, events);
+  const definedTools = definedOnce(tools, toolsContext);
+  const mayAnswer = guardedMayAnswer(options.mayAnswer, definedTools, report);
+  const steps = stepMaking({ now, generateId, mayAnswer, report });
   /* Without a spread: objects made by spreading are slower to read, and every run reads this one. */
   const context: AgentContext = {
     now,
@@ -48,7 +56,7 @@ export function makeAgent(
     tools,
     commitCancelled: commitsCancelled(tools),
     toolsContext,
-    definedTools: definedOnce(tools, toolsContext),
+    definedTools,
     toolApproval,
     toolRecovery,
     mayAnswer,
@@ -65,7 +73,8 @@ export function makeAgent(
     onError,
     leaseMs: checkedMs(leaseMs, 'leaseMs'),
     abortGraceMs: checkedMs(abortGraceMs, 'abortGraceMs', 0),
-    events: new AgentEvents(),
+    events,
+    report,
   };
   return new HoldpointAgent(context, { store, clock });
 }

@@ -134,10 +134,12 @@ function decisionsFor(
   const { threadId, head, messages } = state;
   const { requestedBy } = head;
   const rules = { toolApproval, tools, toolsContext, now: () => at, generateId: () => 'backtest' };
+  /* Who may answer is of no account here. */
+  const anybody = { mayAnswer: () => true, report: () => {} };
   const noGrants = { name: undefined, grants: undefined, principalId: defaultPrincipalId };
   const options = { runtimeContext: runtimeContext({ threadId, requestedBy }) };
   const run = { tools: definitions, options };
-  const context = { ...rules, ...noGrants, toolCallConcurrency: Infinity };
+  const context = { ...rules, ...anybody, ...noGrants, toolCallConcurrency: Infinity };
   const decisions = decisionInput(context, state, run, messages.length);
   return { ...decisions, findGrant: async () => undefined };
 }

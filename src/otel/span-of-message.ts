@@ -43,9 +43,23 @@ export function spanOfMessage(message: TraceMessage, recording: Recording): Span
         'error.type': 'indeterminate',
         'holdpoint.attempt': message.attempt,
       });
+    case 'setting-failed':
+      return spanOfFault(message);
     case 'finished':
       return undefined;
   }
+}
+
+function spanOfFault(message: MessageOf<'setting-failed'>): SpanStart {
+  const { threadId, conversationId, agentName, setting, kind, toolName, toolCallId } = message;
+  return spanNamed('setting_failed', setting, {
+    'gen_ai.conversation.id': conversationId ?? threadId,
+    'gen_ai.agent.name': agentName,
+    'gen_ai.tool.name': toolName,
+    'gen_ai.tool.call.id': toolCallId,
+    'holdpoint.setting': setting,
+    'error.type': kind,
+  });
 }
 
 function spanOfRun(message: InvokedMessage): SpanStart {

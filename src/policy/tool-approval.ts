@@ -6,6 +6,7 @@ import type {
   ToolSet,
 } from 'ai';
 import { z } from 'zod';
+import type { SettingFault } from '../content/setting-failure.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { type Asked, askedBy, type UserApproval, userApprovalSchema } from './approval-rule.ts';
 
@@ -75,46 +76,79 @@ export type Decision =
   | { type: 'deny'; reason?: string | undefined }
   | ({ type: 'ask' } & Asked);
 
+/** A setting of the app that decides about a call. */
+interface Finding {
+  /** Asks the setting. */
+  find: () => unknown;
+  /** What is wrong with the fields that it has read; `undefined` if nothing is. */
+  misread: () => string | undefined;
+  /** Reports what is wrong with it. */
+  report: (fault: SettingFault) => void;
+}
+
 /** What a decision is based on: the app's rule, and the tool's `needsApproval`. */
 export interface Findings {
-  rule: () => unknown;
-  mark: () => unknown;
+  rule: Finding;
+  mark: Finding;
 }
 
 /**
  * Decides about a call, and asks a person when in doubt. A rule that returns `denied` denies the call, as does one that returns an invalid
  * `user-approval` object, which may have meant to ask only some people. One that returns `user-approval` or another invalid status, or that
  * throws, asks a person. One that returns `approved` runs the call, whatever the tool's `needsApproval` says. In all other cases
- * `needsApproval` decides.
+ * `needsApproval` decides. Where one of the two has read a field that its tool doesn't have, a call that would run is asked about.
  */
 export async function decide({ rule, mark }: Findings): Promise<Decision> {
   const status = await ruled(rule);
+  const misreadRule = reportedMisread(rule);
   switch (status.type) {
     case 'denied':
       return { type: 'deny', reason: status.reason };
     case 'user-approval':
       return { type: 'ask', ...askedBy(status) };
     case 'approved':
-      return { type: 'run' };
+      return unlessMisread(misreadRule);
     case undefined:
-    case 'not-applicable':
-      return (await isMarked(mark)) ? { type: 'ask' } : { type: 'run' };
+    case 'not-applicable': {
+      const isAsked = await isMarked(mark);
+      const misreadMark = reportedMisread(mark);
+      return isAsked ? { type: 'ask' } : unlessMisread(misreadRule ?? misreadMark);
+    }
   }
 }
 
-async function ruled(rule: () => unknown): Promise<z.output<typeof statusSchema>> {
+function reportedMisread({ misread, report }: Finding): string | undefined {
+  const problem = misread();
+  if (problem !== undefined) report({ kind: 'unknown-field', problem });
+  return problem;
+}
+
+function unlessMisread(problem: string | undefined): Decision {
+  if (problem === undefined) return { type: 'run' };
+  return { type: 'ask', reason: `The approval rule may be mistaken: ${problem}` };
+}
+
+async function ruled({ find, report }: Finding): Promise<z.output<typeof statusSchema>> {
   try {
-    const status = await rule();
+    const status = await find();
     if (status === undefined || status === 'user-approval') return { type: status };
     const parsed = statusSchema.safeParse(status);
     if (parsed.success) return parsed.data;
     const why = whyNotStatus(status);
+    report({
+      kind: 'invalid',
+      problem: why ?? `${invalidStatus} ${z.prettifyError(parsed.error)}`,
+    });
     if (why !== undefined) return { type: 'denied', reason: why };
-    return { type: 'user-approval', reason: 'The approval rule returned an invalid status.' };
-  } catch {
-    return { type: 'user-approval', reason: 'The approval rule failed.' };
+    return { type: 'user-approval', reason: invalidStatus };
+  } catch (error) {
+    report({ kind: 'error', problem: failedRule, error });
+    return { type: 'user-approval', reason: failedRule };
   }
 }
+
+const invalidStatus = 'The approval rule returned an invalid status.';
+const failedRule = 'The approval rule failed.';
 
 /** Why an object of the type `user-approval` is not a valid one; `undefined` for anything else. */
 export function whyNotStatus(status: unknown): string | undefined {
@@ -124,10 +158,15 @@ export function whyNotStatus(status: unknown): string | undefined {
   return error && `The approval rule is invalid: ${z.prettifyError(error)}`;
 }
 
-async function isMarked(mark: () => unknown): Promise<boolean> {
+async function isMarked({ find, report }: Finding): Promise<boolean> {
   try {
-    return (await mark()) !== false;
-  } catch {
+    const found = await find();
+    if (typeof found !== 'boolean') report({ kind: 'invalid', problem: invalidMark });
+    return found !== false;
+  } catch (error) {
+    report({ kind: 'error', problem: 'needsApproval failed.', error });
     return true;
   }
 }
+
+const invalidMark = 'needsApproval gave neither true nor false.';

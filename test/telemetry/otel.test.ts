@@ -17,7 +17,7 @@ import {
 import type { TraceOptions } from 'holdpoint/otel';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { askConfirmation } from 'holdpoint/tools';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { scriptedModel } from '../support/scripted-model.ts';
 import {
   book,
@@ -286,6 +286,32 @@ test('an indeterminate call is a span with an error, linked to its approval', as
     attributes: { 'error.type': 'indeterminate', 'gen_ai.tool.call.id': 'c1' },
     links: [{ spanId: decision.spanId }],
   });
+});
+
+test('a setting at fault is a span with an error, and without what it says', async () => {
+  vi.spyOn(console, 'warn').mockReturnValue();
+  const { spans } = traced();
+  const agent = memoryWorld([{ calls: [book('c1', 'Paris')] }]).agent({
+    name: 'travel',
+    toolApproval: {
+      book: () => {
+        throw new Error('secret');
+      },
+    },
+  });
+  await agent.run('Book', await agent.thread('t'));
+  vi.restoreAllMocks();
+  const span = spanOf(spans(), 'setting_failed toolApproval.book');
+  expect(span).toMatchObject({
+    status: SpanStatusCode.ERROR,
+    attributes: {
+      'error.type': 'error',
+      'gen_ai.agent.name': 'travel',
+      'gen_ai.tool.call.id': 'c1',
+      'holdpoint.setting': 'toolApproval.book',
+    },
+  });
+  expect(JSON.stringify(span.attributes)).not.toContain('secret');
 });
 
 test('a request that the store refused is a span with an error', async () => {

@@ -208,6 +208,30 @@ describe('the channel publishes, as operations with one message each,', () => {
   });
 });
 
+test('a setting at fault is published at once, also to those who listen to nothing else', async () => {
+  vi.spyOn(console, 'warn').mockReturnValue();
+  using heard = listen();
+  const agent = memoryWorld(script).agent({
+    toolApproval: {
+      book: ({ amount }: { amount?: number }) => (Number(amount) > 1 ? 'denied' : 'approved'),
+    },
+  });
+  await agent.run('Book', await agent.thread('t'));
+  vi.restoreAllMocks();
+  expect(heard.moments).toEqual(['start setting-failed', 'start requested', 'asyncEnd requested']);
+  expect(ofType(heard, 'setting-failed')).toMatchObject([
+    {
+      threadId: 't',
+      setting: 'toolApproval.book',
+      kind: 'unknown-field',
+      problem: expect.stringContaining('amount'),
+      toolCallId: 'c1',
+      toolName: 'book',
+      input: { city: 'Paris' },
+    },
+  ]);
+});
+
 describe('what is not durable', () => {
   test('has the error if the store refuses it', async () => {
     const refusing: ThreadStore = {

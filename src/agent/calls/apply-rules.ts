@@ -1,7 +1,13 @@
 import type { ModelMessage, ToolSet } from 'ai';
-import { plainCopy } from '../../content/plain-copy.ts';
-import type { CallPlace, ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
-import { decide, type Decision, whyNotStatus } from '../../policy/tool-approval.ts';
+import type { SettingFailure } from '../../content/setting-failure.ts';
+import {
+  type CallPlace,
+  plainCall,
+  type ToolCall,
+  type ToolCallRecord,
+} from '../../content/tool-call.ts';
+import { InputReads, undeclaredText } from '../../policy/input-reads.ts';
+import { decide, type Decision, type Findings, whyNotStatus } from '../../policy/tool-approval.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
 import { runsAtProvider, type ToolDefinition } from './tool-definitions.ts';
 
@@ -16,6 +22,8 @@ export interface RuleInput {
   messages: () => readonly ModelMessage[];
   /** The thread's calls before the one to decide on, copied only for a rule that reads them. */
   calls: () => readonly ToolCallRecord[];
+  /** Reports what is wrong with a rule. */
+  report: (failure: Omit<SettingFailure, 'threadId'>) => void;
 }
 
 /** Throws a `TypeError` for rules that could never apply: a misspelt name, or the methods of a class, must not leave a tool unguarded. */
@@ -47,7 +55,12 @@ export function checkRules(toolApproval: unknown, tools: ToolSet, mayAnswer: unk
 }
 
 function namesApprovers(rule: unknown): boolean {
-  return typeof rule === 'object' && rule !== null && 'approvers' in rule;
+  if (typeof rule !== 'object' || rule === null) return false;
+  const onExpiry: unknown = Reflect.get(rule, 'onExpiry');
+  return (
+    'approvers' in rule ||
+    (typeof onExpiry === 'object' && onExpiry !== null && 'approvers' in onExpiry)
+  );
 }
 
 function isPlain(value: object): boolean {
@@ -62,14 +75,44 @@ export async function applyRules(
   call: ToolCall & CallPlace,
 ): Promise<Decision> {
   const { toolApproval } = rules;
+  const { name, tool } = definition;
   const input = { ...rules, calls: () => rules.calls().filter((other) => isBefore(other, call)) };
+  const asked = { input, definition, call };
   return decide({
-    rule: () =>
+    rule: finding(asked, ruleName(toolApproval, name), (reads) =>
       typeof toolApproval === 'function'
-        ? ask(toolApproval, [forAllTools(input, definition, call)])
-        : askForTool(ownRule(toolApproval, definition.name), input, definition, call),
-    mark: () => askForTool(definition.tool.needsApproval ?? false, input, definition, call),
+        ? askForAllTools(toolApproval, asked, reads)
+        : askForTool(ownRule(toolApproval, name), asked, reads),
+    ),
+    mark: finding(asked, `tools.${name}.needsApproval`, (reads) =>
+      askForTool(tool.needsApproval ?? false, asked, reads),
+    ),
   });
+}
+
+/** The setting that holds the rule for a tool. */
+export function ruleName(toolApproval: unknown, toolName: string): string {
+  return typeof toolApproval === 'function' ? 'toolApproval' : `toolApproval.${toolName}`;
+}
+
+/** What a rule is asked about. */
+interface AskedRule {
+  input: RuleInput;
+  definition: ToolDefinition;
+  call: ToolCall;
+}
+
+function finding(
+  { input, definition, call }: AskedRule,
+  setting: string,
+  find: (reads: InputReads) => unknown,
+): Findings['rule'] {
+  const reads = new InputReads(definition.inputSchema);
+  return {
+    find: () => find(reads),
+    misread: () => undeclaredText(reads, definition.name),
+    report: (fault) => input.report({ ...fault, setting, toolCall: plainCall(call) }),
+  };
 }
 
 /** Whether a call counts as done when a rule decides on another: that one itself, and later ones that have not started, do not. */
@@ -78,37 +121,41 @@ function isBefore({ step, index, status }: ToolCallRecord, call: CallPlace): boo
   return index > call.index && status !== 'proposed' && status !== 'waiting';
 }
 
-/** What the AI SDK passes to a single function for all tools. */
-function forAllTools(
-  { tools, toolsContext, runtimeContext, messages, calls }: RuleInput,
-  { tool }: ToolDefinition,
-  { toolCallId, toolName, input }: ToolCall,
-): object {
-  const dynamic = tool.type === 'dynamic' ? { dynamic: true } : {};
-  return {
-    toolCall: { type: 'tool-call', toolCallId, toolName, input: plainCopy(input), ...dynamic },
-    tools,
-    toolsContext,
-    runtimeContext,
-    get messages() {
-      return messages();
-    },
-    get calls() {
-      return deepFreeze(calls());
-    },
-  };
+/** What a single function for all tools returns for what the AI SDK passes to it. */
+function askForAllTools(
+  rule: Function,
+  { input: { tools, toolsContext, runtimeContext, messages, calls }, definition, call }: AskedRule,
+  reads: InputReads,
+): unknown {
+  const { toolCallId, toolName } = call;
+  const dynamic = definition.tool.type === 'dynamic' ? { dynamic: true } : {};
+  return reads.during(call.input, (input) =>
+    ask(rule, [
+      {
+        toolCall: { type: 'tool-call', toolCallId, toolName, input, ...dynamic },
+        tools,
+        toolsContext,
+        runtimeContext,
+        get messages() {
+          return messages();
+        },
+        get calls() {
+          return deepFreeze(calls());
+        },
+      },
+    ]),
+  );
 }
 
 /** A tool's fixed status, or what its function returns for the input and the AI SDK's options. */
 function askForTool(
   rule: unknown,
-  { runtimeContext, messages, calls }: RuleInput,
-  { context }: ToolDefinition,
-  { toolCallId, input }: ToolCall,
+  { input: { runtimeContext, messages, calls }, definition: { context }, call }: AskedRule,
+  reads: InputReads,
 ): unknown {
   if (typeof rule !== 'function') return rule;
   const options = {
-    toolCallId,
+    toolCallId: call.toolCallId,
     context,
     toolContext: context,
     runtimeContext,
@@ -119,12 +166,11 @@ function askForTool(
       return deepFreeze(calls());
     },
   };
-  /* A copy: a rule that edits its input must not change what is shown or what runs. */
-  return ask(rule, [plainCopy(input), options]);
+  return reads.during(call.input, (input) => ask(rule, [input, options]));
 }
 
-function ask(rule: Function, input: unknown[]): unknown {
-  return Reflect.apply(rule, undefined, input);
+function ask(rule: Function, parameters: unknown[]): unknown {
+  return Reflect.apply(rule, undefined, parameters);
 }
 
 /* Own properties only: a tool may be called `constructor`. Including getters: bundlers make them of a module's exports. */

@@ -7,9 +7,10 @@ import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { isExpired } from '../../thread/thread-state.ts';
 import { closeEvents, unstartedOutcome } from './close-requests.ts';
-import { applyRules } from './apply-rules.ts';
+import { applyRules, ruleName } from './apply-rules.ts';
 import type { DecisionInput } from './decide-calls.ts';
 import { askAbout, askedAgain, providerRunner, type Runner } from './make-request.ts';
+import { refuseUnanswerable } from './refuse-unanswerable.ts';
 import { ownRunner, startEvent } from './tool-definitions.ts';
 
 /** An approved call, and the request that was shown for it. */
@@ -139,6 +140,9 @@ async function askInstead(
 ): Promise<ThreadEvent[]> {
   const { step, index } = call;
   const { requestId } = request;
+  const setting = ruleName(input.rules.toolApproval, call.toolName);
+  const why = refuseUnanswerable(input, asked, { setting, toolCall: plainCall(call) });
+  if (why !== undefined) return notRun({ call, request }, `Not run. ${reason} ${why}`, input.now());
   const about = { toolCall: plainCall(call), place: { step, index }, runner };
   const next = await askAbout(input, asked, about);
   return [

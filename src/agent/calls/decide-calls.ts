@@ -10,10 +10,11 @@ import type { UserInputRequest } from '../../content/user-input.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
 import { callsOf, type ThreadState } from '../../thread/thread-state.ts';
 import type { ProposedCall } from '../model/model-step.ts';
-import { applyRules, type RuleInput } from './apply-rules.ts';
+import { applyRules, ruleName, type RuleInput } from './apply-rules.ts';
 import { type FindGrant, grantFinder, type GrantSources, type GrantUse } from './find-grant.ts';
 import { askAbout, providerRunner, type RequestMaking } from './make-request.ts';
 import { type Asking, questionOf } from './question-call.ts';
+import { refuseUnanswerable } from './refuse-unanswerable.ts';
 import { ownRunner, type ToolDefinition, type ToolDefinitions } from './tool-definitions.ts';
 
 /** What happens to one call of a step. */
@@ -102,6 +103,9 @@ export async function decideCall(
     case 'ask': {
       const use = await input.findGrant(decision, { definition, toolCall });
       if (use !== undefined) return { type: 'granted', use };
+      const setting = ruleName(input.rules.toolApproval, toolName);
+      const why = refuseUnanswerable(input, decision, { setting, toolCall });
+      if (why !== undefined) return failed(`Not run. ${why}`);
       const about = { toolCall, place, runner: ownRunner(definition) };
       return { type: 'ask', request: await askAbout(input, decision, about) };
     }
@@ -115,7 +119,7 @@ function askPerson(input: DecisionInput, asking: Asking, toolCall: ToolCall): Ca
 
 /** The agent's part of a decision. */
 type AgentRules = Pick<RuleInput, 'toolApproval' | 'tools' | 'toolsContext'> &
-  Pick<RequestMaking, 'now' | 'generateId'> &
+  Pick<RequestMaking, 'now' | 'generateId' | 'mayAnswer' | 'report'> &
   GrantSources & { toolCallConcurrency: number };
 
 /** The decision input for the calls of a step whose model request had the first `messageCount` messages. */
@@ -125,19 +129,30 @@ export function decisionInput(
   run: { tools: ToolDefinitions; options: { runtimeContext?: unknown } },
   messageCount: number,
 ): DecisionInput {
-  const { toolApproval, tools, toolsContext, now, generateId, toolCallConcurrency } = context;
+  const { toolApproval, tools, toolsContext, now, generateId, mayAnswer, report } = context;
+  const { threadId } = state;
   const messages = firstMessages(state, messageCount);
   const runtimeContext = run.options.runtimeContext ?? {};
   const calls = (): ToolCallRecord[] => callsOf(state, now());
   return {
-    threadId: state.threadId,
+    threadId,
     requestedBy: state.head.requestedBy,
     tools: run.tools,
-    rules: { toolApproval, tools, toolsContext, runtimeContext, messages, calls },
+    rules: {
+      toolApproval,
+      tools,
+      toolsContext,
+      runtimeContext,
+      messages,
+      calls,
+      report: (failure) => report({ threadId, ...failure }),
+    },
     findGrant: grantFinder(context, state),
     now,
     generateId,
-    limit: toolCallConcurrency,
+    mayAnswer,
+    report,
+    limit: context.toolCallConcurrency,
   };
 }
 

@@ -5,7 +5,7 @@ import type { ToolDefinitions } from './tool-definitions.ts';
 
 /** The requests that follow those of the thread that have expired, made before they are recorded. */
 export function followUpsFor(
-  context: Pick<RequestMaking, 'now' | 'generateId'>,
+  context: Omit<RequestMaking, 'threadId' | 'requestedBy'>,
   tools: ToolDefinitions,
   state: Readonly<ThreadState>,
 ): Promise<FollowUps | undefined> | undefined {

@@ -12,11 +12,12 @@ import {
   type RequestMaking,
   type Runner,
 } from './make-request.ts';
+import { refuseUnanswerable } from './refuse-unanswerable.ts';
 import { ownRunner, type ToolDefinitions } from './tool-definitions.ts';
 
 /** Makes the requests that follow those which have expired; `undefined` if none has. */
 export async function followUpsOf(
-  context: Pick<RequestMaking, 'now' | 'generateId'>,
+  context: Omit<RequestMaking, 'threadId' | 'requestedBy'>,
   tools: ToolDefinitions,
   state: Readonly<ThreadState>,
 ): Promise<FollowUps | undefined> {
@@ -34,15 +35,19 @@ export async function followUpsOf(
 }
 
 async function followUpOf(
-  { now, generateId }: Pick<RequestMaking, 'now' | 'generateId'>,
+  context: Omit<RequestMaking, 'threadId' | 'requestedBy'>,
   tools: ToolDefinitions,
   { threadId, head }: Readonly<ThreadState>,
   { request, place, step }: OpenRequest,
 ): Promise<ThreadEvent | { why: string }> {
   if (request.type !== 'approval-request') return { why: 'It was a question.' };
   const { requestedBy, toolCall, text } = request;
-  const making = { threadId, requestedBy, now, generateId };
+  const { now, generateId, mayAnswer, report } = context;
+  const making = { threadId, requestedBy, now, generateId, mayAnswer, report };
   const asked = { ...nextAsked(request), follows: request.requestId };
+  const setting = toolCall === undefined ? 'requestApproval' : `toolApproval.${toolCall.toolName}`;
+  const unanswerable = refuseUnanswerable(making, asked, { setting, toolCall });
+  if (unanswerable !== undefined) return { why: unanswerable };
   const call = callAt(head, place);
   if (call === undefined || toolCall === undefined) {
     const next = await makeRequest(making, { ...asked, text });

@@ -1,10 +1,12 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { termsOf } from '../../content/approval-terms.ts';
-import { plainCopy } from '../../content/plain-copy.ts';
+import type { SettingFailure, SettingFault } from '../../content/setting-failure.ts';
 import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { Asked } from '../../policy/approval-rule.ts';
 import { providerApprovalDigest, requestDigest } from '../../policy/digest.ts';
+import { InputReads, undeclaredText } from '../../policy/input-reads.ts';
+import { whyUnanswerable } from '../../policy/why-unanswerable.ts';
 
 /** The inputs of every new request. */
 export interface RequestMaking {
@@ -13,6 +15,25 @@ export interface RequestMaking {
   requestedBy?: unknown;
   now: () => number;
   generateId: () => string;
+  /** Says who may answer; only whether the agent has one counts here. */
+  mayAnswer: unknown;
+  /** Reports what is wrong with a setting. */
+  report: (failure: SettingFailure) => void;
+}
+
+/** Why nobody could ever answer a request; `undefined` if somebody may be able to. */
+export function whyNobodyAnswers(
+  { mayAnswer, requestedBy }: Pick<RequestMaking, 'mayAnswer' | 'requestedBy'>,
+  asked: Asked,
+): string | undefined {
+  const requesters = [requestedBy].filter(isSomebody);
+  return whyUnanswerable(asked, { hasMayAnswer: mayAnswer !== undefined, requesters });
+}
+
+/* Nobody can be told from others by these. */
+function isSomebody(principal: unknown): boolean {
+  const isBlank = typeof principal === 'string' && principal.trim() === '';
+  return principal !== undefined && principal !== null && !isBlank;
 }
 
 /** The call that is asked about. */
@@ -25,13 +46,18 @@ export interface AskedCall {
 
 /**
  * Makes an approval request. Its digest covers all that it shows, and for a call, the call and what will run it. Throws `invalid-input`
- * for an invalid expiry.
+ * for an invalid expiry, and for terms on which nobody could answer.
  */
 export async function makeRequest(
-  { threadId, requestedBy, now, generateId }: RequestMaking,
+  making: RequestMaking,
   { key, reason, terms, follows, ...asked }: Asked & { text: string },
   about?: AskedCall,
 ): Promise<ApprovalRequest> {
+  const { threadId, requestedBy, now, generateId } = making;
+  const why = whyNobodyAnswers(making, { terms, ...asked });
+  if (why !== undefined) {
+    throw new HoldpointError('invalid-input', `Nobody could answer this approval request: ${why}.`);
+  }
   const createdAt = now();
   const request: Omit<ApprovalRequest, 'digest'> = {
     type: 'approval-request',
@@ -80,6 +106,8 @@ export interface Runner {
   /** The default text. */
   text: string;
   digest: string;
+  /** Whose input it takes, and the schema of that; absent if only the provider knows. */
+  tool?: { name: string; inputSchema: unknown };
 }
 
 /** The provider, whose request has this id. */
@@ -96,19 +124,30 @@ export async function askAbout(
   asked: Asked,
   { toolCall, place, runner }: { toolCall: ToolCall; place: CallPlace; runner: Runner },
 ): Promise<ApprovalRequest> {
-  const text = textFor(asked, toolCall.input) ?? runner.text;
+  const text = textFor(input, asked, { toolCall, runner }) ?? runner.text;
   return makeRequest(input, { ...asked, text }, { toolCall, place, runnerDigest: runner.digest });
 }
 
 /** The rule's text for an input; `undefined` if it has none. A function that fails must not keep the call from being asked about. */
-function textFor({ text }: Asked, input: unknown): string | undefined {
+function textFor(
+  { threadId, report }: RequestMaking,
+  { text }: Asked,
+  { toolCall, runner: { tool } }: { toolCall: ToolCall; runner: Runner },
+): string | undefined {
   if (typeof text !== 'function') return text;
+  const name = tool?.name ?? toolCall.toolName;
+  const reads = new InputReads(tool?.inputSchema);
+  const fail = (fault: SettingFault): undefined => {
+    report({ ...fault, threadId, setting: `toolApproval.${name}.text`, toolCall });
+  };
   try {
-    /* A copy: the function must not change what is shown or what runs. */
-    const made: unknown = Reflect.apply(text, undefined, [plainCopy(input)]);
-    return typeof made === 'string' ? made : undefined;
-  } catch {
-    return undefined;
+    const made = reads.during(toolCall.input, (input) => Reflect.apply(text, undefined, [input]));
+    const problem = undeclaredText(reads, name);
+    if (problem !== undefined) return fail({ kind: 'unknown-field', problem });
+    if (typeof made === 'string') return made;
+    return fail({ kind: 'invalid', problem: 'It gave no text.' });
+  } catch (error) {
+    return fail({ kind: 'error', problem: 'It failed.', error });
   }
 }
 

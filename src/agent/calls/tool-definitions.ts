@@ -183,8 +183,9 @@ async function validContext(name: string, tool: Tool, context: unknown): Promise
 }
 
 /** A tool of the agent. */
-export function ownRunner({ name, tool, digest }: ToolDefinition): Runner {
-  return { text: `The agent wants to call ${tool.title ?? name}.`, digest };
+export function ownRunner({ name, tool, digest, inputSchema }: ToolDefinition): Runner {
+  const text = `The agent wants to call ${tool.title ?? name}.`;
+  return { text, digest, tool: { name, inputSchema } };
 }
 
 /**

@@ -12,7 +12,7 @@ import { stepInput } from './step-input.ts';
 import { StreamedStep } from './streamed-step.ts';
 
 /** What a custom agent's steps are made with. */
-interface CustomSteps extends Pick<RequestMaking, 'now' | 'generateId'> {
+interface CustomSteps extends Omit<RequestMaking, 'threadId' | 'requestedBy'> {
   /** For tracing. */
   agentName: string | undefined;
   step: TakeCustomStep;

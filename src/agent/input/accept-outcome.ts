@@ -16,7 +16,7 @@ import { openedEvent } from '../calls/check-approved.ts';
 import { closeRequestsOf, endEvents } from '../calls/close-requests.ts';
 import type { Commit } from '../calls/delegation.ts';
 import { successOf } from '../calls/execute-call.ts';
-import { askAbout } from '../calls/make-request.ts';
+import { askAbout, type RequestMaking } from '../calls/make-request.ts';
 import { ownRunner, type ToolDefinition, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { parseAnswerer } from './parse-input.ts';
 import type { AnswerOptions } from './run-input.ts';
@@ -30,13 +30,11 @@ export type DeliveredOutcome =
 export type SettledOutcome = DeliveredOutcome | { status: 'retry' };
 
 /** The inputs for recording an outcome from outside. */
-export interface EndingInput {
+export interface EndingInput extends Omit<RequestMaking, 'threadId' | 'requestedBy'> {
   log: ThreadLog;
   tools: ToolDefinitions;
   /** Appends what ends a call. */
   commitCancelled: Commit;
-  now: () => number;
-  generateId: () => string;
 }
 
 /** Which call ended, how, and who reported it. */

@@ -1,5 +1,6 @@
 import type { Commit } from '../calls/delegation.ts';
 import type { ToolSet } from 'ai';
+import type { SettingFailure } from '../../content/setting-failure.ts';
 import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
@@ -9,7 +10,7 @@ import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { MayAnswer } from '../input/run-input.ts';
 import type { StepSettings, StepSource } from '../model/model-step.ts';
 import type { OutputParser } from '../model/parsed-output.ts';
-import type { AgentEvents } from './agent-events.ts';
+import type { AgentEmitter } from './agent-events.ts';
 import type { RetryOptions } from './retry-time.ts';
 import type { StepEndEvent, StopCondition } from './run-settings.ts';
 import type { TimeLimits } from './run-signal.ts';
@@ -78,5 +79,7 @@ export interface AgentContext extends StepMaking {
   abortGraceMs: number;
   now: () => number;
   generateId: () => string;
-  events: AgentEvents;
+  events: AgentEmitter;
+  /** Reports a fault of a setting. */
+  report: (failure: SettingFailure) => void;
 }

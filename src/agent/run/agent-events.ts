@@ -1,4 +1,5 @@
 import { callGuarded } from '../../content/call-guarded.ts';
+import type { SettingFailure } from '../../content/setting-failure.ts';
 import { type CallPlace, plainCall, type ToolCall } from '../../content/tool-call.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
 import type { ThreadEvent, ThreadEventOf, ThreadEventType } from '../../thread/thread-event.ts';
@@ -14,8 +15,13 @@ export interface AgentEvent<TYPE extends ThreadEventType = ThreadEventType> {
   toolCall: ThreadEventOf<TYPE> extends CallPlace ? ToolCall : ToolCall | undefined;
 }
 
-/** Called after the event is durable. What it throws, or rejects with, is ignored: it can't stop a run. */
-export type AgentListener<TYPE extends ThreadEventType> = (event: AgentEvent<TYPE>) => unknown;
+/** What listeners receive by type: the events of threads, once they are durable, and faults of the app's settings, which no log has. */
+export type AgentEvents = {
+  [TYPE in ThreadEventType]: AgentEvent<TYPE>;
+} & { 'setting-failed': SettingFailure };
+
+/** What it throws, or rejects with, is ignored: it can't stop a run. */
+export type AgentListener<TYPE extends keyof AgentEvents> = (event: AgentEvents[TYPE]) => unknown;
 
 /** The place of the call that an event is about. */
 function placeOf(event: ThreadEvent): CallPlace | undefined {
@@ -23,21 +29,23 @@ function placeOf(event: ThreadEvent): CallPlace | undefined {
   return event.type === 'request-opened' ? (event.place ?? event.beside) : undefined;
 }
 
-function isOfType<TYPE extends ThreadEventType>(
-  event: { event: { type: ThreadEventType } },
+type AnyEvent = AgentEvent | SettingFailure;
+
+function isOfType<TYPE extends keyof AgentEvents>(
+  event: AnyEvent,
   type: TYPE,
-): event is AgentEvent<TYPE> {
-  return event.event.type === type;
+): event is AnyEvent & AgentEvents[TYPE] {
+  return 'event' in event ? event.event.type === type : type === 'setting-failed';
 }
 
-/** Emits the events that an agent has appended to its threads. */
-export class AgentEvents {
-  readonly #listeners = new Map<ThreadEventType, Set<(event: AgentEvent) => void>>();
+/** Emits the events that an agent has appended to its threads, and the faults of its settings. */
+export class AgentEmitter {
+  readonly #listeners = new Map<keyof AgentEvents, Set<(event: AnyEvent) => void>>();
 
   /** Calls `listener` for each event of a type; the returned function removes it. */
-  on<TYPE extends ThreadEventType>(type: TYPE, listener: AgentListener<TYPE>): () => void {
+  on<TYPE extends keyof AgentEvents>(type: TYPE, listener: AgentListener<TYPE>): () => void {
     const listeners = this.#listeners.get(type) ?? new Set();
-    const receive = (event: AgentEvent): void => {
+    const receive = (event: AnyEvent): void => {
       if (isOfType(event, type)) void callGuarded(listener, event);
     };
     this.#listeners.set(type, listeners.add(receive));
@@ -60,5 +68,10 @@ export class AgentEvents {
       };
       for (const receive of listeners) receive(emitted);
     }
+  }
+
+  /** Emits a fault of a setting. */
+  emitFailure(failure: SettingFailure): void {
+    for (const receive of this.#listeners.get('setting-failed') ?? []) receive(failure);
   }
 }

@@ -1,4 +1,5 @@
 import type { LanguageModel } from 'ai';
+import type { SettingFailure } from '../../content/setting-failure.ts';
 import type { ToolCallOutcome } from '../../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import type { ThreadEventOf } from '../thread-event.ts';
@@ -8,7 +9,7 @@ import type { ThreadEventOf } from '../thread-event.ts';
  * `start` to its `asyncEnd`. `invoked` is a run of an agent, within which are `prompted`, a request to the model; `stepped`, a step of a
  * custom agent; `started`, the execution of a tool; and `delivered`, an answer that is sent to the tool that asked. `requested`, `answered`, `closed` and `finished` are appends:
  * `asyncEnd` without an `error` means that the event is durable; with one, it may not be. `indeterminate` is published once it is durable,
- * and has no `asyncEnd`.
+ * and has no `asyncEnd`; nor has `setting-failed`, a fault of a setting of the app.
  *
  * Only `request`, `response`, `input`, `outcome`, `result` and `error` contain what people, models and tools wrote. They belong to the
  * thread and are frozen, except `result` and `error`, which are the objects that the work returned or threw: do not change them.
@@ -30,7 +31,8 @@ export type TraceMessage =
   | StartedMessage
   | FinishedMessage
   | DeliveredMessage
-  | IndeterminateMessage;
+  | IndeterminateMessage
+  | SettingFailedMessage;
 
 /** A run of an agent, from the call of `run` or `stream` to its end, including one that is refused or has nothing to do. */
 export interface InvokedMessage extends Partial<ModelName>, Enterable {
@@ -138,6 +140,23 @@ interface IndeterminateMessage extends CallFacts {
   type: 'indeterminate';
   /** The `traceparent` that is stored with the approval. */
   follows: string | undefined;
+}
+
+/** A setting of the app is at fault: see `SettingFailure`. It is published at once, as it is not in the log. */
+interface SettingFailedMessage extends Conversation {
+  type: 'setting-failed';
+  threadId: string;
+  agentName: string | undefined;
+  /** Such as `toolApproval.pay`. */
+  setting: string;
+  kind: SettingFailure['kind'];
+  problem: string;
+  toolCallId?: string | undefined;
+  toolName?: string | undefined;
+  /** The call's input. */
+  input?: unknown;
+  /** What the setting threw. */
+  error?: unknown;
 }
 
 /** The model, as the AI SDK names it. */

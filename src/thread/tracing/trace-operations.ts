@@ -1,3 +1,4 @@
+import type { SettingFailure } from '../../content/setting-failure.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { conversationOf } from './guarded-conversation.ts';
 import type { Append } from './trace-append.ts';
@@ -106,6 +107,21 @@ export function traceAnswerDelivery<RESULT>(
   if (!hasSubscribers()) return deliver();
   const follows = traceparentOf('request-answered', request.requestId, [events]);
   return traceWork({ type: 'delivered', ...factsOf(request), follows }, deliver);
+}
+
+/** Publishes a fault of a setting. */
+export function traceFailure(agentName: string | undefined, failure: SettingFailure): void {
+  if (!hasSubscribers()) return;
+  const { threadId, setting, kind, problem, error, toolCall } = failure;
+  const conversationId = conversationOf(threadId);
+  const about = { threadId, conversationId, agentName, setting, kind, problem, ...toolCall };
+  publishAtOnce({ type: 'setting-failed', ...about, ...(error === undefined ? {} : { error }) });
+}
+
+/** Publishes a message that has no `asyncEnd`. */
+function publishAtOnce(message: TraceMessage): void {
+  tracingChannel?.start.publish(message);
+  tracingChannel?.end.publish(message);
 }
 
 function hasSubscribers(): boolean {

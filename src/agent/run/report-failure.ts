@@ -1,0 +1,30 @@
+import { plainCopy } from '../../content/plain-copy.ts';
+import type { SettingFailure } from '../../content/setting-failure.ts';
+import { traceFailure } from '../../thread/tracing/trace-operations.ts';
+import type { AgentEmitter } from './agent-events.ts';
+
+/**
+ * Reports the faults of an agent's settings: to its listeners, to tracing, and, unless `NODE_ENV` is `production`, as a warning in the
+ * console, once for each setting and kind of fault.
+ */
+export function failureReporter(
+  agentName: string | undefined,
+  events: AgentEmitter,
+): (failure: SettingFailure) => void {
+  const warned = new Set<string>();
+  return ({ toolCall, ...fault }) => {
+    const call = toolCall && { ...toolCall, input: plainCopy(toolCall.input) };
+    const failure = { ...fault, toolCall: call };
+    events.emitFailure(failure);
+    traceFailure(agentName, failure);
+    const { setting, kind, problem, error } = failure;
+    const key = `${kind} ${setting}`;
+    if (warned.has(key) || globalThis.process?.env['NODE_ENV'] === 'production') return;
+    warned.add(key);
+    const agent = agentName === undefined ? '' : ` of agent '${agentName}'`;
+    console.warn(
+      `holdpoint: ${setting}${agent} is at fault. ${problem}`,
+      ...[error].filter(Boolean),
+    );
+  };
+}

@@ -1,0 +1,75 @@
+import { plainCopy } from '../content/plain-copy.ts';
+import { isUndeclared } from './schema-fields.ts';
+
+/* Read by `await` and by `JSON.stringify`. */
+const readByLanguage = new Set(['then', 'toJSON']);
+const maximumFields = 5;
+
+/**
+ * Passes the input of a call to a function of the app, and notes which fields the function reads that neither the input nor the tool's input
+ * schema has: a mistake in its name, mostly, whose value `undefined` must not pass for a small amount.
+ */
+export class InputReads {
+  readonly #schema: unknown;
+  readonly #fields = new Set<string>();
+
+  constructor(inputSchema: unknown) {
+    this.#schema = inputSchema;
+  }
+
+  /** The fields that were read so far and that nothing declares. */
+  get undeclared(): readonly string[] {
+    return [...this.#fields];
+  }
+
+  /**
+   * Calls a function with a copy of the input, as it must not change what is shown or what runs. `structuredClone` takes no proxy: a function
+   * that fails because of that is called again with a plain copy.
+   */
+  during(input: unknown, call: (copy: unknown) => unknown): unknown {
+    const callPlain = (error: unknown): unknown => {
+      if (!(error instanceof Error) || error.name !== 'DataCloneError') throw error;
+      return call(plainCopy(input));
+    };
+    try {
+      const found = call(this.watched(input));
+      return found instanceof Promise ? found.catch(callPlain) : found;
+    } catch (error) {
+      return callPlain(error);
+    }
+  }
+
+  /** A copy of the input whose reads are noted. */
+  watched(input: unknown): unknown {
+    return this.#watch(plainCopy(input), []);
+  }
+
+  #watch(value: unknown, path: readonly string[]): unknown {
+    if (typeof value !== 'object' || value === null) return value;
+    for (const [name, item] of Object.entries(value)) {
+      if (typeof item === 'object') Reflect.set(value, name, this.#watch(item, [...path, name]));
+    }
+    return new Proxy(value, {
+      get: (target, name, receiver): unknown => {
+        if (typeof name === 'string' && !(name in target)) this.#note(target, path, name);
+        return Reflect.get(target, name, receiver);
+      },
+    });
+  }
+
+  #note(target: object, path: readonly string[], name: string): void {
+    if (readByLanguage.has(name) || this.#fields.size >= maximumFields) return;
+    /* A list has items, and no fields. */
+    const isWrong = Array.isArray(target)
+      ? !/^\d+$/.test(name)
+      : isUndeclared(this.#schema, path, name);
+    if (isWrong) this.#fields.add([...path, name].join('.'));
+  }
+}
+
+/** What is wrong with the fields that were read; `undefined` if nothing is. */
+export function undeclaredText({ undeclared }: InputReads, toolName: string): string | undefined {
+  if (undeclared.length === 0) return undefined;
+  const names = undeclared.map((field) => JSON.stringify(field.slice(0, 100))).join(', ');
+  return `It reads ${names}, which the input schema of tool '${toolName}' doesn't have.`;
+}
