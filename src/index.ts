@@ -1,5 +1,5 @@
 export type { Agent } from './agent/agent.ts';
-export type { AgentEvent, AgentEvents } from './agent/run/agent-events.ts';
+export type { AgentEvent } from './agent/run/agent-events.ts';
 export type { AgentOptions, SharedAgentOptions } from './agent/agent-options.ts';
 export type { ImportedHistory } from './agent/input/imported-history.ts';
 export type { AnswerOptions, InputItem, RunInput } from './agent/input/run-input.ts';

@@ -137,7 +137,6 @@ test('the public types are these', () => {
     '.': [
       'Agent',
       'AgentEvent',
-      'AgentEvents',
       'AgentOptions',
       'AgentResponse',
       'AgentStream',

@@ -54,7 +54,11 @@ export interface SharedAgentOptions<
   tools?: TOOLS;
   /**
    * Which calls run, which are denied, and which need a person's approval: the AI SDK's `toolApproval`. It applies to calls that run
-   * here; a call that the provider runs and asks about always needs a person.
+   * here; a call that the provider runs and asks about always needs a person. Name what runs, so that a mistake asks. A rule that reads a
+   * field which its tool's input schema does not have asks too, and `agent.on('setting-failed')` reports it.
+   *
+   * @example
+   * const toolApproval = { pay: ({ euros }) => (euros <= 100 ? 'approved' : 'user-approval') };
    */
   toolApproval?: ToolApproval<TOOLS, RUNTIME_CONTEXT>;
   /** How to recover calls whose process died, for tools that can report what happened or can safely run twice. */
