@@ -68,7 +68,8 @@ async function triedRules({ tools = {}, toolApproval }: Recorded): Promise<strin
 function forTool(rule: Function, toolName: string): Rule {
   return (input, options) => {
     const toolCall = { type: 'tool-call', toolCallId: 'c1', toolName, input };
-    return rule(Object.create(Object(options), { toolCall: { value: toolCall } }));
+    const all: unknown = Object.create(Object(options), { toolCall: { value: toolCall } });
+    return Reflect.apply(rule, undefined, [all]);
   };
 }
 

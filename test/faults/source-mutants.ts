@@ -3,6 +3,7 @@ import { grantMutants, policyMutants } from './policy-mutants.ts';
 import { approvalMutants } from './approval-mutants.ts';
 import { engineMutants } from './engine-mutants.ts';
 import { keptMutants } from './kept-mutants.ts';
+import { ruleMutants } from './rule-mutants.ts';
 
 /** One line of the source that is broken, and what must come of it. */
 export interface SourceMutant {
@@ -379,4 +380,5 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...approvalMutants,
   ...engineMutants,
   ...keptMutants,
+  ...ruleMutants,
 ];

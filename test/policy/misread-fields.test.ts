@@ -44,10 +44,11 @@ interface OfficeOptions extends Partial<Omit<AgentOptions, 'toolApproval'>> {
   inputSchema?: z.ZodType | ReturnType<typeof jsonSchema>;
   needsApproval?: unknown;
   input?: unknown;
+  onFailure?: (failure: SettingFailure) => void;
 }
 
 /** An office in which Ada asks for a payment, and what happened to it. */
-async function payingOffice({ input = bill, ...given }: OfficeOptions) {
+async function payingOffice({ input = bill, onFailure = () => {}, ...given }: OfficeOptions) {
   const { inputSchema = payment, needsApproval, toolApproval, ...options } = given;
   const paid: unknown[] = [];
   const execute = async (bills: unknown) => paid.push(bills);
@@ -63,7 +64,8 @@ async function payingOffice({ input = bill, ...given }: OfficeOptions) {
   // @ts-expect-error -- rules that no type check has seen.
   const agent = createAgent({ ...settings, toolApproval });
   const failures: SettingFailure[] = [];
-  agent.on('setting-failed', (failure) => failures.push(failure));
+  agent.on('setting-failed', (failure) => failures.push(structuredClone(failure)));
+  agent.on('setting-failed', onFailure);
   const thread = await agent.thread('t');
   const { approvalRequests } = await agent.run('Pay ACME.', thread, { principal: 'ada' });
   const [request] = approvalRequests;
@@ -359,13 +361,13 @@ describe('a rule at fault is reported', () => {
   test('to listeners who may do what they like with it', async () => {
     const { agent, thread, request, paid } = await payingOffice({
       toolApproval: { pay: asksAbove },
+      onFailure: ({ toolCall }) => {
+        Object.assign(Object(toolCall?.input), { euros: 9 });
+        throw broken;
+      },
     });
-    const stop = agent.on('setting-failed', ({ toolCall }) => {
-      Object.assign(toolCall?.input ?? {}, { euros: 9 });
-      throw broken;
-    });
+    expect(request?.toolCall?.input).toEqual(bill);
     await agent.run(request === undefined ? [] : [request.approve()], thread, { principal: 'ben' });
     expect(paid).toEqual([bill]);
-    stop();
   });
 });
