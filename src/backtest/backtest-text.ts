@@ -49,7 +49,7 @@ const decisions: readonly [CandidateDecision, string][] = [
   ['run', 'run'],
   ['ask', 'ask'],
   ['deny', 'deny'],
-  ['fail', 'no tool'],
+  ['fail', 'fail'],
 ];
 const loggedTypes: readonly LoggedType[] = [
   'approved',

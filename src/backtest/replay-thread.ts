@@ -18,7 +18,7 @@ import { emptyThread, type ThreadState } from '../thread/thread-state.ts';
 import { type LoggedDecision, loggedDecisions, placeKey } from './logged-decision.ts';
 import type { RecordedThread } from './recorded-threads.ts';
 
-/** What a candidate would do with a call; `fail`: it has no such tool. */
+/** What a candidate would do with a call; `fail`: it has no such tool, or nobody could answer. */
 export type CandidateDecision = 'run' | 'ask' | 'deny' | 'fail';
 
 /** A recorded call, and what the candidate would have done with it. */

@@ -1,7 +1,7 @@
 import type { ModelMessage } from 'ai';
 import { memoryStore, type ToolApprovalStatus } from 'holdpoint';
 import { answerMessage, approvalRequestsOf, guardTools } from 'holdpoint/middleware';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { answeredBy } from '../policy/office.ts';
 import { errorCode } from '../support/error-code.ts';
 import type { ScriptedStep } from '../support/script.ts';
@@ -36,6 +36,32 @@ function requestOf(got: Got) {
 }
 
 describe.each(ways)('a rule behind holdPoint, with $name', (way) => {
+  test('asks if it reads a field which its tool does not have, and is warned about', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const { model, ran } = scriptedWorld(one, {
+      toolApproval: {
+        book: ({ euros }: { euros?: number }) => (Number(euros) > 100 ? 'denied' : 'approved'),
+      },
+    });
+    const got = await way.ask({ model, messages: [user('Book')], ...ofThread('t') });
+    expect(requestOf(got).reason).toContain('euros');
+    expect(ran).toEqual([]);
+    expect(String(warn.mock.calls)).toContain('toolApproval.book');
+    warn.mockRestore();
+  });
+
+  test('fails the call if nobody could answer', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const { model, ran, agent } = scriptedWorld(one, {
+      toolApproval: { book: () => ({ type: 'user-approval', approvers: ['owners'] }) },
+    });
+    const got = await way.ask({ model, messages: [user('Book')], ...ofThread('t') });
+    expect(approvalRequestsOf(got)).toEqual([]);
+    expect((await agent.thread('t')).calls).toMatchObject([{ status: 'failed' }]);
+    expect(ran).toEqual([]);
+    warn.mockRestore();
+  });
+
   test('its fields are in the result', async () => {
     const { request } = await asked(way, {
       type: 'user-approval',

@@ -6,6 +6,8 @@ import {
   type SettingFailure,
   type ToolCall,
 } from 'holdpoint';
+import { createCustomAgent } from 'holdpoint/custom-agent';
+import { agentTool } from 'holdpoint/tools';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { produce } from 'immer';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -133,6 +135,33 @@ test('a rule that denies after it has read such a field still denies, and is rep
   });
   expect(thread.calls).toMatchObject([{ status: 'denied' }]);
   expect(failures).toMatchObject([{ setting: 'toolApproval.pay', kind: 'unknown-field' }]);
+});
+
+test("so does the rule of a custom agent, and of an agent that is another's tool", async () => {
+  const paid: unknown[] = [];
+  const execute = async (bills: unknown) => paid.push(bills);
+  const store = memoryStore();
+  const buyer = createCustomAgent({
+    name: 'buyer',
+    store,
+    tools: { pay: tool({ inputSchema: payment, execute }) },
+    // @ts-expect-error -- a rule that no type check has seen.
+    toolApproval: { pay: asksAbove },
+    step: ({ toolCalls }) =>
+      toolCalls.length === 0
+        ? { toolCalls: [{ toolName: 'pay', input: bill }] }
+        : { text: 'Paid.' },
+  });
+  const own = await buyer.run('Pay', await buyer.thread('t'));
+  expect(own.approvalRequests).toMatchObject([{ reason: expect.stringContaining('amount') }]);
+  const { model } = scriptedModel([
+    { calls: [{ id: 'c1', name: 'buy', input: { prompt: 'Pay' } }] },
+  ]);
+  const buy = agentTool(buyer, { description: 'Pays.' });
+  const manager = createAgent({ name: 'manager', model, store, tools: { buy } });
+  const { approvalRequests } = await manager.run('Pay', await manager.thread('m'));
+  expect(approvalRequests).toMatchObject([{ reason: expect.stringContaining('amount') }]);
+  expect(paid).toEqual([]);
 });
 
 test("a tool's needsApproval that reads such a field asks", async () => {
