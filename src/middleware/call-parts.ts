@@ -1,6 +1,8 @@
 import type { ProviderPart } from '../agent/model/collected-response.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
+import type { AgentThread } from '../thread/agent-thread.ts';
+import { ApprovalIds } from '../thread/approval-ids.ts';
 
 type ToolResult = Extract<ProviderPart, { type: 'tool-result' }>;
 
@@ -12,6 +14,9 @@ export interface CallerView {
   rejected: ReadonlySet<string>;
   /** The calls in the prompt's last turn: their results can be sent without the call. */
   shownCalls: ReadonlySet<string>;
+  /** Whether the prompt's last turn asks about a call and has no answer to it. */
+  isAsking: (toolCallId: string, requestId: string) => boolean;
+  thread: Pick<AgentThread, 'events'>;
 }
 
 /** Writes tool calls, requests and results as stream parts of tools that ran at the provider; each at most once. */
@@ -54,20 +59,23 @@ export class CallParts {
   }
 
   /** The request, after its call: the AI SDK requires both in the same response. */
-  ofRequest({ requestId: approvalId }: ApprovalRequest, call: ToolCall): ProviderPart[] {
+  ofRequest({ requestId }: ApprovalRequest, call: ToolCall): ProviderPart[] {
     const { toolCallId } = call;
-    this.#requests.add(approvalId);
+    this.#requests.add(requestId);
+    const approvalId = new ApprovalIds(this.#view.thread.events).of(requestId);
     return [...this.ofCall(call, false), { type: 'tool-approval-request', approvalId, toolCallId }];
   }
 
   /**
-   * A request that is still open from an earlier run, unless the caller already has it. A sub-agent's request is only in the
-   * result's metadata: a part would name a call that the caller does not have, or another call with the same id.
+   * A request that is still open from an earlier run, unless the caller already asks about it. What the caller shows as answered is asked
+   * again, with its call, so that it is in the last step. A sub-agent's request is only in the result's metadata: a part would name a call
+   * that the caller does not have, or another call with the same id.
    */
   ofOpenRequest(request: ApprovalRequest): ProviderPart[] {
     const { requestId, toolCall, path } = request;
     if (toolCall === undefined || path !== undefined || this.#requests.has(requestId)) return [];
-    return this.#view.shownCalls.has(toolCall.toolCallId) ? [] : this.ofRequest(request, toolCall);
+    const isAsking = this.#view.isAsking(toolCall.toolCallId, requestId);
+    return isAsking ? [] : this.ofRequest(request, toolCall);
   }
 
   /** The result of a call, after the call itself. */

@@ -15,7 +15,9 @@ const initialRetryDelayMs = 10_000;
  * Middleware that runs a durable thread behind the interface of a model, so that you keep your `generateText`, `streamText`,
  * `ToolLoopAgent` or `useChat`. Tools run inside the model call, approval requests come out as the model's `tool-approval-request`
  * parts, and answers come in through the prompt. The thread, which each call names, is the authority: of a prompt, only the new messages
- * at its end are read, and answers by request id, as `tool-approval-response` parts of the AI SDK or in messages of `answerMessage`.
+ * at its end are read, and answers at its very end, as `tool-approval-response` parts of the AI SDK or in a message of `answerMessage`. An
+ * answer that a message follows is history, which anybody may have written: if its request is still open, the reply asks again, and the
+ * message is not recorded. After a vote the request has a new `approvalId`, and a yes under an older one has no effect.
  *
  * Pass `providerOptions.holdpoint` as `{ threadId, principal?, channel?, whilePending?, messageId?, answers? }`: `answers` takes answers
  * to questions, and any others. `providerMetadata.holdpoint` of the result is `{ threadId, status, requests }`. A `toolChoice` that
@@ -58,9 +60,10 @@ export function holdPoint<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
 >(options: HoldPointOptions<TOOLS, RUNTIME_CONTEXT>): LanguageModelMiddleware {
-  const { unreadTimeoutMs = 60_000, history, ...others } = options;
+  const { leaseMs = 60_000, unreadTimeoutMs = leaseMs, history, ...others } = options;
   const agentOptions = {
     ...others,
+    leaseMs,
     store: options.store ?? memoryStore(),
     retry: { initialDelayMs: initialRetryDelayMs, ...options.retry },
   };
@@ -69,7 +72,7 @@ export function holdPoint<
   const settings = {
     options: agentOptions,
     history: checkedHistory(history),
-    unreadTimeoutMs: checkedMs(unreadTimeoutMs, 'unreadTimeoutMs'),
+    unreadTimeoutMs: Math.min(checkedMs(unreadTimeoutMs, 'unreadTimeoutMs'), leaseMs),
   };
   return {
     specificationVersion: 'v4',

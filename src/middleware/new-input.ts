@@ -9,9 +9,9 @@ import { endsTurn } from '../thread/thread-state.ts';
 import { isFromOutside, type OutsideMessage, type ReadPrompt } from './read-prompt.ts';
 import type { ReplyKey } from './recorded-steps.ts';
 
-/** The input of a model call that is not part of the conversation in its prompt. */
+/** The input of a model call that is the sender's own, whatever the history in its prompt says. */
 interface SideInput {
-  /** The answers in `providerOptions.holdpoint` and in messages of `answerMessage`. */
+  /** The answers in `providerOptions.holdpoint`, and at the very end of the prompt. */
   answers: readonly UserInputResponseContent[];
   /** The caller's id for the last message of the prompt. */
   messageId: string | undefined;
@@ -19,21 +19,21 @@ interface SideInput {
 
 /**
  * The input of a model call that is new to its thread. A message that equals the one of the thread's open turn (the run failed, people are
- * being asked, or the reply was lost) counts as sent again, unless the caller's ids differ. An answer before a new message counts only
- * while its request is open; so does every answer sent with a message that the thread already has.
+ * being asked, or the reply was lost) counts as sent again, unless the caller's ids differ. An answer that is sent with a message that the
+ * thread already has counts only while its request is open.
  */
 export function newInput(
-  { messages, answers }: ReadPrompt,
+  { messages }: ReadPrompt,
   thread: AgentThread,
   side: SideInput,
 ): (OutsideMessage | UserInputResponseContent)[] {
-  if (messages.length === 0) return [...answers, ...side.answers];
+  if (messages.length === 0) return [...side.answers];
   const open = new Set(thread.activeRequests.map(({ requestId }) => requestId));
-  const isOpen = ({ requestId }: UserInputResponseContent): boolean => open.has(requestId);
   return [
-    ...answers.filter(isOpen),
     ...newMessages(messages, thread, side.messageId),
-    ...(isKnown(thread, side.messageId) ? side.answers.filter(isOpen) : side.answers),
+    ...(isKnown(thread, side.messageId)
+      ? side.answers.filter(({ requestId }) => open.has(requestId))
+      : side.answers),
   ];
 }
 
@@ -49,14 +49,13 @@ function newMessages(
 
 /** How to find the reply if the thread already has the input of the model call. */
 export function replyKeyOf(
-  { messages, answers }: ReadPrompt,
+  { messages }: ReadPrompt,
   thread: AgentThread,
-  { answers: others, messageId }: SideInput,
+  { answered, messageId }: Pick<SideInput, 'messageId'> & { answered: readonly string[] },
 ): ReplyKey {
-  const newest = messages.length === 0 ? [...answers, ...others] : others;
   return {
     messageId,
-    answered: new Set(newest.map(({ requestId }) => requestId)),
+    answered: new Set(answered),
     isRepeated:
       messages.length > 0 && overlap(messagesOfOpenTurn(thread), messages) === messages.length,
   };

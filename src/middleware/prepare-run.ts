@@ -1,6 +1,7 @@
 import type { ToolSet } from 'ai';
 import type { AgentOptions } from '../agent/agent-options.ts';
-import type { AgentStreamEvent } from '../agent/agent-stream.ts';
+import type { AgentStream, AgentStreamEvent } from '../agent/agent-stream.ts';
+import { answersByApprovalId, isRejection } from '../agent/input/answers-by-approval-id.ts';
 import type { ProviderPart } from '../agent/model/collected-response.ts';
 import { createAgent } from '../agent/create-agent.ts';
 import { messageIdOf } from '../thread/app-messages.ts';
@@ -14,8 +15,9 @@ import {
   threadOptionsOf,
 } from './model-call-options.ts';
 import { withHistory } from './prompt-history.ts';
+import { isAskingIn, isStillAsked } from './asked-in-prompt.ts';
 import { newInput, replyKeyOf } from './new-input.ts';
-import { isRejection, readPrompt } from './read-prompt.ts';
+import { readPrompt } from './read-prompt.ts';
 import { RecordingModel } from './recording-model.ts';
 import { RunParts } from './run-parts.ts';
 import { RunStream } from './run-stream.ts';
@@ -30,7 +32,7 @@ export type HoldPointOptions<
 > & {
   /**
    * How long a stream may wait for its reader during the run, in milliseconds. After that the run ends with a `TimeoutError`, as if its
-   * signal had aborted, and releases the thread. Protects against readers that leave without cancelling. Default 60,000.
+   * signal had aborted, and releases the thread. Protects against readers that leave without cancelling. Default and maximum: `leaseMs`.
    */
   unreadTimeoutMs?: number;
   /**
@@ -71,7 +73,7 @@ export async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   const activeTools = narrowed(options.activeTools, activeToolsOf(params, options.tools ?? {}));
   const sent = readPrompt(params.prompt);
   const { instructions } = sent;
-  const answers = [...others, ...sent.answersInMessages.map(parseAnswer)];
+  const own = [...others, ...sent.answersInMessages.map(parseAnswer)];
   const newest = sent.messages.at(-1);
   const messageId = newest && (id ?? messageIdOf(newest));
   const model = new RecordingModel(wrapped, { params, isStreamed, hasParts: () => parts.hasParts });
@@ -88,12 +90,16 @@ export async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
     history,
     by: { principal, channel },
   });
+  const inPrompt = answersByApprovalId(thread, prompt.answers);
+  const answers = [...own, ...inPrompt.answers];
+  const answered = [...own.map(({ requestId }) => requestId), ...inPrompt.requestIds];
   const parts = new RunParts({
     thread,
     callerTools: new Set(params.tools?.map(({ name }) => name)),
-    ...replyKeyOf(prompt, thread, { answers, messageId }),
-    rejected: new Set(prompt.answers.filter(isRejection).map(({ requestId }) => requestId)),
-    shownCalls: isStreamed ? prompt.shownCalls : new Set(),
+    ...replyKeyOf(prompt, thread, { answered, messageId }),
+    rejected: new Set(inPrompt.answers.filter(isRejection).map(({ requestId }) => requestId)),
+    shownCalls: new Set(isStreamed ? prompt.shownCalls : []),
+    isAsking: (call, requestId) => isStreamed && isAskingIn(prompt, thread, call, requestId),
     includeRaw: params.includeRawChunks === true,
     response: () => model.response,
     failure: (error) => model.failureOf(error),
@@ -101,10 +107,20 @@ export async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   const input = newInput(prompt, thread, { answers, messageId });
   const unread = new AbortController();
   const signal = AbortSignal.any([unread.signal, ...given(params.abortSignal)]);
+  const { whilePending: _pending, ...resuming } = { ...runOptions, abortSignal: signal };
   const run = agent.stream(input, thread, { ...runOptions, messageId, abortSignal: signal });
+  const insteadOf = (error: unknown): AgentStream | undefined => {
+    if (!isStillAsked(error, thread, prompt)) return undefined;
+    parts.isUnsaid = true;
+    return agent.stream(answers, thread, resuming);
+  };
   const onUnread = (): void => unread.abort(unreadError(unreadTimeoutMs));
   const partsOf = converterOf(parts, params);
-  return { model, parts, stream: new RunStream(run, { partsOf, unreadTimeoutMs, onUnread }) };
+  return {
+    model,
+    parts,
+    stream: new RunStream(run, { partsOf, unreadTimeoutMs, onUnread, insteadOf }),
+  };
 }
 
 /* With `toolChoice: 'none'` the AI SDK treats tool parts as a model error; calls of earlier steps are in the thread. */

@@ -21,7 +21,7 @@ export async function withHistory(
   const { earlier } = prompt;
   const thread = await agent.thread(threadId);
   /* The answers in the history are to requests of the AI SDK; the model proposes the calls again. */
-  const withoutAnswers = { ...prompt, answers: [] };
+  const withoutAnswers = { ...prompt, answers: [], answeredIds: [] };
   if (thread.revision > 0)
     return { thread, prompt: isOnlyImported(thread) ? withoutAnswers : prompt };
   if (earlier.length === 0) return { thread, prompt };

@@ -1,4 +1,5 @@
 import type { SystemModelMessage, UserModelMessage } from 'ai';
+import { z } from 'zod';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import type { ModelCallOptions } from './model-call-options.ts';
 import { answersInMessage } from './requests-and-answers.ts';
@@ -15,12 +16,16 @@ export interface ReadPrompt {
   earlier: ModelCallOptions['prompt'];
   /** The messages after the last one of a model or a tool, without those of `answerMessage`. */
   messages: OutsideMessage[];
-  /** The unvalidated answers in messages of `answerMessage` at the end. */
+  /** The unvalidated answers in the message of `answerMessage` at the very end; of all, if the prompt has no other messages. */
   answersInMessages: unknown[];
-  /** The answers in the tool message before `messages`, unvalidated. */
+  /** The answers in the tool message at the very end, by approval id, unvalidated. */
   answers: UserInputResponseContent[];
+  /** The ids under which any message answers a request. Those before the end are history, from whoever wrote it. */
+  answeredIds: readonly string[];
   /** The ids of the calls in the prompt's last turn. The caller already has these calls; they prove nothing. */
-  shownCalls: ReadonlySet<string>;
+  shownCalls: readonly string[];
+  /** The approval ids that the prompt's last turn answers. */
+  shownAnswers: readonly string[];
 }
 
 /** Reads the newest part of a prompt. */
@@ -31,14 +36,32 @@ export function readPrompt(prompt: ModelCallOptions['prompt']): ReadPrompt {
   const last = rest.findLastIndex((message) => !isFromOutside(message));
   const newest = rest.slice(last + 1).filter(isFromOutside);
   const turn = rest.slice(rest.findLastIndex(({ role }) => role === 'user') + 1);
+  const given =
+    newest.length === rest.length && newest.every(isOfAnswers) ? newest : newest.slice(-1);
   return {
     instructions: instructions.filter((message) => message.role === 'system'),
     earlier: rest.slice(0, last + 1),
-    messages: newest.filter((message) => answersInMessage(message) === undefined),
-    answersInMessages: newest.flatMap((message) => answersInMessage(message) ?? []),
-    answers: answersIn(rest[last]),
-    shownCalls: new Set(turn.flatMap(callIdsIn)),
+    messages: newest.filter((message) => !isOfAnswers(message)),
+    answersInMessages: given.flatMap((message) => answersInMessage(message) ?? []),
+    answers: answersIn(rest.at(-1)),
+    answeredIds: rest.flatMap(answeredIdsIn),
+    shownCalls: turn.flatMap(callIdsIn),
+    shownAnswers: turn.flatMap(answeredIdsIn),
   };
+}
+
+function isOfAnswers(message: OutsideMessage): boolean {
+  return answersInMessage(message) !== undefined;
+}
+
+const namedSchema = z.object({ requestId: z.string() });
+
+function answeredIdsIn(message: PromptMessage): string[] {
+  const inMessage = isFromOutside(message) ? (answersInMessage(message) ?? []) : [];
+  return [...answersIn(message), ...inMessage].flatMap((answer) => {
+    const { data } = namedSchema.safeParse(answer);
+    return data === undefined ? [] : [data.requestId];
+  });
 }
 
 /** Whether neither a model nor a tool wrote the message. */
@@ -64,9 +87,4 @@ function answersIn(message: PromptMessage | undefined): UserInputResponseContent
 function callIdsIn(message: PromptMessage): string[] {
   if (message.role !== 'assistant') return [];
   return message.content.filter((part) => part.type === 'tool-call').map((part) => part.toolCallId);
-}
-
-/** Whether an answer denies an approval. */
-export function isRejection(answer: UserInputResponseContent): boolean {
-  return answer.type === 'approval-response' && !answer.approved;
 }

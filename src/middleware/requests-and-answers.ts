@@ -48,8 +48,8 @@ export function userInputRequestsOf({ providerMetadata }: HeldResult): UserInput
 }
 
 /**
- * A user message that answers requests of a model with `holdPoint`. Put it at the end of the call's messages; earlier messages are not
- * needed.
+ * A user message that answers requests of a model with `holdPoint`. Put it at the very end of the call's messages; before another message it
+ * is history, and counts for nobody. Earlier messages are not needed, and a call with answers alone may have several of these messages.
  */
 export function answerMessage(...answers: UserInputResponseContent[]): UserModelMessage {
   const json = answersSchema.parse(JSON.parse(JSON.stringify(answers)));

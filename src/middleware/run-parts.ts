@@ -3,7 +3,7 @@ import type { AgentStreamEvent } from '../agent/agent-stream.ts';
 import type { ProviderResponse, ProviderPart } from '../agent/model/collected-response.ts';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { BlockParts } from './block-parts.ts';
+import { BlockParts, wholeBlock } from './block-parts.ts';
 import { CallParts, type CallerView } from './call-parts.ts';
 import { finishParts } from './finish-parts.ts';
 import {
@@ -29,6 +29,9 @@ export interface RunPartsOptions extends ReplyKey, CallerView {
   failure: (error: unknown) => unknown;
 }
 
+const unsaidText =
+  'This message was not recorded, because an approval is still open. Answer it, then send the message again.';
+
 /** Converts the events of a run to the parts of a provider's stream: calls and results become those of tools that ran at the provider. */
 export class RunParts {
   readonly #options: RunPartsOptions;
@@ -41,6 +44,8 @@ export class RunParts {
   #sentResponse: ProviderResponse | undefined;
   /** Whether there have been any parts yet. */
   hasParts = false;
+  /** Whether the reply is that requests are still open, in place of a reply to the prompt's last message. */
+  isUnsaid = false;
   /** The text of the recorded reply, if the run itself took no step. */
   recordedText: string | undefined;
   /** The recorded steps to repeat before the first event: the caller may have lost them. */
@@ -104,7 +109,10 @@ export class RunParts {
       case 'finish':
         return this.#end(event.response);
       case 'error':
-        return [{ type: 'error', error: this.#options.failure(event.error) }];
+        return [
+          ...this.#refusedRequests(),
+          { type: 'error', error: this.#options.failure(event.error) },
+        ];
       default:
         return [];
     }
@@ -159,11 +167,20 @@ export class RunParts {
     const recorded = last && endOfStep(last);
     return [
       ...this.#recordedReply(reply ?? []),
+      ...(this.isUnsaid ? wholeBlock('text', 'unsaid', unsaidText) : []),
       ...response.approvalRequests
         .filter((request) => reply === undefined || belongsTo(request, reply))
         .flatMap((request) => this.#calls.ofOpenRequest(request)),
       ...finishParts(response, this.#steps === 0 ? recorded : latest()),
     ];
+  }
+
+  /** The requests whose answers were refused, for a caller who shows them as answered. */
+  #refusedRequests(): ProviderPart[] {
+    const { answered, thread } = this.#options;
+    return thread.activeApprovalRequests
+      .filter(({ requestId }) => answered.has(requestId))
+      .flatMap((request) => this.#calls.ofOpenRequest(request));
   }
 
   /** The recorded reply, for a caller who may have lost the response that contained it. */

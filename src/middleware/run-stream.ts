@@ -8,11 +8,13 @@ interface RunStreamOptions {
   unreadTimeoutMs: number;
   /** Called when a part has waited longer than that. */
   onUnread: () => void;
+  /** The run that takes the place of one that was refused before it began, if any. */
+  insteadOf: (error: unknown) => AgentStream | undefined;
 }
 
 /** A run as a provider's stream. The run advances only as fast as the stream is read. */
 export class RunStream {
-  readonly #events: AsyncIterator<AgentStreamEvent, undefined>;
+  #events: AsyncIterator<AgentStreamEvent, undefined>;
   readonly #options: RunStreamOptions;
   readonly #parts: ProviderPart[] = [{ type: 'stream-start', warnings: [] }];
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -58,6 +60,11 @@ export class RunStream {
   async #nextEvent(): Promise<boolean> {
     const { done, value } = await this.#events.next();
     if (done === true) return false;
+    const instead = value.type === 'error' ? this.#options.insteadOf(value.error) : undefined;
+    if (instead !== undefined) {
+      this.#events = instead[Symbol.asyncIterator]();
+      return true;
+    }
     this.#isOver = value.type === 'finish' || value.type === 'error';
     this.#parts.push(...this.#options.partsOf(value));
     return true;

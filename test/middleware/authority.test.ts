@@ -158,8 +158,9 @@ describe.each(ways)('with $name', (way) => {
   });
 
   test('an answer and a message at once: the call runs, and the message waits for its result', async () => {
-    const { call, approved, ran, played } = await waiting(way);
-    await call([...approved, { role: 'user', content: 'And hurry.' }]);
+    const { call, requestId, ran, played } = await waiting(way);
+    const answers = [{ type: 'approval-response', requestId, approved: true }];
+    await call([{ role: 'user', content: 'And hurry.' }], ofThread('t', { answers }));
     expect(cities(ran)).toEqual(['Paris']);
     expect(played.prompts[1]?.map(({ role }) => role)).toEqual([
       'user',

@@ -23,6 +23,7 @@ export interface ChatServer {
 export function chatServer(
   model: ReturnType<typeof wrapLanguageModel>,
   tools: ToolSet = {},
+  person: () => string | undefined = () => undefined,
 ): ChatServer {
   const bodies: unknown[] = [];
   let losing = false;
@@ -34,11 +35,19 @@ export function chatServer(
       .array(z.looseObject({ id: z.string() }))
       .parse(messages)
       .at(-1)?.id;
+    const principal = person();
     const agent = new ToolLoopAgent({
       model,
       tools,
       instructions: 'You book flights.',
-      providerOptions: { holdpoint: { threadId, messageId, ...(answers && { answers }) } },
+      providerOptions: {
+        holdpoint: {
+          threadId,
+          messageId,
+          ...(answers && { answers }),
+          ...(principal !== undefined && { principal }),
+        },
+      },
     });
     const isLost = losing;
     losing = false;

@@ -180,6 +180,22 @@ describe('a stream that nobody reads', () => {
     });
   });
 
+  test.each([{}, { unreadTimeoutMs: 60_000 }])(
+    'gives its thread back when its lease is over, however short: %o',
+    async (options) => {
+      const { model, store } = talking({ leaseMs: 1_000, ...options });
+      const response = streamText({ model, prompt: 'Go', ...ofThread() }).toTextStreamResponse();
+      const reader = response.body?.getReader();
+      await reader?.read();
+      await vi.advanceTimersByTimeAsync(900);
+      expect((await store.head('t'))?.status).toBe('running');
+      await vi.advanceTimersByTimeAsync(101);
+      expect((await store.head('t'))?.status).toBe('idle');
+      const next = open(model, 'Next');
+      expect(await until(await next, 'text-delta')).toMatchObject({ delta: 'Again.' });
+    },
+  );
+
   test('not even its beginning, gives its thread back too', async () => {
     const { model, store } = talking({ unreadTimeoutMs: 500 });
     await open(model);

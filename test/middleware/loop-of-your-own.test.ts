@@ -113,7 +113,7 @@ describe.each(ways)('with $name', (way) => {
     ]);
     const asked = await way.ask({ model, messages: [user('Book')], ...ofThread() });
     const answers = approvalRequestsOf(asked).map((request) => request.approve());
-    const messages = [answerMessage(...answers), user('And hurry.')];
+    const messages = [user('And hurry.'), answerMessage(...answers)];
     expect((await way.ask({ model, messages, ...ofThread() })).text).toBe('Booked.');
     expect(ran).toHaveLength(1);
     expect(played.prompts[1]?.map(({ role }) => role)).toEqual([

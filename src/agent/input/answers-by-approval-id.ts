@@ -1,0 +1,35 @@
+import type { UserInputResponseContent } from '../../content/user-input.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import { ApprovalIds } from '../../thread/approval-ids.ts';
+
+/** The answers of a message that name approval ids of the AI SDK. */
+export interface AnswersByApprovalId {
+  /** Those that count, by request id. */
+  answers: UserInputResponseContent[];
+  /** The requests of all of them. */
+  requestIds: string[];
+}
+
+/**
+ * Replaces the approval ids in answers by the ids of their requests. A yes under an id from before the request changed is left out: it may
+ * be the vote that changed it, and was not given for what is shown now.
+ */
+export function answersByApprovalId(
+  { events }: Pick<AgentThread, 'events'>,
+  answers: readonly UserInputResponseContent[],
+): AnswersByApprovalId {
+  if (answers.length === 0) return { answers: [], requestIds: [] };
+  const ids = new ApprovalIds(events);
+  const named = answers.map((answer) => ({ answer, ...ids.read(answer.requestId) }));
+  return {
+    answers: named
+      .filter(({ answer, isOutdated }) => !isOutdated || isRejection(answer))
+      .map(({ answer, requestId }) => ({ ...answer, requestId })),
+    requestIds: named.map(({ requestId }) => requestId),
+  };
+}
+
+/** Whether an answer denies an approval. */
+export function isRejection(answer: UserInputResponseContent): boolean {
+  return answer.type === 'approval-response' && !answer.approved;
+}

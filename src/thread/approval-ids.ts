@@ -1,0 +1,61 @@
+import type { ThreadEvent } from './thread-event.ts';
+
+/** A request that an approval id names. */
+interface NamedRequest {
+  requestId: string;
+  /** Whether the request has changed since it was shown under the id: somebody voted, withdrew a vote, or let somebody else answer. */
+  isOutdated: boolean;
+}
+
+/** The id under which a request is shown to the AI SDK after this many changes: a fresh one after each, because a yes belongs to what was shown. */
+export function approvalIdAfter(changes: number, requestId: string): string {
+  return changes === 0 ? requestId : `${requestId}#${changes}`;
+}
+
+/** The approval ids of a thread's requests, derived from its log. */
+export class ApprovalIds {
+  /** How often each request has changed. */
+  readonly #changes = new Map<string, number>();
+
+  constructor(events: readonly ThreadEvent[]) {
+    for (const event of events) {
+      if (event.type === 'request-opened') this.#changes.set(event.request.requestId, 0);
+      const changed = changedRequest(event);
+      if (changed !== undefined) this.#changes.set(changed, this.changesOf(changed) + 1);
+    }
+  }
+
+  /** How often a request has changed. */
+  changesOf(requestId: string): number {
+    return this.#changes.get(requestId) ?? 0;
+  }
+
+  /** The id under which a request is shown now. */
+  of(requestId: string): string {
+    return approvalIdAfter(this.changesOf(requestId), requestId);
+  }
+
+  /** The request that an approval id names. An unknown id is taken for the id of a request, which the agent then refuses. */
+  read(approvalId: string): NamedRequest {
+    const changes = this.#changes.get(approvalId);
+    if (changes !== undefined) return { requestId: approvalId, isOutdated: changes > 0 };
+    const [, requestId = '', count] = /^(.+)#([1-9]\d*)$/.exec(approvalId) ?? [];
+    const now = this.#changes.get(requestId);
+    if (now === undefined || Number(count) > now) {
+      return { requestId: approvalId, isOutdated: false };
+    }
+    return { requestId, isOutdated: Number(count) < now };
+  }
+}
+
+function changedRequest(event: ThreadEvent): string | undefined {
+  switch (event.type) {
+    case 'request-voted':
+      return event.response.requestId;
+    case 'vote-withdrawn':
+    case 'request-reassigned':
+      return event.requestId;
+    default:
+      return undefined;
+  }
+}
