@@ -34,12 +34,16 @@ export function errorResponse(
 ): Response {
   const known = HoldpointError.isInstance(error) ? error : undefined;
   const status = (known && statuses[known.code]) ?? 500;
-  const { code, message } =
-    known !== undefined && status !== 500
-      ? known
-      : { code: 'internal-error', message: publicErrorText(error, onError) };
+  const code = known !== undefined && status !== 500 ? known.code : 'internal-error';
+  const message = refusalText(error, onError);
   const more = refusedAnswers.length === 0 ? {} : { refusedAnswers };
   return jsonResponse({ error: { code, message }, ...more }, { status });
+}
+
+/** The text for clients about an error: its own if they can act on it, otherwise that of `onError`. */
+export function refusalText(error: unknown, onError?: (error: unknown) => string): string {
+  const isKnown = HoldpointError.isInstance(error) && statuses[error.code] !== undefined;
+  return isKnown ? error.message : publicErrorText(error, onError);
 }
 
 /** The text for clients about an error that they can't act on: that of `onError`, or a general one if `onError` is missing or throws. */

@@ -2,6 +2,7 @@ import { grantMutants, policyMutants } from './policy-mutants.ts';
 
 import { approvalMutants } from './approval-mutants.ts';
 import { engineMutants } from './engine-mutants.ts';
+import { historyMutants } from './history-mutants.ts';
 import { keptMutants } from './kept-mutants.ts';
 import { ruleMutants } from './rule-mutants.ts';
 
@@ -370,6 +371,7 @@ const importMutants: readonly SourceMutant[] = [
 /** Promises of the source that the tests of faults must miss when they are broken. */
 export const sourceMutants: readonly SourceMutant[] = [
   ...loopMutants,
+  ...historyMutants,
   ...fleetMutants,
   ...peopleMutants,
   ...subAgentMutants,

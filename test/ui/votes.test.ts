@@ -5,7 +5,7 @@ import { approvalRequestSchema } from 'holdpoint/schemas';
 import { createUiHandler, ThreadChat, toUIMessages } from 'holdpoint/ui';
 import { describe, expect, test, vi } from 'vitest';
 import { book, memoryWorld } from '../support/travel-world.ts';
-import { comparable, lastText, origin, toolParts, urlOf } from './chat-page.ts';
+import { comparable, lastText, openApprovals, origin, toolParts, urlOf } from './chat-page.ts';
 
 const people = ['ann', 'bob', 'cy'];
 const mayAnswer: MayAnswer = ({ principal, request }) =>
@@ -139,6 +139,32 @@ describe('a request that needs two people', () => {
     await quiet(cy);
     expect(shown(cy).votes).toMatchObject([{ person: 'cy', onBehalfOf: 'ann' }]);
   });
+
+  test.each([true, false])(
+    'is answered by its own id, also with a reason, after a vote has changed its approval id: %o',
+    async (approved) => {
+      const at = site({ type: 'user-approval', quorum: 2 });
+      const ann = await at.page('ann');
+      await ann.chat.sendMessage({ text: 'Book' });
+      await ann.thread.answer(approve(shown(ann)));
+      await quiet(ann);
+      const bob = await at.page('bob');
+      const { requestId } = shown(bob);
+      expect(openApprovals(bob.chat.messages)).toEqual([`${requestId}#1`]);
+      const answer = {
+        type: 'approval-response',
+        requestId,
+        approved,
+        reason: 'I looked.',
+      } as const;
+      await bob.thread.answer(answer);
+      await quiet(bob);
+      await ann.thread.poll();
+      const parts = [ann, bob].flatMap(({ chat }) => toolParts(chat.messages));
+      expect(parts).toMatchObject([{ approval: { approved } }, { approval: { approved } }]);
+      expect((await at.agent.thread('t')).decisions).toMatchObject([{ principal: 'bob' }]);
+    },
+  );
 
   test('that somebody else has edited is not approved by an answer to what was shown before', async () => {
     const at = site({ type: 'user-approval', quorum: 2, editable: true });

@@ -22,12 +22,7 @@ export function Message({ message: { role, parts }, sending, onReview }: Message
           );
         }
         return isToolUIPart(part) ? (
-          <ToolCard
-            key={index}
-            part={part}
-            isSending={part.approval !== undefined && sending.has(part.approval.id)}
-            onReview={onReview}
-          />
+          <ToolCard key={index} part={part} sending={sending} onReview={onReview} />
         ) : undefined;
       })}
     </article>

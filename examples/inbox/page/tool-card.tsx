@@ -8,22 +8,24 @@ type ToolPart = ToolUIPart | DynamicToolUIPart;
 
 interface ToolCardProps {
   part: ToolPart;
-  /** Whether its answer is being sent. */
-  isSending: boolean;
+  /** The requests whose answers are being sent. */
+  sending: ReadonlySet<string>;
   onReview: (requestId: string) => void;
 }
 
 /* The part's descriptor is the request. */
 const requestSchema = z.object({
+  requestId: z.string(),
   type: z.enum(['approval-request', 'question-request']),
   text: z.string(),
 });
 
 /** A call in the chat: its tool, its request, its state, and its arguments on demand. */
-export function ToolCard({ part, isSending, onReview }: ToolCardProps) {
+export function ToolCard({ part, sending, onReview }: ToolCardProps) {
   const { state, input, approval } = part;
   const toolName = getToolName(part);
   const request = requestSchema.safeParse(approval?.descriptor).data;
+  const isSending = request !== undefined && sending.has(request.requestId);
   return (
     <div className={`tool ${state}`}>
       <p className="tool-line">
@@ -35,8 +37,8 @@ export function ToolCard({ part, isSending, onReview }: ToolCardProps) {
             ? 'sending your answer …'
             : stateText(part, request?.type === 'question-request' ? 'answered' : 'approved')}
         </span>
-        {state === 'approval-requested' && !isSending && (
-          <button type="button" className="review" onClick={() => onReview(part.approval.id)}>
+        {state === 'approval-requested' && request !== undefined && !isSending && (
+          <button type="button" className="review" onClick={() => onReview(request.requestId)}>
             Review
           </button>
         )}

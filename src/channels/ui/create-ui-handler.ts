@@ -21,6 +21,9 @@ import type { UiHandlerOptions } from './ui-handler-options.ts';
  * The metadata of an assistant message is `{ threadId, revision, status }`: the revision up to which the page shows the thread, and the
  * thread's status.
  *
+ * `answers` are the sender's own. An answer in a part of the messages counts for the sender only at the very end: in the last step of the last
+ * message. One that is followed or refused while its request is open is asked again, in a stream that ends with the refusal as its error.
+ *
  * Each answer is accepted or refused separately. If others were accepted, the refused ones come as a transient part,
  * `data-refused-answers`, with a list of `{ requestId, code, message }`. `data-stale`, transient too, means that the thread has more
  * than the page shows. Refusals are JSON, `{ error: { code, message }, refusedAnswers? }`: 400, 403, 404, 405, 409 (`already-answered`,

@@ -10,6 +10,7 @@ import { type ChatRequest, parseChatRequest } from './input/chat-request.ts';
 import { withHistory } from './input/client-history.ts';
 import { deliverOutputs } from './input/client-outputs.ts';
 import { pageInput } from './input/page-input.ts';
+import { askedAgain } from './asked-again.ts';
 import { chatChunks } from './output/chat-chunks.ts';
 import { chunkResponse } from './output/chunk-stream.ts';
 import { withNotices } from './output/page-notices.ts';
@@ -85,7 +86,17 @@ async function runChat<RUNTIME_CONTEXT>(
   if (started.type === 'refused') {
     /* Records the requests that have expired, so that a page that loads now does not show them as open. */
     if (refused.some(({ code }) => code === 'request-closed')) await agent.respond([], thread);
-    return errorResponse(started.error, onError, refused);
+    const chunks = askedAgain({
+      options,
+      runOptions: by,
+      thread,
+      parsed,
+      position,
+      before,
+      started,
+    });
+    if (chunks === undefined) return errorResponse(started.error, onError, refused);
+    return chunkResponse({ request, chunks, disconnected, headers });
   }
   const { events } = started;
   const run = {

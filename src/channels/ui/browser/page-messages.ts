@@ -5,14 +5,22 @@ import type { UserInputResponseContent } from '../../../content/user-input.ts';
 
 /** The answer to an approval, as it is kept in the messages of a page. */
 export interface GivenApproval {
-  id: string;
+  requestId: string;
   approved: boolean;
   reason?: string;
   /** The digest of the request that the person answered. */
   digest?: string;
 }
 
-const askedSchema = z.looseObject({ digest: z.string().optional() }).optional().catch(undefined);
+const askedSchema = z
+  .looseObject({ digest: z.string().optional(), requestId: z.string().optional() })
+  .optional()
+  .catch(undefined);
+
+/** The request of a part's approval, whose id changes with each vote. */
+function requestIdOf({ id, descriptor }: { id: string; descriptor?: unknown }): string {
+  return askedSchema.parse(descriptor)?.requestId ?? id;
+}
 const metadataSchema = z.looseObject({ revision: z.number(), status: z.literal('waiting') });
 
 /** The state of a thread that waits for people, as the page shows it: the `seen` of the route. */
@@ -29,11 +37,13 @@ export function givenApprovals(
   return messages
     .flatMap(({ parts }) => parts.filter(isToolUIPart))
     .flatMap((part) => {
-      if (part.state !== 'approval-responded' || !requestIds.has(part.approval.id)) return [];
-      const { id, approved, reason, descriptor } = part.approval;
+      if (part.state !== 'approval-responded') return [];
+      const requestId = requestIdOf(part.approval);
+      if (!requestIds.has(requestId)) return [];
+      const { approved, reason, descriptor } = part.approval;
       const digest = askedSchema.parse(descriptor)?.digest;
       const why = reason === undefined ? {} : { reason };
-      return [{ id, approved, ...why, ...(digest === undefined ? {} : { digest }) }];
+      return [{ requestId, approved, ...why, ...(digest === undefined ? {} : { digest }) }];
     });
 }
 
@@ -44,27 +54,38 @@ export function isPlainApproval(
 ): response is ApprovalResponseContent {
   if (response.type !== 'approval-response') return false;
   const { requestId, input, remember, digest } = response;
-  return input === undefined && remember === undefined && isAskedIn(messages, requestId, digest);
+  if (input !== undefined || remember !== undefined) return false;
+  return approvalIdIn(messages, requestId, digest) !== undefined;
 }
 
 /** The approvals that `messages` still ask for; the ids of those that they ask for otherwise than the person has seen; and of those that have ended. */
 export function sortApprovals(messages: readonly UIMessage[], approvals: readonly GivenApproval[]) {
-  const asked = approvals.filter(({ id }) => isAskedIn(messages, id));
-  const open = asked.filter(({ id, digest }) => isAskedIn(messages, id, digest));
+  const isAsked = (requestId: string, digest?: string): boolean =>
+    approvalIdIn(messages, requestId, digest) !== undefined;
+  const asked = approvals.filter(({ requestId }) => isAsked(requestId));
+  const open = asked.filter(({ requestId, digest }) => isAsked(requestId, digest));
   const outdated = asked.filter((approval) => !open.includes(approval));
   const ended = approvals.filter((approval) => !asked.includes(approval));
-  return { open, outdatedIds: outdated.map(({ id }) => id), endedIds: ended.map(({ id }) => id) };
+  return {
+    open,
+    outdatedIds: outdated.map(({ requestId }) => requestId),
+    endedIds: ended.map(({ requestId }) => requestId),
+  };
 }
 
-/** Whether a call in the messages waits for the answer to a request, and the request has this digest if one is given. */
-function isAskedIn(messages: readonly UIMessage[], requestId: string, digest?: string): boolean {
-  return messages.some(({ parts }) =>
-    parts.some((part) => {
-      if (!isToolUIPart(part) || part.state !== 'approval-requested') return false;
-      const shown = askedSchema.parse(part.approval.descriptor)?.digest ?? digest;
-      return part.approval.id === requestId && (digest === undefined || digest === shown);
-    }),
-  );
+/** The approval id of the open part for a request, whose digest is this one if one is given. */
+export function approvalIdIn(
+  messages: readonly UIMessage[],
+  requestId: string,
+  digest?: string,
+): string | undefined {
+  const open = messages
+    .flatMap(({ parts }) => parts.filter(isToolUIPart))
+    .filter((part) => part.state === 'approval-requested');
+  return open.find(({ approval }) => {
+    const shown = askedSchema.parse(approval.descriptor)?.digest ?? digest;
+    return requestIdOf(approval) === requestId && (digest === undefined || digest === shown);
+  })?.approval.id;
 }
 
 /** The messages with these requests open again, because their answers were not recorded. */
@@ -77,7 +98,7 @@ export function withReopened(
     parts: message.parts.map((part) => {
       if (!isToolUIPart(part) || part.state !== 'approval-responded') return part;
       const { approved: _approved, reason: _reason, ...approval } = part.approval;
-      if (!requestIds.includes(approval.id)) return part;
+      if (!requestIds.includes(requestIdOf(approval))) return part;
       return { ...part, state: 'approval-requested' as const, approval };
     }),
   }));

@@ -3,6 +3,8 @@ import { timer } from '../../../content/timer.ts';
 import type { UserInputResponseContent } from '../../../content/user-input.ts';
 import { detectDeadConnection } from './detect-dead-connection.ts';
 import {
+  approvalIdIn,
+  type GivenApproval,
   givenApprovals,
   isPlainApproval,
   lostText,
@@ -75,6 +77,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
         api,
         headers,
         fetch: async (input, init) => this.#send(input, init),
+        isGiven: (requestId) => this.state.sending.has(requestId),
       }),
       sendAutomaticallyWhen: lastAssistantMessageHasApprovalResponses,
       onData: (part) => this.#receive(part),
@@ -108,12 +111,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   answer = async (response: UserInputResponseContent): Promise<void> => {
     const { requestId } = response;
     this.#page.addSending(requestId);
-    if (isPlainApproval(this.chat.messages, response)) {
-      const { approved, reason } = response;
-      const why = reason === undefined ? {} : { reason };
-      await this.chat.addToolApprovalResponse({ id: requestId, approved, ...why });
-      return;
-    }
+    if (isPlainApproval(this.chat.messages, response)) return this.#give(response);
     const { signal } = this.#closing;
     while (!this.#isIdle) await this.#finished.promise;
     if (!signal.aborted) await this.chat.sendMessage(undefined, { body: { answers: [response] } });
@@ -165,6 +163,13 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     }
     this.#page.removeSending([requestId]);
     await this.refresh();
+  }
+
+  /** Gives an approval as the AI SDK's, which is then sent automatically. */
+  async #give({ requestId, approved, reason }: Omit<GivenApproval, 'digest'>): Promise<void> {
+    const id = approvalIdIn(this.chat.messages, requestId) ?? requestId;
+    const why = reason === undefined ? {} : { reason };
+    await this.chat.addToolApprovalResponse({ id, approved, ...why });
   }
 
   get #isIdle(): boolean {
@@ -238,9 +243,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     const { open, outdatedIds, endedIds } = sortApprovals(messages, unsent);
     this.#page.showOutdated(outdatedIds);
     this.#page.removeSending([...outdatedIds, ...endedIds]);
-    for (const { digest: _shown, ...answer } of open) {
-      void this.chat.addToolApprovalResponse(answer);
-    }
+    for (const answer of open) void this.#give(answer);
     if (status === 'running' && open.length === 0) void this.chat.resumeStream();
   }
 }

@@ -7,7 +7,7 @@ import {
   type UIMessage,
 } from 'ai';
 import { z } from 'zod';
-import { approvalAnswers } from '../input/answers-in-message.ts';
+import { pageAnswers } from '../input/answers-in-message.ts';
 
 const bodySchema = z.looseObject({
   answers: z.array(z.unknown()).optional(),
@@ -16,43 +16,63 @@ const bodySchema = z.looseObject({
 const metadataSchema = z.looseObject({ revision: z.number() });
 
 /**
- * For `DefaultChatTransport`: sends the user's message and the unsent answers and results in the assistant's last message, never the
- * history. The `body` given to `sendMessage` is sent too: `{ answers: [response] }` answers questions.
+ * For `DefaultChatTransport`: sends the user's message, and of the assistant's last message the results and the answers that are not
+ * recorded, never the rest of the history. `answers` are those that a person gave on this page; a part that may have been loaded with the
+ * message is sent as part of it, and counts only at its very end. The `body` given to `sendMessage` is sent too:
+ * `{ answers: [response] }` answers questions.
  *
  * @example
  * const transport = new DefaultChatTransport({ api: '/chat', prepareSendMessagesRequest, prepareReconnectToStreamRequest });
  */
-export const prepareSendMessagesRequest: PrepareSendMessagesRequest<UIMessage> = ({
-  id,
-  messages,
-  messageId,
-  trigger,
-  body,
-}) => {
+export const prepareSendMessagesRequest: PrepareSendMessagesRequest<UIMessage> = (request) =>
+  chatBody(request);
+
+/** `isGiven`: whether a person has answered a request on this page. By default, what can be seen in the parts. */
+function chatBody(
+  { id, messages, messageId, trigger, body }: Parameters<PrepareSendMessagesRequest<UIMessage>>[0],
+  isGiven?: (requestId: string) => boolean,
+): { body: object } {
   const { answers = [], outputs = [], ...rest } = bodySchema.parse(body ?? {});
   const named = messages.find((each) => each.id === messageId);
   const message = named ?? messages.at(-1);
   const reply = messages.findLast(({ role }) => role === 'assistant');
   const holder = message?.role === 'assistant' ? message : reply;
+  const given = pageAnswers(holder);
+  const isOwn = ({ requestId, isGivenHere }: (typeof given)[number]): boolean =>
+    isGiven?.(requestId) ?? isGivenHere;
+  const own = given.filter(isOwn).map(({ answer, requestId }) => ({ ...answer, requestId }));
   const unsent = withoutEmpty({
-    answers: [...approvalAnswers(holder), ...answers],
+    answers: [...own, ...answers],
     outputs: [...clientOutputs(holder), ...outputs],
   });
   const isUser = message?.role === 'user';
   /* A named message is not new: `sendMessage(undefined, …)` sends answers while a refused message is still last. */
   const isPassedOver = isUser && named !== undefined && answers.length + outputs.length > 0;
   const isRegenerate = trigger === 'regenerate-message' || isPassedOver;
+  const shown = isGiven === undefined && !isRegenerate ? given : [];
+  /* With a reason it is unknown who gave it: at the very end it counts. */
+  const last = isUser
+    ? []
+    : shown.filter((each) => isOwn(each) || each.answer.reason !== undefined);
+  const loaded = shown.filter((each) => !isOwn(each) && !last.includes(each));
+  const withParts = (parts: typeof given): object => ({
+    id: holder?.id,
+    role: 'assistant',
+    parts: parts.map(({ part }) => part),
+  });
   return {
     body: {
       ...rest,
       id,
       ...(isRegenerate ? { trigger: 'regenerate-message' } : {}),
       ...(isUser && !isPassedOver ? { message } : {}),
+      ...(loaded.length > 0 ? { messages: [withParts(loaded)] } : {}),
+      ...(!isUser && shown.length > 0 ? { message: withParts(last) } : {}),
       ...unsent,
       ...revisionSeen(holder, isUser),
     },
   };
-};
+}
 
 /** The results in a message of calls that the page ran, without those that the thread has confirmed. */
 function clientOutputs(message: UIMessage | undefined): unknown[] {
@@ -82,12 +102,15 @@ export const prepareReconnectToStreamRequest: PrepareReconnectToStreamRequest = 
 });
 
 /** The AI SDK's transport for a thread. */
-export function threadTransport(
-  options: Pick<HttpChatTransportInitOptions<UIMessage>, 'api' | 'headers' | 'fetch'>,
-): DefaultChatTransport<UIMessage> {
+export function threadTransport({
+  isGiven,
+  ...options
+}: Pick<HttpChatTransportInitOptions<UIMessage>, 'api' | 'headers' | 'fetch'> & {
+  isGiven: (requestId: string) => boolean;
+}): DefaultChatTransport<UIMessage> {
   return new DefaultChatTransport({
     ...options,
-    prepareSendMessagesRequest,
+    prepareSendMessagesRequest: (request) => chatBody(request, isGiven),
     prepareReconnectToStreamRequest,
   });
 }

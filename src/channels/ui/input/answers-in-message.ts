@@ -6,17 +6,79 @@ const partSchema = z.looseObject({
     id: z.string(),
     approved: z.unknown().optional(),
     reason: z.string().optional(),
-    descriptor: z.looseObject({ digest: z.string().optional() }).optional().catch(undefined),
+    descriptor: z
+      .looseObject({ digest: z.string().optional(), requestId: z.string().optional() })
+      .optional()
+      .catch(undefined),
   }),
 });
 
+/** An answer in a part of a message, unvalidated but for its id, by approval id. */
+export interface AnswerInPart {
+  type: 'approval-response';
+  requestId: string;
+  approved: unknown;
+  reason?: string;
+  digest?: string;
+}
+
 /**
- * The unsent answers that a page has put into an assistant message; the rest of the message is ignored. They carry the digest of what was
- * shown, so that an answer is refused if the request was about anything else.
+ * The answers that pages have put into an assistant message; the rest of the message is ignored. They carry the digest of what was shown, so
+ * that an answer is refused if the request was about anything else.
  */
-export function approvalAnswers(message: unknown): unknown[] {
+export function approvalAnswers(message: unknown): AnswerInPart[] {
+  return answersIn(partsOf(message));
+}
+
+/** An answer in a part, and what a page needs to know of it. */
+interface PageAnswer {
+  answer: AnswerInPart;
+  /** The request itself; its approval id changes with each vote. */
+  requestId: string;
+  /**
+   * Whether a person gave it on this page, without a reason. `addToolApprovalResponse` then leaves `reason: undefined`, which no message
+   * that was sent or stored as JSON has. With a reason it can't be known.
+   */
+  isGivenHere: boolean;
+  part: unknown;
+}
+
+/** The answers in the last step of a message of the page. */
+export function pageAnswers(message: unknown): PageAnswer[] {
+  return lastStepOf(message).flatMap((part) => {
+    const { data } = partSchema.safeParse(part);
+    const [answer] = answersIn([part]);
+    if (data === undefined || answer === undefined) return [];
+    const { id, descriptor, reason } = data.approval;
+    const requestId = descriptor?.requestId ?? id;
+    const isGivenHere = 'reason' in data.approval && reason === undefined;
+    return [{ answer, requestId, isGivenHere, part }];
+  });
+}
+
+/** Those in the last step of a message: after that, nothing follows them in it. */
+export function lastApprovalAnswers(message: unknown): AnswerInPart[] {
+  return answersIn(lastStepOf(message));
+}
+
+function lastStepOf(message: unknown): unknown[] {
+  const parts = partsOf(message);
+  return parts.slice(parts.findLastIndex(isStepStart) + 1);
+}
+
+const stepStartSchema = z.looseObject({ type: z.literal('step-start') });
+
+function isStepStart(part: unknown): boolean {
+  return stepStartSchema.safeParse(part).success;
+}
+
+function partsOf(message: unknown): unknown[] {
   const { data } = z.looseObject({ parts: z.array(z.unknown()) }).safeParse(message);
-  return (data?.parts ?? []).flatMap((part) => {
+  return data?.parts ?? [];
+}
+
+function answersIn(parts: readonly unknown[]): AnswerInPart[] {
+  return parts.flatMap((part): AnswerInPart[] => {
     const responded = partSchema.safeParse(part);
     if (!responded.success) return [];
     const { id: requestId, approved, reason, descriptor } = responded.data.approval;

@@ -4,6 +4,7 @@ import {
   userInputResponseSchema,
 } from '../../../content/user-input.ts';
 import { HoldpointError } from '../../../errors.ts';
+import { approvalAnswers, lastApprovalAnswers } from './answers-in-message.ts';
 
 const output = z.custom<unknown>((value) => value !== undefined);
 const outputSchema = z.union([
@@ -39,8 +40,12 @@ export interface ChatRequest extends Omit<
   message: unknown;
   /** The messages above `message`, and `message` itself if it is the assistant's: history for a thread without events. */
   earlier: readonly unknown[];
-  /** The assistant's last message, which may hold answers that have not been sent. Other messages are ignored. */
-  assistantMessage: unknown;
+  /** The answers in the last step of `message`, if it is the assistant's, by approval id. */
+  answersInParts: UserInputResponseContent[];
+  /** Whether a message follows `message`: an approval in it is history then. A rejection runs nothing, and counts. */
+  isFollowed: boolean;
+  /** The ids under which any message answers a request. Those before the end are history, from whoever wrote it. */
+  answeredIds: readonly string[];
   /** Whether the page has dropped the assistant's last message and needs all of it. */
   isRegenerate: boolean;
   answers: UserInputResponseContent[];
@@ -58,13 +63,16 @@ export function parseChatRequest(json: unknown): ChatRequest {
   const { id, message, messages = [], messageId, trigger, answers = [], ...rest } = parsed.data;
   const named = messages.find((each) => messageId !== undefined && headOf(each)?.id === messageId);
   const sent = message ?? named ?? messages.at(-1);
+  const role = headOf(sent)?.role;
   const above = messages.includes(sent) ? messages.slice(0, messages.indexOf(sent)) : messages;
   return {
     ...rest,
     threadId: id,
     message: sent,
-    earlier: headOf(sent)?.role === 'assistant' ? [...above, sent] : above,
-    assistantMessage: messages.findLast((each) => headOf(each)?.role === 'assistant'),
+    earlier: role === 'assistant' ? [...above, sent] : above,
+    answersInParts: parseAnswers(role === 'assistant' ? lastApprovalAnswers(sent) : []),
+    isFollowed: message === undefined && sent !== messages.at(-1),
+    answeredIds: messages.flatMap(approvalAnswers).map(({ requestId }) => requestId),
     isRegenerate: trigger === 'regenerate-message',
     answers: parseAnswers(answers),
   };
@@ -78,7 +86,7 @@ export function headOf(message: unknown): z.infer<typeof headSchema> | undefined
 }
 
 /** Parses answers strictly, so that only `approved: true` approves. Throws `invalid-answer`. */
-export function parseAnswers(answers: readonly unknown[]): UserInputResponseContent[] {
+function parseAnswers(answers: readonly unknown[]): UserInputResponseContent[] {
   return answers.map((answer) => {
     const parsed = userInputResponseSchema.safeParse(answer);
     if (parsed.success) return parsed.data;

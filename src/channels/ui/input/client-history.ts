@@ -68,7 +68,8 @@ function withoutAnswers(request: ChatRequest): ChatRequest {
   const isAssistant = headOf(request.message)?.role === 'assistant';
   return {
     ...request,
-    assistantMessage: undefined,
+    answersInParts: [],
+    answeredIds: [],
     ...(isAssistant ? { message: undefined, answers: [], revision: undefined } : {}),
   };
 }

@@ -1,9 +1,10 @@
+import { answersByApprovalId, isRejection } from '../../../agent/input/answers-by-approval-id.ts';
 import type { InputItem } from '../../../agent/input/run-input.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
+import { ApprovalIds } from '../../../thread/approval-ids.ts';
 import type { PagePosition } from '../output/thread-chunks.ts';
-import { approvalAnswers } from './answers-in-message.ts';
-import { type ChatRequest, headOf, parseAnswers } from './chat-request.ts';
+import { type ChatRequest, headOf } from './chat-request.ts';
 import type { RetractableMessage } from './recorded-message.ts';
 import { type ConvertDataPart, type UserMessage, userMessage } from './user-message.ts';
 
@@ -15,29 +16,36 @@ export interface PageInput {
   replaces?: RetractableMessage[];
 }
 
-/** The input of a run from a page's request. Of the assistant's messages only the answers in them count. */
+/** The input of a run from a page's request. Of the assistant's messages only the answers at the very end count. */
 export async function pageInput(
   request: ChatRequest & { unrecorded: readonly unknown[] },
   thread: AgentThread,
   convertDataPart: ConvertDataPart | undefined,
 ): Promise<PageInput> {
-  const { message, assistantMessage, answers, revision, isRegenerate, unrecorded } = request;
+  const { message, answersInParts, answeredIds, isFollowed, answers, revision } = request;
+  const { isRegenerate, unrecorded } = request;
   const role = message === undefined ? 'none' : headOf(message)?.role;
   if (role === 'user') {
-    const unsent = parseAnswers(approvalAnswers(assistantMessage));
     const content = await userMessage(message, thread, convertDataPart);
     const above = await Promise.all(
       unrecorded.map(async (each) => userMessage(each, thread, convertDataPart)),
     );
     const missed = above.flatMap((each) => (each.type === 'message' ? [each.message] : []));
-    return inputOfUser([...answers, ...unsent, ...missed], isRegenerate, content);
+    return inputOfUser([...answers, ...missed], isRegenerate, content);
   }
   if (isRegenerate) return { items: answers, position: { type: 'nothing', isRegenerate } };
   switch (role) {
     case 'assistant':
     case 'none': {
-      const items = [...answers, ...parseAnswers(approvalAnswers(message))];
-      const ids = items.map(({ requestId }) => requestId);
+      const inParts = answersByApprovalId(thread, answersInParts);
+      const counted = inParts.answers.filter((answer) => !isFollowed || isRejection(answer));
+      const items = [...answers, ...counted];
+      const shown = answeredIds.length === 0 ? undefined : new ApprovalIds(thread.events);
+      const ids = [
+        ...answers.map(({ requestId }) => requestId),
+        ...inParts.requestIds,
+        ...answeredIds.flatMap((id) => shown?.read(id).requestId ?? []),
+      ];
       const isHeld = role === 'assistant' || revision !== undefined;
       return { items, position: { type: 'message', revision, answers: ids, isHeld } };
     }

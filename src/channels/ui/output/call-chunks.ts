@@ -10,6 +10,7 @@ import type { ApprovalRequest } from '../../../content/approval.ts';
 import type { UserInputRequest } from '../../../content/user-input.ts';
 import { callErrorText } from '../../../http/tool-error-text.ts';
 import { requestAfter, withEdit } from '../../../thread/apply/apply-vote.ts';
+import { approvalIdAfter } from '../../../thread/approval-ids.ts';
 import type { ThreadEventOf } from '../../../thread/thread-event.ts';
 import type { RequestProgress } from './request-chunks.ts';
 import type { ThreadViewOptions } from './thread-view-options.ts';
@@ -22,6 +23,8 @@ export class CallChunks {
   readonly #available: UIMessageChunk;
   #request: UserInputRequest | undefined;
   #call: ToolCallRecord | undefined;
+  /** How often the request has changed since it was opened. */
+  #changes = 0;
   #approved: boolean | undefined;
   #hasPreview = false;
   #isEnded = false;
@@ -40,10 +43,8 @@ export class CallChunks {
 
   /** A person is asked about the call. */
   ask(request: UserInputRequest, call: ToolCallRecord): UIMessageChunk[] {
-    this.#request = request;
-    this.#call = call;
-    this.#approved = undefined;
-    return [approvalRequestChunk(request, call)];
+    this.#changes = 0;
+    return this.#show(request, call);
   }
 
   /** Only an approval is shown: the answer to a question is shown by the outcome of its call, which is recorded with it. */
@@ -51,18 +52,26 @@ export class CallChunks {
     const { response, edit } = event;
     if (response.type !== 'approval-response') return [];
     const edited = edit === undefined ? [] : this.#askAfter((request) => withEdit(request, event));
-    return [...edited, ...this.#respond(response.requestId, response.approved, response.reason)];
+    return [...edited, ...this.#respond(response.approved, response.reason)];
   }
 
   /** Somebody has voted, withdrawn a vote, or asked somebody else to answer: the request is shown as it is now, and is still open. */
   progress(event: RequestProgress): UIMessageChunk[] {
+    this.#changes += 1;
     return this.#askAfter((request) => requestAfter(request, event));
   }
 
   #askAfter(change: (request: ApprovalRequest) => ApprovalRequest): UIMessageChunk[] {
     const request = this.#request;
     if (request?.type !== 'approval-request' || this.#call === undefined) return [];
-    return this.ask(change(request), this.#call);
+    return this.#show(change(request), this.#call);
+  }
+
+  #show(request: UserInputRequest, call: ToolCallRecord): UIMessageChunk[] {
+    this.#request = request;
+    this.#call = call;
+    this.#approved = undefined;
+    return [approvalRequestChunk(request, call, this.#changes)];
   }
 
   /** The call now waits for its result from outside. If the page runs it, the page is asked to run it now. */
@@ -127,34 +136,48 @@ export class CallChunks {
   #markAnswered(): UIMessageChunk[] {
     const request = this.#request;
     if (request?.type !== 'question-request' || this.#approved !== undefined) return [];
-    return this.#respond(request.requestId, true);
+    return this.#respond(true);
   }
 
   /* A denied part shows a rejected approval, also if a rule denied the call or the request was closed. */
   #deny(toolCallId: string, reason: string | undefined): UIMessageChunk[] {
     if (this.#approved === false) return [];
-    if (this.#request !== undefined) return this.#respond(this.#request.requestId, false, reason);
+    if (this.#request !== undefined) return this.#respond(false, reason);
     const approvalId = `automatic:${toolCallId}`;
+    this.#approved = false;
     return [
       { type: 'tool-approval-request', approvalId, toolCallId, isAutomatic: true },
-      ...this.#respond(approvalId, false, reason),
+      responseChunk(approvalId, false, reason),
     ];
   }
 
-  #respond(approvalId: string, approved: boolean, reason?: string): UIMessageChunk[] {
+  /** The answer to the request. A page that has missed a change shows the request under an older id, so it is shown again first. */
+  #respond(approved: boolean, reason?: string): UIMessageChunk[] {
+    const request = this.#request;
+    if (request === undefined) return [];
+    const again = this.#changes === 0 ? [] : this.#askAfter((asked) => asked);
     this.#approved = approved;
-    const why = reason === undefined ? {} : { reason };
-    return [{ type: 'tool-approval-response', approvalId, approved, ...why }];
+    const approvalId = approvalIdAfter(this.#changes, request.requestId);
+    return [...again, responseChunk(approvalId, approved, reason)];
   }
 }
 
-/** The request about a call. The page gets all of it, with the call as the model made it; an edit of it is in the request. */
+function responseChunk(approvalId: string, approved: boolean, reason?: string): UIMessageChunk {
+  const why = reason === undefined ? {} : { reason };
+  return { type: 'tool-approval-response', approvalId, approved, ...why };
+}
+
+/**
+ * The request about a call, under the id of its latest change. The page gets all of it, with the call as the model made it; an edit of it is
+ * in the request.
+ */
 export function approvalRequestChunk(
   request: UserInputRequest,
   call: ToolCallRecord,
+  changes: number,
 ): UIMessageChunk {
   const { toolCallId } = call;
-  const { requestId: approvalId } = request;
+  const approvalId = approvalIdAfter(changes, request.requestId);
   const { input, ...asked } = plainCall(call);
   const toolCall = { ...asked, input: call.edit === undefined ? input : call.edit.original };
   const approvalDescriptor = { ...request, toolCall };

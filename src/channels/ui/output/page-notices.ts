@@ -1,6 +1,7 @@
 import type { UIMessageChunk } from 'ai';
 import type { RefusedAnswer } from '../../../http/error-response.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
+import { ApprovalIds } from '../../../thread/approval-ids.ts';
 import { approvalRequestChunk } from './call-chunks.ts';
 import type { PagePosition } from './thread-chunks.ts';
 import { turnAt } from './turns.ts';
@@ -53,6 +54,8 @@ function* reopenedRequests({
   const seen = position.revision ?? before;
   const turn = turnAt(events, seen);
   const sent = [...refused.map(({ requestId }) => requestId), ...position.answers];
+  if (sent.length === 0) return;
+  const ids = new ApprovalIds(events);
   for (const requestId of new Set(sent)) {
     const request = activeRequests.find((open) => open.requestId === requestId);
     const call = calls.findLast((each) => each.requestId === requestId);
@@ -61,7 +64,7 @@ function* reopenedRequests({
     );
     const isShown = turn <= opened + 1 && opened + 1 <= seen;
     if (request !== undefined && call !== undefined && isShown) {
-      yield approvalRequestChunk(request, call);
+      yield approvalRequestChunk(request, call, ids.changesOf(requestId));
     }
   }
 }

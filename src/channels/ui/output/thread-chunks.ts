@@ -1,7 +1,7 @@
 import type { FinishReason, UIMessageChunk } from 'ai';
 import type { AgentResponse } from '../../../agent/agent-response.ts';
 import type { AgentStreamEvent } from '../../../agent/agent-stream.ts';
-import { publicErrorText } from '../../../http/error-response.ts';
+import { publicErrorText, refusalText } from '../../../http/error-response.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { CallsByPlace } from '../../../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
@@ -114,6 +114,11 @@ export class ThreadChunks {
 
   *fail(thread: AgentThread, error: unknown): Generator<UIMessageChunk, void> {
     yield* this.#failWith(thread, publicErrorText(error, this.#options.onError));
+  }
+
+  /** The end of a stream to a page whose answers were refused. */
+  *refuse(thread: AgentThread, error: unknown): Generator<UIMessageChunk, void> {
+    yield* this.#failWith(thread, refusalText(error, this.#options.onError));
   }
 
   /** The end of a reply that a person asked for again: an error if the reply was already complete, because it stays as it is. */
