@@ -122,7 +122,7 @@ const packages: Record<string, readonly string[]> = {
   '@ai-sdk/react': ['channels/ui'],
   react: ['channels/ui'],
   canonicalize: ['policy'],
-  immer: ['content/approval.ts', 'agent/input/answer-edit.ts'],
+  immer: ['content/edited-input.ts', 'agent/input/answer-edit.ts'],
   '@dbos-inc/dbos-sdk': ['engines/dbos.ts', 'engines/dbos/overdue-workflows.ts'],
   'graphile-worker': ['engines/graphile-worker.ts'],
   'p-retry': ['channels/rap'],

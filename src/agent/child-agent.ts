@@ -16,8 +16,11 @@ export interface ChildThread {
   /** Reads what others have appended. */
   update(): Promise<void>;
   run(input: RunInput, options: RunOptions<unknown>): Promise<AgentResponse>;
-  /** Rejects, as `agent.respond` does, unless the answer would be accepted. Records nothing. */
-  check(asked: AskedAnswer): Promise<void>;
+  /**
+   * Rejects, as `agent.respond` does, unless the answer would be accepted. Records nothing. Resolves with the text of the request as the
+   * answer would leave it.
+   */
+  check(asked: AskedAnswer): Promise<string | undefined>;
   /** Records an answer that was checked; `mayAnswer` is not called again. */
   respond(answer: UserInputResponseContent, by: AnswerOptions): Promise<void>;
   /** Records that somebody else is to answer. Rejects, as `agent.reassign` does, for a person who may not answer. */

@@ -42,7 +42,13 @@ export async function openChildThread(
       const input = parseInput(response, { principal, channel });
       const allowed = await withAllowedAnswers(context, log.state, input, context.mayAnswer);
       const accepting = { tools: await context.definedTools(), now: context.now() };
-      acceptInput(new Proposal(log.state), allowed, { ...accepting, whilePending: 'refuse' });
+      const proposal = new Proposal(log.state);
+      acceptInput(proposal, allowed, { ...accepting, whilePending: 'refuse' });
+      const { openRequests, newlyPast } = proposal.head;
+      const { requestId } = response;
+      return [...openRequests, ...newlyPast.requests].find(
+        ({ request }) => request.requestId === requestId,
+      )?.request.text;
     },
   };
 }

@@ -1,4 +1,3 @@
-import { produce } from 'immer';
 import { z } from 'zod';
 import {
   approvalTermsSchema,
@@ -6,6 +5,7 @@ import {
   type Remember,
   rememberSchema,
 } from './approval-terms.ts';
+import { editedInput } from './edited-input.ts';
 import { plainCopy } from './plain-copy.ts';
 import { requestPathSchema, type ToolCall, toolCallSchema } from './tool-call.ts';
 import { reassignmentSchema, requestEditSchema, voteSchema } from './vote.ts';
@@ -18,7 +18,7 @@ export const approvalRequestSchema = approvalTermsSchema.extend({
   threadId: z.string().min(1),
   /** The app's key of the request, if it gave one. */
   key: z.string().optional(),
-  /** The question, for people. */
+  /** The question, for people. Of an edited call, the question about the edited input. */
   text: z.string(),
   /** Why approval is needed: the `reason` of the rule. */
   reason: z.string().optional(),
@@ -47,7 +47,10 @@ export const approvalRequestSchema = approvalTermsSchema.extend({
   votes: z.array(voteSchema).optional(),
   /** Who asked whom to answer instead. Not covered by the digest. */
   reassignments: z.array(reassignmentSchema).optional(),
-  /** The edit that an approver has made. With it, `digest` covers the request and the edited input. */
+  /**
+   * The edit that an approver has made. With it, `toolCall`, `text` and `digest` are those of the edited input, which will run;
+   * `edit.original` has what they were before.
+   */
   edit: requestEditSchema.optional(),
 });
 
@@ -100,7 +103,10 @@ export interface ApproveOptions<INPUT = unknown> {
   reason?: string;
   /** The whole input to run instead of the one that is shown. The request's `editable` says whether, and which fields, it may change. */
   input?: INPUT;
-  /** Changes the input to run, on an immer draft of the one that is shown. */
+  /**
+   * Changes the input to run, on an immer draft of the one that is shown, or returns the new input; not both. It can't be async: what it
+   * does must be complete when it returns.
+   */
   edit?(draft: INPUT): unknown;
   /** Decides later calls too. The request's `remember` says how widely it may. */
   remember?: RememberOptions;
@@ -116,9 +122,7 @@ export interface RejectOptions {
 
 /** The parts of a request that an answer repeats, or is made from. */
 type Approvable = Pick<ApprovalRequest, 'requestId'> &
-  Partial<Pick<ApprovalRequest, 'digest' | 'remember' | 'edit'>> & {
-    toolCall?: ToolCall | undefined;
-  };
+  Partial<Pick<ApprovalRequest, 'digest' | 'remember'>> & { toolCall?: ToolCall | undefined };
 
 /**
  * Makes the answer that approves a request, for requests that arrived as plain data from a queue or a page. It repeats the digest, so
@@ -163,24 +167,6 @@ function answer(
   };
 }
 
-function editedInput(
-  { requestId, toolCall, edit: pending }: Approvable,
-  { input, edit }: Pick<ApproveOptions, 'input' | 'edit'>,
-): unknown {
-  if (edit === undefined) return input;
-  const shown = pending === undefined ? toolCall?.input : pending.input;
-  if (input !== undefined || typeof shown !== 'object' || shown === null) {
-    throw new TypeError(
-      `Request ${requestId} can't be approved with 'edit': ${
-        input === undefined ? "its input is not an object; pass 'input'" : "pass 'input' or 'edit'"
-      }.`,
-    );
-  }
-  return produce(plainCopy(shown), (draft: unknown) => {
-    edit(draft);
-  });
-}
-
 function remembered(
   { requestId, remember: allowed }: Approvable,
   asked: RememberOptions,
@@ -195,10 +181,17 @@ function remembered(
 export function asOpened({
   votes: _votes,
   reassignments: _reassignments,
-  edit,
   ...request
 }: ApprovalRequest): ApprovalRequest {
-  return edit === undefined ? request : { ...request, digest: edit.originalDigest };
+  return withoutEdit(request);
+}
+
+/** The request as it was before anybody edited it. */
+export function withoutEdit(request: ApprovalRequest): ApprovalRequest {
+  const { edit, toolCall, ...asked } = request;
+  if (edit === undefined) return request;
+  const { input, text, digest } = edit.original;
+  return { ...asked, ...(toolCall && { toolCall: { ...toolCall, input } }), text, digest };
 }
 
 /** Copies a request and gives it its two methods, which `JSON.stringify` and spreading leave out. */

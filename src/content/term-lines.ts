@@ -65,10 +65,15 @@ function afterText(onExpiry: ApprovalRequest['onExpiry']): string {
   }
 }
 
-function editLines({ edit, toolCall }: ApprovalRequest): string[] {
+function editLines({ edit, text }: ApprovalRequest): string[] {
   if (edit === undefined) return [];
-  const who = edit.person === undefined ? '' : ` by ${inertLine(edit.person)}`;
-  return [`Edited${who}:`, ...patchLines(edit.patches, toolCall?.input)];
+  const { original, patches, person } = edit;
+  const who = person === undefined ? '' : ` by ${inertLine(person)}`;
+  return [
+    `Edited${who}:`,
+    ...patchLines(patches, original.input),
+    ...(original.text === text ? [] : [`Asked before the edit: ${inertLine(original.text)}`]),
+  ];
 }
 
 /** What patches change in an input, from what to what. */

@@ -37,15 +37,15 @@ export function votesOfOthers(votes: readonly Vote[], voter: Voter): Vote[] {
 /** That a person asked somebody else to answer a request instead: a name, role or team. */
 export const reassignmentSchema = z.strictObject({ from: z.string(), to: z.string(), ...by });
 
-/** A person's change of a call's input. */
+/** A person's change of a call's input. The request shows the call as it will run, and this what was changed. */
 export const requestEditSchema = z.strictObject({
-  /** The whole input as it runs. */
-  input: z.unknown(),
-  /** What was changed, in `toolCall.input`. */
+  /** What the request showed before anybody edited it. */
+  original: z.strictObject({ input: z.unknown(), text: z.string(), digest: z.string() }),
+  /** What was changed, in the original input. */
   patches: z.array(patchSchema).min(1),
-  /** The digest of the request before the edit. */
-  originalDigest: z.string(),
   person: z.string().optional(),
+  /** The person who had asked the editor to answer instead. */
+  onBehalfOf: z.string().optional(),
   ...by,
   at: z.number(),
 });

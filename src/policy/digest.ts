@@ -1,5 +1,5 @@
 import canonicalize from 'canonicalize';
-import type { ApprovalRequest } from '../content/approval.ts';
+import { type ApprovalRequest, withoutEdit } from '../content/approval.ts';
 import { type ApprovalTerms, noTerms, termsOf } from '../content/approval-terms.ts';
 import { plainCopy } from '../content/plain-copy.ts';
 import { sha256 } from '../content/sha256.ts';
@@ -51,9 +51,30 @@ function policyText(request: Omit<ApprovalRequest, 'digest'>): string {
   return `,${canonicalize(plainCopy({ ...terms, onExpiry, remindAt, follows }))}`;
 }
 
-/** The digest of a request whose input a person has edited: SHA-256, as base64url, of the digest of the request and the edited input. */
-export function editDigest(requested: string, input: unknown): string | Promise<string> {
-  return sha256(`holdpoint/approval-edit/v1\0${requested}${canonicalize(input)}`);
+/**
+ * The digest of a request whose input a person has edited: SHA-256, as base64url, of the digest of the request, the edited input, and the
+ * text about it, if that is another one than before.
+ */
+export function editDigest(
+  requested: string,
+  { input, text }: { input: unknown; text?: string | undefined },
+): string | Promise<string> {
+  return text === undefined
+    ? sha256(`holdpoint/approval-edit/v1\0${requested}${canonicalize(input)}`)
+    : sha256(`holdpoint/approval-edit/v2\0${requested}${canonicalize([input, text])}`);
+}
+
+/** The digest of a request as it is shown: as it was asked, or edited. */
+export async function shownDigest(
+  request: ApprovalRequest,
+  place: CallPlace | undefined,
+  runnerDigest: string,
+): Promise<string> {
+  const { edit, toolCall, text } = request;
+  const requested = await requestDigest(withoutEdit(request), place, runnerDigest);
+  if (edit === undefined) return requested;
+  const changed = text === edit.original.text ? {} : { text };
+  return editDigest(requested, { input: toolCall?.input, ...changed });
 }
 
 /** The digest of what a request demands of the people who answer it, and allows them: SHA-256, as base64url. */

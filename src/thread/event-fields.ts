@@ -19,6 +19,8 @@ export const editSchema = z.strictObject({
   input: z.unknown(),
   /** Empty if the edit takes back an earlier one. */
   patches: z.array(patchSchema),
-  /** Covers the request and the edited input. */
+  /** The question for people about the edited input. Absent if it is the one that was asked. */
+  text: z.string().optional(),
+  /** Covers the request, the edited input and the text. */
   digest: z.string(),
 });

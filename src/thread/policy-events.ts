@@ -25,6 +25,8 @@ export const policyEvents = [
     ...always,
     requestId: z.string(),
     person: z.string(),
+    /** Set if their edit ends with it: the request is again as it was asked, and no approval of the edited input counts. */
+    endsEdit: z.literal(true).optional(),
     ...by,
   }),
   /** An approver (`from`, as text) asked another to answer instead: `to` is a name, role or team, as in the request's `approvers`. */

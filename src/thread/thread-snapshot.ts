@@ -19,7 +19,7 @@ import type { LogEntry } from './thread-store.ts';
  * The version of the snapshots that are written. Raise it with every change of what a snapshot contains, `ThreadHead` above all: a snapshot
  * of another version is not read, and the thread is read whole.
  */
-export const snapshotVersion = 2;
+export const snapshotVersion = 3;
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 const objects = z.array(z.custom<object>(isObject));

@@ -69,9 +69,12 @@ export class AgentDelegation implements Delegation {
 
   readonly commitCancelled = commitCancelled;
 
-  async check(call: DelegatedCall, { response, ...asked }: AskedAnswer): Promise<void> {
+  async check(
+    call: DelegatedCall,
+    { response, ...asked }: AskedAnswer,
+  ): Promise<string | undefined> {
     const child = await this.#open(call);
-    await child.check({ ...asked, response: plainAnswer(response, asked.request) });
+    return child.check({ ...asked, response: plainAnswer(response, asked.request) });
   }
 
   async reassign(call: DelegatedCall, reassignment: Reassignment): Promise<void> {
@@ -194,8 +197,8 @@ function plainAnswer(
 ): UserInputResponseContent {
   if (response.type !== 'approval-response') return response;
   const { digest: _digest, toolCall: _shown, ...answer } = response;
-  const edit = request.type === 'approval-request' && response.approved ? request.edit : undefined;
-  return edit === undefined ? answer : { input: edit.input, ...answer };
+  const isEdited = request.type === 'approval-request' && request.edit !== undefined;
+  return isEdited && response.approved ? { input: request.toolCall?.input, ...answer } : answer;
 }
 
 /* The request already has an answer, or is closed. */

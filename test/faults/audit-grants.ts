@@ -37,6 +37,7 @@ function threadIdOf(events: readonly ThreadEvent[]): string {
 function madeIn(events: readonly ThreadEvent[]): Made[] {
   const inputs = new Map<string, unknown>();
   const requests = new Map<string, Partial<ApprovalRequest>>();
+  const asked = new Map<string, unknown>();
   const shown = new Map<string, unknown>();
   return events.flatMap((event): Made[] => {
     if (event.type === 'step-finished' && Array.isArray(event.message?.content)) {
@@ -48,10 +49,14 @@ function madeIn(events: readonly ThreadEvent[]): Made[] {
     if (event.type === 'request-opened' && event.request.type === 'approval-request') {
       const { request, place } = event;
       requests.set(request.requestId, request);
-      shown.set(request.requestId, place && inputs.get(`${place.step}.${place.index}`));
+      asked.set(request.requestId, place && inputs.get(`${place.step}.${place.index}`));
+      shown.set(request.requestId, asked.get(request.requestId));
     }
     if ((event.type === 'request-voted' || event.type === 'request-answered') && event.edit) {
       shown.set(event.response.requestId, event.edit.input);
+    }
+    if (event.type === 'vote-withdrawn' && event.endsEdit === true) {
+      shown.set(event.requestId, asked.get(event.requestId));
     }
     if (event.type !== 'grant-created') return [];
     const { grant } = event;

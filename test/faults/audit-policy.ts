@@ -57,7 +57,10 @@ function readEvent(reading: Reading, event: ThreadEvent, revision: number): void
       break;
     case 'vote-withdrawn':
       withAsked(reading, event, event.requestId, (asked) => {
-        asked.approvals = asked.approvals.filter(({ person }) => person !== event.person);
+        const left = asked.approvals.filter(({ person }) => person !== event.person);
+        const { inputs } = reading;
+        if (event.endsEdit === true) asked.shown = inputs.get(asked.place);
+        asked.approvals = event.endsEdit === true ? [] : left;
       });
       break;
     case 'request-reassigned':

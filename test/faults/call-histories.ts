@@ -99,6 +99,9 @@ function readEvent(reading: Reading, event: ThreadEvent, revision: number): void
     case 'request-voted':
       if (event.edit) reading.edits.set(event.response.requestId, event.edit.input);
       break;
+    case 'vote-withdrawn':
+      if (event.endsEdit === true) reading.edits.delete(event.requestId);
+      break;
     case 'grant-used':
       if (event.decision === 'approved') {
         reading.open.get(placeKey(event))?.approved.push(revision);

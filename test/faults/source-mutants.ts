@@ -2,6 +2,7 @@ import { grantMutants, policyMutants } from './policy-mutants.ts';
 
 import { approvalMutants } from './approval-mutants.ts';
 import { engineMutants } from './engine-mutants.ts';
+import { editMutants } from './edit-mutants.ts';
 import { historyMutants } from './history-mutants.ts';
 import { keptMutants } from './kept-mutants.ts';
 import { ruleMutants } from './rule-mutants.ts';
@@ -380,6 +381,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...policyMutants,
   ...grantMutants,
   ...approvalMutants,
+  ...editMutants,
   ...engineMutants,
   ...keptMutants,
   ...ruleMutants,

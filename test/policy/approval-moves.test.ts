@@ -145,7 +145,7 @@ class Watched {
     const answer = request.approve(city === undefined ? {} : { input: { city } });
     const input = z
       .object({ city: z.string() })
-      .parse(city === undefined ? (request.edit?.input ?? request.toolCall?.input) : { city });
+      .parse(city === undefined ? request.toolCall?.input : { city });
     const given = { person: principal, requestId: request.requestId, city: input.city };
     const before = this.#given;
     this.#given = [...before.filter(({ person }) => person !== principal), given];

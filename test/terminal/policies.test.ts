@@ -29,10 +29,14 @@ test('what a request demands, who has approved it and what was edited is on the 
     metadata: { ticket: 7 },
     votes: [{ person: 'ben', at: 1, onBehalfOf: 'ada' }],
     reassignments: [{ from: 'ada', to: 'ben' }],
-    edit: {
+    toolCall: {
+      toolCallId: 'call-1',
+      toolName: 'bookFlight',
       input: { flight: 'AF1234', price: 9 },
+    },
+    edit: {
+      original: { input: { flight: 'AF1234', price: 420 }, text: 'Buy it for 420?', digest: 'x' },
       patches: [{ op: 'replace', path: ['price'], value: 9 }],
-      originalDigest: 'x',
       person: 'ben',
       at: 1,
     },
@@ -51,6 +55,7 @@ test('what a request demands, who has approved it and what was edited is on the 
     'Metadata: {"ticket":7}',
     'Edited by ben:',
     'price: 420 → 9',
+    'Asked before the edit: Buy it for 420?',
     'price: 9',
   ]) {
     expect(terminal.screen).toContain(line);

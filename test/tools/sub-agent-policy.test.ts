@@ -213,7 +213,11 @@ describe("a sub-agent's request, answered in the parent thread", () => {
     await clerk.respond(request.approve(), thread, { principal: 'ann' });
     const input = { to: 'Acme', amount: 50 };
     await clerk.respond(request.approve({ input }), thread, { principal: 'bob' });
-    expect(await at.current()).toMatchObject({ votes: [{ person: 'bob' }], edit: { input } });
+    expect(await at.current()).toMatchObject({
+      votes: [{ person: 'bob' }],
+      toolCall: { input },
+      edit: { original: { input: { to: 'Acme', amount: 900 } } },
+    });
     expect(at.paid).toEqual([]);
     expect(await errorCode(clerk.run(request.approve(), thread, { principal: 'cy' }))).toBe(
       'answer-mismatch',

@@ -175,8 +175,8 @@ describe('a request that needs two people', () => {
     await ann.thread.answer(approve(shown(ann), { input: { city: 'Rome' } }));
     await quiet(ann);
     expect(shown(ann)).toMatchObject({
-      toolCall: { input: { city: 'Paris' } },
-      edit: { input: { city: 'Rome' }, person: 'ann' },
+      toolCall: { input: { city: 'Rome' } },
+      edit: { original: { input: { city: 'Paris' } }, person: 'ann' },
     });
     await bob.thread.answer(approve(before));
     await quiet(bob);
@@ -222,7 +222,8 @@ describe('an edit on the page', () => {
       const [part] = toolParts(messages);
       expect(part).toMatchObject({ state: 'output-available', input: { city: 'Paris' } });
       const asked = approvalRequestSchema.parse(part?.approval?.descriptor);
-      expect(asked.toolCall?.input).toEqual({ city: 'Paris' });
+      expect(asked.toolCall?.input).toEqual({ city: 'Paris', price: 50 });
+      expect(asked.edit?.original.input).toEqual({ city: 'Paris' });
       expect(editSchema.parse(asked.edit)?.patches).toEqual([
         { op: 'add', path: ['price'], value: 50 },
       ]);

@@ -2,7 +2,7 @@ import type { ApprovalRequest } from '../../content/approval.ts';
 import { plainCall, type ToolCallOutcome, type ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import type { Asked } from '../../policy/approval-rule.ts';
-import { editDigest, equalJson, requestDigest } from '../../policy/digest.ts';
+import { equalJson, shownDigest } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { isExpired } from '../../thread/thread-state.ts';
@@ -92,11 +92,9 @@ async function eventsOfChanged(
   if (fault !== undefined) {
     return notRun(approved, `Not run: the stored input is damaged: ${fault}.`, input.now());
   }
-  const { edit, digest } = request;
-  const requested = await requestDigest(request, call, runner.digest);
-  const shown = edit === undefined ? requested : await editDigest(requested, edit.input);
-  const shownInput = edit === undefined ? request.toolCall?.input : edit.input;
-  if (digest === shown && equalJson(shownInput, call.input)) return undefined;
+  const { digest, toolCall } = request;
+  const shown = await shownDigest(request, call, runner.digest);
+  if (digest === shown && equalJson(toolCall?.input, call.input)) return undefined;
   return askAgain(input, approved, runner);
 }
 

@@ -117,36 +117,32 @@ function askPerson(input: DecisionInput, asking: Asking, toolCall: ToolCall): Ca
   return 'request' in asked ? { type: 'ask', request: asked.request } : failed(asked.error);
 }
 
+/** The agent's rules. */
+export interface AgentRules extends Pick<RuleInput, 'toolApproval' | 'tools' | 'toolsContext'> {
+  now: () => number;
+  report: RequestMaking['report'];
+}
+
 /** The agent's part of a decision. */
-type AgentRules = Pick<RuleInput, 'toolApproval' | 'tools' | 'toolsContext'> &
-  Pick<RequestMaking, 'now' | 'generateId' | 'mayAnswer' | 'report'> &
+type DecisionSources = AgentRules &
+  Pick<RequestMaking, 'generateId' | 'mayAnswer'> &
   GrantSources & { toolCallConcurrency: number };
 
 /** The decision input for the calls of a step whose model request had the first `messageCount` messages. */
 export function decisionInput(
-  context: AgentRules,
+  context: DecisionSources,
   state: ThreadState,
   run: { tools: ToolDefinitions; options: { runtimeContext?: unknown } },
   messageCount: number,
 ): DecisionInput {
-  const { toolApproval, tools, toolsContext, now, generateId, mayAnswer, report } = context;
+  const { now, generateId, mayAnswer, report } = context;
   const { threadId } = state;
-  const messages = firstMessages(state, messageCount);
-  const runtimeContext = run.options.runtimeContext ?? {};
-  const calls = (): ToolCallRecord[] => callsOf(state, now());
+  const { runtimeContext = {} } = run.options;
   return {
     threadId,
     requestedBy: state.head.requestedBy,
     tools: run.tools,
-    rules: {
-      toolApproval,
-      tools,
-      toolsContext,
-      runtimeContext,
-      messages,
-      calls,
-      report: (failure) => report({ threadId, ...failure }),
-    },
+    rules: ruleInput(context, state, { runtimeContext, messageCount }),
     findGrant: grantFinder(context, state),
     now,
     generateId,
@@ -154,6 +150,19 @@ export function decisionInput(
     report,
     limit: context.toolCallConcurrency,
   };
+}
+
+/** What the rules see of a thread whose model request had the first `messageCount` messages. */
+export function ruleInput(
+  { toolApproval, tools, toolsContext, now, report: reportOf }: AgentRules,
+  state: ThreadState,
+  { runtimeContext, messageCount }: { runtimeContext: unknown; messageCount: number },
+): RuleInput {
+  const messages = firstMessages(state, messageCount);
+  const calls = (): ToolCallRecord[] => callsOf(state, now());
+  const { threadId } = state;
+  const report: RuleInput['report'] = (failure) => reportOf({ threadId, ...failure });
+  return { toolApproval, tools, toolsContext, runtimeContext, messages, calls, report };
 }
 
 /** The first messages of a thread; copied and frozen only for a rule or a tool that reads them. */

@@ -102,8 +102,11 @@ export interface Delegation {
    * that was cancelled or has expired in the log has stopped. Rejects with what `decide` and `commit` throw.
    */
   commitCancelled(tools: ToolSet, ...input: Parameters<Commit>): ReturnType<Commit>;
-  /** Rejects, as `agent.respond` does, unless the sub-agent would accept the answer to its request. Records nothing. */
-  check(call: DelegatedCall, asked: AskedAnswer): Promise<void>;
+  /**
+   * Rejects, as `agent.respond` does, unless the sub-agent would accept the answer to its request. Records nothing. Resolves with the text
+   * of the request as the answer would leave it.
+   */
+  check(call: DelegatedCall, asked: AskedAnswer): Promise<string | undefined>;
   /** Has the sub-agent record that somebody else is to answer its request. Rejects, as `agent.reassign` does. */
   reassign(call: DelegatedCall, reassignment: Reassignment): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { withoutEdit } from '../../content/approval.ts';
 import type { Asked } from '../../policy/approval-rule.ts';
 import { equalJson } from '../../policy/digest.ts';
 import type { Decision } from '../../policy/tool-approval.ts';
@@ -15,7 +16,7 @@ export async function demandsOfEdit(
   { call, request, decision }: ApprovedCall & { decision: Decision },
 ): Promise<Asked | undefined> {
   if (decision.type !== 'ask') return undefined;
-  const unedited = { ...call, input: request.toolCall?.input };
+  const unedited = { ...call, input: withoutEdit(request).toolCall?.input };
   const before = await applyRules(rules, definition, unedited);
   if (before.type === 'ask' && equalJson(demandsOf(before), demandsOf(decision))) return undefined;
   const { type: _type, ...asked } = decision;

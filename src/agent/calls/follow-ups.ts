@@ -1,4 +1,4 @@
-import type { ApprovalRequest } from '../../content/approval.ts';
+import { type ApprovalRequest, withoutEdit } from '../../content/approval.ts';
 import { callAt } from '../../thread/find-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { isExpired, type OpenRequest, type ThreadState } from '../../thread/thread-state.ts';
@@ -38,9 +38,11 @@ async function followUpOf(
   context: Omit<RequestMaking, 'threadId' | 'requestedBy'>,
   tools: ToolDefinitions,
   { threadId, head }: Readonly<ThreadState>,
-  { request, place, step }: OpenRequest,
+  { request: expired, place, step }: OpenRequest,
 ): Promise<ThreadEvent | { why: string }> {
-  if (request.type !== 'approval-request') return { why: 'It was a question.' };
+  if (expired.type !== 'approval-request') return { why: 'It was a question.' };
+  /* Too few people approved the edit. */
+  const request = withoutEdit(expired);
   const { requestedBy, toolCall, text } = request;
   const { now, generateId, mayAnswer, report } = context;
   const making = { threadId, requestedBy, now, generateId, mayAnswer, report };

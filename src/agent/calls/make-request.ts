@@ -110,6 +110,11 @@ export interface Runner {
   tool?: { name: string; inputSchema: unknown };
 }
 
+/** The question about a call for which the rule has no text. */
+export function defaultText(toolName: string): string {
+  return `The agent wants to call ${toolName}.`;
+}
+
 /** The provider, whose request has this id. */
 export async function providerRunner(toolName: string, approvalId: string): Promise<Runner> {
   return {
@@ -124,14 +129,26 @@ export async function askAbout(
   asked: Asked,
   { toolCall, place, runner }: { toolCall: ToolCall; place: CallPlace; runner: Runner },
 ): Promise<ApprovalRequest> {
-  const text = textFor(input, asked, { toolCall, runner }) ?? runner.text;
+  const text = askedText(input, asked, { toolCall, runner });
   return makeRequest(input, { ...asked, text }, { toolCall, place, runnerDigest: runner.digest });
 }
 
+/** The question about an input: the rule's text, or the default. */
+export function askedText(
+  reporting: Reporting,
+  asked: Pick<Asked, 'text'>,
+  about: { toolCall: ToolCall; runner: Runner },
+): string {
+  /* The text may quote a model, and an unpaired surrogate has no canonical form. */
+  return (textFor(reporting, asked, about) ?? about.runner.text).toWellFormed();
+}
+
+type Reporting = Pick<RequestMaking, 'threadId' | 'report'>;
+
 /** The rule's text for an input; `undefined` if it has none. A function that fails must not keep the call from being asked about. */
 function textFor(
-  { threadId, report }: RequestMaking,
-  { text }: Asked,
+  { threadId, report }: Reporting,
+  { text }: Pick<Asked, 'text'>,
   { toolCall, runner: { tool } }: { toolCall: ToolCall; runner: Runner },
 ): string | undefined {
   if (typeof text !== 'function') return text;

@@ -9,7 +9,7 @@ import { dueCalls, isResumable } from '../../thread/due-work.ts';
 import type { ThreadHead, ThreadState } from '../../thread/thread-state.ts';
 import { type AnswerReceiver, answerReceiverOf } from './answer-receiver.ts';
 import { type Delegation, delegationOf } from './delegation.ts';
-import type { Runner } from './make-request.ts';
+import { defaultText, type Runner } from './make-request.ts';
 import { type Asking, askingOf } from './question-call.ts';
 import { schemaJson } from './schema-json.ts';
 
@@ -184,8 +184,7 @@ async function validContext(name: string, tool: Tool, context: unknown): Promise
 
 /** A tool of the agent. */
 export function ownRunner({ name, tool, digest, inputSchema }: ToolDefinition): Runner {
-  const text = `The agent wants to call ${tool.title ?? name}.`;
-  return { text, digest, tool: { name, inputSchema } };
+  return { text: defaultText(tool.title ?? name), digest, tool: { name, inputSchema } };
 }
 
 /**

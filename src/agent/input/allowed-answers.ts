@@ -44,39 +44,43 @@ export async function withAllowedAnswers(
     const onBehalfOf = await allowedFor(mayAnswer, { request, asked }, () =>
       refused(threadId, requestId),
     );
-    await asking?.delegation.check(asking.call, asked());
+    const childText = await asking?.delegation.check(asking.call, asked());
     allowedRequests.add(requestId);
     if (!isWeighed(request, response) || response.type !== 'approval-response') continue;
     const { weighAnswer } = await import('./weigh-answer.ts');
-    const answering = { open: stored, response, by: input.by, onBehalfOf };
+    const answering = { open: stored, response, by: input.by, onBehalfOf, mayAnswer, childText };
     weighed.set(requestId, await weighAnswer(context, state, answering));
   }
   return { ...input, allowedRequests, ...(weighed.size === 0 ? {} : { weighed }) };
 }
 
-/** Makes what `mayAnswer` is asked, with other approvers than the request's own, or about another person, if given. */
+/** Makes what `mayAnswer` is asked about a request, with other approvers than the request's own, or about another person, if given. */
 type AskedBy = (instead?: { approvers?: readonly string[]; by?: AnswerOptions }) => AskedAnswer;
 
 /**
- * On whose behalf somebody may answer: `undefined` on their own, otherwise the person who had asked them to answer instead. Throws what
- * `refuse` makes for somebody who may not.
+ * On whose behalf somebody may answer: `undefined` on their own, otherwise the person who had asked them to answer instead. Of an edited
+ * request, `edited` makes what is asked besides: they must be allowed to answer both. Throws what `refuse` makes for somebody who may not.
  */
 export async function allowedFor(
   mayAnswer: MayAnswer | undefined,
-  { request, asked }: { request: UserInputRequest; asked: AskedBy },
+  { request, asked, edited }: { request: UserInputRequest; asked: AskedBy; edited?: AskedBy },
   refuse: () => HoldpointError,
 ): Promise<string | undefined> {
-  /* Without types it may return anything. */
-  const answer: unknown = mayAnswer === undefined || (await mayAnswer(asked()));
-  if (answer === true) return undefined;
+  const isAllowed = async (instead?: Parameters<AskedBy>[0]): Promise<boolean> => {
+    for (const each of edited === undefined ? [asked] : [asked, edited]) {
+      /* Without types it may return anything. */
+      const answer: unknown = mayAnswer === undefined || (await mayAnswer(each(instead)));
+      if (answer !== true) return false;
+    }
+    return true;
+  };
+  if (await isAllowed()) return undefined;
   const { reassignments = [] } = request.type === 'approval-request' ? request : {};
   for (const { from, to } of reassignments) {
-    const instead: unknown = await mayAnswer?.(asked({ approvers: [to] }));
-    if (instead !== true) continue;
+    if (!(await isAllowed({ approvers: [to] }))) continue;
     /* The first of a person's reassignments is their own. They must still be allowed to answer. */
     const { principal, channel } = reassignments.find((other) => other.from === from) ?? {};
-    const themselves: unknown = await mayAnswer?.(asked({ by: { principal, channel } }));
-    if (themselves === true) return from;
+    if (await isAllowed({ by: { principal, channel } })) return from;
   }
   throw refuse();
 }
@@ -97,11 +101,11 @@ export function askedAnswer(
   };
 }
 
-/** The error for somebody who may not answer a request. */
-export function refused(threadId: string, requestId: string): HoldpointError {
+/** The error for somebody who may not answer a request, or not with this edit. */
+export function refused(threadId: string, requestId: string, withEdit = ''): HoldpointError {
   return new HoldpointError(
     'not-allowed',
-    `Request ${requestId} of thread ${threadId} can't be answered by this principal: mayAnswer refused it. The request stays open.`,
+    `Request ${requestId} of thread ${threadId} can't be answered${withEdit} by this principal: mayAnswer refused it. The request stays open.`,
     { requestId },
   );
 }

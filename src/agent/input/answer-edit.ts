@@ -1,55 +1,90 @@
 import { enablePatches, produceWithPatches } from 'immer';
-import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
+import {
+  type ApprovalRequest,
+  type ApprovalResponseContent,
+  withoutEdit,
+} from '../../content/approval.ts';
 import type { Patch } from '../../content/patch.ts';
 import { patchSchema } from '../../content/patch.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
+import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import { editDigest, equalJson } from '../../policy/digest.ts';
 import { callAt } from '../../thread/find-call.ts';
+import type { ThreadEventOf } from '../../thread/thread-event.ts';
 import type { OpenRequest, ThreadState } from '../../thread/thread-state.ts';
+import { editedText } from '../calls/edited-text.ts';
+import { defaultText } from '../calls/make-request.ts';
 import { missingTool, parsedInput, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import type { AnswerContext } from './answer-context.ts';
 
-/** An edited input, what was changed in the input that the model asked for, and the digest of the request with it. */
-export interface Edited {
-  input: unknown;
-  patches: Patch[];
-  digest: string;
-}
+/** An edited input, what was changed in the input that the model asked for, and the text and digest of the request with it. */
+export type Edited = NonNullable<ThreadEventOf<'request-answered'>['edit']>;
 
 /**
  * The edit that an answer makes; without an `input`, the request as the model asked for it. Throws `invalid-answer` for an input that the
  * request, or the tool's schema, doesn't allow.
  */
 export async function editOf(
+  context: AnswerContext,
   state: Readonly<ThreadState>,
-  tools: ToolDefinitions,
-  {
-    open,
-    request,
-    response,
-  }: { open: OpenRequest; request: ApprovalRequest; response: ApprovalResponseContent },
+  { open, request, response, childText }: EditingAnswer,
 ): Promise<Edited> {
-  const { digest, edit: pending, toolCall, requestId } = request;
+  const asked = withoutEdit(request);
+  const { requestId, toolCall } = asked;
   const original = toolCall?.input;
-  const originalDigest = pending?.originalDigest ?? digest;
   const { input } = response;
   if (input === undefined || equalJson(input, original)) {
-    return { input: original, patches: [], digest: originalDigest };
+    return { input: original, patches: [], digest: asked.digest };
   }
+  const tools = await context.definedTools();
   const patches = patchesOf(original, input);
   const call = callAt(state.head, open.place);
   const why = response.approved
     ? (whyNotEditable(request, patches, call?.attempts ?? 0) ??
       (await whyNotInput(tools, request, input)))
     : 'a rejection has no input';
-  if (why === undefined) {
-    return { input, patches, digest: await editDigest(originalDigest, input) };
+  if (why === undefined && toolCall !== undefined) {
+    const edited = { ...toolCall, input };
+    const text = await textOf(context, state, { tools, place: open.place, edited, childText });
+    const said = { input, ...(text === asked.text ? {} : { text }) };
+    return { ...said, patches, digest: await editDigest(asked.digest, said) };
   }
   throw new HoldpointError(
     'invalid-answer',
     `Request ${requestId} can't be approved with this input: ${why}. The request stays open.`,
     { requestId },
   );
+}
+
+/** An answer that may edit, and the text that a sub-agent has for its own edited call. */
+interface EditingAnswer {
+  open: OpenRequest;
+  request: ApprovalRequest;
+  response: ApprovalResponseContent;
+  childText: string | undefined;
+}
+
+/** The question about an edited call; a sub-agent's call is known only to the sub-agent. */
+async function textOf(
+  context: AnswerContext,
+  state: Readonly<ThreadState>,
+  {
+    tools,
+    place,
+    edited,
+    childText,
+  }: {
+    tools: ToolDefinitions;
+    place: CallPlace | undefined;
+    edited: ToolCall;
+    childText: string | undefined;
+  },
+): Promise<string> {
+  const definition = tools.get(edited.toolName);
+  if (definition === undefined || place === undefined)
+    return childText ?? defaultText(edited.toolName);
+  return editedText(context, state, { definition, call: { ...edited, ...place } });
 }
 
 /** What makes one value into another, each value that differs on its own. */

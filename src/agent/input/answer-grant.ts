@@ -1,7 +1,7 @@
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import type { Vote, Voter } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
-import { requestDigest, termsDigest } from '../../policy/digest.ts';
+import { shownDigest, termsDigest } from '../../policy/digest.ts';
 import { matchFor, whyTooWide } from '../../policy/match-grant.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { OpenRequest } from '../../thread/thread-state.ts';
@@ -41,9 +41,8 @@ export async function grantMaker(
   if (path !== undefined || open.place === undefined || toolCall === undefined) return () => [];
   const definition = tools.get(toolCall.toolName);
   if (definition === undefined) throw missingTool(request, toolCall.toolName);
-  const { digest, edit } = request;
-  const shown = await requestDigest(request, open.place, ownRunner(definition).digest);
-  if (shown !== (edit?.originalDigest ?? digest)) {
+  const shown = await shownDigest(request, open.place, ownRunner(definition).digest);
+  if (shown !== request.digest) {
     throw refusedGrant(
       requestId,
       `the tool '${definition.name}' is not the one that was asked about`,

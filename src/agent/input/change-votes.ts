@@ -7,6 +7,7 @@ import type { AnswerContext } from './answer-context.ts';
 import { allowedFor, askedAnswer, refused } from './allowed-answers.ts';
 import { personOf, voterFor } from './answer-voter.ts';
 import type { AnswerOptions } from './run-input.ts';
+import { withdrawnVote } from './withdrawn-votes.ts';
 
 /** Takes back the approval that a person gave to a request that is not decided yet. */
 export async function withdrawVote(
@@ -16,15 +17,15 @@ export async function withdrawVote(
 ): Promise<void> {
   const person = personOf(context, by, requestId);
   await log.commit((proposal) => {
-    const { votes = [] } = openApproval(proposal.state, requestId, context.now()).request;
-    if (votes.every((vote) => vote.person !== person)) {
+    const { request } = openApproval(proposal.state, requestId, context.now());
+    if ((request.votes ?? []).every((vote) => vote.person !== person)) {
       throw new HoldpointError(
         'not-allowed',
         `Request ${requestId} has no approval of this principal to withdraw.`,
         { requestId },
       );
     }
-    proposal.add({ type: 'vote-withdrawn', at: context.now(), requestId, person, ...by });
+    proposal.add({ ...withdrawnVote(request, person, context.now()), ...by });
   });
 }
 

@@ -1,4 +1,8 @@
-import type { ApprovalResponseContent } from '../../content/approval.ts';
+import {
+  type ApprovalRequest,
+  type ApprovalResponseContent,
+  withoutEdit,
+} from '../../content/approval.ts';
 import { isForSome } from '../../content/approval-terms.ts';
 import { whyNotAnswer } from '../../content/check-answer.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
@@ -73,8 +77,8 @@ export function isWeighed(
 ): boolean {
   if (request?.type !== 'approval-request' || answer.type !== 'approval-response') return false;
   const { requireReason, edit } = request;
-  const says = answer.input ?? answer.remember;
-  return isForSome(request) || requireReason === true || (edit ?? says) !== undefined;
+  const says = [edit, answer.input, answer.remember].some((each) => each !== undefined);
+  return isForSome(request) || requireReason === true || says;
 }
 
 function checkAnswer(
@@ -100,24 +104,34 @@ function checkAnswer(
 
 /** An answer may repeat what was shown, and must then match the stored request, which alone decides. */
 function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseContent): void {
-  const { requestId, toolCall } = request;
-  const sameDigest = answer.digest === undefined || repeatsDigest(request, answer);
-  const sameCall = answer.toolCall === undefined || equalJson(answer.toolCall, toolCall);
-  if (sameDigest && sameCall) return;
+  const { requestId } = request;
+  const shown = [request, ...beforeEdit(request, answer)];
+  const sameDigest = shown.filter((each) => repeatsDigest(each, answer));
+  if (sameDigest.some((each) => repeatsCall(each, answer))) return;
   throw new HoldpointError(
     'answer-mismatch',
-    `The answer to request ${requestId} repeats a ${sameDigest ? 'call' : 'digest'} that differs from the stored request. ` +
+    `The answer to request ${requestId} repeats a ${sameDigest.length > 0 ? 'call' : 'digest'} that differs from the stored request. ` +
       "Show the stored request again; an answer can't change a call.",
     { requestId },
   );
 }
 
-/** Whether an answer repeats the digest that was shown. The answer that made an edit repeats the one from before it. */
-function repeatsDigest(request: UserInputRequest, answer: ApprovalResponseContent): boolean {
-  if (request.type !== 'approval-request') return false;
-  const { digest, edit } = request;
-  if (answer.digest === digest) return true;
-  return answer.digest === edit?.originalDigest && equalJson(answer.input, edit?.input);
+/** The request as it was before its edit, for an answer that makes the same edit: it repeats what was shown then. */
+function beforeEdit(
+  request: UserInputRequest,
+  { input }: ApprovalResponseContent,
+): ApprovalRequest[] {
+  if (request.type !== 'approval-request' || request.edit === undefined) return [];
+  const isSame = input !== undefined && equalJson(input, request.toolCall?.input);
+  return isSame ? [withoutEdit(request)] : [];
+}
+
+function repeatsDigest(request: UserInputRequest, { digest }: ApprovalResponseContent): boolean {
+  return digest === undefined || (request.type === 'approval-request' && request.digest === digest);
+}
+
+function repeatsCall(request: UserInputRequest, { toolCall }: ApprovalResponseContent): boolean {
+  return toolCall === undefined || equalJson(toolCall, request.toolCall);
 }
 
 function unknown(requestId: string): HoldpointError {
@@ -142,8 +156,8 @@ function sameDecision(
   request?: UserInputRequest,
 ): boolean {
   if (one.type === 'approval-response' && other.type === 'approval-response') {
-    const edited = request?.type === 'approval-request' ? request.edit?.input : one.input;
-    const isSameInput = other.input === undefined || equalJson(edited, other.input);
+    const decided = request === undefined ? one.input : request.toolCall?.input;
+    const isSameInput = other.input === undefined || equalJson(decided, other.input);
     return one.approved === other.approved && (isSameInput || !one.approved);
   }
   return equalJson(inOrder(one), inOrder(other));

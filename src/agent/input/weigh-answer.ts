@@ -1,16 +1,19 @@
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
-import { type RequestEdit, votesOfOthers } from '../../content/vote.ts';
+import { type Voter, votesOfOthers } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
+import { withEdit } from '../../thread/apply/apply-vote.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { OpenRequest, ThreadState } from '../../thread/thread-state.ts';
 import type { AnswerContext } from './answer-context.ts';
-import { editOf } from './answer-edit.ts';
+import { allowedFor, askedAnswer, refused } from './allowed-answers.ts';
+import { type Edited, editOf } from './answer-edit.ts';
 import { grantMaker } from './answer-grant.ts';
 import { voterFor } from './answer-voter.ts';
 import type { Weigh } from './parse-input.ts';
 import { revokedVoters } from './revoked-votes.ts';
-import type { AnswerOptions } from './run-input.ts';
+import type { AnswerOptions, MayAnswer } from './run-input.ts';
+import { withoutVotesOf } from './withdrawn-votes.ts';
 
 /** An answer that is to be weighed. */
 export interface Answering {
@@ -19,6 +22,10 @@ export interface Answering {
   by: AnswerOptions;
   /** The person who had asked the sender to answer instead. */
   onBehalfOf: string | undefined;
+  /** Says who may answer the request with an edit too; `undefined` if everybody may, or the agent of the parent thread has asked. */
+  mayAnswer: MayAnswer | undefined;
+  /** The text of a sub-agent's request as this answer would leave it. */
+  childText: string | undefined;
 }
 
 /**
@@ -33,22 +40,30 @@ export async function weighAnswer(
   const { open, response, by } = answering;
   const { request } = open;
   if (request.type !== 'approval-request') throw new TypeError('Only approvals are weighed.');
-  const voter = voterFor(context, request, answering);
+  const self = voterFor(context, request, answering);
   refuseSilentApproval(request, response);
   const tools = await context.definedTools();
   const revoked = await revokedVoters(context.mayAnswer, request);
-  const edited = await editOf(state, tools, { open, request, response });
+  const { request: standing } = withoutVotesOf(request, revoked, context.now());
+  const edited = await editOf(context, state, { ...answering, request: standing });
+  const voter =
+    newEdit(standing, response, edited) === undefined
+      ? self
+      : await editorFor(context, { ...answering, standing, edited });
   const makeGrant = await grantMaker(context, { open, request, response, voter, by, tools });
   return (current, at) => {
-    const now = current.request;
-    if (now.type !== 'approval-request') throw new TypeError('A request changed its type.');
-    const edit = response.approved ? newEdit(now, response, edited) : undefined;
+    if (current.request.type !== 'approval-request')
+      throw new TypeError('A request changed its type.');
+    const { request: now, withdrawn } = withoutVotesOf(current.request, revoked, at);
+    if (response.approved && now.digest !== standing.digest) {
+      throw editedRequest(now, 'was edited while this answer was checked: show');
+    }
+    /* The approved edit has ended with its author's approval. */
+    if (isOfEndedEdit(current.request, now, response)) return withdrawn;
+    const edit = newEdit(now, response, edited);
     const { toolCall: _shown, input: _edited, ...recorded } = response;
     const answer = { at, response: recorded, ...by, ...voter, ...(edit && { edit }) };
-    const votes = edit === undefined ? (now.votes ?? []) : [];
-    const gone = votes.filter(({ person }) => revoked.has(person));
-    const withdrawn = gone.map(({ person }) => withdrawnVote(response, person, at));
-    const present = votes.filter((vote) => !gone.includes(vote));
+    const present = edit === undefined ? (now.votes ?? []) : [];
     const others = votesOfOthers(present, voter);
     if (response.approved && others.length + 1 < (now.quorum ?? 1)) {
       const mine = present.find((vote) => !others.includes(vote));
@@ -57,19 +72,10 @@ export async function weighAnswer(
       return isRepeated ? withdrawn : [...withdrawn, voted(answer)];
     }
     const isUnanimous = others.every(({ remember }) => equalJson(remember, response.remember));
-    const input = edit?.input ?? now.edit?.input ?? now.toolCall?.input;
+    const input = edit === undefined ? now.toolCall?.input : edit.input;
     const grants = !response.approved || isUnanimous ? makeGrant(input, at, others) : [];
     return [...withdrawn, { type: 'request-answered', ...answer }, ...grants];
   };
-}
-
-/** The approval of somebody who may not answer any more is taken back. */
-function withdrawnVote(
-  { requestId }: ApprovalResponseContent,
-  person: string,
-  at: number,
-): ThreadEvent {
-  return { type: 'vote-withdrawn', at, requestId, person };
 }
 
 function voted(answer: Omit<ThreadEventOf<'request-answered'>, 'type'>): ThreadEvent {
@@ -93,24 +99,61 @@ function refuseSilentApproval(
   );
 }
 
+/** Who edits: somebody who may answer the request as it stands, and as it would be. */
+async function editorFor(
+  context: AnswerContext,
+  {
+    by,
+    response,
+    mayAnswer,
+    standing,
+    edited,
+  }: Answering & { standing: ApprovalRequest; edited: Edited },
+): Promise<Voter> {
+  const { threadId, requestId } = standing;
+  const made = { ...withEdit(standing, { edit: edited, ...by, at: context.now() }), votes: [] };
+  const both = {
+    request: standing,
+    asked: askedAnswer(standing, response, by),
+    edited: askedAnswer(made, response, by),
+  };
+  const onBehalfOf = await allowedFor(mayAnswer, both, () =>
+    refused(threadId, requestId, ' with this edit'),
+  );
+  return voterFor(context, made, { by, onBehalfOf });
+}
+
 /**
  * The edit to record, for the request as it is now: none if the answer approves what is shown. Throws `answer-mismatch` for an approval
  * that doesn't say which input it is for, when somebody else has edited it.
  */
 function newEdit(
   now: ApprovalRequest,
-  { requestId, input, digest }: ApprovalResponseContent,
-  edited: Pick<RequestEdit, 'input' | 'patches'> & { digest: string },
-): ThreadEventOf<'request-answered'>['edit'] {
-  const { edit: pending } = now;
-  if (input === undefined) {
-    if (pending === undefined || digest === now.digest) return undefined;
-    throw new HoldpointError(
-      'answer-mismatch',
-      `Request ${requestId} was edited: an approval must repeat its digest, or the input to run. Show the stored request again.`,
-      { requestId },
-    );
-  }
-  const shown = pending === undefined ? now.toolCall?.input : pending.input;
-  return equalJson(input, shown) ? undefined : edited;
+  { approved, input, digest }: ApprovalResponseContent,
+  edited: Edited,
+): Edited | undefined {
+  if (!approved) return undefined;
+  if (input !== undefined) return equalJson(input, now.toolCall?.input) ? undefined : edited;
+  if (now.edit === undefined || digest === now.digest) return undefined;
+  throw editedRequest(
+    now,
+    'was edited: an approval must repeat its digest, or the input to run. Show',
+  );
+}
+
+/** Whether an answer approves what is shown of an edit that no longer holds. */
+function isOfEndedEdit(
+  shown: ApprovalRequest,
+  now: ApprovalRequest,
+  { approved, input }: ApprovalResponseContent,
+): boolean {
+  return approved && input === undefined && shown.edit !== undefined && now.edit === undefined;
+}
+
+function editedRequest({ requestId }: ApprovalRequest, what: string): HoldpointError {
+  return new HoldpointError(
+    'answer-mismatch',
+    `Request ${requestId} ${what} the stored request again.`,
+    { requestId },
+  );
 }

@@ -155,7 +155,7 @@ async function typeReason(dialog: Dialog, prompt: string): Promise<string | unde
 }
 
 function showApproval(page: Page, request: ApprovalRequest, position: string | undefined): void {
-  const { text, reason, toolCall, edit } = request;
+  const { text, reason, toolCall } = request;
   page.position(position);
   page.text(text, page.paint.question);
   if (reason !== undefined) page.text(`Why: ${reason}`);
@@ -164,7 +164,6 @@ function showApproval(page: Page, request: ApprovalRequest, position: string | u
   page.warnings([request]);
   page.add('');
   if (toolCall === undefined) return;
-  /* What would run. */
-  showCall(page, edit === undefined ? toolCall : { ...toolCall, input: edit.input });
+  showCall(page, toolCall);
   page.add('');
 }

@@ -7,8 +7,8 @@ import type { Entry } from './widget.ts';
 
 /** Lets a person change the input of a call, field by field; `undefined` if they go back. */
 export async function editInput(request: ApprovalRequest, dialog: Dialog): Promise<unknown> {
-  const { toolCall, editable, edit } = request;
-  const before = edit === undefined ? toolCall?.input : edit.input;
+  const { toolCall, editable } = request;
+  const before = toolCall?.input;
   let input = plainCopy(before);
   for (;;) {
     const changed = JSON.stringify(input) !== JSON.stringify(before);

@@ -95,7 +95,7 @@ export function applyRequestAnswered(
   if (place === undefined || !approved) return;
   const call = openCallAt(draft, event, place, ['waiting']);
   call.status = 'approved';
-  if (request.type === 'approval-request') applyEdit(call, request.edit);
+  if (request.type === 'approval-request') applyEdit(call, request);
 }
 
 /** A request as the answer left it: with the answer's edit. Throws if too few people have approved it. */

@@ -1,6 +1,6 @@
-import type { ApprovalRequest } from '../../content/approval.ts';
+import { type ApprovalRequest, withoutEdit } from '../../content/approval.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
-import { type RequestEdit, votesOfOthers } from '../../content/vote.ts';
+import { votesOfOthers } from '../../content/vote.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import type { OpenRequest } from '../thread-state.ts';
 import { type HeadDraft, tampered } from './head-draft.ts';
@@ -19,13 +19,15 @@ export function applyVoted(draft: HeadDraft, event: ThreadEventOf<'request-voted
 }
 
 export function applyVoteWithdrawn(draft: HeadDraft, event: ThreadEventOf<'vote-withdrawn'>): void {
-  const { requestId, person } = event;
+  const { requestId, person, endsEdit } = event;
   const { open, request } = approvalAt(draft, event, requestId);
-  const left = requestAfter(request, event);
-  if (left.votes?.length === (request.votes?.length ?? 0)) {
+  if (!(request.votes ?? []).some((vote) => vote.person === person)) {
     throw tampered(event, `${person} has no vote`);
   }
-  draft.requests.set(requestId, { ...open, request: left });
+  if (endsEdit === true && request.edit === undefined) {
+    throw tampered(event, `request ${requestId} is not edited`);
+  }
+  draft.requests.set(requestId, { ...open, request: requestAfter(request, event) });
 }
 
 export function applyReassigned(
@@ -53,6 +55,7 @@ export function requestAfter(
       return { ...withEdit(request, event), votes: [...votesOfOthers(votes, event), vote] };
     }
     case 'vote-withdrawn': {
+      if (event.endsEdit === true) return { ...withoutEdit(request), votes: [] };
       const votes = (request.votes ?? []).filter(({ person }) => person !== event.person);
       return { ...request, votes };
     }
@@ -69,27 +72,31 @@ export function applyReminded(draft: HeadDraft, event: ThreadEventOf<'request-re
   draft.requests.set(event.requestId, { ...open, isReminded: true });
 }
 
+/** An approval that may have changed the input, and who gave it. */
+type Editing = Omit<ThreadEventOf<'request-answered'>, 'type' | 'response'>;
+
 /** The request with the edit of an approval; without an edit, as it is. */
 export function withEdit(
   request: ApprovalRequest,
-  { edit, person, principal, channel, at }: ThreadEventOf<'request-answered' | 'request-voted'>,
+  { edit, person, onBehalfOf, principal, channel, at }: Editing,
 ): ApprovalRequest {
   if (edit === undefined) return request;
-  const { edit: earlier, digest: shown, ...unedited } = request;
-  const { input, patches, digest } = edit;
-  if (patches.length === 0) return { ...unedited, digest };
-  const originalDigest = earlier?.originalDigest ?? shown;
-  const by = { person, principal, channel };
-  return { ...unedited, digest, edit: { input, patches, originalDigest, ...by, at } };
+  const asked = withoutEdit(request);
+  const { toolCall, text: askedText, digest: askedDigest } = asked;
+  const { input, patches, digest, text = askedText } = edit;
+  if (patches.length === 0 || toolCall === undefined) return { ...asked, digest };
+  const original = { input: toolCall.input, text: askedText, digest: askedDigest };
+  const made = { original, patches, person, onBehalfOf, principal, channel, at };
+  return { ...asked, toolCall: { ...toolCall, input }, text, digest, edit: made };
 }
 
-/** A person's edit becomes the input of the call. One that was edited before keeps what the model asked for, and every change. */
-export function applyEdit(call: ToolCallRecord, edit: RequestEdit | undefined): void {
+/** The edited input becomes that of the call. One that was edited before keeps what the model asked for, and every change. */
+export function applyEdit(call: ToolCallRecord, { edit, toolCall }: ApprovalRequest): void {
   if (edit === undefined) return;
-  const { input, patches, person, principal } = edit;
+  const { patches, person, principal } = edit;
   const { original, patches: earlier } = call.edit ?? { original: call.input, patches: [] };
   call.edit = { original, patches: [...earlier, ...patches], person, principal };
-  call.input = input;
+  call.input = toolCall?.input;
 }
 
 function approvalAt(

@@ -47,9 +47,8 @@ function inputSchemaOf({ toolCall, path }: ApprovalRequest, schemas: InputSchema
 /* The call, who asks and who decides are in the message too, because a client may show only the message. */
 function promptOf(request: UserInputRequest): string {
   if (request.type !== 'approval-request') return inertText(request.text);
-  const { text, toolCall, edit } = request;
-  const input = edit === undefined ? toolCall?.input : edit.input;
-  const call = toolCall && inertText(`${toolCall.toolName} ${JSON.stringify(input)}`);
+  const { text, toolCall } = request;
+  const call = toolCall && inertText(`${toolCall.toolName} ${JSON.stringify(toolCall.input)}`);
   return [
     inertText(text),
     ...(call === undefined ? [] : [call]),

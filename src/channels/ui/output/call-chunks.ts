@@ -22,7 +22,8 @@ export class CallChunks {
   readonly #isClientTool: boolean;
   readonly #available: UIMessageChunk;
   #request: UserInputRequest | undefined;
-  #call: ToolCallRecord | undefined;
+  /** The call as it will run: with the edits so far. */
+  #call: ToolCall | undefined;
   /** How often the request has changed since it was opened. */
   #changes = 0;
   #approved: boolean | undefined;
@@ -44,34 +45,34 @@ export class CallChunks {
   /** A person is asked about the call. */
   ask(request: UserInputRequest, call: ToolCallRecord): UIMessageChunk[] {
     this.#changes = 0;
-    return this.#show(request, call);
+    this.#call ??= asProposed(call);
+    return this.#show({ ...request, toolCall: this.#call });
+  }
+
+  #show(request: UserInputRequest): UIMessageChunk[] {
+    this.#request = request;
+    this.#approved = undefined;
+    return [approvalRequestChunk(request, this.#changes)];
   }
 
   /** Only an approval is shown: the answer to a question is shown by the outcome of its call, which is recorded with it. */
   answer(event: ThreadEventOf<'request-answered'>): UIMessageChunk[] {
     const { response, edit } = event;
     if (response.type !== 'approval-response') return [];
-    const edited = edit === undefined ? [] : this.#askAfter((request) => withEdit(request, event));
+    const edited = edit === undefined ? [] : this.#showAfter((request) => withEdit(request, event));
+    if (response.approved) this.#call = this.#request?.toolCall;
     return [...edited, ...this.#respond(response.approved, response.reason)];
   }
 
   /** Somebody has voted, withdrawn a vote, or asked somebody else to answer: the request is shown as it is now, and is still open. */
   progress(event: RequestProgress): UIMessageChunk[] {
     this.#changes += 1;
-    return this.#askAfter((request) => requestAfter(request, event));
+    return this.#showAfter((request) => requestAfter(request, event));
   }
 
-  #askAfter(change: (request: ApprovalRequest) => ApprovalRequest): UIMessageChunk[] {
+  #showAfter(change: (request: ApprovalRequest) => ApprovalRequest): UIMessageChunk[] {
     const request = this.#request;
-    if (request?.type !== 'approval-request' || this.#call === undefined) return [];
-    return this.#show(change(request), this.#call);
-  }
-
-  #show(request: UserInputRequest, call: ToolCallRecord): UIMessageChunk[] {
-    this.#request = request;
-    this.#call = call;
-    this.#approved = undefined;
-    return [approvalRequestChunk(request, call, this.#changes)];
+    return request?.type === 'approval-request' ? this.#show(change(request)) : [];
   }
 
   /** The call now waits for its result from outside. If the page runs it, the page is asked to run it now. */
@@ -155,7 +156,7 @@ export class CallChunks {
   #respond(approved: boolean, reason?: string): UIMessageChunk[] {
     const request = this.#request;
     if (request === undefined) return [];
-    const again = this.#changes === 0 ? [] : this.#askAfter((asked) => asked);
+    const again = this.#changes === 0 ? [] : this.#show(request);
     this.#approved = approved;
     const approvalId = approvalIdAfter(this.#changes, request.requestId);
     return [...again, responseChunk(approvalId, approved, reason)];
@@ -167,20 +168,23 @@ function responseChunk(approvalId: string, approved: boolean, reason?: string): 
   return { type: 'tool-approval-response', approvalId, approved, ...why };
 }
 
-/**
- * The request about a call, under the id of its latest change. The page gets all of it, with the call as the model made it; an edit of it is
- * in the request.
- */
-export function approvalRequestChunk(
-  request: UserInputRequest,
-  call: ToolCallRecord,
-  changes: number,
-): UIMessageChunk {
-  const { toolCallId } = call;
-  const approvalId = approvalIdAfter(changes, request.requestId);
+/** A call as the model made it, before any edit. */
+export function asProposed(call: ToolCallRecord): ToolCall {
   const { input, ...asked } = plainCall(call);
-  const toolCall = { ...asked, input: call.edit === undefined ? input : call.edit.original };
-  const approvalDescriptor = { ...request, toolCall };
+  return { ...asked, input: call.edit === undefined ? input : call.edit.original };
+}
+
+/** The request about a call, under the id of its latest change, with all that it shows. */
+export function approvalRequestChunk(request: UserInputRequest, changes: number): UIMessageChunk {
+  const { requestId, toolCall } = request;
+  const { toolCallId = '' } = toolCall ?? {};
+  const approvalId = approvalIdAfter(changes, requestId);
   const why = 'reason' in request && request.reason !== undefined ? { reason: request.reason } : {};
-  return { type: 'tool-approval-request', approvalId, toolCallId, approvalDescriptor, ...why };
+  return {
+    type: 'tool-approval-request',
+    approvalId,
+    toolCallId,
+    approvalDescriptor: { ...request },
+    ...why,
+  };
 }

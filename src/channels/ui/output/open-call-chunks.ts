@@ -23,7 +23,7 @@ export function openCallChunks(
     if (call === undefined || call.outcome !== undefined) return [];
     const request = open.get(call.requestId ?? '');
     if (request === undefined) return [part.available];
-    const asked = approvalRequestChunk(request, call, ids.changesOf(request.requestId));
+    const asked = approvalRequestChunk(request, ids.changesOf(request.requestId));
     return [part.available, asked];
   });
   return [{ type: 'start-step' }, ...chunks, { type: 'finish-step' }];

@@ -64,7 +64,7 @@ function* reopenedRequests({
     );
     const isShown = turn <= opened + 1 && opened + 1 <= seen;
     if (request !== undefined && call !== undefined && isShown) {
-      yield approvalRequestChunk(request, call, ids.changesOf(requestId));
+      yield approvalRequestChunk(request, ids.changesOf(requestId));
     }
   }
 }

@@ -1,0 +1,40 @@
+import { current, isDraft, original, produce } from 'immer';
+import { plainCopy } from './plain-copy.ts';
+import type { ToolCall } from './tool-call.ts';
+
+/** The input of an approval: as given, or as `edit` makes it of the one that is shown; `undefined` for neither. */
+export function editedInput(
+  { requestId, toolCall }: { requestId: string; toolCall?: ToolCall | undefined },
+  { input, edit }: { input?: unknown; edit?(draft: unknown): unknown },
+): unknown {
+  if (edit === undefined) return input;
+  const shown = toolCall?.input;
+  if (input !== undefined || typeof shown !== 'object' || shown === null) {
+    throw new TypeError(
+      `Request ${requestId} can't be approved with 'edit': ${
+        input === undefined ? "its input is not an object; pass 'input'" : "pass 'input' or 'edit'"
+      }.`,
+    );
+  }
+  return produce(plainCopy(shown), (draft: unknown) => {
+    const made = edit(draft);
+    const fault = whyNotEdited(draft, made);
+    if (fault !== undefined) throw new TypeError(`Request ${requestId}: 'edit' ${fault}.`);
+    return typeof made === 'object' && made !== null && !isDraft(made) ? made : undefined;
+  });
+}
+
+/** Why an edit that has returned `made` doesn't say what the new input is; `undefined` if it does. An assignment returns its value. */
+function whyNotEdited(draft: unknown, made: unknown): string | undefined {
+  if (typeof made === 'function')
+    return 'returned a function; change the draft, or return the new input';
+  if (typeof made !== 'object' || made === null || made === draft) return undefined;
+  if ('then' in made && typeof made.then === 'function') {
+    /* It goes on, and fails where the draft is over. */
+    void Promise.resolve(made).catch(() => undefined);
+    return "can't be async: prepare the values before, and change the draft without await";
+  }
+  const isChanged = current(draft) !== original(draft);
+  if (!isChanged && !isDraft(made)) return undefined;
+  return 'must either change the draft or return the new input; if it only changes the draft, give it a body in braces';
+}
