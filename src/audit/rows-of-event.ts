@@ -105,7 +105,10 @@ function callHappening(event: CallEvent, findCall: FindCall): Happening {
       return {
         what: 'call started',
         place,
-        details: pick(call ?? {}, 'input', 'idempotencyKey', 'agent'),
+        details: {
+          ...pick(call ?? {}, 'input', 'idempotencyKey', 'agent'),
+          ...(call?.edit === undefined ? {} : { proposed: plainCopy(call.edit.original) }),
+        },
       };
     case 'call-deferred':
       return {
@@ -173,7 +176,7 @@ function requestHappening(event: RequestEvent): Happening {
       };
     }
     case 'vote-withdrawn':
-      return aboutRequest('approval withdrawn', event, 'person');
+      return aboutRequest('approval withdrawn', event, 'person', 'endsEdit');
     case 'request-reassigned':
       return aboutRequest('request reassigned', event, 'from', 'to');
     case 'request-closed':

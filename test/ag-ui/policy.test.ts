@@ -253,6 +253,39 @@ describe('a resume', () => {
 });
 
 describe('several people', () => {
+  test('an edited call is shown as it will run, under the question about it, until its editor withdraws', async () => {
+    const at = await siteOf({
+      type: 'user-approval',
+      quorum: 2,
+      editable: true,
+      text: ({ city, price = 0 }: { city: string; price?: number }) => `${city} for ${price}?`,
+    });
+    const asked = interruptOf(at.ann);
+    const input = { city: 'Rome', price: 50 };
+    await at.ann.answer({ approved: true, input });
+    const [first, second] = interruptOf(at.ann).message?.split('\n') ?? [];
+    expect([first, second]).toEqual(['Rome for 50?', `book ${JSON.stringify(input)}`]);
+    expect(interruptOf(at.ann).message).toContain('Asked before the edit: Paris for 0?');
+    expect(carried(at.ann)).toMatchObject({
+      text: 'Rome for 50?',
+      toolCall: { input },
+      edit: { original: { input: { city: 'Paris' }, text: 'Paris for 0?' } },
+    });
+    await at.agent.withdraw(await at.agent.thread('t'), asked.id, { principal: 'ann' });
+    await at.ann.run();
+    expect(interruptOf(at.ann).message?.split('\n')[0]).toBe('Paris for 0?');
+    expect(carried(at.ann)['edit']).toBeUndefined();
+  });
+
+  test('an input of null is refused, also where nothing may be edited', async () => {
+    for (const editable of [undefined, true] as const) {
+      const at = await siteOf({ type: 'user-approval', editable });
+      const events = await at.ann.answer({ approved: true, input: null });
+      expect(errorOf(events)).toMatchObject({ code: 'invalid-answer' });
+      expect(at.world.ran).toEqual([]);
+    }
+  });
+
   test('a vote keeps the interrupt open and shows the progress; the last one runs the call', async () => {
     const at = await siteOf({ type: 'user-approval', quorum: 2, approvers: ['owners'] });
     const asked = interruptOf(at.ann);

@@ -111,6 +111,31 @@ describe.each(ways)('a rule behind holdPoint, with $name', (way) => {
     expect(JSON.stringify(at.played.prompts.at(-1))).toContain('"price":50');
   });
 
+  test('an edit that waits for others is in their request as it will run, with the original beside it', async () => {
+    const at = await asked(way, {
+      type: 'user-approval',
+      quorum: 2,
+      editable: true,
+      text: ({ city, price = 0 }: { city: string; price?: number }) => `${city} for ${price}?`,
+    });
+    const input = { city: 'Rome', price: 50 };
+    const voted = requestOf(await at.ask('ann', answerMessage(at.request.approve({ input }))));
+    expect(voted).toMatchObject({
+      text: 'Rome for 50?',
+      toolCall: { input },
+      edit: { original: { input: { city: 'Paris' }, text: 'Paris for 0?' } },
+    });
+    await at.ask('bob', answerMessage(voted.approve()));
+    expect(at.ran).toMatchObject([{ input }]);
+  });
+
+  test('an input of null is refused, and the request stays', async () => {
+    const at = await asked(way, 'user-approval');
+    const answer = { ...at.request.approve(), input: null };
+    expect(await errorCode(at.ask('ann', answerMessage(answer)))).toBe('invalid-answer');
+    expect(at.ran).toEqual([]);
+  });
+
   test('a refused edit changes nothing, and the request stays', async () => {
     const at = await asked(way, { type: 'user-approval', editable: ['price'] });
     const { revision } = await at.agent.thread('t');

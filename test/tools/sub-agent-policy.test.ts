@@ -228,6 +228,56 @@ describe("a sub-agent's request, answered in the parent thread", () => {
     expect(at.paid).toEqual([input]);
   });
 
+  test('an edited request shows what will run in the parent too, and its editor may answer both, as the sub-agent says', async () => {
+    const limits: Record<string, number> = { bob: 1_000, cy: 9_000, ann: 9_000 };
+    const at = await deskOf(
+      {
+        type: 'user-approval',
+        quorum: 2,
+        editable: ['amount'],
+        text: ({ amount }: { amount: number }) => `Pay ${amount}?`,
+      },
+      paying,
+      {
+        mayAnswer: ({ principal, request }) =>
+          Object(request.toolCall?.input).amount <= (limits[String(principal)] ?? 0),
+      },
+    );
+    const { clerk, thread, request } = at;
+    const input = { to: 'Acme', amount: 5_000 };
+    const answer = request.approve({ input });
+    expect(await errorCode(clerk.respond(answer, thread, { principal: 'bob' }))).toBe(
+      'not-allowed',
+    );
+    await clerk.respond(answer, thread, { principal: 'cy' });
+    const shown = await at.current();
+    expect(shown).toMatchObject({
+      text: 'Pay 5000?',
+      toolCall: { input },
+      edit: { original: { text: 'Pay 900?', input: { to: 'Acme', amount: 900 } } },
+    });
+    expect(await errorCode(clerk.respond(shown.approve(), thread, { principal: 'bob' }))).toBe(
+      'not-allowed',
+    );
+    await clerk.withdraw(thread, request.requestId, { principal: 'cy' });
+    expect(await at.current()).toMatchObject({ text: 'Pay 900?', digest: request.digest });
+    await clerk.respond(answer, thread, { principal: 'cy' });
+    await clerk.run((await at.current()).approve(), thread, { principal: 'ann' });
+    expect(at.paid).toEqual([input]);
+  });
+
+  test('an input of null is refused before anything is recorded', async () => {
+    for (const editable of [undefined, true] as const) {
+      const at = await deskOf({ type: 'user-approval', editable });
+      const { revision } = at.thread;
+      const answer = { ...at.request.approve(), input: null };
+      expect(await errorCode(at.clerk.run(answer, at.thread, { principal: 'bob' }))).toBe(
+        'invalid-answer',
+      );
+      expect((await at.clerk.thread('t')).revision).toBe(revision);
+    }
+  });
+
   test('an answer to remember makes a standing approval of the sub-agent, which decides its next call', async () => {
     const twice = ['p1', 'p2'].map((id) => ({
       calls: [{ id, name: 'pay', input: { to: 'Acme', amount: 900 } }],

@@ -13,9 +13,15 @@ const mayAnswer: MayAnswer = ({ principal, request }) =>
   (request.approvers ?? people).some((name) => name === principal);
 
 /** A thread of ann's, and a page for each person, each in a browser of their own. */
-function site(status: UserApproval, calls = [book('c1', 'Paris')]) {
+function site(
+  status: UserApproval,
+  calls = [book('c1', 'Paris')],
+  isBobs: (input: { price?: number }) => boolean = () => false,
+) {
   const world = memoryWorld([{ calls }, { text: 'Booked.' }]);
-  const agent = world.agent({ toolApproval: { book: status }, mayAnswer });
+  const rule = (input: { price?: number }): UserApproval =>
+    isBobs(input) ? { ...status, approvers: ['bob'] } : status;
+  const agent = world.agent({ toolApproval: { book: rule }, mayAnswer });
   const handler = createUiHandler({
     agent,
     authorize: ({ request }) => ({ principal: request.headers.get('x-person') ?? '' }),
@@ -209,6 +215,63 @@ describe('a request that needs two people', () => {
 });
 
 describe('an edit on the page', () => {
+  test('is shown to others as it will run, under the question about it, until its editor withdraws', async () => {
+    const at = site({
+      type: 'user-approval',
+      quorum: 2,
+      editable: true,
+      text: ({ city, price = 0 }: { city: string; price?: number }) => `${city} for ${price}?`,
+    });
+    const [ann, bob] = [await at.page('ann'), await at.page('bob')];
+    await ann.chat.sendMessage({ text: 'Book' });
+    await bob.thread.refresh();
+    const before = shown(bob);
+    const input = { city: 'Rome', price: 50 };
+    await ann.thread.answer(approve(shown(ann), { input }));
+    await quiet(ann);
+    for (const page of [ann, bob]) {
+      await page.thread.poll();
+      expect(shown(page)).toMatchObject({
+        text: 'Rome for 50?',
+        toolCall: { input },
+        edit: { original: { input: { city: 'Paris' }, text: 'Paris for 0?' }, person: 'ann' },
+      });
+    }
+    await ann.thread.withdraw(before.requestId);
+    await bob.thread.poll();
+    expect(shown(bob)).toEqual({ ...before, votes: [] });
+    expect(at.world.ran).toEqual([]);
+  });
+
+  test.each([undefined, true])('of null is refused where editable is %s', async (editable) => {
+    const at = site({ type: 'user-approval', editable });
+    const ann = await at.page('ann');
+    await ann.chat.sendMessage({ text: 'Book' });
+    await ann.thread.answer(approve(shown(ann), { input: null }));
+    await quiet(ann);
+    expect(ann.thread.state.problem).toMatchObject({ code: 'invalid-answer' });
+    expect(at.world.ran).toEqual([]);
+  });
+
+  test('for which others are asked instead is in their request as it would run', async () => {
+    const at = site(
+      { type: 'user-approval', editable: true, approvers: ['ann', 'bob'] },
+      undefined,
+      (input) => (input.price ?? 0) > 10,
+    );
+    const ann = await at.page('ann');
+    await ann.chat.sendMessage({ text: 'Book' });
+    const input = { city: 'Paris', price: 50 };
+    await ann.thread.answer(approve(shown(ann), { input }));
+    await quiet(ann);
+    expect(shown(ann)).toMatchObject({ approvers: ['bob'], toolCall: { input } });
+    const bob = await at.page('bob');
+    expect(shown(bob)).toEqual(shown(ann));
+    await bob.thread.answer(approve(shown(bob)));
+    await quiet(bob);
+    expect(at.world.ran).toMatchObject([{ input }]);
+  });
+
   test('runs, and the page shows what the model asked for and what was changed, also reloaded', async () => {
     const at = site({ type: 'user-approval', editable: ['price'] });
     const ann = await at.page('ann');
