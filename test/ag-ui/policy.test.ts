@@ -272,9 +272,10 @@ describe('several people', () => {
       edit: { original: { input: { city: 'Paris' }, text: 'Paris for 0?' } },
     });
     await at.agent.withdraw(await at.agent.thread('t'), asked.id, { principal: 'ann' });
-    await at.ann.run();
-    expect(interruptOf(at.ann).message?.split('\n')[0]).toBe('Paris for 0?');
-    expect(carried(at.ann)['edit']).toBeUndefined();
+    const bob = await at.as('bob');
+    await bob.run();
+    expect(interruptOf(bob).message?.split('\n')[0]).toBe('Paris for 0?');
+    expect(carried(bob)['edit']).toBeUndefined();
   });
 
   test('an input of null is refused, also where nothing may be edited', async () => {

@@ -42,7 +42,7 @@ export function ApprovalCard(props: CardProps<ApprovalRequest>) {
         </p>
       )}
       <RequestTerms request={request} />
-      {request.toolCall && <CallDetails call={shownCall(request.toolCall, request.edit)} />}
+      {request.toolCall && <CallDetails call={request.toolCall} />}
       {isReasoning && !isClosed ? (
         <ReasonForm
           onReject={sayNo}
@@ -62,12 +62,4 @@ export function ApprovalCard(props: CardProps<ApprovalRequest>) {
       )}
     </CardFrame>
   );
-}
-
-/** The call as it would run: with the edit of an earlier approver. */
-function shownCall(
-  call: NonNullable<ApprovalRequest['toolCall']>,
-  edit: ApprovalRequest['edit'],
-): NonNullable<ApprovalRequest['toolCall']> {
-  return edit === undefined ? call : { ...call, input: edit.input };
 }
