@@ -5,7 +5,7 @@ import type { ToolCall } from './tool-call.ts';
 /** The input of an approval: as given, or as `edit` makes it of the one that is shown; `undefined` for neither. */
 export function editedInput(
   { requestId, toolCall }: { requestId: string; toolCall?: ToolCall | undefined },
-  { input, edit }: { input?: unknown; edit?(draft: unknown): unknown },
+  { input, edit }: { input?: unknown; edit?: ((draft: unknown) => unknown) | undefined },
 ): unknown {
   if (edit === undefined) return input;
   const shown = toolCall?.input;

@@ -49,6 +49,3 @@ export const requestEditSchema = z.strictObject({
   ...by,
   at: z.number(),
 });
-
-/** A person's change of a call's input. */
-export type RequestEdit = z.infer<typeof requestEditSchema>;

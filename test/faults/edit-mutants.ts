@@ -70,6 +70,22 @@ export const editMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'a page shows a call that is asked about again as it will run',
+    file: 'channels/ui/output/call-chunks.ts',
+    from: 'this.#call ??= asProposed(call);',
+    to: 'this.#call = asProposed(call);',
+    suite: ['ui/votes', 'for which others are asked instead'],
+    sentence: failed,
+  },
+  {
+    promise: 'an edit of an older version lasts as long as it did there',
+    file: 'thread/apply/apply-vote.ts',
+    from: 'if (event.endsEdit === true) return',
+    to: 'return',
+    suite: [story, 'in a log of an older version'],
+    sentence: failed,
+  },
+  {
     promise: 'a request shows the text for the input that will run',
     file: 'agent/input/answer-edit.ts',
     from: '...(text === asked.text ? {} : { text })',
@@ -122,7 +138,7 @@ export const editMutants: readonly SourceMutant[] = [
     file: 'agent/input/weigh-answer.ts',
     from: 'if (response.approved && now.digest !== standing.digest) {',
     to: 'if (response.approved && now.digest === standing.requestId) {',
-    suite: [story, 'by an answer that was checked before the edit'],
+    suite: ['policy/edits-in-a-race', 'memoryStore: an answer that was checked'],
     sentence: failed,
   },
   {

@@ -13,7 +13,13 @@ import { rechainedJson } from '../support/chained.ts';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 
-const limits: Record<string, number> = { junior: 50, ben: 50, ada: 10_000, cleo: 10_000 };
+const limits: Record<string, number> = {
+  junior: 50,
+  ben: 50,
+  ada: 10_000,
+  cleo: 10_000,
+  dora: 10_000,
+};
 const refundInput = z.object({ euros: z.number() });
 type Refund = z.infer<typeof refundInput>;
 
@@ -21,6 +27,12 @@ type Refund = z.infer<typeof refundInput>;
 const withinLimit: MayAnswer = ({ principal, request }) =>
   request.type === 'approval-request' &&
   refundInput.parse(request.toolCall?.input).euros <= (limits[String(principal)] ?? 0);
+
+/** Or who is asked to answer instead. */
+const inOffice: MayAnswer = (asked) =>
+  withinLimit(asked) === true ||
+  (asked.request.type === 'approval-request' &&
+    asked.request.approvers?.includes(String(asked.principal)) === true);
 
 type Rule = (input: Refund) => ToolApprovalStatus<Refund>;
 const asking =
@@ -69,18 +81,16 @@ async function refunding({
 }
 
 describe('an input of null', () => {
-  const answers = (at: Awaited<ReturnType<typeof refunding>>) => [
-    approve(at.shown(), { input: null }),
-    { ...approve(at.shown()), input: null },
-  ];
-
   test.each([
     ['where nothing is editable', asking({ editable: undefined })],
     ['where one field is', asking({ editable: ['euros'] })],
     ['that the schema refuses', asking()],
   ])('is refused %s, and nothing runs', async (_what, rule) => {
     const at = await refunding({ rule });
-    for (const answer of answers(at)) {
+    for (const answer of [
+      approve(at.shown(), { input: null }),
+      { ...approve(at.shown()), input: null },
+    ]) {
       const code = await errorCode(at.agent.run(answer, at.thread, { principal: 'ada' }));
       expect(code).toBe('invalid-answer');
     }
@@ -132,6 +142,13 @@ describe('an input of null', () => {
     expect(thread.grants).toMatchObject([{ match: { type: 'exact', input: null } }]);
   });
 });
+
+/** A part of a draft. */
+function toOf(draft: unknown): unknown[] {
+  const to: unknown = Reflect.get(Object(draft), 'to');
+  if (!Array.isArray(to)) throw new TypeError('There is no list.');
+  return to;
+}
 
 describe('an edit function', () => {
   const edits: [string, (draft: Refund) => unknown, unknown][] = [
@@ -185,11 +202,9 @@ describe('an edit function', () => {
       requestId: 'r',
       toolCall: { toolCallId: 'c', toolName: 't', input: { to: ['b', 'a'] } },
     };
-    const edit = (draft: unknown) =>
-      z.object({ to: z.array(z.string()) }).parse(draft) && Reflect.get(Object(draft), 'to');
-    expect(() => approve(request, { edit })).toThrow(TypeError);
-    const sorting = (draft: unknown) => Reflect.get(Object(draft), 'to').sort();
-    expect(() => approve(request, { edit: sorting })).toThrow(TypeError);
+    for (const edit of [toOf, (draft: unknown) => toOf(draft).copyWithin(0, 1)]) {
+      expect(() => approve(request, { edit })).toThrow(TypeError);
+    }
   });
 });
 
@@ -236,10 +251,6 @@ describe('who may answer up to 50 euros', () => {
   });
 
   test('edits to 5,000 only for somebody who may, if asked to answer instead', async () => {
-    const inOffice: MayAnswer = (asked) =>
-      withinLimit(asked) === true ||
-      (asked.request.type === 'approval-request' &&
-        asked.request.approvers?.includes(String(asked.principal)) === true);
     const at = await refunding({ mayAnswer: inOffice });
     const { requestId } = at.shown();
     const answer = at.shown().approve({ input: { euros: 5_000 } });
@@ -349,6 +360,32 @@ describe('a request that was edited', () => {
     expect(at.ran).toEqual([{ euros: 50 }]);
   });
 
+  test('in a log of an older version stays edited when its editor withdraws', async () => {
+    const at = await refunding({ rule: asking({ quorum: 3, text: 'A refund?' }) });
+    await at.agent.respond(at.shown().approve({ input: { euros: 60 } }), at.thread, {
+      principal: 'ada',
+    });
+    await at.agent.respond(at.shown().approve(), at.thread, { principal: 'cleo' });
+    await at.agent.withdraw(at.thread, at.shown().requestId, { principal: 'ada' });
+    const older = JSON.stringify(at.thread).replace(String.raw`,\"endsEdit\":true`, '');
+    const text = older.replace(',"endsEdit":true', '');
+    expect(text).not.toContain('endsEdit');
+    await at.agent.delete(at.thread);
+    const thread = await at.agent.restore(rechainedJson(text));
+    const open = (): ApprovalRequestContent[] => [...thread.activeApprovalRequests];
+    expect(open()).toMatchObject([
+      { toolCall: { input: { euros: 60 } }, text: 'A refund?', votes: [{ person: 'cleo' }] },
+    ]);
+    for (const principal of ['ada', 'dora']) {
+      await at.agent.run(
+        open().map((request) => request.approve()),
+        thread,
+        { principal },
+      );
+    }
+    expect(at.ran).toEqual([{ euros: 60 }]);
+  });
+
   test('stays edited when somebody else withdraws', async () => {
     const at = await refunding({ rule: asking({ quorum: 3 }) });
     await at.agent.respond(at.shown().approve({ input: { euros: 60 } }), at.thread, {
@@ -385,61 +422,6 @@ describe('a request that was edited', () => {
       principal: 'cleo',
     });
     expect(at.shown()).toMatchObject({ text: 'Refund 70 EUR?', votes: [{ person: 'cleo' }] });
-  });
-
-  test('is not approved by an answer that was checked before the edit', async () => {
-    const at = await refunding({ rule });
-    const store = memoryStore();
-    const { promise: isEdited, resolve: letGo } = Promise.withResolvers<void>();
-    let held = false;
-    const { model } = scriptedModel([
-      { calls: [{ id: 'c1', name: 'refund', input: { euros: 50 } }] },
-      { text: 'Done.' },
-    ]);
-    const ran: unknown[] = [];
-    const refund = tool({
-      description: 'Refunds.',
-      inputSchema: refundInput,
-      execute: (input) => void ran.push(input),
-    });
-    const agentOf = (mayAnswer: MayAnswer) =>
-      createAgent({ model, tools: { refund }, toolApproval: { refund: rule }, mayAnswer, store });
-    const ada = agentOf(withinLimit);
-    const junior = agentOf(async (asked) => {
-      held = true;
-      await isEdited;
-      return withinLimit(asked);
-    });
-    const thread = await ada.thread('t2');
-    const { approvalRequests } = await ada.run('Refund it.', thread, { principal: 'eve' });
-    const [request] = approvalRequests;
-    if (request === undefined) throw new Error('Nothing is asked.');
-    const answering = errorCode(
-      junior.respond(
-        {
-          type: 'approval-response',
-          requestId: request.requestId,
-          approved: true,
-          input: { euros: 40 },
-        },
-        await junior.thread('t2'),
-        { principal: 'junior' },
-      ),
-    );
-    expect(held).toBe(false);
-    await ada.respond(
-      request.approve({ edit: (draft) => Object.assign(Object(draft), { euros: 5_000 }) }),
-      thread,
-      { principal: 'ada' },
-    );
-    letGo();
-    expect(await answering).toBe('answer-mismatch');
-    expect(thread.activeApprovalRequests[0]).toMatchObject({
-      toolCall: { input: { euros: 5_000 } },
-      votes: [{ person: 'ada' }],
-    });
-    expect(at.ran).toEqual([]);
-    expect(ran).toEqual([]);
   });
 
   test('expires as it was asked, and is asked again like that', async () => {

@@ -169,7 +169,7 @@ function responseChunk(approvalId: string, approved: boolean, reason?: string): 
 }
 
 /** A call as the model made it, before any edit. */
-export function asProposed(call: ToolCallRecord): ToolCall {
+function asProposed(call: ToolCallRecord): ToolCall {
   const { input, ...asked } = plainCall(call);
   return { ...asked, input: call.edit === undefined ? input : call.edit.original };
 }
