@@ -35,7 +35,8 @@ export class Proposal {
   }
 
   /** Adds events; a new thread begins with a `thread-created`. Throws `log-tampered` for an event that can't follow. */
-  add(...events: ThreadEvent[]): void {
+  add(...added: ThreadEvent[]): void {
+    const events = this.#inOrder(added);
     const [first] = events;
     if (first === undefined) return;
     this.#draft ??= draftOf(this.#head, this.state.endedRequests);
@@ -46,4 +47,20 @@ export class Proposal {
     applyEvents(this.#draft, events);
     this.#events.push(...events);
   }
+
+  /**
+   * The events, none earlier than the one before it: clocks differ and are set back, and an event may be older than others of its append.
+   */
+  #inOrder(events: readonly ThreadEvent[]): ThreadEvent[] {
+    let latest = this.#events.at(-1)?.at ?? this.state.events.findLast(isAny)?.at ?? -Infinity;
+    return events.map((event) => {
+      if (event.at < latest) return { ...event, at: latest };
+      latest = event.at;
+      return event;
+    });
+  }
+}
+
+function isAny(_event: ThreadEvent): _event is ThreadEvent {
+  return true;
 }

@@ -6,6 +6,7 @@ import { editMutants } from './edit-mutants.ts';
 import { historyMutants } from './history-mutants.ts';
 import { keptMutants } from './kept-mutants.ts';
 import { ruleMutants } from './rule-mutants.ts';
+import { mirrorMutants } from './mirror-mutants.ts';
 
 /** One line of the source that is broken, and what must come of it. */
 export interface SourceMutant {
@@ -385,4 +386,5 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...engineMutants,
   ...keptMutants,
   ...ruleMutants,
+  ...mirrorMutants,
 ];

@@ -1,0 +1,37 @@
+import { memoryStore } from 'holdpoint';
+import { postgresStore } from 'holdpoint/stores/postgres';
+import { afterAll, expect, test } from 'vitest';
+import { eventsIn } from '../support/events-in.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
+import { storeKits } from '../support/store-kits.ts';
+import { travelWorld } from '../support/travel-world.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
+import { checkTimesInOrder } from './event-times.ts';
+
+const server = sharedPostgres();
+afterAll(async () => server[Symbol.asyncDispose]());
+const promise = 'the times in a log never go back when a clock does, and deadlines stay exact';
+
+test.each(storeKits)(`${promise}: $name`, async ({ keep }) => {
+  using kept = keep();
+  await checkTimesInOrder(() => kept.open());
+});
+
+test(`${promise}: postgresStore`, async () => {
+  const database = await server.createDatabase();
+  await checkTimesInOrder(() => postgresStore(server.pool(database)));
+});
+
+test('processes whose readings of the store’s clock differ leave the times in order', async () => {
+  const readings = [1_000_500_000, 1_000_000_000];
+  const kept = memoryStore();
+  const { model } = scriptedModel([{ text: 'Hello.' }], { repeat: true });
+  for (const reading of readings) {
+    /* Another process: it reads the clock itself. */
+    const store = { ...kept, now: async () => reading };
+    const agent = travelWorld({ model, prompts: [] }, () => store).agent();
+    await agent.run('Hi', await agent.thread('t'));
+  }
+  const times = (await eventsIn(kept, 't')).map(({ at }) => at);
+  expect(times).toEqual(times.toSorted((one, other) => one - other));
+});
