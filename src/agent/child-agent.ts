@@ -1,11 +1,11 @@
-import type { AskedAnswer, UserInputResponseContent } from '../content/user-input.ts';
+import type { UserInputResponseContent } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ParentCall } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { AgentResponse } from './agent-response.ts';
 import type { Agent } from './agent.ts';
-import type { Reassignment } from './calls/delegation.ts';
+import type { CheckedAnswers, PassedOn, Reassignment, Withdrawal } from './calls/delegation.ts';
 import type { ParsedInput } from './input/parse-input.ts';
 import type { AnswerOptions, RunInput } from './input/run-input.ts';
 import type { RunOptions } from './run/run-options.ts';
@@ -16,15 +16,14 @@ export interface ChildThread {
   /** Reads what others have appended. */
   update(): Promise<void>;
   run(input: RunInput, options: RunOptions<unknown>): Promise<AgentResponse>;
-  /**
-   * Rejects, as `agent.respond` does, unless the answer would be accepted. Records nothing. Resolves with the text of the request as the
-   * answer would leave it.
-   */
-  check(asked: AskedAnswer): Promise<string | undefined>;
+  /** Rejects, as `agent.respond` does, unless the answer would be accepted. Records nothing; the result does. */
+  check(asked: PassedOn): Promise<CheckedAnswers>;
   /** Records an answer that was checked; `mayAnswer` is not called again. */
   respond(answer: UserInputResponseContent, by: AnswerOptions): Promise<void>;
   /** Records that somebody else is to answer. Rejects, as `agent.reassign` does, for a person who may not answer. */
   reassign(reassignment: Reassignment): Promise<void>;
+  /** Records that a person takes back their approval. Rejects, as `agent.withdraw` does, if there is none. */
+  withdraw(withdrawal: Withdrawal): Promise<void>;
 }
 
 /** The key of the method with which an agent opens a child thread. A registered symbol, so that it works across two copies of the package. */

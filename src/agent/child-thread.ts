@@ -1,12 +1,9 @@
 import { HoldpointError } from '../errors.ts';
-import { Proposal } from '../thread/proposal.ts';
 import type { ParentCall } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { ChildThread } from './child-agent.ts';
-import { acceptInput } from './input/accept-input.ts';
-import { withAllowedAnswers } from './input/allowed-answers.ts';
 import { parseInput } from './input/parse-input.ts';
-import { recordAnswers } from './thread-changes.ts';
+import { checkAnswers } from './thread-changes.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { runThread } from './run-thread.ts';
 import type { ThreadHandles } from './thread-handles.ts';
@@ -29,26 +26,22 @@ export async function openChildThread(
     respond: async (answer, by) => {
       await threads.update(log);
       const input = parseInput(answer, by);
-      const allowed = await withAllowedAnswers(context, log.state, input, undefined);
-      await recordAnswers(context, log, allowed);
+      await (await checkAnswers(context, log, input, undefined)).record();
     },
     reassign: async (reassignment) => {
       await threads.update(log);
       const { reassignRequest } = await import('./input/change-votes.ts');
       await reassignRequest(context, log, reassignment);
     },
-    check: async ({ response, principal, channel }) => {
+    withdraw: async (withdrawal) => {
       await threads.update(log);
-      const input = parseInput(response, { principal, channel });
-      const allowed = await withAllowedAnswers(context, log.state, input, context.mayAnswer);
-      const accepting = { tools: await context.definedTools(), now: context.now() };
-      const proposal = new Proposal(log.state);
-      acceptInput(proposal, allowed, { ...accepting, whilePending: 'refuse' });
-      const { openRequests, newlyPast } = proposal.head;
-      const { requestId } = response;
-      return [...openRequests, ...newlyPast.requests].find(
-        ({ request }) => request.requestId === requestId,
-      )?.request.text;
+      const { withdrawVote } = await import('./input/change-votes.ts');
+      await withdrawVote(context, log, withdrawal);
+    },
+    check: async ({ response, principal, channel, onBehalfOf }) => {
+      await threads.update(log);
+      const input = { ...parseInput(response, { principal, channel }), onBehalfOf };
+      return checkAnswers(context, log, input, context.mayAnswer);
     },
   };
 }

@@ -17,8 +17,8 @@ import {
   adoptThread,
   cancelledResponse,
   cancelOpen,
+  checkAnswers,
   deleteThread,
-  recordAnswers,
   retractMessage,
 } from './thread-changes.ts';
 import type { RequestedApproval } from './calls/requested-approval.ts';
@@ -30,7 +30,6 @@ import {
   settleCall,
   type SettledOutcome,
 } from './input/accept-outcome.ts';
-import { withAllowedAnswers } from './input/allowed-answers.ts';
 import type { ImportedHistory } from './input/imported-history.ts';
 import { parseAnswerer, parseInput } from './input/parse-input.ts';
 import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
@@ -112,11 +111,8 @@ export class HoldpointAgent implements Agent<unknown> {
     }
     const log = await this.#current(thread);
     refuseChildInput(log.state, parsed);
-    await recordAnswers(
-      this.#context,
-      log,
-      await withAllowedAnswers(this.#context, log.state, parsed, this.#context.mayAnswer),
-    );
+    const { record } = await checkAnswers(this.#context, log, parsed, this.#context.mayAnswer);
+    await record();
   }
 
   /** Opens the child thread of a delegated call for this agent. */
@@ -137,6 +133,7 @@ export class HoldpointAgent implements Agent<unknown> {
   async withdraw(thread: AgentThread, requestId: string, options: AnswerOptions): Promise<void> {
     const by = parseAnswerer(options);
     const log = await this.#current(thread);
+    refuseChild(log.state);
     const { withdrawVote } = await import('./input/change-votes.ts');
     await withdrawVote(this.#context, log, { requestId, by });
   }

@@ -5,6 +5,7 @@ import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { decisionsIn } from '../thread/decisions.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
+import { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { traceRun } from '../thread/tracing/trace-operations.ts';
 import {
@@ -16,7 +17,8 @@ import {
 } from './agent-response.ts';
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
 import { refuseChildInput } from './child-agent.ts';
-import { withAllowedAnswers } from './input/allowed-answers.ts';
+import { acceptInput } from './input/accept-input.ts';
+import { allowAnswers, recordBelow } from './input/answers-below.ts';
 import { type ParsedInput, parseInput } from './input/parse-input.ts';
 import type { RunInput } from './input/run-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
@@ -82,10 +84,13 @@ async function tracedRun(
     await threads.update(log);
     if (running.isFromParent !== true) refuseChildInput(log.state, parsed);
     const asking =
-      parsed.answers.length > 0
-        ? withAllowedAnswers(context, log.state, parsed, context.mayAnswer)
-        : undefined;
-    const allowed = asking === undefined ? parsed : await untilAborted(asking, options.abortSignal);
+      parsed.answers.length > 0 ? allowAnswers(context, log, parsed, context.mayAnswer) : undefined;
+    const checked = asking === undefined ? parsed : await untilAborted(asking, options.abortSignal);
+    if (checked.passed !== undefined) {
+      const { whilePending = 'refuse' } = options;
+      acceptInput(new Proposal(log.state), checked, { tools, now: context.now(), whilePending });
+    }
+    const allowed = asking === undefined ? checked : await recordBelow(context, log, checked);
     const { messageId } = parsed;
     const reply = messageId === undefined ? undefined : recordedReply(log.state, messageId);
     const messagesBefore = reply?.begin ?? log.state.messages.length;

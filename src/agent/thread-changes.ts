@@ -1,29 +1,47 @@
 import type { AgentThread } from '../thread/agent-thread.ts';
-import type { Proposal } from '../thread/proposal.ts';
+import { Proposal } from '../thread/proposal.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import { type AgentResponse, latestDecisions, makeResponse, nothingRun } from './agent-response.ts';
-import { cancelEvents } from './calls/close-requests.ts';
-import type { Decide } from './calls/delegation.ts';
+import { cancelEvents, type FollowUps } from './calls/close-requests.ts';
+import type { CheckedAnswers, Decide } from './calls/delegation.ts';
 import { followUpsFor } from './calls/follow-ups-for.ts';
 import { acceptInput, refuseRetraction } from './input/accept-input.ts';
+import { allowAnswers, recordBelow } from './input/answers-below.ts';
 import type { ParsedInput } from './input/parse-input.ts';
-import type { AnswerOptions } from './input/run-input.ts';
+import type { AnswerOptions, MayAnswer } from './input/run-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { abandonedEvents } from './run/lost-calls.ts';
 import { refuseRunning } from './thread-handles.ts';
 
-/** Records answers that `mayAnswer` has allowed, and runs nothing. */
-export async function recordAnswers(
+/** Checks answers, and throws for the first that is refused. The result records them, and runs nothing. */
+export async function checkAnswers(
   context: AgentContext,
   log: ThreadLog,
   input: ParsedInput,
-): Promise<void> {
+  mayAnswer: MayAnswer | undefined,
+): Promise<CheckedAnswers> {
+  const allowed = await allowAnswers(context, log, input, mayAnswer);
   const tools = await context.definedTools();
-  const followUps = await followUpsFor(context, tools, log.state);
-  const accept = (proposal: Proposal): void =>
-    acceptInput(proposal, input, { tools, now: context.now(), whilePending: 'refuse', followUps });
-  await context.commitCancelled(log, accept);
+  const accept = (proposal: Proposal, accepted: ParsedInput, followUps?: FollowUps): void => {
+    const now = context.now();
+    acceptInput(proposal, accepted, { tools, now, whilePending: 'refuse', followUps });
+  };
+  const proposal = new Proposal(log.state);
+  accept(proposal, allowed);
+  const record = async (): Promise<void> => {
+    const recorded = await recordBelow(context, log, allowed);
+    const followUps = await followUpsFor(context, tools, log.state);
+    await context.commitCancelled(log, (decided) => accept(decided, recorded, followUps));
+  };
+  return { text: allowed.passed?.[0]?.text ?? answeredText(proposal, input), record };
+}
+
+/** The text of the request that is answered first, as the answers leave it. */
+function answeredText({ head }: Proposal, { answers }: ParsedInput): string | undefined {
+  return [...head.openRequests, ...head.newlyPast.requests].find(
+    ({ request }) => request.requestId === answers[0]?.requestId,
+  )?.request.text;
 }
 
 /** Cancels the sub-agents of a thread, and then its open requests, deferred calls and unused approvals. */

@@ -14,6 +14,8 @@ export const by = { principal: z.unknown().optional(), channel: z.string().optio
  * for requests that depend on who answers.
  */
 export const voter = { person: z.string().optional(), onBehalfOf: z.string().optional() };
+/** For a sub-agent's request: the revision of its thread with the event that this one repeats. */
+export const mirrored = { mirrors: z.int().optional() };
 /** A person's change of a call's input. */
 export const editSchema = z.strictObject({
   input: z.unknown(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { approvalResponseSchema } from '../content/approval.ts';
 import { grantScopes } from '../content/approval-terms.ts';
 import { grantSchema } from '../content/grant.ts';
-import { always, by, editSchema, place, voter } from './event-fields.ts';
+import { always, by, editSchema, mirrored, place, voter } from './event-fields.ts';
 
 /** The events of votes, deadlines and standing approvals. */
 export const policyEvents = [
@@ -18,6 +18,7 @@ export const policyEvents = [
     ...voter,
     person: z.string(),
     edit: editSchema.optional(),
+    ...mirrored,
   }),
   /** Somebody took back their approval, before the request was decided. */
   z.strictObject({
@@ -28,6 +29,7 @@ export const policyEvents = [
     /** Set if their edit ends with it: the request is again as it was asked, and no approval of the edited input counts. */
     endsEdit: z.literal(true).optional(),
     ...by,
+    ...mirrored,
   }),
   /** An approver (`from`, as text) asked another to answer instead: `to` is a name, role or team, as in the request's `approvers`. */
   z.strictObject({
@@ -37,6 +39,7 @@ export const policyEvents = [
     from: z.string(),
     to: z.string(),
     ...by,
+    ...mirrored,
   }),
   /** The request's `remindAt` has passed, and it is still open. */
   z.strictObject({ type: z.literal('request-reminded'), ...always, requestId: z.string() }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { toolCallOutcomeSchema, workingAgentSchema } from '../content/tool-call.ts';
-import { always, by, editSchema, place, voter } from './event-fields.ts';
+import { always, by, editSchema, mirrored, place, voter } from './event-fields.ts';
 import { importedMessageSchema, messageSchema } from './message-schema.ts';
 import { policyEvents } from './policy-events.ts';
 import { userInputRequestSchema, userInputResponseSchema } from '../content/user-input.ts';
@@ -140,6 +140,7 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     ...by,
     ...voter,
     edit: editSchema.optional(),
+    ...mirrored,
     traceparent: traceparentSchema.optional(),
   }),
   ...policyEvents,
@@ -157,12 +158,18 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     requestId: z.string(),
     cause: z.enum(['expired', 'cancelled', 'invalidated']),
     reason: z.string().optional(),
+    ...mirrored,
   }),
   /**
    * `execute` is about to be called; durable before it is. A second one for the same place is a new attempt, or resumes a
-   * delegated call.
+   * delegated call. `expiresAt` is until when a sub-agent may work, in milliseconds since 1970; the first start says it.
    */
-  z.strictObject({ type: z.literal('call-started'), ...always, ...place }),
+  z.strictObject({
+    type: z.literal('call-started'),
+    ...always,
+    ...place,
+    expiresAt: z.number().optional(),
+  }),
   /**
    * The call continues outside. Its result is delivered later, before `expiresAt` if set, in milliseconds since 1970. With `agent`, the
    * call is delegated and its sub-agent waits; the call is resumed when the sub-agent has received an answer, and at `resumeAt`, in

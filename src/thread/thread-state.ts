@@ -210,6 +210,16 @@ export function isExpired(
   return expiresAt <= now;
 }
 
+/** Whether a request, or the call during which it is asked, has expired. */
+export function isOverdue(
+  { calls }: Pick<ThreadHead, 'calls'>,
+  { request, beside }: OpenRequest,
+  now: number,
+): boolean {
+  const call = beside && calls.find((each) => isSamePlace(beside, each));
+  return isExpired(request, now) || (call !== undefined && isExpired(call, now));
+}
+
 /** When a reminder of an open request is due; `undefined` for never. A sub-agent reminds of its own requests. */
 export function remindAtOf({ request, isReminded, beside }: OpenRequest): number | undefined {
   const isDue = request.type === 'approval-request' && isReminded !== true && beside === undefined;

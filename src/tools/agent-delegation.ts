@@ -2,27 +2,29 @@ import type { Tool } from 'ai';
 import type { Agent } from '../agent/agent.ts';
 import type { CallFailure } from '../agent/calls/answer-receiver.ts';
 import {
+  type CheckedAnswers,
   type DelegatedCall,
   delegatedCall,
   type DelegatedWork,
   type Delegation,
   type PassedAnswer,
+  type PassedOn,
   type Reassignment,
+  type ShownRequests,
+  type Withdrawal,
 } from '../agent/calls/delegation.ts';
-import type { Execution } from '../agent/calls/execute-call.ts';
+import { type Execution, failed, type Reporting } from '../agent/calls/execute-call.ts';
 import { type ChildThread, openChild, type ParentableAgent } from '../agent/child-agent.ts';
 import { errorText } from '../content/error-text.ts';
 import { timer } from '../content/timer.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
-import type {
-  AskedAnswer,
-  UserInputRequest,
-  UserInputResponseContent,
-} from '../content/user-input.ts';
+import type { UserInputRequest } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import { commitCancelled } from './cancel-delegated.ts';
 import { AgentWork, type DelegationOptions, giveUp } from './agent-work.ts';
-import { busyMs, type DelegatedResult, executionOf, isPassedOn } from './delegate-call.ts';
+import { busyMs, executionOf } from './delegate-call.ts';
+import { isPassedOn, mirrorRequests } from './mirror-requests.ts';
+import { ownAnswer, unsentVotes } from './own-answer.ts';
 
 /* The number of levels of sub-agents, the outermost agent included. */
 const maximumDepth = 8;
@@ -44,11 +46,20 @@ export class AgentDelegation implements Delegation {
     return this.#options.agent;
   }
 
+  get expiresAfterMs(): number | undefined {
+    return this.#options.expiresAfterMs;
+  }
+
   async work(tool: Tool, call: ToolCallRecord, work: DelegatedWork): Promise<Execution> {
     const delegated = delegatedCall(work.threadId, call);
+    const fault = this.#whyNot(work.agents);
+    if (fault !== undefined) return failed(fault);
     try {
-      const result = await this.#result(delegated, call, work);
-      return await executionOf(this.#options, { call, delegated, tool }, result);
+      const child = await this.#open(delegated, work.agents);
+      const working = new AgentWork(this.#child, child, this.#options);
+      const result = await working.result(delegated, call, work);
+      const requests = await this.#mirror(child, delegated, work.shown());
+      return await executionOf({ call, tool, name: this.agent }, result, requests);
     } catch (error) {
       /* Where the work has got to is unknown. It is resumed, like that of a process that died. */
       const why = `Agent '${this.agent}' could not be reached: ${errorText(error)}`;
@@ -56,29 +67,37 @@ export class AgentDelegation implements Delegation {
     }
   }
 
-  async #result(
-    call: DelegatedCall,
-    record: ToolCallRecord,
-    work: DelegatedWork,
-  ): Promise<DelegatedResult> {
-    const fault = this.#whyNot(work.agents);
-    if (fault !== undefined) return { status: 'failed', error: fault };
-    const child = await this.#open(call, work.agents);
-    return new AgentWork(this.#child, child, this.#options).result(call, record, work);
-  }
-
   readonly commitCancelled = commitCancelled;
 
-  async check(
-    call: DelegatedCall,
-    { response, ...asked }: AskedAnswer,
-  ): Promise<string | undefined> {
+  async check(call: DelegatedCall, { response, ...asked }: PassedOn): Promise<CheckedAnswers> {
     const child = await this.#open(call);
-    return child.check({ ...asked, response: plainAnswer(response, asked.request) });
+    const { request } = asked;
+    const own = await this.#ownRequest(child, call, request);
+    const votes = unsentVotes(request, child.thread);
+    const answer = ownAnswer(response, request, votes.length > 0 ? undefined : own);
+    const checked = await child.check({ ...asked, response: answer });
+    if (votes.length === 0) return checked;
+    const record = async (): Promise<void> => {
+      for (const vote of votes) await child.respond(vote.answer, senderOf(vote));
+      await (await this.check(call, { response, ...asked })).record();
+    };
+    return { ...checked, record };
+  }
+
+  async withdraw(call: DelegatedCall, withdrawal: Withdrawal): Promise<void> {
+    await (await this.#open(call)).withdraw(withdrawal);
   }
 
   async reassign(call: DelegatedCall, reassignment: Reassignment): Promise<void> {
     await (await this.#open(call)).reassign(reassignment);
+  }
+
+  async mirror(call: DelegatedCall, shown: ShownRequests): Promise<Reporting> {
+    return this.#mirror(await this.#open(call), call, shown);
+  }
+
+  async #mirror(child: ChildThread, call: DelegatedCall, shown: ShownRequests): Promise<Reporting> {
+    return mirrorRequests(child.thread, { call, agent: this.agent, shown });
   }
 
   async send(
@@ -143,24 +162,46 @@ export class AgentDelegation implements Delegation {
     return `Not run: the path would have more than ${maximumDepth} agents (${path.join(' > ')}).`;
   }
 
-  async #sendOnce(
-    call: DelegatedCall,
-    { request, response, principal, channel }: PassedAnswer,
-  ): Promise<CallFailure | undefined> {
+  async #sendOnce(call: DelegatedCall, answer: PassedAnswer): Promise<CallFailure | undefined> {
     const child = await this.#open(call);
-    const { requestId } = request;
-    const own = child.thread.activeRequests.find((open) => open.requestId === requestId);
-    if (own !== undefined && !(await isPassedOn({ ...own }, request, call, this.agent))) {
-      return this.#refuse(child, `request ${requestId} differs from the one that was answered`);
-    }
     try {
-      for (const vote of votesFor(request)) await child.respond(vote.answer, senderOf(vote));
-      await child.respond(plainAnswer(response, request), senderOf({ principal, channel }));
-      return undefined;
+      await this.#respond(child, call, answer);
     } catch (error) {
       if (!HoldpointError.isInstance(error) || isTooLate(error)) throw error;
       return this.#refuse(child, error.message);
     }
+    const { requestId } = answer.request;
+    if (child.thread.activeRequests.every((open) => open.requestId !== requestId)) return undefined;
+    return this.#refuse(child, `request ${requestId} needs more approvals`);
+  }
+
+  async #respond(
+    child: ChildThread,
+    call: DelegatedCall,
+    { request, response, principal, channel }: PassedAnswer,
+  ): Promise<void> {
+    await this.#ownRequest(child, call, request);
+    for (const vote of unsentVotes(request, child.thread)) {
+      await child.respond(vote.answer, senderOf(vote));
+    }
+    const own = await this.#ownRequest(child, call, request);
+    await child.respond(ownAnswer(response, request, own), senderOf({ principal, channel }));
+  }
+
+  /** The open request of the sub-agent that a request in the parent thread mirrors. Throws `answer-mismatch` for another one. */
+  async #ownRequest(
+    { thread }: ChildThread,
+    call: DelegatedCall,
+    shown: UserInputRequest,
+  ): Promise<UserInputRequest | undefined> {
+    const { requestId } = shown;
+    const own = thread.activeRequests.find((open) => open.requestId === requestId);
+    if (own === undefined || (await isPassedOn({ ...own }, shown, call, this.agent))) return own;
+    throw new HoldpointError(
+      'answer-mismatch',
+      `Request ${requestId} differs from the request that agent '${this.agent}' made. Cancel it with agent.cancel(thread).`,
+      { requestId },
+    );
   }
 
   async #refuse(child: ChildThread, why: string): Promise<CallFailure> {
@@ -172,33 +213,8 @@ export class AgentDelegation implements Delegation {
   }
 }
 
-/** The approvals that came before the one which decided a request: the sub-agent counts them itself. */
-function votesFor(request: UserInputRequest) {
-  if (request.type !== 'approval-request') return [];
-  const { requestId, votes = [] } = request;
-  return votes.map(({ reason, remember, principal, channel }) => {
-    const says = { ...(reason === undefined ? {} : { reason }), ...(remember && { remember }) };
-    const yes = { type: 'approval-response' as const, requestId, approved: true, ...says };
-    return { answer: plainAnswer(yes, request), principal, channel };
-  });
-}
-
 function senderOf({ principal, channel }: Pick<PassedAnswer, 'principal' | 'channel'>) {
   return { principal, ...(channel === undefined ? {} : { channel }) };
-}
-
-/**
- * The answer without the digest and call that it repeats: those of the original request differ from the mirrored ones. An approval of an
- * edited input carries that input.
- */
-function plainAnswer(
-  response: UserInputResponseContent,
-  request: UserInputRequest,
-): UserInputResponseContent {
-  if (response.type !== 'approval-response') return response;
-  const { digest: _digest, toolCall: _shown, ...answer } = response;
-  const isEdited = request.type === 'approval-request' && request.edit !== undefined;
-  return isEdited && response.approved ? { input: request.toolCall?.input, ...answer } : answer;
 }
 
 /* The request already has an answer, or is closed. */

@@ -5,12 +5,13 @@ import type { DelegatedCall, DelegatedWork } from '../agent/calls/delegation.ts'
 import type { ChildThread } from '../agent/child-agent.ts';
 import type { AnswerOptions } from '../agent/input/run-input.ts';
 import { errorText } from '../content/error-text.ts';
-import type { ToolCallRecord, WorkingAgent } from '../content/tool-call.ts';
-import type { UserInputRequest } from '../content/user-input.ts';
+import type { ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { type EndedRequest, isSamePlace } from '../thread/thread-state.ts';
+import type { EndedRequest } from '../thread/thread-state.ts';
 import { busyMs, type DelegatedResult, reported } from './delegate-call.ts';
+import { lostCallsOf } from './lost-calls.ts';
+import { mirrorRequests } from './mirror-requests.ts';
 import { whileReporting } from './report-requests.ts';
 
 /** The checked options of an agent tool. */
@@ -65,11 +66,16 @@ export class AgentWork {
       return { status: 'failed', error };
     }
     if (work.isStopped) return this.#fail('was stopped with its parent run.');
-    const signal = AbortSignal.any([work.signal, ...this.#timeLimit(record)]);
+    const signal = AbortSignal.any([work.signal, ...this.#timeLimit(record, work.now())]);
     try {
       signal.throwIfAborted();
       if (thread.activeRequests.some(({ requestId }) => work.isCancelled(requestId))) {
         await this.#agent.cancel(thread, 'The request was cancelled in the parent thread.');
+      }
+      if (await this.#isUndecided(work)) {
+        return await this.#fail(
+          'waits for more answers to a request that the parent thread has closed as answered.',
+        );
       }
       return await this.#resultOf(
         await this.#run(call, record, { work, abortSignal: signal }),
@@ -97,9 +103,9 @@ export class AgentWork {
     );
     const seen = { input, runtimeContext: given, approvedBy: approverOf(approval) };
     const runtimeContext = made('runtimeContext', () => contextOf(seen));
-    const report = async (requests: UserInputRequest[]): Promise<void> => {
-      const asked = { agent, threadId: thread.id, requests };
-      work.report(await reported(record, call, asked));
+    const report = async (): Promise<void> => {
+      const mirrored = await mirrorRequests(thread, { call, agent, shown: work.shown() });
+      work.report(reported(record, mirrored));
     };
     const options = { runtimeContext, abortSignal };
     const first = made('prompt', () => prompt(input));
@@ -111,9 +117,8 @@ export class AgentWork {
   }
 
   /** Aborts when the sub-agent's time is over. Timers take at most 2^31 ms; the expiry in the log covers longer times. */
-  #timeLimit({ expiresAt, startedAt = 0 }: ToolCallRecord): AbortSignal[] {
-    const { expiresAfterMs = Infinity } = this.#options;
-    const left = Math.max(0, (expiresAt ?? startedAt + expiresAfterMs) - startedAt);
+  #timeLimit({ expiresAt = Infinity }: ToolCallRecord, now: number): AbortSignal[] {
+    const left = Math.max(0, expiresAt - now);
     return left < 2 ** 31 ? [AbortSignal.timeout(Math.ceil(left))] : [];
   }
 
@@ -168,6 +173,16 @@ export class AgentWork {
     return { status: 'failed', error: `Agent '${this.#options.agent}' ${why}${note}` };
   }
 
+  /** Whether a request is still open that the parent thread has closed as answered: older versions counted the votes there. */
+  async #isUndecided(work: DelegatedWork): Promise<boolean> {
+    const { thread } = this.#child;
+    const isAnswered = (): boolean =>
+      thread.activeRequests.some(({ requestId }) => work.isAnswered(requestId));
+    if (!isAnswered()) return false;
+    await this.#child.update();
+    return isAnswered();
+  }
+
   #waiting(within = Infinity, atLeast = 0): DelegatedResult {
     const { thread } = this.#child;
     /* Such calls are settled, or their outcomes delivered, in the child thread. */
@@ -184,33 +199,10 @@ export class AgentWork {
       status: 'waiting',
       threadId: thread.id,
       lostCalls: thread.calls.flatMap((call) => lostCallsOf(call, this.#options.agent, thread)),
-      requests: thread.activeRequests.map((request) => ({ ...request })),
+      asked: thread.activeRequests,
       resumeAfterMs: Number.isFinite(resumeAfterMs) ? resumeAfterMs : undefined,
     };
   }
-}
-
-/** The lost calls for which a call of an agent waits: itself, or those of the agent that works on it. */
-function lostCallsOf(
-  call: ToolCallRecord,
-  agent: string,
-  thread: AgentThread,
-): NonNullable<WorkingAgent['lostCalls']> {
-  const { status, recoverAt, agent: below, toolCallId, toolName } = call;
-  if (status === 'deferred') return below?.lostCalls ?? [];
-  /* The others are recovered by themselves. */
-  const isPeoples = status === 'indeterminate' && recoverAt === undefined;
-  if (!isPeoples || !isRecordedAsLost(thread, call)) return [];
-  return [{ agent, threadId: thread.id, toolCallId, toolName }];
-}
-
-/** Whether the log says that a call is lost. Before that, a call whose run has lost its lease is shown as indeterminate, without `recoverAt`. */
-function isRecordedAsLost({ events }: AgentThread, call: ToolCallRecord): boolean {
-  const last = events.findLast(
-    (event) =>
-      (event.type === 'call-started' || event.type === 'call-lost') && isSamePlace(event, call),
-  );
-  return last?.type === 'call-lost';
 }
 
 /** What a function of the app makes. */

@@ -1,9 +1,11 @@
 import type { ToolSet } from 'ai';
-import { type Commit, delegatedCall, delegationFor } from '../agent/calls/delegation.ts';
+import { type Commit, delegatedCall, delegationFor, shownBy } from '../agent/calls/delegation.ts';
+import type { Reporting } from '../agent/calls/execute-call.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
+import { requestOf } from './mirror-requests.ts';
 import { callAt } from '../thread/find-call.ts';
 import { Proposal } from '../thread/proposal.ts';
-import { isSamePlace } from '../thread/thread-state.ts';
+import { isSamePlace, type ThreadState } from '../thread/thread-state.ts';
 
 /** Because of a concurrent append, the input now ends a delegated call whose sub-agent was not cancelled. */
 class NotCancelled extends Error {}
@@ -17,12 +19,13 @@ export async function commitCancelled(
     const expected = new Proposal(log.state);
     if (log.state.head.calls.length > 0) decide(expected);
     const cancelled = endedBy(expected, tools);
-    for (const call of cancelled) {
-      const delegated = delegatedCall(log.state.threadId, call);
-      await delegationFor(tools, call)?.cancel(delegated, 'The call has ended.');
-    }
+    const decided = await Promise.all(
+      cancelled.map(async (call) => cancelBelow(tools, log.state, call)),
+    );
+    const at = expected.events.at(-1)?.at ?? 0;
     try {
       return await commit((proposal) => {
+        proposal.add(...decided.flatMap((events) => events(proposal, at)));
         decide(proposal);
         for (const call of endedBy(proposal, tools)) {
           if (!cancelled.some((each) => isSamePlace(each, call))) throw new NotCancelled();
@@ -32,6 +35,25 @@ export async function commitCancelled(
       if (!(error instanceof NotCancelled)) throw error;
     }
   }
+}
+
+/** Cancels a call's sub-agent. The result repeats which of its requests were answered before that: those were not cancelled. */
+async function cancelBelow(
+  tools: ToolSet,
+  { threadId, head }: Readonly<ThreadState>,
+  call: ToolCallRecord,
+): Promise<Reporting> {
+  const delegation = delegationFor(tools, call);
+  if (delegation === undefined) return () => [];
+  const delegated = delegatedCall(threadId, call);
+  await delegation.cancel(delegated, 'The call has ended.');
+  const shown = shownBy(head, call);
+  const mirror = await delegation.mirror(delegated, shown);
+  const ids = new Set(shown.requests.map(({ requestId }) => requestId));
+  return (proposal, at) =>
+    mirror(proposal, at).filter(
+      (event) => event.type !== 'request-closed' && ids.has(requestOf(event) ?? ''),
+    );
 }
 
 /** The delegated calls that a proposal ends. A call that was never started has no sub-agent to cancel. */

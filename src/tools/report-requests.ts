@@ -1,8 +1,14 @@
 import type { Agent } from '../agent/agent.ts';
 import type { ChildThread } from '../agent/child-agent.ts';
-import type { UserInputRequest } from '../content/user-input.ts';
 
-const reportedTypes = ['request-opened', 'request-answered', 'request-closed'] as const;
+const reportedTypes = [
+  'request-opened',
+  'request-voted',
+  'vote-withdrawn',
+  'request-reassigned',
+  'request-answered',
+  'request-closed',
+] as const;
 /* How often the requests are checked that another process has opened, in milliseconds: the run of the agent reads them. */
 const checkMs = 1_000;
 
@@ -10,17 +16,17 @@ const checkMs = 1_000;
 export async function whileReporting<RESULT>(
   agent: Agent<never>,
   child: ChildThread,
-  report: (requests: UserInputRequest[]) => Promise<void>,
+  report: () => Promise<void>,
   work: () => Promise<RESULT>,
 ): Promise<RESULT> {
   const { thread } = child;
   let isOver = false;
-  let last = '';
+  let last = '[]';
   const check = async (): Promise<void> => {
-    const ids = thread.activeRequests.map(({ requestId }) => requestId).join(' ');
-    if (isOver || ids === last) return;
-    last = ids;
-    await report(thread.activeRequests.map((request) => ({ ...request })));
+    const requests = JSON.stringify(thread.activeRequests);
+    if (isOver || requests === last) return;
+    last = requests;
+    await report();
   };
   let checking = check();
   const checkNext = (read?: () => Promise<void>): void => {

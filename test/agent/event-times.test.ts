@@ -25,11 +25,11 @@ test(`${promise}: postgresStore`, async () => {
 test('processes whose readings of the store’s clock differ leave the times in order', async () => {
   const readings = [1_000_500_000, 1_000_000_000];
   const kept = memoryStore();
-  const { model } = scriptedModel([{ text: 'Hello.' }], { repeat: true });
+  const played = scriptedModel([{ text: 'Hello.' }], { repeat: true });
   for (const reading of readings) {
     /* Another process: it reads the clock itself. */
     const store = { ...kept, now: async () => reading };
-    const agent = travelWorld({ model, prompts: [] }, () => store).agent();
+    const agent = travelWorld(played, () => store).agent();
     await agent.run('Hi', await agent.thread('t'));
   }
   const times = (await eventsIn(kept, 't')).map(({ at }) => at);

@@ -151,7 +151,7 @@ test('over its time, a sub-agent is cancelled and its call fails', async () => {
   expect(office.payments).toEqual([]);
 });
 
-test('an answer after that time, before anybody has noticed it, is recorded and runs nothing', async () => {
+test('an answer after that time, before anybody has noticed it, is refused and runs nothing', async () => {
   const office = new AgentOffice();
   let now = Date.now();
   const clock = { now: () => now };
@@ -163,10 +163,9 @@ test('an answer after that time, before anybody has noticed it, is recorded and 
   const thread = await manager.thread('t');
   const { approvalRequests } = await manager.run('Go.', thread);
   now += 60_000;
-  await manager.run(
-    approvalRequests.map((request) => request.approve()),
-    thread,
-  );
+  const late = approvalRequests.map((request) => request.approve());
+  expect(await errorCode(manager.run(late, thread))).toBe('request-closed');
+  await manager.run([], thread);
   expect(thread.calls).toMatchObject([{ status: 'failed' }]);
   expect(office.payments).toEqual([]);
 });

@@ -90,7 +90,7 @@ export const policyMutants: readonly SourceMutant[] = [
   {
     promise: 'an expired request is not answered, also when another is to follow',
     file: 'agent/input/check-answers.ts',
-    from: "if (isExpired(request, now)) throw closed(requestId, 'expired');",
+    from: "if (isOverdue(state.head, open, now)) throw closed(answer.requestId, 'expired');",
     to: '',
     suite: plays,
     sentence: anyFault,

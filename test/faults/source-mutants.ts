@@ -243,8 +243,8 @@ const subAgentMutants: readonly SourceMutant[] = [
   {
     promise: 'an answer counts only for what was shown',
     file: 'tools/agent-delegation.ts',
-    from: 'if (own !== undefined && !(',
-    to: 'if (own === null && !(',
+    from: 'if (own === undefined || (await',
+    to: 'if (own !== null || (await',
     suite: ['agent/sub-agent-stories', 'approves nothing'],
     sentence: /AssertionError/,
   },
@@ -267,8 +267,8 @@ const subAgentMutants: readonly SourceMutant[] = [
   {
     promise: 'what an agent asks is asked while it works',
     file: 'tools/agent-work.ts',
-    from: 'work.report(await',
-    to: 'void (await',
+    from: 'work.report(reported',
+    to: 'void (reported',
     suite: ['agent/sub-agent-at-work', 'while another call of its agent runs'],
     sentence: /AssertionError/,
   },

@@ -38,8 +38,8 @@ test('the run of a sub-agent is in the span of the call that it works on', async
     [
       'invoke_agent manager',
       '  approval_decision pay',
+      '  approval_decision pay',
       '  answer_delivery pay',
-      '    approval_decision pay',
       '  execute_tool buy',
       '    invoke_agent buyer',
       '      execute_tool pay',

@@ -155,14 +155,28 @@ export function unstartedOutcome(
   return { status: 'failed', error: `Not started again. ${reason ?? ''} ${unknown}` };
 }
 
-/** The event that ends a started call, preceded by those that close the questions asked during it. */
-export function endEvents(head: ThreadHead, ended: ThreadEventOf<'call-ended'>): ThreadEvent[] {
-  return [...closeRequestsOf(head, ended, { reason: 'The call has ended.', at: ended.at }), ended];
+/**
+ * The event that ends a started call, preceded by those that close the questions asked during it, unless the events `before` have.
+ */
+export function endEvents(
+  head: ThreadHead,
+  ended: ThreadEventOf<'call-ended'>,
+  before: readonly ThreadEvent[] = [],
+): ThreadEvent[] {
+  const past = new Set(before.map(endedRequest));
+  const openRequests = head.openRequests.filter(({ request }) => !past.has(request.requestId));
+  const closing = { reason: 'The call has ended.', at: ended.at };
+  return [...closeRequestsOf({ openRequests }, ended, closing), ended];
+}
+
+function endedRequest(event: ThreadEvent): string | undefined {
+  if (event.type === 'request-answered') return event.response.requestId;
+  return event.type === 'request-closed' ? event.requestId : undefined;
 }
 
 /** The events that close the questions asked during a call. */
 export function closeRequestsOf(
-  { openRequests }: ThreadHead,
+  { openRequests }: Pick<ThreadHead, 'openRequests'>,
   place: CallPlace,
   { reason, at }: { reason: string; at: number },
 ): ThreadEvent[] {

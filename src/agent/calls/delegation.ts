@@ -1,5 +1,5 @@
 import type { Tool, ToolSet } from 'ai';
-import type { ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
+import type { CallPlace, ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
 import type {
   AskedAnswer,
   UserInputRequest,
@@ -9,9 +9,15 @@ import { callAt } from '../../thread/find-call.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import type { EndedRequest, OpenRequest, ThreadState } from '../../thread/thread-state.ts';
+import {
+  type EndedRequest,
+  isSamePlace,
+  type OpenRequest,
+  type ThreadHead,
+  type ThreadState,
+} from '../../thread/thread-state.ts';
 import type { CallFailure } from './answer-receiver.ts';
-import type { Execution } from './execute-call.ts';
+import type { Execution, Reporting } from './execute-call.ts';
 
 /** A call that is delegated to a sub-agent. */
 export interface DelegatedCall extends ToolCall {
@@ -19,6 +25,8 @@ export interface DelegatedCall extends ToolCall {
   threadId: string;
   /** The same in every process, attempt, and copy of the thread: the child thread's id derives from it. */
   idempotencyKey: string;
+  /** Until when the sub-agent may work, in milliseconds since 1970. */
+  expiresAt?: number | undefined;
 }
 
 /** The circumstances in which a sub-agent works on a delegated call. */
@@ -33,15 +41,35 @@ export interface DelegatedWork {
   /** How the request for approval of the call was decided, if it had one. */
   approval: EndedRequest | undefined;
   /** Records events while the work continues, under the lease of the run. What is reported later replaces it if it is not recorded yet. */
-  report: (events: ReportedEvents) => void;
+  report: (events: Reporting) => void;
+  /** The open requests of the sub-agent, as the thread of the call shows them now. */
+  shown: () => ShownRequests;
   /** Whether a request that was passed on was cancelled in the thread of the call. */
   isCancelled: (requestId: string) => boolean;
+  /** Whether the thread of the call says that a request was answered, and that the sub-agent has received the answer. */
+  isAnswered: (requestId: string) => boolean;
+  /** The time in the thread of the call, in milliseconds since 1970. */
+  now: () => number;
   /** Whether a person stopped the turn: the sub-agent is cancelled. */
   isStopped: boolean;
   /** Aborts when the work must end. */
   signal: AbortSignal;
   /** Once the signal has aborted: whether the work is resumed later; otherwise the sub-agent is cancelled. */
   isResumedLater: () => boolean;
+}
+
+/** An answer for a sub-agent to check. */
+export interface PassedOn extends AskedAnswer {
+  /** The person who had asked the sender to answer instead, if the agent of the parent thread says so. */
+  onBehalfOf?: string | undefined;
+}
+
+/** Answers that were checked. */
+export interface CheckedAnswers {
+  /** The text of the answered approval request as the answer would leave it: an edit may change it. */
+  text: string | undefined;
+  /** Records the answers. Rejects, as `agent.respond` does, if one is refused meanwhile. */
+  record(): Promise<void>;
 }
 
 /** An answer for a sub-agent. */
@@ -64,6 +92,18 @@ export interface Reassignment {
   isFromParent?: true;
 }
 
+/** The open requests of a delegated call's sub-agent, as the thread of the call shows them. */
+export interface ShownRequests {
+  place: CallPlace;
+  requests: readonly UserInputRequest[];
+}
+
+/** That somebody takes back their approval of a request. */
+export interface Withdrawal {
+  requestId: string;
+  by: { principal?: unknown; channel?: string };
+}
+
 /** Proposes events, or throws. */
 export type Decide = (proposal: Proposal) => void;
 
@@ -74,21 +114,20 @@ export type Commit = (
   commit?: (decide: Decide) => Promise<readonly ThreadEvent[]>,
 ) => Promise<readonly ThreadEvent[]>;
 
-/** Makes the events to record about a delegated call, from the newest state of its thread. */
-export type ReportedEvents = (proposal: Proposal, at: number) => ThreadEvent[];
-
 /** How a tool's calls are delegated to another agent. */
 export interface Delegation {
   /** The sub-agent's name. */
   agent: string;
+  /** How long a call may take, in milliseconds. */
+  expiresAfterMs?: number | undefined;
   /**
    * Works on a call that is recorded as started, until it has ended or waits. Called again to resume the same call: when an answer was
    * sent, at its `resumeAt`, and after a crash. Never rejects.
    */
   work(tool: Tool, call: ToolCallRecord, work: DelegatedWork): Promise<Execution>;
   /**
-   * Sends an answer to the sub-agent. May be called again with the same answer. Resolves with a failure that ends the call if the answer
-   * does not fit the sub-agent's request; rejects if that request is closed or already answered.
+   * Sends an answer that the parent thread has recorded to the sub-agent, which mostly has it already. Resolves with a failure that ends
+   * the call if the answer does not fit the sub-agent's request; rejects if that request is closed or already answered.
    */
   send(
     call: DelegatedCall,
@@ -103,12 +142,23 @@ export interface Delegation {
    */
   commitCancelled(tools: ToolSet, ...input: Parameters<Commit>): ReturnType<Commit>;
   /**
-   * Rejects, as `agent.respond` does, unless the sub-agent would accept the answer to its request. Records nothing. Resolves with the text
-   * of the request as the answer would leave it.
+   * Rejects, as `agent.respond` does, unless the sub-agent would accept the answer to its request. Records nothing: the result has the
+   * sub-agent record the answer.
    */
-  check(call: DelegatedCall, asked: AskedAnswer): Promise<string | undefined>;
+  check(call: DelegatedCall, asked: PassedOn): Promise<CheckedAnswers>;
+  /** Has the sub-agent record that a person takes back their approval. Rejects, as `agent.withdraw` does. */
+  withdraw(call: DelegatedCall, withdrawal: Withdrawal): Promise<void>;
   /** Has the sub-agent record that somebody else is to answer its request. Rejects, as `agent.reassign` does. */
   reassign(call: DelegatedCall, reassignment: Reassignment): Promise<void>;
+  /** Reads the sub-agent's thread. The result repeats in the parent thread what was recorded about the sub-agent's requests. */
+  mirror(call: DelegatedCall, shown: ShownRequests): Promise<Reporting>;
+}
+
+/** A delegated call during which a sub-agent asks. */
+export interface MirroredCall {
+  delegation: Delegation;
+  call: DelegatedCall;
+  beside: CallPlace;
 }
 
 /** The key of a tool's delegation. A registered symbol, so that it works across two copies of the package. */
@@ -144,9 +194,20 @@ export function commitsCancelled(tools: ToolSet): Commit {
 /** A call, as it is passed to its delegation. */
 export function delegatedCall(
   threadId: string,
-  { toolCallId, toolName, input, idempotencyKey = toolCallId }: ToolCallRecord,
+  { toolCallId, toolName, input, idempotencyKey = toolCallId, expiresAt }: ToolCallRecord,
 ): DelegatedCall {
-  return { threadId, toolCallId, toolName, input: structuredClone(input), idempotencyKey };
+  const call = { threadId, toolCallId, toolName, idempotencyKey, expiresAt };
+  return { ...call, input: structuredClone(input) };
+}
+
+/** The open requests that a thread shows for a delegated call. */
+export function shownBy(
+  { openRequests }: Pick<ThreadHead, 'openRequests'>,
+  { step, index }: CallPlace,
+): ShownRequests {
+  const place = { step, index };
+  const beside = openRequests.filter((open) => isSamePlace(open.beside, place));
+  return { place, requests: beside.map(({ request }) => request) };
 }
 
 /** The delegated call during which a sub-agent asks a mirrored request, and its delegation; `undefined` for a request of the agent's own. */
@@ -154,8 +215,8 @@ export function delegationAsking(
   tools: ToolSet,
   { threadId, head }: Pick<ThreadState, 'threadId' | 'head'>,
   { request, beside }: OpenRequest,
-): { delegation: Delegation; call: DelegatedCall } | undefined {
+): MirroredCall | undefined {
   const call = request.path && callAt(head, beside);
   const delegation = call && delegationFor(tools, call);
-  return delegation && { delegation, call: delegatedCall(threadId, call) };
+  return delegation && beside && { delegation, call: delegatedCall(threadId, call), beside };
 }

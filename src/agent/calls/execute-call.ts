@@ -37,12 +37,15 @@ const modelOutputSchema = z.custom<ToolResultPart['output']>(
 
 /** The result of executing a call: its outcome, or that it continues elsewhere. */
 export type Execution =
-  | { type: 'ended'; outcome: ToolCallOutcome }
+  | { type: 'ended'; outcome: ToolCallOutcome; requests?: Reporting }
   | { type: 'deferred'; expiresAfterMs?: number }
   /** Its outcome is unknown: it ignored its time limit, or its agent could not be reached. */
   | { type: 'lost'; error?: string }
   /** An agent works on it, and waits: `events` records that. */
-  | { type: 'delegated'; events: (proposal: Proposal, at: number) => ThreadEvent[] };
+  | { type: 'delegated'; events: Reporting };
+
+/** Makes the events to record about a delegated call, from the newest state of its thread. */
+export type Reporting = (proposal: Proposal, at: number) => ThreadEvent[];
 
 /**
  * A preliminary result of a tool that is a generator, as in the AI SDK's streams. Provisional: it is never recorded, and the next one or

@@ -1,5 +1,5 @@
 import { asSchema, jsonSchema, type Tool, tool as functionTool, type ToolSet } from 'ai';
-import type { CallPlace } from '../../content/tool-call.ts';
+import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { definitionDigest } from '../../policy/digest.ts';
@@ -49,12 +49,14 @@ export function checkTools(tools: ToolSet): void {
 
 /** The event that starts a call. Without an `execute` the call starts elsewhere, and its outcome is delivered. */
 export function startEvent(
-  { tool }: ToolDefinition,
-  { step, index }: CallPlace,
+  { tool, delegation }: ToolDefinition,
+  { step, index, expiresAt }: CallPlace & Pick<ToolCallRecord, 'expiresAt'>,
   at: number,
 ): ThreadEvent {
   const type = tool.execute === undefined ? 'call-deferred' : 'call-started';
-  return { type, at, step, index };
+  const { expiresAfterMs } = delegation ?? {};
+  const isLimited = expiresAfterMs !== undefined && expiresAt === undefined;
+  return { type, at, step, index, ...(isLimited ? { expiresAt: at + expiresAfterMs } : {}) };
 }
 
 /** The events that resume the delegated calls that are due by `now`. */

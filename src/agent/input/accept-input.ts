@@ -54,7 +54,8 @@ export function acceptInput(
 ): void {
   const { state } = proposal;
   const answers = newAnswers(state, input, now);
-  const { head } = state;
+  if (input.reported !== undefined) proposal.add(...input.reported(proposal, now));
+  const { head } = proposal;
   const recording = { tools, head, by: input.by, at: now };
   const { weighed } = input;
   const answered = answers.flatMap(({ answer, open }) => {

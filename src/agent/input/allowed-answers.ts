@@ -8,9 +8,10 @@ import type {
 import { HoldpointError } from '../../errors.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { delegationAsking } from '../calls/delegation.ts';
+import { missingTool } from '../calls/tool-definitions.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { isWeighed } from './check-answers.ts';
-import type { ParsedInput, Weigh } from './parse-input.ts';
+import type { ParsedInput, PassedDown, Weigh } from './parse-input.ts';
 import type { AnswerOptions, MayAnswer } from './run-input.ts';
 
 /**
@@ -34,6 +35,7 @@ export async function withAllowedAnswers(
   if (mayAnswer === undefined && !input.answers.some(isAsked)) return input;
   const allowedRequests = new Set<string>();
   const weighed = new Map<string, Weigh>();
+  const passed: PassedDown[] = [];
   for (const response of input.answers) {
     const { requestId } = response;
     const stored = open.get(requestId);
@@ -44,14 +46,37 @@ export async function withAllowedAnswers(
     const onBehalfOf = await allowedFor(mayAnswer, { request, asked }, () =>
       refused(threadId, requestId),
     );
-    const childText = await asking?.delegation.check(asking.call, asked());
     allowedRequests.add(requestId);
+    if (request.path !== undefined) {
+      if (asking === undefined) throw missingTool(request, request.path[0]?.toolName ?? '');
+      const checked = await asking.delegation.check(asking.call, { ...asked(), onBehalfOf });
+      if (request.type === 'approval-request' && response.type === 'approval-response') {
+        const { checkMirroredEdit } = await import('./weigh-answer.ts');
+        const shown = { text: checked.text, at: context.now() };
+        await checkMirroredEdit({ request, response, by: input.by, mayAnswer }, shown);
+      }
+      passed.push({ ...asking, ...checked });
+      /* The sub-agent counts it, and this thread repeats what it recorded. */
+      weighed.set(requestId, () => []);
+      continue;
+    }
     if (!isWeighed(request, response) || response.type !== 'approval-response') continue;
     const { weighAnswer } = await import('./weigh-answer.ts');
-    const answering = { open: stored, response, by: input.by, onBehalfOf, mayAnswer, childText };
+    const answering = {
+      open: stored,
+      response,
+      by: input.by,
+      onBehalfOf: onBehalfOf ?? input.onBehalfOf,
+      mayAnswer,
+    };
     weighed.set(requestId, await weighAnswer(context, state, answering));
   }
-  return { ...input, allowedRequests, ...(weighed.size === 0 ? {} : { weighed }) };
+  return {
+    ...input,
+    allowedRequests,
+    ...(weighed.size === 0 ? {} : { weighed }),
+    ...(passed.length === 0 ? {} : { passed }),
+  };
 }
 
 /** Makes what `mayAnswer` is asked about a request, with other approvers than the request's own, or about another person, if given. */

@@ -7,7 +7,6 @@ import {
 import type { Patch } from '../../content/patch.ts';
 import { patchSchema } from '../../content/patch.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
-import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import { editDigest, equalJson } from '../../policy/digest.ts';
 import { callAt } from '../../thread/find-call.ts';
@@ -28,7 +27,7 @@ export type Edited = NonNullable<ThreadEventOf<'request-answered'>['edit']>;
 export async function editOf(
   context: AnswerContext,
   state: Readonly<ThreadState>,
-  { open, request, response, childText }: EditingAnswer,
+  { open, request, response }: EditingAnswer,
 ): Promise<Edited> {
   const asked = withoutEdit(request);
   const { requestId, toolCall } = asked;
@@ -39,16 +38,19 @@ export async function editOf(
   }
   const tools = await context.definedTools();
   const patches = patchesOf(original, input);
-  const call = callAt(state.head, open.place);
+  const { place } = open;
+  const call = callAt(state.head, place);
   const why = response.approved
     ? (whyNotEditable(request, patches, call?.attempts ?? 0) ??
       (await whyNotInput(tools, request, input)))
     : 'a rejection has no input';
   if (why === undefined && toolCall !== undefined) {
-    const edited = { ...toolCall, input };
-    const text = await textOf(context, state, { tools, place: open.place, edited, childText });
-    const said = { input, ...(text === asked.text ? {} : { text }) };
-    return { ...said, patches, digest: await editDigest(asked.digest, said) };
+    const definition = tools.get(toolCall.toolName);
+    const text =
+      definition === undefined || place === undefined
+        ? defaultText(toolCall.toolName)
+        : await editedText(context, state, { definition, call: { ...toolCall, input, ...place } });
+    return makeEdit(asked, input, text);
   }
   throw new HoldpointError(
     'invalid-answer',
@@ -57,34 +59,22 @@ export async function editOf(
   );
 }
 
-/** An answer that may edit, and the text that a sub-agent has for its own edited call. */
+/** An answer that may edit. */
 interface EditingAnswer {
   open: OpenRequest;
   request: ApprovalRequest;
   response: ApprovalResponseContent;
-  childText: string | undefined;
 }
 
-/** The question about an edited call; a sub-agent's call is known only to the sub-agent. */
-async function textOf(
-  context: AnswerContext,
-  state: Readonly<ThreadState>,
-  {
-    tools,
-    place,
-    edited,
-    childText,
-  }: {
-    tools: ToolDefinitions;
-    place: CallPlace | undefined;
-    edited: ToolCall;
-    childText: string | undefined;
-  },
-): Promise<string> {
-  const definition = tools.get(edited.toolName);
-  if (definition === undefined || place === undefined)
-    return childText ?? defaultText(edited.toolName);
-  return editedText(context, state, { definition, call: { ...edited, ...place } });
+/** The edit that makes the input of a request, as the model asked for it, into this one, with the question about it. */
+export async function makeEdit(
+  asked: ApprovalRequest,
+  input: unknown,
+  text: string,
+): Promise<Edited> {
+  const said = { input, ...(text === asked.text ? {} : { text }) };
+  const patches = patchesOf(asked.toolCall?.input, input);
+  return { ...said, patches, digest: await editDigest(asked.digest, said) };
 }
 
 /** What makes one value into another, each value that differs on its own. */
@@ -130,14 +120,13 @@ function whyNotEditable(
   return `${named} is not editable; editable fields are ${editable.join(', ')}`;
 }
 
-/** Why the tool's schema does not accept an input as it is; `undefined` if it does. A sub-agent's call is checked by the sub-agent. */
+/** Why the tool's schema does not accept an input as it is; `undefined` if it does. */
 async function whyNotInput(
   tools: ToolDefinitions,
-  { toolCall, path, ...request }: ApprovalRequest,
+  { toolCall, ...request }: ApprovalRequest,
   input: unknown,
 ): Promise<string | undefined> {
   if (toolCall === undefined) return 'the request is not about a call';
-  if (path !== undefined) return undefined;
   const definition = tools.get(toolCall.toolName);
   if (definition === undefined) throw missingTool(request, toolCall.toolName);
   const parsed = await parsedInput(definition, plainCopy(input));

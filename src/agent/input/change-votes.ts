@@ -1,10 +1,11 @@
 import { type ApprovalRequest, approve } from '../../content/approval.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { isExpired, type OpenRequest, type ThreadState } from '../../thread/thread-state.ts';
+import { isOverdue, type OpenRequest, type ThreadState } from '../../thread/thread-state.ts';
 import { delegationAsking, type Reassignment } from '../calls/delegation.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { allowedFor, askedAnswer, refused } from './allowed-answers.ts';
+import { commitMirror } from './answers-below.ts';
 import { personOf, voterFor } from './answer-voter.ts';
 import type { AnswerOptions } from './run-input.ts';
 import { withdrawnVote } from './withdrawn-votes.ts';
@@ -15,6 +16,13 @@ export async function withdrawVote(
   log: ThreadLog,
   { requestId, by }: { requestId: string; by: AnswerOptions },
 ): Promise<void> {
+  const { threadId, head } = log.state;
+  const open = openApproval(log.state, requestId, context.now());
+  const asking = delegationAsking(context.tools, { threadId, head }, open);
+  if (asking !== undefined) {
+    await asking.delegation.withdraw(asking.call, { requestId, by });
+    return commitMirror(context, log, asking);
+  }
   const person = personOf(context, by, requestId);
   await log.commit((proposal) => {
     const { request } = openApproval(proposal.state, requestId, context.now());
@@ -56,7 +64,10 @@ export async function reassignRequest(
   voterFor(context, request, { by, onBehalfOf });
   const asking = delegationAsking(context.tools, { threadId, head }, open);
   /* If the process dies after this, this thread still refuses the other person, and the request can be reassigned again. */
-  await asking?.delegation.reassign(asking.call, { requestId, to, by, isFromParent: true });
+  if (asking !== undefined) {
+    await asking.delegation.reassign(asking.call, { requestId, to, by, isFromParent: true });
+    return commitMirror(context, log, asking);
+  }
   await log.commit((proposal) => {
     const at = context.now();
     openApproval(proposal.state, requestId, at);
@@ -71,7 +82,8 @@ function openApproval(
 ): OpenRequest & { request: ApprovalRequest } {
   const open = head.openRequests.find(({ request }) => request.requestId === requestId);
   const { request } = open ?? {};
-  if (request?.type === 'approval-request' && !isExpired(request, now)) return { ...open, request };
+  if (open !== undefined && request?.type === 'approval-request' && !isOverdue(head, open, now))
+    return { ...open, request };
   const isKnown = request !== undefined || endedRequests.has(requestId);
   throw new HoldpointError(
     isKnown ? 'request-closed' : 'unknown-request',

@@ -10,7 +10,7 @@ import type { UserInputRequest, UserInputResponseContent } from '../../content/u
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
 import {
-  isExpired,
+  isOverdue,
   type EndedRequest,
   type OpenRequest,
   type ThreadState,
@@ -49,7 +49,8 @@ export function newAnswers(
     if (open === undefined) {
       checkRepeated(state.endedRequests.get(answer.requestId), answer);
     } else {
-      checkAnswer(open, answer, now);
+      if (isOverdue(state.head, open, now)) throw closed(answer.requestId, 'expired');
+      checkAnswer(open, answer);
       fresh.set(answer.requestId, { answer, open });
     }
   }
@@ -81,13 +82,8 @@ export function isWeighed(
   return isForSome(request) || requireReason === true || says;
 }
 
-function checkAnswer(
-  { request }: OpenRequest,
-  answer: UserInputResponseContent,
-  now: number,
-): void {
+function checkAnswer({ request }: OpenRequest, answer: UserInputResponseContent): void {
   const { requestId } = request;
-  if (isExpired(request, now)) throw closed(requestId, 'expired');
   if (request.type !== 'approval-request' || answer.type !== 'approval-response') {
     if (request.type === 'question-request' && answer.type === 'question-response') {
       refuseNoAnswer(request, answer);

@@ -12,6 +12,8 @@ import { withMessageId } from '../../thread/app-messages.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { OpenRequest } from '../../thread/thread-state.ts';
+import type { CheckedAnswers, MirroredCall } from '../calls/delegation.ts';
+import type { Reporting } from '../calls/execute-call.ts';
 import { inputMessageSchemas } from '../model/model-step.ts';
 import type { AnswerOptions } from './run-input.ts';
 
@@ -27,7 +29,16 @@ export interface ParsedInput {
   allowedRequests?: ReadonlySet<string>;
   /** How answers count whose request demands more than one yes, or which say more than yes or no; by request. */
   weighed?: ReadonlyMap<string, Weigh>;
+  /** The person who had asked the sender to answer instead, if the agent of the parent thread says so. */
+  onBehalfOf?: string | undefined;
+  /** The answers to requests of sub-agents, which record them; absent without one. */
+  passed?: readonly PassedDown[];
+  /** What the sub-agents have recorded about the answers to their requests. */
+  reported?: Reporting;
 }
+
+/** An answer that a sub-agent has checked. */
+export interface PassedDown extends MirroredCall, CheckedAnswers {}
 
 /** The events of an answer to a request as it is now: the first says that the request is decided, or voted on; none if nothing changes. */
 export type Weigh = (open: OpenRequest, at: number) => ThreadEvent[];

@@ -1,4 +1,8 @@
-import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
+import {
+  type ApprovalRequest,
+  type ApprovalResponseContent,
+  withoutEdit,
+} from '../../content/approval.ts';
 import { type Voter, votesOfOthers } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
@@ -7,7 +11,7 @@ import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { OpenRequest, ThreadState } from '../../thread/thread-state.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { allowedFor, askedAnswer, refused } from './allowed-answers.ts';
-import { type Edited, editOf } from './answer-edit.ts';
+import { type Edited, editOf, makeEdit } from './answer-edit.ts';
 import { grantMaker } from './answer-grant.ts';
 import { voterFor } from './answer-voter.ts';
 import type { Weigh } from './parse-input.ts';
@@ -24,8 +28,6 @@ export interface Answering {
   onBehalfOf: string | undefined;
   /** Says who may answer the request with an edit too; `undefined` if everybody may, or the agent of the parent thread has asked. */
   mayAnswer: MayAnswer | undefined;
-  /** The text of a sub-agent's request as this answer would leave it. */
-  childText: string | undefined;
 }
 
 /**
@@ -121,6 +123,30 @@ async function editorFor(
     refused(threadId, requestId, ' with this edit'),
   );
   return voterFor(context, made, { by, onBehalfOf });
+}
+
+/**
+ * Throws `not-allowed` for the edit of a sub-agent's request that this agent's `mayAnswer` refuses. The sub-agent has checked the edit, and
+ * has given the text of the request with it.
+ */
+export async function checkMirroredEdit(
+  {
+    request,
+    response,
+    by,
+    mayAnswer,
+  }: Omit<Answering, 'open' | 'onBehalfOf'> & { request: ApprovalRequest },
+  { text, at }: { text: string | undefined; at: number },
+): Promise<void> {
+  const { input, approved } = response;
+  if (!approved || input === undefined || equalJson(input, request.toolCall?.input)) return;
+  const edit = await makeEdit(withoutEdit(request), input, text ?? request.text);
+  const made = { ...withEdit(request, { edit, ...by, at }), votes: [] };
+  const asked = askedAnswer(request, response, by);
+  const both = { request, asked, edited: askedAnswer(made, response, by) };
+  await allowedFor(mayAnswer, both, () =>
+    refused(request.threadId, request.requestId, ' with this edit'),
+  );
 }
 
 /**

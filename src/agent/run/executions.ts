@@ -4,16 +4,17 @@ import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { traceCall } from '../../thread/tracing/trace-operations.ts';
 import { firstMessages } from '../calls/decide-calls.ts';
-import type { DelegatedWork } from '../calls/delegation.ts';
 import {
   executeCall,
   type Execution,
   notRun,
   type PreliminaryResult,
+  type Reporting,
 } from '../calls/execute-call.ts';
 import { awaitedCall } from '../../thread/find-call.ts';
 import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AgentContext } from './agent-context.ts';
+import { delegatedWork } from './delegated-work.ts';
 import type { Lease } from './lease.ts';
 import { type Attempt, type Finished, recordLate } from './record-results.ts';
 import { startLimit } from './run-signal.ts';
@@ -173,33 +174,14 @@ export class Executions {
       traceCall(log.state, traced, work);
     const { delegation } = definition;
     if (delegation !== undefined) {
-      const work = this.#delegatedWork(call, attempt, signal);
+      const report = (events: Reporting): void => {
+        if (this.#running.has(attempt))
+          this.#push({ attempt, execution: { type: 'delegated', events } });
+      };
+      const work = delegatedWork(this.#context, this.#setting, { call, signal, report });
       return around(async () => delegation.work(definition.tool, call, work));
     }
     return executeCall(definition, call, { threadId, messages, signal, onPreliminary, around });
-  }
-
-  #delegatedWork(call: ToolCallRecord, attempt: Attempt, signal: AbortSignal): DelegatedWork {
-    const { log, runtimeContext, isStopped, signal: ofRun } = this.#setting;
-    const { threadId, endedRequests, head } = log.state;
-    const { parent, requestedBy: principal } = head;
-    const agents = [...(parent?.agents ?? []), this.#context.name ?? null];
-    return {
-      threadId,
-      agents,
-      principal,
-      runtimeContext,
-      report: (events) => {
-        if (this.#running.has(attempt))
-          this.#push({ attempt, execution: { type: 'delegated', events } });
-      },
-      approval: endedRequests.get(call.requestId ?? ''),
-      isCancelled: (id) => endedRequests.get(id)?.cause === 'cancelled',
-      isStopped: head.isStopped,
-      signal,
-      /* A call over its own time limit fails, and so does one that a person stopped. */
-      isResumedLater: () => ofRun.aborted && !isStopped(),
-    };
   }
 
   /** Stops waiting for a call that ignores its time limit: what it returns afterwards is late. */

@@ -74,7 +74,9 @@ function resultEvents(
     const call = awaitedCall(head, attempt);
     if (call === undefined) return lateEvents(proposal, { attempt, execution }, at);
     if (execution.type === 'ended') {
-      return endEvents(head, { type: 'call-ended', at, step, index, outcome: execution.outcome });
+      const { outcome, requests } = execution;
+      const past = requests?.(proposal, at) ?? [];
+      return [...past, ...endEvents(head, { type: 'call-ended', at, step, index, outcome }, past)];
     }
     if (execution.type === 'lost') {
       if (call.status !== 'started') return [];

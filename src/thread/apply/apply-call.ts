@@ -19,6 +19,7 @@ export function applyCallStarted(draft: HeadDraft, event: ThreadEventOf<'call-st
   call.status = 'started';
   call.runId = run?.runId;
   call.startedAt = event.at;
+  if (event.expiresAt !== undefined) call.expiresAt ??= event.expiresAt;
   call.attempts += 1;
   if (call.agent !== undefined) {
     const { name, threadId } = call.agent;

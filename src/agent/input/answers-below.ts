@@ -1,0 +1,92 @@
+import { HoldpointError } from '../../errors.ts';
+import type { ThreadLog } from '../../thread/thread-log.ts';
+import { delegationAsking, type MirroredCall, shownBy } from '../calls/delegation.ts';
+import type { Reporting } from '../calls/execute-call.ts';
+import { withAllowedAnswers } from './allowed-answers.ts';
+import type { AnswerContext } from './answer-context.ts';
+import type { ParsedInput } from './parse-input.ts';
+import type { MayAnswer } from './run-input.ts';
+
+/** As `withAllowedAnswers`; when it throws, the thread shows what the sub-agents have recorded about the requests meanwhile. */
+export async function allowAnswers(
+  context: AnswerContext,
+  log: ThreadLog,
+  input: ParsedInput,
+  mayAnswer: MayAnswer | undefined,
+): Promise<ParsedInput> {
+  try {
+    return await withAllowedAnswers(context, log.state, input, mayAnswer);
+  } catch (error) {
+    if (HoldpointError.isInstance(error)) await showBelow(context, log, input);
+    throw error;
+  }
+}
+
+/**
+ * Has the sub-agents record the checked answers to their requests before this thread shows them: they decide. If the process dies in
+ * between, this thread shows what was recorded once it is resumed or the request is answered again.
+ */
+export async function recordBelow(
+  context: AnswerContext,
+  log: ThreadLog,
+  input: ParsedInput,
+): Promise<ParsedInput> {
+  const { passed } = input;
+  if (passed === undefined) return input;
+  try {
+    for (const { record } of passed) await record();
+  } catch (error) {
+    await showBelow(context, log, input);
+    throw error;
+  }
+  return { ...input, reported: await mirrorOf(log, passed) };
+}
+
+/** Shows what sub-agents have recorded about the requests that an input answers. Never rejects: the next answer or run shows it too. */
+async function showBelow(
+  context: AnswerContext,
+  log: ThreadLog,
+  input: ParsedInput,
+): Promise<void> {
+  try {
+    const below = callsBelow(context, log, input);
+    if (below.length === 0) return;
+    const mirror = await mirrorOf(log, below);
+    await log.commit((proposal) => proposal.add(...mirror(proposal, context.now())));
+  } catch {}
+}
+
+/** Reads what the sub-agents of some answers have recorded. */
+async function mirrorOf({ state }: ThreadLog, below: readonly MirroredCall[]): Promise<Reporting> {
+  const calls = new Map(below.map((each) => [each.call.idempotencyKey, each]));
+  const mirrors = await Promise.all(
+    [...calls.values()].map(async ({ delegation, call, beside }) =>
+      delegation.mirror(call, shownBy(state.head, beside)),
+    ),
+  );
+  return (proposal, at) => mirrors.flatMap((events) => events(proposal, at));
+}
+
+/** The delegated calls whose sub-agents made the requests that an input answers. */
+function callsBelow(
+  { tools }: AnswerContext,
+  { state: { threadId, head } }: ThreadLog,
+  { answers }: ParsedInput,
+): MirroredCall[] {
+  const answered = new Set(answers.map(({ requestId }) => requestId));
+  return head.openRequests.flatMap((open) =>
+    answered.has(open.request.requestId)
+      ? (delegationAsking(tools, { threadId, head }, open) ?? [])
+      : [],
+  );
+}
+
+/** Shows what a sub-agent has recorded about one of its requests, after a person changed it there. */
+export async function commitMirror(
+  { now }: Pick<AnswerContext, 'now'>,
+  log: ThreadLog,
+  asking: MirroredCall,
+): Promise<void> {
+  const mirror = await mirrorOf(log, [asking]);
+  await log.commit((proposal) => proposal.add(...mirror(proposal, now())));
+}

@@ -1,0 +1,51 @@
+import type { ToolCallRecord } from '../../content/tool-call.ts';
+import type { ThreadLog } from '../../thread/thread-log.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
+import { type DelegatedWork, shownBy } from '../calls/delegation.ts';
+import type { AgentContext } from './agent-context.ts';
+
+/** What a delegated call needs of the run that executes it. */
+interface DelegatingRun {
+  log: ThreadLog;
+  /** Aborts when the run ends early. */
+  signal: AbortSignal;
+  /** Whether a person stopped the run, and not the app or a time limit. */
+  isStopped: () => boolean;
+  runtimeContext: unknown;
+}
+
+/** The circumstances in which a sub-agent works on a call. */
+export function delegatedWork(
+  { name, now }: Pick<AgentContext, 'name' | 'now'>,
+  { log, runtimeContext, isStopped, signal: ofRun }: DelegatingRun,
+  { call, signal, report }: { call: ToolCallRecord } & Pick<DelegatedWork, 'signal' | 'report'>,
+): DelegatedWork {
+  const { threadId, endedRequests, head } = log.state;
+  const { parent, requestedBy: principal } = head;
+  return {
+    threadId,
+    agents: [...(parent?.agents ?? []), name ?? null],
+    principal,
+    runtimeContext,
+    report,
+    approval: endedRequests.get(call.requestId ?? ''),
+    shown: () => shownBy(log.state.head, call),
+    isCancelled: (id) => endedRequests.get(id)?.cause === 'cancelled',
+    isAnswered: (id) => isDelivered(log.state, id),
+    now,
+    isStopped: head.isStopped,
+    signal,
+    /* A call over its own time limit fails, and so does one that a person stopped. */
+    isResumedLater: () => ofRun.aborted && !isStopped(),
+  };
+}
+
+/** Whether the sub-agent has received the answer to a request. */
+function isDelivered(
+  { endedRequests, head: { unsentAnswers } }: Readonly<ThreadState>,
+  requestId: string,
+): boolean {
+  const { response, cause } = endedRequests.get(requestId) ?? {};
+  const isAnswered = response !== undefined && cause === undefined;
+  return isAnswered && unsentAnswers.every(({ request }) => request.requestId !== requestId);
+}

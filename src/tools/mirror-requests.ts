@@ -1,0 +1,210 @@
+import { closeEvents } from '../agent/calls/close-requests.ts';
+import type { DelegatedCall, ShownRequests } from '../agent/calls/delegation.ts';
+import type { Reporting } from '../agent/calls/execute-call.ts';
+import { asOpened } from '../content/approval.ts';
+import type { CallPlace } from '../content/tool-call.ts';
+import type { UserInputRequest } from '../content/user-input.ts';
+import { editDigest, equalJson, requestDigest } from '../policy/digest.ts';
+import type { AgentThread } from '../thread/agent-thread.ts';
+import type { Proposal } from '../thread/proposal.ts';
+import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
+
+/* A sub-agent decides about its requests. The thread of the delegated call shows them, and repeats what the sub-agent's thread recorded. */
+
+/** What is recorded about a request after it was opened. */
+type Decision = ThreadEventOf<
+  'request-voted' | 'vote-withdrawn' | 'request-reassigned' | 'request-answered' | 'request-closed'
+>;
+
+/** A sub-agent's request, as the thread of the call shows it. */
+interface Mirrored {
+  request: UserInputRequest;
+  isOpen: boolean;
+  /** What the sub-agent's thread recorded about it, oldest first, up to its end. */
+  decisions: readonly Decision[];
+}
+
+/** A delegated call, and the requests that its thread shows. */
+interface MirroringCall {
+  call: DelegatedCall;
+  agent: string;
+  shown: ShownRequests;
+}
+
+/** Reads the requests of a sub-agent's thread. The result makes the events by which the thread of the call repeats what is new. */
+export async function mirrorRequests(
+  thread: AgentThread,
+  { call, agent, shown: { place, requests } }: MirroringCall,
+): Promise<Reporting> {
+  const active = thread.activeRequests.map((request) => ({ ...request }));
+  const isOpen = new Set(active.map(({ requestId }) => requestId));
+  const ended = requests.filter(({ requestId }) => !isOpen.has(requestId));
+  const { id: threadId, events } = thread;
+  const mirrored = await Promise.all([
+    ...active.map(async (own) => mirroredRequest(events, await passedOn(own, call, agent), true)),
+    ...ended.map(async (request) => mirroredRequest(events, withoutVotes(request), false)),
+  ]);
+  return (proposal, at) =>
+    mirrored.flatMap((each) => newEvents(proposal, each, { place, threadId, at }));
+}
+
+async function mirroredRequest(
+  events: readonly ThreadEvent[],
+  request: UserInputRequest,
+  isOpen: boolean,
+): Promise<Mirrored> {
+  return { request, isOpen, decisions: await decisionsOn(events, request) };
+}
+
+/**
+ * A sub-agent's request as it is mirrored in the parent thread: with the path to the sub-agent, the deadline of the call, and a digest
+ * that covers all that is shown and the digest of the original request.
+ */
+async function passedOn(
+  request: UserInputRequest,
+  { threadId, toolCallId, toolName, expiresAt }: DelegatedCall,
+  agent: string,
+): Promise<UserInputRequest> {
+  const path = [{ agent, toolCallId, toolName }, ...(request.path ?? [])];
+  const until = Math.min(request.expiresAt ?? Infinity, expiresAt ?? Infinity);
+  const mirrored = { threadId, path, ...(until === Infinity ? {} : { expiresAt: until }) };
+  if (request.type === 'question-request') return { ...request, ...mirrored };
+  const opened = asOpened(request);
+  const passed = { ...opened, ...mirrored };
+  return { ...passed, digest: await requestDigest(passed, undefined, opened.digest) };
+}
+
+/** Whether a request in the parent thread is the mirror of the sub-agent's `own` request, unchanged. */
+export async function isPassedOn(
+  own: UserInputRequest,
+  passed: UserInputRequest,
+  call: DelegatedCall,
+  agent: string,
+): Promise<boolean> {
+  const { expiresAt } = passed;
+  return equalJson(await passedOn(own, { ...call, expiresAt }, agent), withoutVotes(passed));
+}
+
+function withoutVotes(request: UserInputRequest): UserInputRequest {
+  return request.type === 'approval-request' ? asOpened(request) : request;
+}
+
+/** What a sub-agent's thread recorded about a request, up to its end. */
+async function decisionsOn(
+  events: readonly ThreadEvent[],
+  request: UserInputRequest,
+): Promise<Decision[]> {
+  const opened = request.type === 'approval-request' ? request.digest : '';
+  const digests = { opened, ownOpened: '', own: '', shown: opened };
+  const decisions: Decision[] = [];
+  for (const [index, event] of events.entries()) {
+    if (requestOf(event) !== request.requestId) continue;
+    if (event.type === 'request-opened' && event.request.type === 'approval-request') {
+      digests.ownOpened = event.request.digest;
+      digests.own = digests.ownOpened;
+    }
+    const decision = await decisionIn(event, digests);
+    if (decision !== undefined) decisions.push({ ...decision, mirrors: index + 1 });
+    if (isEnd(event.type)) break;
+  }
+  return decisions;
+}
+
+/** The digests of a request: of the mirrored one and of the sub-agent's own as they were opened, and as they are now. */
+interface Digests {
+  readonly opened: string;
+  ownOpened: string;
+  own: string;
+  shown: string;
+}
+
+async function decisionIn(event: ThreadEvent, digests: Digests): Promise<Decision | undefined> {
+  switch (event.type) {
+    case 'request-voted':
+      return withDigests(event, digests);
+    case 'request-answered':
+      return { ...(await withDigests(event, digests)), traceparent: undefined };
+    case 'vote-withdrawn':
+      if (event.endsEdit === true) {
+        digests.own = digests.ownOpened;
+        digests.shown = digests.opened;
+      }
+      return event;
+    case 'request-reassigned':
+    case 'request-closed':
+      return event;
+    default:
+      return undefined;
+  }
+}
+
+/** An answer with the digests of the mirrored request instead of those of the sub-agent's own. */
+async function withDigests<EVENT extends ThreadEventOf<'request-voted' | 'request-answered'>>(
+  event: EVENT,
+  digests: Digests,
+): Promise<EVENT> {
+  const { response, edit } = event;
+  const isRepeated = response.type === 'approval-response' && response.digest === digests.own;
+  const digest = isRepeated ? digests.shown : undefined;
+  const shown = response.type === 'approval-response' ? { ...response, digest } : response;
+  if (edit === undefined) return { ...event, response: shown };
+  digests.own = edit.digest;
+  digests.shown =
+    edit.patches.length === 0 ? digests.opened : await editDigest(digests.opened, edit);
+  return { ...event, response: shown, edit: { ...edit, digest: digests.shown } };
+}
+
+/** The id of the request that an event is about. */
+export function requestOf(event: ThreadEvent): string | undefined {
+  if (event.type === 'request-opened') return event.request.requestId;
+  if ('response' in event) return event.response.requestId;
+  return 'requestId' in event ? event.requestId : undefined;
+}
+
+/** The events by which the thread of the call repeats what it has not recorded yet. */
+function newEvents(
+  proposal: Proposal,
+  { request, isOpen, decisions }: Mirrored,
+  { place, threadId, at }: { place: CallPlace; threadId: string; at: number },
+): ThreadEvent[] {
+  const { requestId } = request;
+  const shown = proposal.head.openRequests.find((open) => open.request.requestId === requestId);
+  if (shown === undefined && (!isOpen || isEnded(proposal, request))) return [];
+  const opening: ThreadEvent[] =
+    shown === undefined
+      ? [{ type: 'request-opened', at, beside: place, replyTo: { threadId }, request }]
+      : [];
+  const last = lastMirrored(proposal, requestId);
+  const fresh = decisions.filter(({ mirrors = 0 }) => mirrors > (last ?? 0));
+  const own = last === undefined && fresh.length > 0 ? ownVotes(shown?.request, at) : [];
+  const isOver = isOpen || fresh.some(({ type }) => isEnd(type));
+  const gone = { cause: 'cancelled' as const, reason: 'The agent no longer asks this.', at };
+  const closed = isOver ? [] : closeEvents(requestId, undefined, gone);
+  return [...opening, ...own, ...fresh.map((event) => ({ ...event, at })), ...closed];
+}
+
+/** The revision of the sub-agent's thread up to which the thread of the call repeats what was recorded about a request. */
+function lastMirrored({ events, state }: Proposal, requestId: string): number | undefined {
+  const isMirrored = (event: ThreadEvent): event is Decision =>
+    requestOf(event) === requestId && 'mirrors' in event && event.mirrors !== undefined;
+  return (events.findLast(isMirrored) ?? state.events.findLast(isMirrored))?.mirrors;
+}
+
+/* Older versions counted the votes in this thread, and sent them with the answer that decided. */
+function ownVotes(request: UserInputRequest | undefined, at: number): ThreadEvent[] {
+  if (request?.type !== 'approval-request') return [];
+  const { requestId, votes = [] } = request;
+  return votes.map(({ person }) => ({ type: 'vote-withdrawn', at, requestId, person }));
+}
+
+function isEnd(type: ThreadEvent['type']): boolean {
+  return type === 'request-answered' || type === 'request-closed';
+}
+
+/** Whether a request that was open in a thread has ended. */
+export function isEnded({ head, state }: Proposal, { requestId }: UserInputRequest): boolean {
+  return (
+    state.endedRequests.has(requestId) ||
+    head.newlyPast.requests.some(({ request }) => request.requestId === requestId)
+  );
+}

@@ -1,0 +1,105 @@
+import { tool } from 'ai';
+import {
+  type Agent,
+  type AgentOptions,
+  type AgentThread,
+  type ApprovalRequestContent,
+  createAgent,
+  type MayAnswer,
+  memoryStore,
+  type ThreadStore,
+  type ToolApprovalStatus,
+} from 'holdpoint';
+import { agentTool } from 'holdpoint/tools';
+import { z } from 'zod';
+import { scriptedModel } from '../support/scripted-model.ts';
+
+export const quorum = { type: 'user-approval', quorum: 2 } as const;
+
+/** Lets these people answer. They may leave. */
+export function only(people: ReadonlySet<string>): MayAnswer {
+  return ({ principal }) => people.has(String(principal));
+}
+
+/** How a desk differs from the usual one. */
+interface DeskOptions {
+  clerk?: Partial<AgentOptions>;
+  payer?: Partial<AgentOptions>;
+  /** How long the payer may take. */
+  expiresAfterMs?: number;
+}
+
+/** A clerk whose payer pays as a rule allows, each with its own notion of people. Eve has asked for 900 euros. */
+export async function desk(
+  { clerk: above = {}, payer: below = {}, expiresAfterMs }: DeskOptions = {},
+  status: ToolApprovalStatus = quorum,
+) {
+  const clock = { now: 1_800_000_000_000 };
+  const kept = memoryStore();
+  const dying = { threadId: '' };
+  const store: ThreadStore = {
+    ...kept,
+    append: async (...input) => {
+      if (input[0] === dying.threadId) throw new Error('The process died.');
+      return kept.append(...input);
+    },
+  };
+  const paid: unknown[] = [];
+  const pay = tool({
+    inputSchema: z.object({ euros: z.number() }),
+    execute: async (input) => {
+      paid.push(input);
+      return 'paid';
+    },
+  });
+  const shared = { store, now: () => clock.now, maxRetries: 0 };
+  const newPayer = (): Agent => {
+    const { model } = scriptedModel([
+      { calls: [{ id: 'p1', name: 'pay', input: { euros: 900 } }] },
+      { text: 'Paid.' },
+    ]);
+    const toolApproval = { pay: status };
+    return createAgent({ ...shared, name: 'payer', model, tools: { pay }, toolApproval, ...below });
+  };
+  /** An agent that delegates to another, or has done so. */
+  const delegating = (
+    name: string,
+    to: Agent,
+    options: Partial<AgentOptions> & { hasAsked?: boolean } = {},
+  ): Agent => {
+    const { hasAsked = false, ...more } = options;
+    const asking = { calls: [{ id: 'c1', name: 'payer', input: { prompt: 'Pay.' } }] };
+    const { model } = scriptedModel([...(hasAsked ? [] : [asking]), { text: 'Done.' }]);
+    const limit = expiresAfterMs === undefined ? {} : { expiresAfterMs };
+    const tools = { payer: agentTool(to, { description: 'Pays.', ...limit }) };
+    return createAgent({ ...shared, name, model, tools, ...more });
+  };
+  const payer = newPayer();
+  const clerk = delegating('clerk', payer, above);
+  const thread = await clerk.thread('t');
+  await clerk.run('Pay 900.', thread, { principal: 'Eve' });
+  return { clerk, payer, thread, paid, clock, dying, store, newPayer, delegating };
+}
+
+/** The open request of a thread. */
+export function requestIn({ activeApprovalRequests }: AgentThread): ApprovalRequestContent {
+  const [request] = activeApprovalRequests;
+  if (request === undefined) throw new Error('Nothing is open.');
+  return request;
+}
+
+/** The thread in which the payer works. */
+export async function childOf({
+  payer,
+  thread,
+}: {
+  payer: Agent;
+  thread: AgentThread;
+}): Promise<AgentThread> {
+  return payer.thread(thread.calls[0]?.agent?.threadId);
+}
+
+/** Who has voted. */
+export function votersOf({ votes = [] }: ApprovalRequestContent): string[] {
+  return votes.map(({ person }) => person);
+}
