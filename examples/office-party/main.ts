@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inertText } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
-import { askInTerminal } from 'holdpoint/terminal';
+import { askHere } from '../ask-here.ts';
 import { officeAgents } from './agents.ts';
 
 const { AI_GATEWAY_API_KEY, HOLDPOINT_MODEL, HOLDPOINT_DEMO_DIR } = process.env;
@@ -21,7 +21,7 @@ const wish = process.argv.slice(2).join(' ') || 'a summer party on Friday';
 let response = await organizer.run(thread.status === 'idle' ? wish : [], thread);
 while (response.userInputRequests.length > 0) {
   if (response.text !== '') console.log(inertText(response.text));
-  const answers = await askInTerminal(response.userInputRequests, { onLeave: 'keep' });
+  const answers = await askHere(response.userInputRequests);
   if (answers.length === 0) break;
   response = await organizer.run(answers, thread);
 }

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { inertText } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
-import { askInTerminal } from 'holdpoint/terminal';
+import { askHere } from '../ask-here.ts';
 import { publisher } from './publisher.ts';
 
 const folder = process.env['HOLDPOINT_DEMO_DIR'] || '.holdpoint-publisher';
@@ -16,7 +16,7 @@ const message = process.argv.slice(2).join(' ') || 'We ship on Friday';
 const isOpen = thread.activeRequests.length > 0 || thread.resumeAt !== undefined;
 let response = await agent.run(isOpen ? [] : message, thread);
 while (response.userInputRequests.length > 0) {
-  const answers = await askInTerminal(response.userInputRequests, { onLeave: 'keep' });
+  const answers = await askHere(response.userInputRequests);
   if (answers.length === 0) break;
   response = await agent.run(answers, thread);
 }

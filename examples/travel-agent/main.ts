@@ -8,14 +8,19 @@ import { LeftError, Person } from './person.ts';
 import { recoverThread } from './recover-thread.ts';
 import { travelTools } from './tools.ts';
 
-const { AI_GATEWAY_API_KEY, HOLDPOINT_MODEL, HOLDPOINT_DEMO_DIR, HOLDPOINT_DEMO_AIRLINE_MS } =
-  process.env;
+const {
+  AI_GATEWAY_API_KEY,
+  HOLDPOINT_MODEL,
+  HOLDPOINT_DEMO_DIR,
+  HOLDPOINT_DEMO_AIRLINE_MS,
+  HOLDPOINT_DEMO_LINES,
+} = process.env;
 const folder = HOLDPOINT_DEMO_DIR || '.holdpoint-demo';
 const modelId = HOLDPOINT_MODEL || (AI_GATEWAY_API_KEY ? 'openai/gpt-5-mini' : undefined);
 
 const { store: opened, bookingsPath } = await openFolder(folder);
 using store = opened;
-const person = new Person();
+const person = new Person({ acceptLines: HOLDPOINT_DEMO_LINES === '1' });
 
 const agent = createAgent({
   model: modelId ?? demoModel(today),

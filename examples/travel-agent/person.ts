@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { inertText, type UserInputRequestContent, type UserInputResponseContent } from 'holdpoint';
-import { askInTerminal, terminalUserInterface } from 'holdpoint/terminal';
+import { terminalUserInterface } from 'holdpoint/terminal';
+import { askHere } from '../ask-here.ts';
 import { wrapLine } from './wrap-line.ts';
 
 /** The person has left the program: Ctrl+C, `/quit`, or the end of a pipe. */
@@ -10,8 +11,11 @@ export class LeftError extends Error {}
 export class Person {
   readonly #leaving = new AbortController();
   readonly #terminal = terminalUserInterface({ signal: this.#leaving.signal });
+  readonly #acceptLines: boolean;
 
-  constructor() {
+  /** With `acceptLines`, the lines of a pipe may answer, as in a test. */
+  constructor({ acceptLines = false } = {}) {
+    this.#acceptLines = acceptLines;
     process.on('SIGINT', () => this.#leaving.abort(new LeftError()));
   }
 
@@ -32,10 +36,11 @@ export class Person {
     this.print('', `${styleText('bold', who)} ${first}`, ...rest);
   }
 
-  /** Asks for approvals and answers. */
+  /** Asks for approvals and answers. Leaves where there is no terminal to ask at; the requests are kept. */
   async ask(requests: readonly UserInputRequestContent[]): Promise<UserInputResponseContent[]> {
     this.print('');
-    const answers = await askInTerminal(requests, { signal: this.signal, onLeave: 'keep' });
+    const { signal } = this;
+    const answers = await askHere(requests, { signal, acceptLines: this.#acceptLines });
     if (answers.length === 0) throw new LeftError();
     return answers;
   }

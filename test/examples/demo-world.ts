@@ -35,8 +35,14 @@ export class World implements AsyncDisposable {
     wish = [],
     airlineMs = 0,
     folder = this.folder,
-  }: { wish?: string[]; airlineMs?: number; folder?: string } = {}): Demo {
-    const demo = new Demo(folder, wish, airlineMs);
+    acceptsLines = true,
+  }: {
+    wish?: string[];
+    airlineMs?: number;
+    folder?: string;
+    acceptsLines?: boolean;
+  } = {}): Demo {
+    const demo = new Demo(folder, { wish, airlineMs, acceptsLines });
     this.#demos.push(demo);
     return demo;
   }
@@ -66,9 +72,16 @@ export class Demo {
   #over = false;
   #news = Promise.withResolvers<void>();
 
-  constructor(folder: string, wish: readonly string[], airlineMs: number) {
+  constructor(
+    folder: string,
+    { wish, airlineMs, acceptsLines }: { wish: string[]; airlineMs: number; acceptsLines: boolean },
+  ) {
     const { AI_GATEWAY_API_KEY: _k, HOLDPOINT_MODEL: _m, FORCE_COLOR: _c, ...rest } = process.env;
-    const own = { HOLDPOINT_DEMO_DIR: folder, HOLDPOINT_DEMO_AIRLINE_MS: String(airlineMs) };
+    const own = {
+      HOLDPOINT_DEMO_DIR: folder,
+      HOLDPOINT_DEMO_AIRLINE_MS: String(airlineMs),
+      HOLDPOINT_DEMO_LINES: acceptsLines ? '1' : '0',
+    };
     const program = ['--conditions=holdpoint-source', 'examples/travel-agent/main.ts', ...wish];
     this.#child = spawn(process.execPath, program, {
       cwd: new URL('../..', import.meta.url),

@@ -56,7 +56,7 @@ const leavings: [string, (demo: Demo) => Promise<{ code: number | null; shown: s
 describe('the travel agent', () => {
   it('books once what was picked and approved, from a pipe that has ended already', async () => {
     await using world = await World.make();
-    const { code, shown, errors } = await world.start().types(request, '2', '1').ends();
+    const { code, shown, errors } = await world.start().types(request, '2', 'approve').ends();
     expect(shown).toContain('Booked: ');
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
     const [, picked] = offersIn(shown);
@@ -64,6 +64,22 @@ describe('the travel agent', () => {
     expect(price).toBeLessThanOrEqual(300);
     expect(priceIn(shown)).toBe(price);
     expect(await world.bookings()).toMatchObject([{ to: 'Paris', flightId, departs, price }]);
+  });
+
+  it('asks nobody where its input is no terminal, says so, and keeps what it would ask', async () => {
+    await using world = await World.make();
+    const lines = [request, '1', 'approve', 'y'];
+    const { code, shown, errors } = await world
+      .start({ acceptsLines: false })
+      .types(...lines)
+      .ends();
+    const text = shown.replaceAll(/\s+/g, ' ');
+    expect(text).toMatch(
+      /askInTerminal can't ask about request \S+: its input is not a terminal\./,
+    );
+    expect(text).toContain('A conversation waits for you. Come back with: npm start');
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    expect(await world.bookings()).toEqual([]);
   });
 
   it('offers two to four flights', async () => {
@@ -97,7 +113,7 @@ describe('the travel agent', () => {
     for (const { departs } of offers) expect(departs < '12:00').toBe(true);
     demo.types(offers[0]?.departs ?? '');
     await demo.shows(approval);
-    await demo.types('1').shows('Booked: ');
+    await demo.types('approve').shows('Booked: ');
     expect(await world.bookings()).toMatchObject([offers[0] && { departs: offers[0].departs }]);
   });
 
@@ -113,7 +129,7 @@ describe('the travel agent', () => {
     for (const offer of offers) expect(offer.price).toBeLessThan(price);
     demo.types('1');
     const lower = priceIn(await demo.shows(approval));
-    await demo.types('1').shows('Booked: ');
+    await demo.types('approve').shows('Booked: ');
     expect(await world.bookings()).toMatchObject([{ price: lower }]);
   });
 
@@ -141,7 +157,7 @@ describe('the travel agent', () => {
       asked.slice(asked.indexOf('Agent:')),
     );
     await after.types('1').shows(approval);
-    await after.types('1').shows('Booked: ');
+    await after.types('approve').shows('Booked: ');
     expect((await after.ends()).shown).toContain('Nothing waits for you.');
     expect(await world.bookings()).toHaveLength(1);
   });
@@ -159,7 +175,7 @@ describe('the travel agent', () => {
 
       const after = world.start();
       expect(approvalIn(await after.shows(approval))).toBe(approvalIn(asked));
-      await after.types('1').shows('Booked: ');
+      await after.types('approve').shows('Booked: ');
       expect((await after.ends()).shown).toContain('Nothing waits for you.');
       expect(await world.bookings()).toHaveLength(1);
     },
@@ -176,7 +192,7 @@ describe('the travel agent', () => {
     await second.kill('SIGKILL');
     const third = world.start();
     expect(approvalIn(await third.shows(approval))).toBe(approvalIn(asked));
-    await third.types('1').shows('Booked: ');
+    await third.types('approve').shows('Booked: ');
     await third.ends();
     expect(await world.bookings()).toHaveLength(1);
   });
@@ -185,7 +201,7 @@ describe('the travel agent', () => {
     await using world = await World.make();
     const demo = world.start();
     await atApproval(demo);
-    for (const line of ['', ' ', 'ye', 'ok', 'aa', 'approve?', 'true', 'book it']) {
+    for (const line of ['', ' ', 'y', 'yes', 'ye', 'ok', 'aa', 'approve?', 'true', 'book it']) {
       await demo.types(line).shows(choice);
     }
     expect((await demo.ends()).shown).toContain('A conversation waits for you.');
@@ -208,7 +224,7 @@ describe('the travel agent', () => {
     again.types('2');
     expect(await again.shows(choice)).toContain('flights to Paris');
     await again.types('1').shows(approval);
-    await again.types('1').shows('Booked: ');
+    await again.types('approve').shows('Booked: ');
     expect((await again.ends()).shown).toContain('A conversation waits for you.');
     expect(await world.bookings()).toMatchObject([{ to: 'Paris' }]);
   });
@@ -267,7 +283,7 @@ describe('the travel agent', () => {
     const demo = world.start();
     expect(await demo.shows(choice)).toContain(`Unfinished: ${request}`);
     await demo.types('1').shows(approval);
-    await demo.types('1').shows('Booked: ');
+    await demo.types('approve').shows('Booked: ');
     expect(await world.bookings()).toHaveLength(1);
   });
 
@@ -285,7 +301,7 @@ describe('the travel agent', () => {
     await using world = await World.make();
     const before = world.start({ airlineMs: 500 });
     await atApproval(before);
-    await before.types('1').shows('bookFlight …');
+    await before.types('approve').shows('bookFlight …');
     await expect.poll(() => world.bookings()).toHaveLength(1);
     before.signal('SIGINT');
     const { code, shown } = await before.ends();
@@ -301,7 +317,7 @@ describe('a booking whose process was killed', () => {
     await using world = await World.make();
     const before = world.start({ airlineMs: 60_000 });
     await atApproval(before);
-    await before.types('1').shows('bookFlight …');
+    await before.types('approve').shows('bookFlight …');
     await expect.poll(() => world.bookings()).toHaveLength(1);
     await before.kill('SIGKILL');
     const after = world.start();

@@ -146,7 +146,11 @@ describe('S0-30, S0-35: prompt and choices are shown, by one request, in', () =>
     let shown = '';
     output.on('data', (text) => (shown += text));
     input.end('2\n');
-    const answers = await askInTerminal(thread.activeRequests, { input, output });
+    const answers = await askInTerminal(thread.activeRequests, {
+      input,
+      output,
+      acceptLines: true,
+    });
     for (const text of ['Allow writing', 'Yes for session', 'Yes once', 'No']) {
       expect(shown).toContain(text);
     }
@@ -200,7 +204,10 @@ describe('S0-31: a person who closes the question', () => {
     const { agent, thread } = await world.asked({ default: 1 });
     const input = new PassThrough().end();
     const output = new PassThrough().resume();
-    await agent.run(await askInTerminal(thread.activeRequests, { input, output }), thread);
+    await agent.run(
+      await askInTerminal(thread.activeRequests, { input, output, acceptLines: true }),
+      thread,
+    );
     expect(world.server.answers).toEqual([{ id: 'call_abc123', selected: 1 }]);
   });
 

@@ -66,7 +66,7 @@ test('a numbered list says it in full', async () => {
   });
   const input = new PassThrough();
   input.end('2\n');
-  await askInTerminal(approval({ path }), { input, output });
+  await askInTerminal(approval({ path }), { input, output, acceptLines: true });
   expect(shown).toContain('Asked by: buyer > payer\n');
 });
 

@@ -2,6 +2,7 @@
  * A program that asks at the terminal it runs in, and says what came of it. Arguments: what to ask, and perhaps what else
  * to do meanwhile.
  */
+import { HoldpointError } from 'holdpoint';
 import { askInTerminal, terminalUserInterface } from 'holdpoint/terminal';
 import { approval, field, question, refactoring } from './requests.ts';
 
@@ -44,4 +45,9 @@ function fail(): never {
 }
 
 const answered = asks[what]?.();
-console.log('answer:', JSON.stringify(await answered?.catch((reason: unknown) => reason)));
+try {
+  console.log('answer:', JSON.stringify(await answered));
+} catch (error) {
+  if (HoldpointError.isInstance(error)) console.log(`error: ${error.code} ${error.message}`);
+  else console.log('answer:', JSON.stringify(error));
+}

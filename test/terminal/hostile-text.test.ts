@@ -279,7 +279,11 @@ describe('X-05: text of a request', () => {
         done();
       },
     });
-    const answers = await askInTerminal(request, { input: new PassThrough().end('2\n'), output });
+    const answers = await askInTerminal(request, {
+      input: new PassThrough().end('2\n'),
+      output,
+      acceptLines: true,
+    });
     expect(answers).toMatchObject([{ approved: false }]);
     expect(written.some((line) => line.includes('│ the end'))).toBe(true);
   });

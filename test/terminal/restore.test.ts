@@ -319,7 +319,11 @@ async function writtenOnTerminal(): Promise<string> {
 async function writtenToPipe(): Promise<string> {
   const { output } = new VirtualTerminal();
   output.isTTY = false;
-  await askInTerminal(approval(), { output, input: new PassThrough().end() });
+  await askInTerminal(approval(), {
+    output,
+    input: new PassThrough().end(),
+    acceptLines: true,
+  });
   return output.written;
 }
 
@@ -355,7 +359,8 @@ test.each([
 ])('Z4-5: a numbered list is asked where %s', async (_name, spoil) => {
   const terminal = new VirtualTerminal();
   spoil(terminal);
-  const asking = askInTerminal(approval(), terminal);
+  const { input, output } = terminal;
+  const asking = askInTerminal(approval(), { input, output, acceptLines: true });
   await terminal.shows('  1. Approve');
   await terminal.shows('Enter your choice');
   terminal.input.write('approve\n');

@@ -95,7 +95,7 @@ test('a numbered list says it in full', async () => {
   const input = new PassThrough();
   input.end('2\n');
   const requestedBy = { tenant: 'x'.repeat(500) };
-  await askInTerminal(approval({ requestedBy }), { input, output });
+  await askInTerminal(approval({ requestedBy }), { input, output, acceptLines: true });
   expect(shown).toContain(`Asked for by: ${JSON.stringify(requestedBy)}\n`);
 });
 

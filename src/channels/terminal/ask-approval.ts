@@ -10,7 +10,7 @@ import type { Dialog } from './dialog.ts';
 import { editInput } from './edit-input.ts';
 import type { Page } from './page.ts';
 import { showCall } from './show-call.ts';
-import type { Entry } from './widget.ts';
+import { approvingWord, type Entry } from './widget.ts';
 
 type Answer = ApprovalResponseContent | undefined;
 
@@ -68,7 +68,7 @@ export async function askApproval(
 
 function decisionsFor(request: ApprovalRequest): Decision[] {
   const { requireReason, editable, remember, toolCall } = request;
-  const approving = { label: 'Approve', words: ['approve', 'y', 'yes'], isYes: true };
+  const approving = { label: 'Approve', words: [approvingWord], isYes: true };
   const needsReason = requireReason === true;
   return [
     {

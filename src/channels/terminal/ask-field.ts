@@ -90,7 +90,7 @@ function pickList(asked: AskedField): PickList {
     label,
     description,
     isPreselected: preselected.includes(id),
-    ...(decides ? { words: wordsOf(id), isYes: !isNo(id) } : {}),
+    ...(decides ? { words: wordsOf(id), isYes: !isNo(id), confirms: true } : {}),
     leadsOn: asksForNotes(asked, id),
   }));
   const canBeNone = min === 0 && max === 1 && freeText === 'never';

@@ -7,6 +7,7 @@ import {
 import { termLines } from '../../content/term-lines.ts';
 import type { Dialog } from './dialog.ts';
 import { showCall } from './show-call.ts';
+import { approvingWord } from './widget.ts';
 
 /** Asks about similar requests at once, showing all of their inputs; `undefined` if the person goes back. */
 export async function askGroup(
@@ -29,8 +30,13 @@ export async function askGroup(
   });
   const picked = await dialog.pick({
     entries: [
-      { label: `Approve all ${requests.length}`, isYes: true, leadsOn: needsReason },
-      { label: `Reject all ${requests.length}` },
+      {
+        label: `Approve all ${requests.length}`,
+        words: [approvingWord],
+        isYes: true,
+        leadsOn: needsReason,
+      },
+      { label: `Reject all ${requests.length}`, words: ['reject', 'n', 'no'] },
       { label: `Reject all ${requests.length} with a reason`, leadsOn: true },
     ],
     start: 1,

@@ -34,11 +34,16 @@ export interface AskOptions extends TerminalOptions {
    * people is not asked again. By default everything is asked.
    */
   person?: string;
+  /**
+   * Whether lines answer where the input is no terminal: a pipe, a file, an empty input. By default nobody is asked there. The word
+   * `approve` approves, and nothing else does.
+   */
+  acceptLines?: boolean;
 }
 
 /**
  * Asks a person at the terminal, one request after another, and resolves to the answers, ready for `agent.run`.
- * Enter alone, a digit or a line of text never approves. A request that does not fit on the screen must be paged through (`v`)
+ * On a screen, Enter alone, a digit or a line of text never approves; where lines answer, only the word `approve` does. A request that does not fit on the screen must be paged through (`v`)
  * before it can be approved. The answers of a form are shown for review before they are sent. Ctrl+Z suspends the process.
  *
  * Esc leaves an approval open and continues with the next request. Ctrl+C, Ctrl+D and the end of the input leave it open and
@@ -47,7 +52,8 @@ export interface AskOptions extends TerminalOptions {
  * for each other.
  *
  * When `signal` aborts, the promise rejects with its reason and the answers given so far are lost: ask one request at a time if they can be
- * answered elsewhere as well. Throws `invalid-input` for an invalid request.
+ * answered elsewhere as well. Throws `invalid-input` for an invalid request, and `not-allowed` where the input is no terminal, unless
+ * `acceptLines` is set.
  *
  * @example
  * while (response.userInputRequests.length > 0) {
@@ -58,16 +64,31 @@ export interface AskOptions extends TerminalOptions {
  */
 export async function askInTerminal(
   requests: Request | readonly Request[],
-  { onLeave = 'dismiss', person, ...options }: AskOptions = {},
+  { onLeave = 'dismiss', person, acceptLines = false, ...options }: AskOptions = {},
 ): Promise<UserInputResponseContent[]> {
   const all = parseRequests(Array.isArray(requests) ? requests : [requests]).filter(
     (request) => !hasVoted(request, person),
   );
-  return all.length === 0
-    ? []
-    : withDialog(options, (dialog) =>
-        askAll(onLeave === 'keep' ? all.map(withoutDismissal) : all, dialog),
-      );
+  const [first] = all;
+  if (first === undefined) return [];
+  if (!acceptLines) requireTerminal(first, options);
+  return withDialog(options, (dialog) =>
+    askAll(onLeave === 'keep' ? all.map(withoutDismissal) : all, dialog),
+  );
+}
+
+/* What comes out of a pipe was written before the request was shown, perhaps by `yes`. */
+function requireTerminal(
+  { requestId }: UserInputRequest,
+  { input = process.stdin }: TerminalOptions,
+): void {
+  if (input.isTTY === true) return;
+  throw new HoldpointError(
+    'not-allowed',
+    `askInTerminal can't ask about request ${requestId}: its input is not a terminal. Run the program in a terminal, or set ` +
+      'acceptLines: true if lines of a pipe may answer.',
+    { requestId },
+  );
 }
 
 function hasVoted(request: UserInputRequest, person: string | undefined): boolean {

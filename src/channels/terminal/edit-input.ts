@@ -3,7 +3,7 @@ import { inertLine } from '../../content/inert-text.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
 import type { Dialog } from './dialog.ts';
 import { showCall } from './show-call.ts';
-import type { Entry } from './widget.ts';
+import { approvingWord, type Entry } from './widget.ts';
 
 /** Lets a person change the input of a call, field by field; `undefined` if they go back. */
 export async function editInput(request: ApprovalRequest, dialog: Dialog): Promise<unknown> {
@@ -16,7 +16,7 @@ export async function editInput(request: ApprovalRequest, dialog: Dialog): Promi
     const fields = fieldsOf(input, editable);
     const whole = editable === true ? ['The whole input, as JSON'] : [];
     const entries: Entry[] = [
-      ...(changed ? [{ label: 'Approve as changed', isYes: true }] : []),
+      ...(changed ? [{ label: 'Approve as changed', words: [approvingWord], isYes: true }] : []),
       ...fields.map((name) => ({ label: `Change ${name}`, leadsOn: true })),
       ...whole.map((label) => ({ label, leadsOn: true })),
     ];

@@ -12,7 +12,7 @@ import { type Content, Page } from './page.ts';
 import { paintFor } from './paint.ts';
 import type { TerminalOutput } from './terminal-options.ts';
 import type { UserInterface } from './user-interface.ts';
-import { type Entry, escapeLabel, type PickList, responsePrompt } from './widget.ts';
+import { approvingWord, type Entry, escapeLabel, type PickList, responsePrompt } from './widget.ts';
 
 const laterEntry: Entry = { label: 'Decide later', words: ['later'] };
 
@@ -46,8 +46,9 @@ export class NumberedDialog implements Dialog {
       const [index] = places;
       if (places.length > 1) await this.#user.print(whichOf(line, places));
       else if (index === list.entries.length && list.exit === 'leave') return undefined;
-      else if (index !== undefined && index < entries.length) return { index };
-      else if (index !== undefined) return { text: await this.#response() };
+      else if (index !== undefined && index < entries.length) {
+        if (await this.#isMeant(entries[index], line)) return { index };
+      } else if (index !== undefined) return { text: await this.#response() };
       else if (takesText && line.trim() !== '') return { text: line };
       else if (!takesText) await this.#user.print(`Type a number from 1 to ${entries.length}.`);
     }
@@ -94,6 +95,15 @@ export class NumberedDialog implements Dialog {
     return typed.type === 'text' ? typed.text : undefined;
   }
 
+  /* A number, a label or `y` in a pipe may be meant for another question, or for none. */
+  async #isMeant(entry: Entry | undefined, line: string): Promise<boolean> {
+    if (entry?.isYes !== true || entry.confirms === true || isApproving(line)) return true;
+    const prompt = `${inertLine(entry.label)}? Type ${approvingWord} to do that: `;
+    if (isApproving(await this.#line(prompt))) return true;
+    await this.#user.print(`Not approved: only the word ${approvingWord} approves.`);
+    return false;
+  }
+
   async #response(): Promise<string> {
     const { text } = await this.typeText({ prompt: responsePrompt, canBeEmpty: false });
     return text;
@@ -118,7 +128,13 @@ export class NumberedDialog implements Dialog {
 
 function acceptedInput({ takesText, entries }: PickList): string {
   if (takesText) return 'number or text';
-  return entries.some(({ words }) => words?.includes('n')) ? 'number, y or n' : 'number or label';
+  if (entries.some(({ confirms }) => confirms === true)) return 'number, y or n';
+  const named = entries.flatMap(({ words = [] }) => words.slice(0, 1));
+  return `${['number', ...named].join(', ')} or label`;
+}
+
+function isApproving(line: string): boolean {
+  return line.trim().toLowerCase() === approvingWord;
 }
 
 /* Where several entries can be picked, a number out of range is a mistake, not a text. */

@@ -39,11 +39,16 @@ export interface Entry {
   isPreselected?: boolean;
   /** The words that pick it in a numbered list. */
   words?: readonly string[];
-  /** Whether it permits something: it can't be picked before all of the request was read. */
+  /** Whether it permits something: it can't be picked before all of the request was read. A line picks it by the word `approve` alone. */
   isYes?: boolean;
+  /** Whether it is a yes to a question, which approves no call: any line that means it picks it. */
+  confirms?: boolean;
   /** Whether another question follows before there is an answer. */
   leadsOn?: boolean;
 }
+
+/** The one line that approves a call. */
+export const approvingWord = 'approve';
 
 /** Entries to pick from, and what else the person can do. */
 export interface PickList {

@@ -11,6 +11,7 @@ import {
   isInteractive,
   type TerminalInput,
   type TerminalOptions,
+  type TerminalOutput,
   type TerminalStreams,
 } from './terminal-options.ts';
 
@@ -96,6 +97,16 @@ async function askByLines<RESULT>(
   }
 }
 
+/* Resolves once the text, and with it all that was written before, has left the process: nobody answers what they could not see. */
+async function writeOut(output: TerminalOutput, text: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  output.write(text, (error) => {
+    if (error) reject(new UnansweredError('lost'));
+    else resolve();
+  });
+  return promise;
+}
+
 function lineDialog({ input, output }: TerminalStreams, ends: AbortSignal): Dialog {
   const print = (text: string): void => void output.write(`${text}\n`);
   return new NumberedDialog(
@@ -104,9 +115,7 @@ function lineDialog({ input, output }: TerminalStreams, ends: AbortSignal): Dial
       async readLine(prompt) {
         /* At a terminal, lines typed before the question don't answer it; the lines of a pipe do. */
         if (input.isTTY === true) await discardTyped(input);
-        output.write(prompt);
-        /* The error of a failed write is emitted only after this turn of the event loop. */
-        await setImmediate();
+        await untilAborted(writeOut(output, prompt), ends);
         const line = await readLine(input, ends).catch((error: unknown) => {
           /* Ends the line of the prompt. */
           if (!(error instanceof UnansweredError)) print('');
