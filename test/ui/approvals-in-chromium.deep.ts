@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type MayAnswer, type UserApproval } from 'holdpoint';
+import { questionTools } from 'holdpoint/tools';
 import { createUiHandler } from 'holdpoint/ui';
 import type { Browser, Page } from 'playwright-core';
 import { build, defaultClientConditions } from 'vite';
@@ -9,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serveFetch } from '../../examples/serve-fetch.ts';
 import { findChromium, launchChromium } from '../support/chromium.ts';
 import type { ScriptedStep } from '../support/script.ts';
-import { book, memoryWorld } from '../support/travel-world.ts';
+import { book, memoryWorld, travelTools } from '../support/travel-world.ts';
 
 const { whyNot } = await findChromium();
 const root = join(import.meta.dirname, '..', '..');
@@ -62,6 +63,28 @@ const says = async (page: Page, text: string): Promise<void> => {
 };
 const shows = async (page: Page, text: string): Promise<void> =>
   page.getByText(text).first().waitFor();
+/** Presses the keys that submit forms in each field and on each summary of the page. */
+async function pressEverywhere(page: Page): Promise<void> {
+  const fields = page.locator('input, textarea, select');
+  for (const field of await fields.all()) {
+    for (const key of ['Enter', 'Control+Enter', 'Meta+Enter', 'Shift+Enter', 'Space']) {
+      await field.press(key);
+    }
+  }
+}
+/** Waits until the page has drawn what came of the last key or click. */
+const drawn = async (page: Page): Promise<unknown> =>
+  page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+/** The answers that a page sends from now on. */
+function answersOf(page: Page): unknown[] {
+  const sent: unknown[] = [];
+  page.on('request', (request) => {
+    const body = request.method() === 'POST' ? request.postDataJSON() : undefined;
+    sent.push(...(body?.answers ?? []));
+  });
+  return sent;
+}
+const isOnButton = async (page: Page): Promise<boolean> => page.locator('button:focus').isVisible();
 const paris = (id: string) => book(id, 'Paris');
 
 describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Chromium'})`, () => {
@@ -77,7 +100,8 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
     const world = memoryWorld(steps);
     const clock = { ahead: 0 };
     const now = (): number => Date.now() + clock.ahead;
-    const agent = world.agent({ toolApproval: { book: status }, mayAnswer, now });
+    const tools = { ...travelTools(world.ran), ...questionTools() };
+    const agent = world.agent({ tools, toolApproval: { book: status }, mayAnswer, now });
     const handleChat = createUiHandler({
       agent,
       authorize: ({ request }) => ({
@@ -208,8 +232,127 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
     ]);
     const page = await at.visit('ann');
     await says(page, 'Book');
+    await page.getByText('See all 2: book').click();
     await button(page, 'Approve all 2: book').click();
     await shows(page, 'Both.');
     expect(at.world.ran).toHaveLength(2);
+  }, 30_000);
+
+  test('of fifty similar requests, all are approved only after each was shown whole', async () => {
+    const cities = Array.from({ length: 50 }, (_, index) => `City ${index} ${'long '.repeat(40)}!`);
+    await using at = await site({ type: 'user-approval', risk: 'low' }, [
+      { calls: cities.map((city, index) => book(`c${index}`, city)) },
+      { text: 'All.' },
+    ]);
+    const page = await at.visit('ann');
+    await says(page, 'Book');
+    await page.getByText('See all 50: book').waitFor();
+    const sent = answersOf(page);
+    const all = button(page, 'Approve all 50: book');
+    await pressEverywhere(page);
+    await page.getByText('See all 50: book').click();
+    expect(await all.isEnabled()).toBe(false);
+    await all.click({ force: true });
+    await all.dispatchEvent('click');
+    const list = page.locator('details > div');
+    for (const city of cities) expect(await list.innerText()).toContain(city);
+    await list.press('PageDown');
+    await drawn(page);
+    expect(await all.isEnabled()).toBe(false);
+    expect(sent).toEqual([]);
+    await list.press('End');
+    await all.click();
+    await shows(page, 'All.');
+    expect(at.world.ran).toHaveLength(50);
+  }, 60_000);
+
+  test('a list that was read has to be read again when it has changed', async () => {
+    await using at = await site({ type: 'user-approval' }, [
+      { calls: [paris('c1'), book('c2', 'Rome'), book('c3', 'Oslo')] },
+      { text: 'All.' },
+    ]);
+    const page = await at.visit('ann');
+    await says(page, 'Book');
+    await page.getByText('See all 3: book').click();
+    await page.locator('details > div').press('End');
+    await expect.poll(() => button(page, 'Approve all 3: book').isEnabled()).toBe(true);
+    const thread = await at.agent.thread('t');
+    const [, rome] = thread.activeApprovalRequests;
+    if (rome === undefined) throw new Error('Nothing is asked.');
+    await at.agent.respond(rome.reject(), thread, { principal: 'bob' });
+    await page.getByText('See all 2: book').waitFor();
+    expect(await page.getByText('Approve all 2: book').isEnabled()).toBe(false);
+    expect(await page.getByText('Approve all 2: book').isVisible()).toBe(false);
+  }, 30_000);
+
+  test('no key in any field answers, and nothing has the focus that would', async () => {
+    await using at = await site(
+      { type: 'user-approval', editable: true, remember: true, requireReason: false },
+      [
+        { calls: [{ id: 'c1', name: 'book', input: { city: 'Paris', price: 420 } }] },
+        { text: 'Booked.' },
+      ],
+    );
+    const page = await at.visit('ann');
+    await says(page, 'Book');
+    await button(page, 'Approve').waitFor();
+    expect(await isOnButton(page)).toBe(false);
+    expect(await page.locator('form input, form textarea').count()).toBe(5);
+    const sent = answersOf(page);
+    await pressEverywhere(page);
+    await page.getByLabel('Reason').fill('Too dear, do not pay this');
+    await page.keyboard.press('Enter');
+    await drawn(page);
+    expect(sent).toEqual([]);
+    expect((await at.agent.thread('t')).activeRequests).toHaveLength(1);
+    expect(at.world.ran).toEqual([]);
+    await button(page, 'Reject').click();
+    await expect.poll(() => sent).toMatchObject([{ approved: false }]);
+  }, 30_000);
+
+  test('a question is answered by its button, not by a key in its fields, and nothing is picked before', async () => {
+    const day = { question: 'Which day?', options: ['Friday', 'Saturday'] };
+    await using at = await site({ type: 'user-approval' }, [
+      { calls: [{ id: 'c1', name: 'user_choice', input: day }] },
+      { text: 'Friday it is.' },
+    ]);
+    const page = await at.visit('ann');
+    await says(page, 'Book');
+    await button(page, 'Answer').waitFor();
+    expect(await page.locator(':checked').count()).toBe(0);
+    const sent = answersOf(page);
+    await pressEverywhere(page);
+    await drawn(page);
+    expect(sent).toEqual([]);
+    await page.getByPlaceholder('In your own words').fill('');
+    await page.getByLabel('Friday').check();
+    await button(page, 'Answer').click();
+    await shows(page, 'Friday it is.');
+  }, 30_000);
+
+  test('Enter held on Approve, and a double click, answer the one request that was meant', async () => {
+    const calls = ['Paris', 'Rome', 'Oslo'].map((city) => book(city, city));
+    await using at = await site({ type: 'user-approval' }, [{ calls }, { text: 'Booked.' }]);
+    const page = await at.visit('ann');
+    await says(page, 'Book');
+    const approve = button(page, 'Approve');
+    await approve.nth(2).waitFor();
+    await expect.poll(() => approve.first().isEnabled()).toBe(true);
+    const sent = answersOf(page);
+    await approve.first().focus();
+    for (let held = 0; held < 20; held += 1) await page.keyboard.down('Enter');
+    await page.keyboard.up('Enter');
+    await expect.poll(() => at.world.ran.length).toBe(1);
+    expect(await isOnButton(page)).toBe(false);
+    expect(sent).toHaveLength(1);
+    await expect.poll(() => approve.first().isEnabled()).toBe(true);
+    /* Once a section is one line that tells of sending, the next one is exactly where it was. */
+    const content =
+      'section { height: 300px } article > p { height: 0; margin: 0; overflow: hidden }';
+    await page.addStyleTag({ content });
+    await approve.first().dblclick();
+    await expect.poll(() => at.world.ran.length).toBe(2);
+    expect(await approve.count()).toBe(1);
+    expect(sent).toHaveLength(2);
   }, 30_000);
 });
