@@ -62,3 +62,8 @@ export async function openApproval(visitor: Visitor): Promise<ApprovalRequest> {
   if (request?.type !== 'approval-request') throw new Error('No approval waits.');
   return request;
 }
+
+/** Presses the keys that submit a form in a field. */
+export async function pressSubmitKeys(field: Locator): Promise<void> {
+  for (const key of ['Enter', 'Control+Enter', 'Meta+Enter', 'Shift+Enter']) await field.press(key);
+}

@@ -8,6 +8,7 @@ import {
   fitsInWidth,
   isFocused,
   openApproval,
+  pressSubmitKeys,
   seen,
   statusSays,
   tabTo,
@@ -53,7 +54,9 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
     const card = cardOf(page, 'May I send this mail');
     await card.getByRole('button', { name: 'Reject with a reason' }).click();
     await page.getByRole('textbox', { name: 'Why not?' }).fill('Bob is on holiday');
-    await page.keyboard.press('Enter');
+    await pressSubmitKeys(page.getByRole('textbox', { name: 'Why not?' }));
+    expect(await card.getAttribute('aria-busy')).toBe('false');
+    await card.getByRole('button', { name: 'Reject', exact: true }).click();
     await seen(chatOf(page), 'The mail was not sent. You said: Bob is on holiday');
     await seen(endedOf(page, 'May I send this mail'), `Rejected by ${name}`);
     await seen(endedOf(page, 'May I send this mail'), 'Bob is on holiday');
@@ -89,6 +92,9 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
     await card.getByRole('radio', { name: /^A picnic/ }).check();
     await card.getByRole('checkbox', { name: /^vegetarians/ }).check();
     await card.getByRole('checkbox', { name: /^vegans/ }).check();
+    for (const field of await card.getByRole('checkbox').all()) await pressSubmitKeys(field);
+    await pressSubmitKeys(card.getByRole('radio', { name: /^A picnic/ }));
+    expect(await card.getAttribute('aria-busy')).toBe('false');
     await card.getByRole('button', { name: 'Answer' }).click();
     const mail = cardOf(page, 'May I send this mail to team@office.example?');
     await seen(
@@ -124,7 +130,10 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
     const visitor = await asking('Hello');
     const { page } = visitor;
     const choice = cardOf(page, 'What can I do for you?');
+    expect(await choice.locator(':checked').count()).toBe(0);
     await choice.getByRole('textbox', { name: 'Something else' }).fill('Write to Bob');
+    await pressSubmitKeys(choice.getByRole('textbox', { name: 'Something else' }));
+    expect(await choice.getAttribute('aria-busy')).toBe('false');
     await choice.getByRole('button', { name: 'Answer' }).click();
     const text = cardOf(page, 'What shall I write to bob@office.example?');
     await text.getByRole('button', { name: 'Answer' }).click();
@@ -303,10 +312,16 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
     await page.keyboard.press('Space');
     expect(await isFocused(cards.first())).toBe(true);
     expect(await cards.count()).toBe(2);
-    await page.keyboard.press('a');
+    for (const key of ['a', 'y', '1', 'Control+Enter']) await page.keyboard.press(key);
+    expect(await isFocused(cards.first())).toBe(true);
+    expect(await cards.count()).toBe(2);
+    await page.keyboard.press('Tab');
+    /* Held: it approves the one, and then is pressed on a heading. */
+    for (let held = 0; held < 10; held += 1) await page.keyboard.down('Enter');
+    await page.keyboard.up('Enter');
     expect(await isFocused(page.getByRole('heading', { name: 'Inbox' }))).toBe(true);
     await statusSays(page, '1 waits for you');
-    await page.keyboard.press('a');
+    await page.keyboard.press('Enter');
     await page.keyboard.press('j');
     await page.keyboard.press('r');
     await page.keyboard.type('ask again in a year');
@@ -314,6 +329,8 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
     expect(await isFocused(cards.first())).toBe(true);
     await page.keyboard.press('r');
     await page.keyboard.type('too dear');
+    await page.keyboard.press('Enter');
+    await tabTo(page, cards.first().getByRole('button', { name: 'Reject', exact: true }));
     await page.keyboard.press('Enter');
     await seen(chatOf(page), 'You said: too dear');
     await statusSays(page, 'Nothing waits for you');

@@ -71,6 +71,7 @@ beforeAll(() => {
     mkdirSync(join(project, folder), { recursive: true });
     write(join(folder, file), code);
   }
+  write('terminal.mjs', 'process.stdin.isTTY = true;');
   write('scripted.ts', scripted);
   write('resume.ts', resume);
 }, 300_000);
@@ -100,9 +101,10 @@ const printedBy = new Map([
 ]);
 const runFile = promisify(execFile);
 
-/** Runs a block in the folder of its page, with nobody at the keyboard, and returns what it prints. */
+/** Runs a block in the folder of its page, at a terminal with nobody at the keyboard, and returns what it prints. */
 async function runBlock({ folder, file }: DocBlock): Promise<string> {
-  const parameters = ['--import', join(project, 'readme-world.ts'), file];
+  const preloads = ['readme-world.ts', 'terminal.mjs'].map((name) => join(project, name));
+  const parameters = [...preloads.flatMap((name) => ['--import', name]), file];
   const running = runFile(process.execPath, parameters, { cwd: join(project, folder) });
   running.child.stdin?.end();
   return (await running).stdout;

@@ -10,7 +10,7 @@ import { useIsExpired } from './use-now.ts';
 
 /**
  * A call that waits for approval, exactly as it would run, and the reason for asking. The answer contains the call and its digest as shown
- * here, so that an answer to anything else is refused; the arguments can't be edited.
+ * here, so that an answer to anything else is refused; the arguments can't be edited. No key but Enter or Space on the button approves.
  */
 export function ApprovalCard(props: CardProps<ApprovalRequest>) {
   const { request, title, isSent, isMoving, onAnswer } = props;
@@ -27,7 +27,6 @@ export function ApprovalCard(props: CardProps<ApprovalRequest>) {
   const press = (event: KeyboardEvent): void => {
     if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target instanceof Element && event.target.matches('input')) return;
-    if (event.key === 'a') sayYes();
     if (event.key !== 'r') return;
     /* Otherwise the r would be typed into the field that opens. */
     event.preventDefault();

@@ -74,7 +74,7 @@ function WaitingCard({ request, ...props }: CardProps<BoardEntry['request']>) {
 function Legend() {
   return (
     <p className="legend">
-      <kbd>j</kbd> <kbd>k</kbd> move, <kbd>a</kbd> approve, <kbd>r</kbd> reject
+      <kbd>j</kbd> <kbd>k</kbd> move, <kbd>r</kbd> reject with a reason
     </p>
   );
 }

@@ -1,11 +1,14 @@
 import type { QuestionAnswer, QuestionField as Field, QuestionRequestContent } from 'holdpoint';
-import { type SubmitEvent, useState } from 'react';
+import { useState } from 'react';
 import { CardFrame, cardId, type CardProps } from './card-frame.tsx';
 import { QuestionField } from './question-field.tsx';
-import { readAnswer, whyIncomplete } from './read-answer.ts';
+import { readAnswer, textPlace, whyIncomplete } from './read-answer.ts';
 import { useIsExpired } from './use-now.ts';
 
-/** A question of the assistant, with all its fields. An answer never approves a call. */
+/**
+ * A question of the assistant, with all its fields. An answer never approves a call. Enter sends the one text that is asked for, and no
+ * other answer.
+ */
 export function QuestionCard({
   request,
   title,
@@ -16,10 +19,12 @@ export function QuestionCard({
   const isClosed = useIsExpired(request) || isSent;
   const response = { type: 'question-response', requestId: request.requestId } as const;
 
-  const submit = (event: SubmitEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    if (isClosed) return;
-    const data = new FormData(event.currentTarget);
+  const [only, ...others] = request.fields;
+  const isOneText = only && others.length === 0 && textPlace(only, request.kind) === 'alone';
+
+  const send = (form: HTMLFormElement | null): void => {
+    if (isClosed || form === null) return;
+    const data = new FormData(form);
     const answers = request.fields.map((field) => readAnswer(field, data, request.kind));
     const found = faultsOf(request.fields, answers);
     setFaults(found);
@@ -27,14 +32,21 @@ export function QuestionCard({
     if (firstKey === undefined) onAnswer({ ...response, status: 'answered', answers });
     else
       focusField(
-        event.currentTarget,
+        form,
         request.fields.findIndex(({ key }) => key === firstKey),
       );
   };
 
   return (
     <CardFrame request={request} title={title} kind="Question" isSent={isSent}>
-      <form className="question" onSubmit={submit} noValidate>
+      <form
+        className="question"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isOneText) send(event.currentTarget);
+        }}
+      >
         {request.fields.map((field, index) => (
           <QuestionField
             key={field.key}
@@ -46,7 +58,12 @@ export function QuestionCard({
           />
         ))}
         <div className="controls">
-          <button type="submit" className="yes" aria-disabled={isClosed}>
+          <button
+            type="button"
+            className="yes"
+            aria-disabled={isClosed}
+            onClick={({ currentTarget }) => send(currentTarget.form)}
+          >
             Answer
           </button>
           {request.allowDismiss && (

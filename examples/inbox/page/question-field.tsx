@@ -58,14 +58,10 @@ interface OptionProps {
 function Option({ type, field, option }: OptionProps) {
   return (
     <label className="option">
-      <input
-        type={type}
-        name={inputNames.option(field)}
-        value={option.id}
-        defaultChecked={field.preselected?.includes(option.id)}
-      />
+      <input type={type} name={inputNames.option(field)} value={option.id} />
       <span>
         <Inert text={option.label} />
+        {field.preselected?.includes(option.id) && <small>Suggested</small>}
         {option.description !== undefined && option.description !== '' && (
           <small>
             <Inert text={option.description} />

@@ -1,4 +1,4 @@
-import { type SubmitEvent, useId } from 'react';
+import { type MouseEvent, useId } from 'react';
 import { typedText } from './read-answer.ts';
 
 interface ReasonFormProps {
@@ -6,24 +6,23 @@ interface ReasonFormProps {
   onCancel: () => void;
 }
 
-/** A form for the reason of a rejection. Enter rejects, which is safe; Esc goes back. */
+/** A form for the reason of a rejection. Enter in it decides nothing; Esc goes back. */
 export function ReasonForm({ onReject, onCancel }: ReasonFormProps) {
   const id = useId();
-  const submit = (event: SubmitEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const reason = typedText(new FormData(event.currentTarget), 'reason');
+  const rejectWithReason = ({ currentTarget }: MouseEvent<HTMLButtonElement>): void => {
+    const reason = typedText(new FormData(currentTarget.form ?? undefined), 'reason');
     onReject(reason === '' ? undefined : reason);
   };
   return (
     <form
       className="reason"
-      onSubmit={submit}
+      onSubmit={(event) => event.preventDefault()}
       onKeyDown={(event) => event.key === 'Escape' && onCancel()}
     >
       <label htmlFor={id}>Why not? The assistant will read this.</label>
       <input id={id} name="reason" autoFocus autoComplete="off" />
       <div className="controls">
-        <button type="submit" className="no">
+        <button type="button" className="no" onClick={rejectWithReason}>
           Reject
         </button>
         <button type="button" className="quiet" onClick={onCancel}>
