@@ -35,25 +35,39 @@ type InputOf<TOOL> = TOOL extends Tool ? InferToolInput<TOOL> : never;
 export type ToolCallOutcome =
   /** The tool returned `output`, as JSON. `modelOutput` is what its `toModelOutput` made of it for the model. */
   | { status: 'succeeded'; output: JSONValue; modelOutput?: ToolResultPart['output'] | undefined }
-  /** The tool threw, or the call could not run. The model receives `error`; with `endsTurn`, only after the next message. */
-  | { status: 'failed'; error: string; endsTurn?: true | undefined }
+  /**
+   * The tool threw, the call could not run, or an MCP server reported that it failed: `output` is what the server returned. The model
+   * receives `modelOutput`, if it is there, or else `error`; with `endsTurn`, only after the next message.
+   */
+  | {
+      status: 'failed';
+      error: string;
+      output?: JSONValue | undefined;
+      modelOutput?: ToolResultPart['output'] | undefined;
+      endsTurn?: true | undefined;
+    }
   /** A person or a rule denied the call, or its request was closed without an answer. The model receives `reason`. */
   | { status: 'denied'; reason?: string | undefined }
   /** The provider was allowed to run its own call. The model's next message shows the result. */
   | { status: 'forwarded' };
 
+const outputSchema = z.custom<JSONValue>((value) => value !== undefined);
+const modelOutputSchema = z.custom<ToolResultPart['output']>(
+  (value) => typeof value === 'object' && value !== null,
+);
+
 /** The schema of `ToolCallOutcome`. */
 export const toolCallOutcomeSchema: z.ZodType<ToolCallOutcome> = z.discriminatedUnion('status', [
   z.strictObject({
     status: z.literal('succeeded'),
-    output: z.custom<JSONValue>((value) => value !== undefined),
-    modelOutput: z
-      .custom<ToolResultPart['output']>((value) => typeof value === 'object' && value !== null)
-      .optional(),
+    output: outputSchema,
+    modelOutput: modelOutputSchema.optional(),
   }),
   z.strictObject({
     status: z.literal('failed'),
     error: z.string(),
+    output: outputSchema.optional(),
+    modelOutput: modelOutputSchema.optional(),
     endsTurn: z.literal(true).optional(),
   }),
   z.strictObject({ status: z.literal('denied'), reason: z.string().optional() }),

@@ -3,7 +3,7 @@ import { errorText } from '../content/error-text.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { ToolRecovery } from '../agent/run/tool-recovery.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
-import { lastOf, successOf, type ToolRunOptions } from '../agent/calls/execute-call.ts';
+import { lastOf, makeOutcome, type ToolRunOptions } from '../agent/calls/execute-call.ts';
 import { EventBuffer } from '../content/event-buffer.ts';
 import { sha256 } from '../content/sha256.ts';
 import type { ToolCall, ToolCallOutcome } from '../content/tool-call.ts';
@@ -12,6 +12,7 @@ import { equalJson } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { inConversation } from '../thread/tracing/guarded-conversation.ts';
+import { inertTool } from './inert-tools.ts';
 import { endedCalls } from './repeated-call-ids.ts';
 import { singleCallAgent, type SingleCallSettings } from './single-call-agent.ts';
 
@@ -122,7 +123,7 @@ export class GuardedCall {
     const ending = this.#ending;
     const isRecorded =
       ending?.type === 'returned'
-        ? equalJson(await successOf(undefined, this.#call, ending.output), outcome)
+        ? equalJson(await makeOutcome(inertTool(this.#tool), this.#call, ending.output), outcome)
         : outcome.status === 'failed' && errorText(ending?.error).startsWith(outcome.error);
     return ending !== undefined && isRecorded ? ending : endingOf(outcome);
   }
@@ -213,7 +214,9 @@ function endingOf(outcome: ToolCallOutcome): Ending {
     case 'succeeded':
       return { type: 'returned', output: outcome.output };
     case 'failed':
-      return { type: 'threw', error: new Error(outcome.error) };
+      return outcome.output === undefined
+        ? { type: 'threw', error: new Error(outcome.error) }
+        : { type: 'returned', output: outcome.output };
     case 'denied':
       return { type: 'threw', error: new Error(outcome.reason ?? 'The call was cancelled.') };
     case 'forwarded':

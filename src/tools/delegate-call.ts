@@ -1,5 +1,5 @@
 import type { Tool } from 'ai';
-import { type Execution, type Reporting, successOf } from '../agent/calls/execute-call.ts';
+import { type Execution, makeOutcome, type Reporting } from '../agent/calls/execute-call.ts';
 import type { CallPlace, ToolCallRecord, WorkingAgent } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import { isEnded } from './mirror-requests.ts';
@@ -20,7 +20,7 @@ export async function executionOf(
   if (result.status === 'failed')
     return { type: 'ended', outcome: { status: 'failed', error: result.error }, requests };
   if (result.status === 'succeeded')
-    return { type: 'ended', outcome: await successOf(tool, call, result.output), requests };
+    return { type: 'ended', outcome: await makeOutcome(tool, call, result.output), requests };
   return {
     type: 'delegated',
     events: (proposal, at) => [

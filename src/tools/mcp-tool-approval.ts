@@ -1,5 +1,6 @@
 import type { ToolSet } from 'ai';
 import { z } from 'zod';
+import { mcpMetadataSchema } from '../content/mcp-tool.ts';
 import type { ToolApprovalStatus } from '../policy/tool-approval.ts';
 
 /** What a rule for all tools reads of a call. */
@@ -65,9 +66,8 @@ export function mcpToolApproval({
 }
 
 const hint = z.boolean().optional();
-/** What `@ai-sdk/mcp` puts in the metadata of a tool. Malformed annotations count as absent. */
-const mcpSchema = z.object({
-  clientName: z.string(),
+/* Malformed annotations count as absent. */
+const mcpSchema = mcpMetadataSchema.extend({
   annotations: z
     .object({ readOnlyHint: hint, destructiveHint: hint, openWorldHint: hint })
     .catch({}),

@@ -7,6 +7,7 @@ import { historyMutants } from './history-mutants.ts';
 import { keptMutants } from './kept-mutants.ts';
 import { ruleMutants } from './rule-mutants.ts';
 import { mirrorMutants } from './mirror-mutants.ts';
+import { recordMutants } from './record-mutants.ts';
 
 /** One line of the source that is broken, and what must come of it. */
 export interface SourceMutant {
@@ -387,4 +388,5 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...keptMutants,
   ...ruleMutants,
   ...mirrorMutants,
+  ...recordMutants,
 ];

@@ -2,6 +2,16 @@ import { createMCPClient } from '@ai-sdk/mcp';
 import { createMcpHandler, McpServer, type ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
+/** How the server says that a call failed: with a picture, and two texts. */
+function refusal(path: string) {
+  const image = { type: 'image' as const, data: 'AAAA', mimeType: 'image/png' };
+  const texts = [`${path} is locked.`, 'Nothing was done.'].map((text) => ({
+    type: 'text' as const,
+    text,
+  }));
+  return { content: [...texts, image], isError: true };
+}
+
 /** A real MCP server of files, in memory: its tools by name, with their annotations, and the calls that reached it. */
 export class FileServer {
   readonly called: string[] = [];
@@ -35,6 +45,7 @@ export class FileServer {
       const hints = annotations === undefined ? {} : { annotations };
       server.registerTool(name, { ...config, ...hints }, ({ path }) => {
         this.called.push(`${name} ${path}`);
+        if (path.startsWith('locked')) return refusal(path);
         return { content: [{ type: 'text', text: `${name} ${path}: done` }] };
       });
     }

@@ -11,6 +11,7 @@ import {
 import { wrapLanguageModel } from 'ai';
 import { type Agent, type AgentOptions, createAgent } from 'holdpoint';
 import { expect, test } from 'vitest';
+import { scriptedModel } from '../support/scripted-model.ts';
 import { book, memoryWorld, travelTools } from '../support/travel-world.ts';
 import { FileServer } from './mcp-server.ts';
 
@@ -177,7 +178,9 @@ test.each([
       policy(() => null),
       opts,
     );
-    const { response } = await run(wrapped.toolApproval, { tools: wrapped.tools });
+    const calls = [{ id: 'c1', name: 'book', input: { path: 'a.txt' } }];
+    const { model } = scriptedModel([{ calls }, { text: 'Done.' }]);
+    const { response } = await run(wrapped.toolApproval, { tools: wrapped.tools, model });
     expect(response.thread.calls).toMatchObject([{ status: expected }]);
   },
 );

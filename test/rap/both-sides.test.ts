@@ -63,3 +63,22 @@ test('O0-09: a call that is cancelled here stops there', async () => {
   expect(await stopped).toBeInstanceOf(Event);
   expect(thread.calls).toMatchObject([{ status: 'failed' }]);
 });
+
+test.each([
+  {
+    metadata: { clientName: 'files' },
+    call: { status: 'failed', outcome: { error: 'Error: The service is locked.' } },
+  },
+  { metadata: undefined, call: { status: 'succeeded' } },
+])('a refusal of an MCP server that a tool server passes on has $call.status here', async (row) => {
+  const content = [{ type: 'text', text: 'The service is locked.' }];
+  const execute = async () => ({ content, isError: true });
+  const { agent } = bothSides({ execute, metadata: row.metadata });
+  await agent.run('Deploy the shop.', await agent.thread('t'));
+  const [call] = await vi.waitFor(async () => {
+    const { calls } = await agent.thread('t');
+    expect(calls[0]?.outcome).toBeDefined();
+    return calls;
+  });
+  expect(call).toMatchObject(row.call);
+});

@@ -16,7 +16,9 @@ type Input = z.infer<typeof inputSchema>;
 /** What differs from test to test. */
 interface Sides {
   /** What the tool does on its server. */
-  execute: (input: Input, call: ServedCall) => Promise<string>;
+  execute: (input: Input, call: ServedCall) => Promise<unknown>;
+  /** The metadata of the tool there. */
+  metadata?: unknown;
   serverOptions?: Partial<ToolServerOptions>;
   toolOptions?: Partial<RemoteToolOptions<Input>>;
 }
@@ -25,7 +27,7 @@ interface Sides {
  * An agent and a tool server of this package, on two origins that only these two know. `restart` gives the server's address to a
  * new process.
  */
-export function bothSides({ execute, serverOptions = {}, toolOptions = {} }: Sides) {
+export function bothSides({ execute, metadata, serverOptions = {}, toolOptions = {} }: Sides) {
   const { model, prompts } = scriptedModel([
     { calls: [{ id: 'c1', name: 'deploy', input: { service: 'shop' } }] },
     { text: 'Done.' },
@@ -41,7 +43,7 @@ export function bothSides({ execute, serverOptions = {}, toolOptions = {} }: Sid
       baseUrl: 'https://tools.test',
       fetch: net,
       ...serverOptions,
-      tools: { deploy: { inputSchema, execute } },
+      tools: { deploy: { inputSchema, execute, metadata } },
     });
     serves.set('tools.test', handler);
   };

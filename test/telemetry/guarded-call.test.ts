@@ -1,7 +1,9 @@
 import { generateText, stepCountIs, tool } from 'ai';
-import { memoryStore } from 'holdpoint';
+import { SpanStatusCode } from '@opentelemetry/api';
+import { createAgent, memoryStore } from 'holdpoint';
 import { guardTools } from 'holdpoint/middleware';
 import { expect, test } from 'vitest';
+import { FileServer } from '../policy/mcp-server.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { cityInput, look, memoryWorld } from '../support/travel-world.ts';
 import { listen } from './listen.ts';
@@ -83,4 +85,23 @@ test('an agent that a guarded tool runs is traced with its own conversation', as
   expect(spanOf(spans(), 'invoke_agent inner').attributes).toMatchObject({
     'gen_ai.conversation.id': 'inner-1',
   });
+});
+
+test('a call that an MCP server refused is a span that failed, whether an agent or the AI SDK runs it', async () => {
+  const { spans } = traced();
+  const refused = [
+    { calls: [{ id: 'c1', name: 'remove', input: { path: 'locked.txt' } }] },
+    { text: 'It is locked.' },
+  ];
+  const tools = await new FileServer({ remove: {} }).tools({ clientName: 'files' });
+  const agent = createAgent({ model: scriptedModel(refused).model, tools });
+  await agent.run('Delete it', await agent.thread('t'));
+  const guarded = guardTools(tools, { store: memoryStore(), threadId: 'trip-42' });
+  const { model } = scriptedModel(refused);
+  await generateText({ model, tools: guarded, prompt: 'Delete it', stopWhen: stepCountIs(2) });
+  const executed = spans().filter(({ name }) => name === 'execute_tool remove');
+  expect(executed.map(({ status, attributes }) => [status, attributes['error.type']])).toEqual([
+    [SpanStatusCode.ERROR, 'tool_error'],
+    [SpanStatusCode.ERROR, 'tool_error'],
+  ]);
 });

@@ -1,6 +1,7 @@
 import type { JSONValue, ModelMessage, Tool, ToolExecutionOptions, ToolResultPart } from 'ai';
 import { z } from 'zod';
 import { errorText } from '../../content/error-text.ts';
+import { readMcpError } from '../../content/mcp-tool.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
@@ -95,16 +96,22 @@ export async function executeCall(
   } satisfies ToolRunOptions;
   const onOutput = options.onPreliminary && preliminary(call, options.onPreliminary);
   let output: unknown;
+  /* By identity: a tool may throw anything, such as a proxy that throws. */
+  const refusals = new Set<unknown>();
   try {
-    output = await options.around(async () =>
-      lastOf(tool.execute?.(input, executionOptions), onOutput),
-    );
+    await options.around(async () => {
+      output = await lastOf(tool.execute?.(input, executionOptions), onOutput);
+      const refusal = readMcpError(tool, recordableOutput(output));
+      if (refusal === undefined) return output;
+      refusals.add(refusal);
+      throw refusal;
+    });
   } catch (error) {
-    return failed(errorText(error));
+    if (!refusals.has(error)) return failed(errorText(error));
   }
   const deferral = deferralOf(output);
   if (deferral !== undefined) return { type: 'deferred', ...deferral };
-  return { type: 'ended', outcome: await successOf(tool, call, output) };
+  return { type: 'ended', outcome: await makeOutcome(tool, call, output) };
 }
 
 /** The result of a call whose start was recorded too late: it was certainly not run. */
@@ -118,12 +125,15 @@ export async function notRun({ delegation }: ToolDefinition): Promise<Execution>
 
 /** The execution of a call that failed. The error is cut to a length that every provider accepts. */
 export function failed(error: string): Execution {
-  const text = error.slice(0, maximumErrorLength).toWellFormed();
-  return { type: 'ended', outcome: { status: 'failed', error: text } };
+  return { type: 'ended', outcome: { status: 'failed', error: cutError(error) } };
 }
 
-/** The outcome of a call that succeeded, here or elsewhere. */
-export async function successOf(
+function cutError(error: string): string {
+  return error.slice(0, maximumErrorLength).toWellFormed();
+}
+
+/** The outcome of a call that returned `output`, here or elsewhere: it succeeded, unless an MCP server says that it failed. */
+export async function makeOutcome(
   tool: Tool | undefined,
   { toolCallId, input }: ToolCall,
   output: unknown,
@@ -131,11 +141,13 @@ export async function successOf(
   const options = { toolCallId, input: plainCopy(input), output };
   const modelOutput = tool && (await modelOutputOf(tool, options));
   const recorded = recordableOutput(output);
-  return {
-    status: 'succeeded',
+  const returned = {
     output: recorded,
     ...(modelOutput === undefined ? {} : { modelOutput }),
   };
+  const error = readMcpError(tool, recorded);
+  if (error === undefined) return { status: 'succeeded', ...returned };
+  return { status: 'failed', error: cutError(error.message), ...returned };
 }
 
 /** A tool may return an async iterable of preliminary outputs; the last is the output, as in the AI SDK. `onOutput` is awaited. */

@@ -15,7 +15,7 @@ import type { ThreadLog } from '../../thread/thread-log.ts';
 import { openedEvent } from '../calls/check-approved.ts';
 import { closeRequestsOf, endEvents } from '../calls/close-requests.ts';
 import type { Commit } from '../calls/delegation.ts';
-import { successOf } from '../calls/execute-call.ts';
+import { makeOutcome } from '../calls/execute-call.ts';
 import { askAbout, type RequestMaking } from '../calls/make-request.ts';
 import { ownRunner, type ToolDefinition, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { parseAnswerer } from './parse-input.ts';
@@ -167,7 +167,7 @@ function isEnded(call: ToolCallRecord, outcome: ToolCallOutcome): boolean {
 
 /* `toModelOutput` may return something else each time. */
 function withoutModelOutput(outcome: ToolCallOutcome): ToolCallOutcome {
-  return outcome.status === 'succeeded' ? { ...outcome, modelOutput: undefined } : outcome;
+  return 'modelOutput' in outcome ? { ...outcome, modelOutput: undefined } : outcome;
 }
 
 function endedOtherwise({ toolCallId }: ToolCallRecord): HoldpointError {
@@ -212,5 +212,5 @@ export async function recordedOutcome(
   outcome: DeliveredOutcome,
 ): Promise<ToolCallOutcome> {
   if (outcome.status === 'failed') return { status: 'failed', error: outcome.error };
-  return successOf(definition?.tool, call, outcome.output);
+  return makeOutcome(definition?.tool, call, outcome.output);
 }

@@ -42,7 +42,7 @@ function modelOutput(outcome: ToolCallOutcome): ToolResultPart['output'] {
     case 'succeeded':
       return outcome.modelOutput ?? defaultModelOutput(outcome.output);
     case 'failed':
-      return { type: 'error-text', value: outcome.error };
+      return outcome.modelOutput ?? { type: 'error-text', value: outcome.error };
     case 'denied':
       return {
         type: 'execution-denied',

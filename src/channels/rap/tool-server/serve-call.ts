@@ -1,5 +1,6 @@
 import { asSchema } from 'ai';
 import { z } from 'zod';
+import { readMcpError } from '../../../content/mcp-tool.ts';
 import type { SendCallback } from './send-callback.ts';
 import { sessionAsker, userAsker } from './ask-user.ts';
 import { type GrantStore, sessionGrants } from './grant-store.ts';
@@ -138,8 +139,13 @@ function toolRunner(name: string, tool: ServedTool<unknown>): RunTool {
   }
   return async function runTool(input, call) {
     const result = await validate(input);
-    if (result.success) return tool.execute(result.value, call);
-    throw new Error(`Invalid arguments for ${name}: ${faultOf(result.error)}`);
+    if (!result.success) {
+      throw new Error(`Invalid arguments for ${name}: ${faultOf(result.error)}`);
+    }
+    const output = await tool.execute(result.value, call);
+    const error = readMcpError(tool, output);
+    if (error !== undefined) throw error;
+    return output;
   };
 }
 

@@ -69,9 +69,11 @@ export interface ServedTool<INPUT> {
   description?: string;
   /** Zod, any Standard Schema, or the AI SDK's `jsonSchema` with `validate`. Invalid input never reaches `execute`. */
   inputSchema: FlexibleSchema<INPUT>;
+  /** As `@ai-sdk/mcp` sets it, by which a tool of an MCP client is recognised. */
+  metadata?: unknown;
   /**
    * Runs the tool. A string is sent as it is, `{ content }` as content parts, anything else as its JSON. An error is sent as `Error: ` and
-   * its message.
+   * its message, and so is the result of a tool of `@ai-sdk/mcp` whose `isError` is `true`.
    */
   execute(input: INPUT, call: ServedCall): unknown;
 }

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+
+/** What `@ai-sdk/mcp` puts in the metadata of a tool, by which a tool of an MCP client is recognised. */
+export const mcpMetadataSchema = z.object({ clientName: z.string() });
+
+/** A result that says that the call failed. A part that isn't text counts as an empty one. */
+const failureSchema = z.object({
+  isError: z.literal(true),
+  content: z.array(z.object({ text: z.string() }).catch({ text: '' })).catch([]),
+});
+
+/** An MCP server answered that a call failed. The name is the `error.type` of OpenTelemetry's conventions for MCP. */
+class McpToolError extends Error {
+  override readonly name = 'tool_error';
+}
+
+/**
+ * The error of a call that a tool of an MCP client ended with `isError: true`; `undefined` for any other output. What another tool means by
+ * `isError` is its own affair.
+ */
+export function readMcpError(
+  tool: { metadata?: unknown } | undefined,
+  output: unknown,
+): Error | undefined {
+  const isMcp = mcpMetadataSchema.safeParse(tool?.metadata).success;
+  const { data } = isMcp ? failureSchema.safeParse(output) : {};
+  if (data === undefined) return undefined;
+  const texts = data.content.map(({ text }) => text).filter((text) => text.trim() !== '');
+  return new McpToolError(texts.join('\n') || 'The MCP server reported an error without a text.');
+}
