@@ -1,3 +1,4 @@
+import { personLine } from '../content/requester-text.ts';
 import type { AuditRow } from './audit-row.ts';
 
 const columns = [
@@ -10,7 +11,11 @@ const columns = [
   'toolCallId',
   'requestId',
   'details',
+  'principal',
 ] as const;
+
+/* Behind white space, control characters and invisible ones. */
+const formulaStart = /^[\s\p{C}]*[=+@-]/u;
 
 /** Rows as comma-separated values: https://www.rfc-editor.org/rfc/rfc4180 */
 export function csvOf(
@@ -18,18 +23,21 @@ export function csvOf(
   end: { threadId: string; revision: number; hash: string },
 ): string {
   const { revision: event, ...log } = end;
-  const all = [...rows, { event, time: '', what: 'end of the log', details: log }];
+  const all: AuditRow[] = [...rows, { event, time: '', what: 'end of the log', details: log }];
   const cells = all.map((row) => {
-    const fields = new Map<string, unknown>(Object.entries(row));
+    const { who, ...others } = row;
+    const fields = new Map<string, unknown>(
+      Object.entries({ ...others, who: personLine(who), principal: who }),
+    );
     return columns.map((column) => cellOf(fields.get(column)));
   });
   return [columns, ...cells].map((line) => `${line.join(',')}\r\n`).join('');
 }
 
+/** Every cell is quoted, also for a spreadsheet that separates by `;`. What it would take for a formula begins with `'`. */
 function cellOf(value: unknown): string {
-  if (value === undefined) return '';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  /* A spreadsheet would run it. */
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const text =
+    value === undefined || typeof value === 'string' ? (value ?? '') : JSON.stringify(value);
+  const safe = formulaStart.test(text.normalize('NFKC')) ? `'${text}` : text;
+  return `"${safe.replaceAll('"', '""')}"`;
 }

@@ -13,14 +13,16 @@ export type { AuditTrail } from './audit-trail.ts';
  * What happened in a thread, in rows for people who review it: who asked, what was shown, who answered and through which channel, what was
  * edited, what ran under which idempotency key, and how it ended. It is derived from the log, and ends with the log's hash.
  *
+ * The log is read from its beginning and verified first, as by `thread.verify()`. Rejects with `log-tampered` if anything was changed.
+ *
  * @example
- * const trail = auditTrail(thread);
+ * const trail = await auditTrail(thread);
  * await writeFile('trail.csv', trail.toCsv());
  */
-export function auditTrail(thread: AgentThread): AuditTrail {
-  const { entries } = thread.toJSON();
-  const { id: threadId, events, calls } = thread;
-  return trailOf({ threadId, events, calls, hash: entries.at(-1)?.hash ?? '' });
+export async function auditTrail(thread: AgentThread): Promise<AuditTrail> {
+  await thread.verify();
+  /* The handle may have been opened when the store had something else. */
+  return deriveTrail(thread.toJSON());
 }
 
 /**
@@ -31,19 +33,23 @@ export function auditTrail(thread: AgentThread): AuditTrail {
  * say what the log says. A log that has grown since differs at the end.
  */
 export async function checkAuditTrail(trail: string, json: unknown): Promise<AuditTrail> {
-  const { threadId, entries } = parseThreadJson(json);
-  const hash = await verifyEntries(entries);
-  const state = emptyThread(threadId);
-  for (const entry of entries) applyEntry(state, readEntry(entry));
-  const events = state.events.slice();
-  const derived = trailOf({ threadId, events, calls: callsOf(state, 0), hash });
+  const derived = await deriveTrail(json);
   const forms = [derived.toText(), derived.toJsonLines(), derived.toCsv()];
   if (forms.includes(trail)) return derived;
   const line = Math.max(...forms.map((form) => firstDifference(form, trail)));
   throw new HoldpointError(
     'invalid-input',
-    `The audit trail of thread ${threadId} differs from its log at line ${line}. Make it again with auditTrail, and compare the two.`,
+    `The audit trail of thread ${derived.threadId} differs from its log at line ${line}. Make it again with auditTrail, and compare the two.`,
   );
+}
+
+/** The trail of the JSON form of a thread, whose hashes are verified first. */
+async function deriveTrail(json: unknown): Promise<AuditTrail> {
+  const { threadId, entries } = parseThreadJson(json);
+  const hash = await verifyEntries(entries);
+  const state = emptyThread(threadId);
+  for (const entry of entries) applyEntry(state, readEntry(entry));
+  return trailOf({ threadId, events: state.events.slice(), calls: callsOf(state, 0), hash });
 }
 
 /** The number of the first line, from 1, in which two texts differ. */

@@ -1,5 +1,5 @@
 import { inertLine } from '../content/inert-text.ts';
-import { requesterLine } from '../content/requester-text.ts';
+import { personLine } from '../content/requester-text.ts';
 import type { AuditRow } from './audit-row.ts';
 
 /** Rows as lines for people, the last of which says where the log ends. */
@@ -24,7 +24,7 @@ function lineOf({
   requestId,
   details,
 }: AuditRow) {
-  const by = requesterLine(who);
+  const by = personLine(who);
   return [
     time,
     `#${event}`,

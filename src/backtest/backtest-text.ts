@@ -1,5 +1,5 @@
 import { inertLine } from '../content/inert-text.ts';
-import { requesterLine } from '../content/requester-text.ts';
+import { personLine } from '../content/requester-text.ts';
 import type { BacktestResult, DecisionCounts, LoggedType } from './backtest-result.ts';
 import type { Disagreement, DisagreementType } from './disagreement.ts';
 import type { CandidateDecision } from './replay-thread.ts';
@@ -135,7 +135,7 @@ function listed(disagreements: readonly Disagreement[], type: DisagreementType):
 function disagreementLine(disagreement: Disagreement): string {
   const { threadId, toolCallId, toolName, input, editedInput } = disagreement;
   const { principal, channel, reason } = disagreement;
-  const person = requesterLine(principal);
+  const person = personLine(principal);
   return [
     `${inertLine(threadId)} ${inertLine(toolCallId)} ${inertLine(toolName)} ${inputLine(input)}`,
     ...(editedInput === undefined ? [] : [`changed to ${inputLine(editedInput)}`]),

@@ -1,22 +1,33 @@
 import { inertLine, quotedLine } from './inert-text.ts';
 import type { RequestPath } from './tool-call.ts';
 
-/* The fields in which apps name a person, the most readable first. */
-const names = ['name', 'email', 'id', 'subject'] as const;
+/* The fields in which apps name a person, as people choose it, and those that identify one; the most telling first. */
+const names = ['name', 'email'] as const;
+const ids = ['id', 'sub', 'subject', 'email'] as const;
 
 /**
- * The name of the person the agent is working for: a text principal as it is, an object by its name, email, id or subject, and any other as
- * JSON. `undefined` if there is none. Users may have chosen the text, so pass it through `inertLine` before showing it.
+ * A person, as one line that is safe to show; `undefined` if there is none. A text principal as it is; an object by its name with its id
+ * beside it, as in `Ada (u-17)`, because people choose their names, or by its id alone; any other as JSON.
  */
-function requesterText(requestedBy: unknown): string | undefined {
-  if (requestedBy === undefined || requestedBy === null) return undefined;
-  return textOf(requestedBy) ?? nameOf(requestedBy) ?? JSON.stringify(requestedBy);
+export function personLine(principal: unknown): string | undefined {
+  if (principal === undefined || principal === null) return undefined;
+  const text = textOf(principal) ?? fieldOf(principal, ids);
+  const name = fieldOf(principal, names);
+  if (name === undefined) return inertLine(text ?? JSON.stringify(principal));
+  const id = fieldOf(principal, ids, idOf);
+  /* A name in parentheses or quotation marks could look like an id, or like another name. */
+  const shown = /["()]/.test(name.normalize('NFKC')) ? quotedLine(name) : inertLine(name);
+  return id === undefined || id === name ? shown : `${shown} (${inertLine(id)})`;
 }
 
-function nameOf(requestedBy: unknown): string | undefined {
-  if (typeof requestedBy !== 'object' || requestedBy === null) return undefined;
-  const fields = new Map<string, unknown>(Object.entries(requestedBy));
-  return names.map((name) => textOf(fields.get(name))).find((text) => text !== undefined);
+function fieldOf(
+  principal: unknown,
+  fields: readonly string[],
+  read: (value: unknown) => string | undefined = textOf,
+): string | undefined {
+  if (typeof principal !== 'object' || principal === null) return undefined;
+  const values = new Map<string, unknown>(Object.entries(principal));
+  return fields.map((field) => read(values.get(field))).find((text) => text !== undefined);
 }
 
 /* A text of white space is no name. */
@@ -24,10 +35,8 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-/** Who asked, as one line that is safe to show; `undefined` if there is none. */
-export function requesterLine(requestedBy: unknown): string | undefined {
-  const requester = requesterText(requestedBy);
-  return requester === undefined ? undefined : inertLine(requester);
+function idOf(value: unknown): string | undefined {
+  return typeof value === 'number' ? String(value) : textOf(value);
 }
 
 /**
@@ -42,7 +51,7 @@ function pathLine(path: RequestPath): string {
 
 /** Lines that are safe to show: the path to the sub-agent that asks, and the person for whom it runs. */
 export function askerLines({ path, requestedBy }: Asker): string[] {
-  const requester = requesterLine(requestedBy);
+  const requester = personLine(requestedBy);
   return [
     ...(path === undefined ? [] : [`Asked by: ${pathLine(path)}`]),
     ...(requester === undefined ? [] : [`Asked for by: ${requester}`]),

@@ -26,8 +26,8 @@ test('an approval says in its message who asked for it, below the call; its meta
   expect(await endAfter(book('c1', 'Paris'), ann)).toMatchObject({
     interrupts: [
       {
-        message: 'The agent wants to call book.\nbook {"city":"Paris"}\nAsked for by: Ann',
-        metadata: { requestedBy: 'Ann', holdpoint: { requestedBy: ann } },
+        message: 'The agent wants to call book.\nbook {"city":"Paris"}\nAsked for by: Ann (u1)',
+        metadata: { requestedBy: 'Ann (u1)', holdpoint: { requestedBy: ann } },
       },
     ],
   });

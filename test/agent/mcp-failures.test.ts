@@ -41,7 +41,7 @@ test('a call that the MCP server refused has failed, in the thread and in its tr
     { status: 'failed', outcome: { error, output: { isError: true } } },
   ]);
   expect(prompts[1]?.at(-1)).toMatchObject({ content: [{ toolCallId: 'c1', output: refusal }] });
-  const trail = auditTrail(thread).rows.map(({ what }) => what);
+  const trail = (await auditTrail(thread)).rows.map(({ what }) => what);
   expect(trail).toContain('call failed');
   expect(trail).not.toContain('call succeeded');
   const parts = (await toUIMessages(thread)).flatMap((message) => message.parts);

@@ -1,9 +1,12 @@
-import { type AgentThread, memoryStore } from 'holdpoint';
+import { DatabaseSync } from 'node:sqlite';
+import { type AgentThread, createAgent, memoryStore } from 'holdpoint';
 import { auditTrail, checkAuditTrail } from 'holdpoint/audit';
 import { describe, expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { lostCalls } from '../support/lost-call.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
 import { book, memoryWorld } from '../support/travel-world.ts';
+import { withSqliteStore } from '../support/with-sqlite-store.ts';
 
 const script = [
   { calls: [book('c1', 'Paris'), { id: 'c2', name: 'look', input: { city: '=1+1\u202E' } }] },
@@ -42,7 +45,7 @@ async function auditedThread(): Promise<AgentThread> {
 
 test('a trail says who asked, what was shown, who answered, what was edited and what ran, and ends with the hash', async () => {
   const thread = await auditedThread();
-  const trail = auditTrail(thread);
+  const trail = await auditTrail(thread);
   expect(trail.toText()).toMatchSnapshot();
   expect(trail.revision).toBe(thread.revision);
   expect(trail.hash).toBe(thread.toJSON().entries.at(-1)?.hash);
@@ -63,21 +66,104 @@ test('a trail in text has nothing that hides or obeys, and one in CSV nothing th
   const agent = world.agent();
   const thread = await agent.thread('t');
   await agent.run('Hi', thread, { principal: '=cmd()', channel: '-1+1' });
-  const { rows, ...trail } = auditTrail(thread);
-  expect(trail.toCsv()).toMatch(/,'=cmd\(\),'-1\+1,/);
-  const audited = auditTrail(await auditedThread());
+  const { rows, ...trail } = await auditTrail(thread);
+  expect(trail.toCsv()).toMatch(/,"'=cmd\(\)","'-1\+1",/);
+  const audited = await auditTrail(await auditedThread());
   expect(audited.toText()).not.toContain('\u202E');
   expect(audited.toText()).toContain('\\u{202e}');
   expect(rows.length).toBeGreaterThan(3);
   for (const line of audited.toCsv().trimEnd().split('\r\n')) expect(line).not.toMatch(/^[=+@-]/);
 });
 
+/** The cells of a CSV file as a spreadsheet reads them: a quotation mark begins and ends what separates nothing, and two are one. */
+function cellsOf(csv: string, separator: string): string[] {
+  const cells = [''];
+  let isQuoted = false;
+  for (const [character] of csv.matchAll(/""|[^]/gu)) {
+    if (character === '"') isQuoted = !isQuoted;
+    else if (!isQuoted && [separator, '\r', '\n'].includes(character)) cells.push('');
+    else cells.push(`${cells.pop() ?? ''}${character === '""' ? '"' : character}`);
+  }
+  return cells;
+}
+
+test.each([
+  '=1+1',
+  '\n=1+1',
+  '\r\n=1+1',
+  '\t=1+1',
+  ' \u00A0+1',
+  '\u200B@SUM(1)',
+  '\uFEFF-1',
+  '\uFF1D1+1',
+  '\uFE621+1',
+  'x;=1+1',
+  'x,=1+1',
+  'x\n=1+1',
+  'x"\n=1+1',
+  'x";=1+1;"',
+  '";=1+1;',
+])('no cell is a formula, whatever a spreadsheet takes for the separator: %j', async (text) => {
+  const world = memoryWorld([{ text: 'Done.' }]);
+  const agent = world.agent();
+  const thread = await agent.thread('t');
+  await agent.run('Hi', thread, { principal: { name: text, id: text }, channel: text });
+  const csv = (await auditTrail(thread)).toCsv();
+  for (const separator of [',', ';', '\t']) {
+    for (const cell of cellsOf(csv, separator)) {
+      expect(cell.normalize('NFKC').replace(/^[\s\p{C}]+/u, '')).not.toMatch(/^[=+@-]/);
+    }
+  }
+  const safe = cellsOf(csv, ',').filter((cell) => cell === text || cell === `'${text}`);
+  expect(safe).not.toEqual([]);
+});
+
+test('people are named with their ids beside, so that a chosen name imitates nobody', async () => {
+  const world = memoryWorld([{ text: 'Done.' }, { text: 'Done.' }]);
+  const agent = world.agent();
+  const thread = await agent.thread('t');
+  const eve = { name: 'Ada (u-17)', id: 'u-99', role: 'guest' };
+  await agent.run('Hi', thread, { principal: { name: 'Ada', id: 'u-17' } });
+  await agent.run('Hi', thread, { principal: eve });
+  const trail = await auditTrail(thread);
+  expect(trail.toText()).toContain('message by Ada (u-17) ');
+  expect(trail.toText()).toContain('message by "Ada (u-17)" (u-99) ');
+  const cells = cellsOf(trail.toCsv(), ',');
+  expect(cells).toContain('Ada (u-17)');
+  expect(cells).toContain('"Ada (u-17)" (u-99)');
+  expect(cells).toContain(JSON.stringify(eve));
+});
+
+test('of a log that was edited behind a snapshot there is no trail, whoever opened it', async () => {
+  await withSqliteStore(async (store, path) => {
+    using file = new DatabaseSync(path);
+    const { model } = scriptedModel([{ text: 'One.' }]);
+    const agent = createAgent({ model, store });
+    const history = Array.from({ length: 100 }, () => ({ role: 'user', content: 'Hi' }) as const);
+    const { thread } = await agent.run('One?', await agent.thread('f', { messages: history }));
+    const trail = await auditTrail(thread);
+    const edit = (from: string, to: string) =>
+      file.exec(
+        `update holdpoint_entries set entry = replace(entry, '${from}', '${to}') where revision = 2`,
+      );
+    edit('Hi', 'Ho');
+    const opened = await createAgent({ model, store }).thread('f');
+    expect(opened.decisions).toEqual(thread.decisions);
+    expect(await errorCode(auditTrail(opened))).toBe('log-tampered');
+    expect(await errorCode(auditTrail(thread))).toBe('log-tampered');
+    edit('Ho', 'Hi');
+    /* The handle still has what the store had when it was opened. */
+    expect(await errorCode(auditTrail(opened))).toBe('log-tampered');
+    expect((await auditTrail(thread)).toText()).toBe(trail.toText());
+  });
+});
+
 describe('a trail is checked against the JSON of its thread:', () => {
   test.each(['toText', 'toJsonLines', 'toCsv'] as const)('%s', async (form) => {
     const thread = await auditedThread();
-    const text = auditTrail(thread)[form]();
+    const text = (await auditTrail(thread))[form]();
     const json = JSON.stringify(thread);
-    expect((await checkAuditTrail(text, json)).hash).toBe(auditTrail(thread).hash);
+    expect((await checkAuditTrail(text, json)).hash).toBe((await auditTrail(thread)).hash);
     expect(await errorCode(checkAuditTrail(text.replace('ben', 'eve'), json))).toBe(
       'invalid-input',
     );
@@ -92,7 +178,7 @@ test('a lost call that a person settles has a row for each: the start with its k
   const { agent } = make();
   const thread = await agent.thread('t');
   await agent.settle(thread, 'c1', { status: 'succeeded', output: 'booked' }, { principal: 'ada' });
-  const { rows } = auditTrail(thread);
+  const { rows } = await auditTrail(thread);
   const about = rows.filter(
     ({ toolCallId, what }) => toolCallId === 'c1' && /call|unknown/.test(what),
   );

@@ -26,8 +26,13 @@ test('an approval says who asked for it, in a row of its own under the request',
 });
 
 test.each([
-  ['its name', { id: 'u1', email: 'ann@example.com', name: 'Ann' }, 'Ann'],
-  ['its email', { id: 'u1', email: 'ann@example.com' }, 'ann@example.com'],
+  ['its name and id', { id: 'u1', email: 'ann@example.com', name: 'Ann' }, 'Ann (u1)'],
+  ['its name and a number', { id: 7, name: 'Ann' }, 'Ann (7)'],
+  ['its name and email', { email: 'ann@example.com', name: 'Ann' }, 'Ann (ann@example.com)'],
+  ['its name, where that is all', { name: 'Ann' }, 'Ann'],
+  ['a quoted name, which can’t look like an id', { id: 'u2', name: 'Ann (u1)' }, '"Ann (u1)" (u2)'],
+  ['a quoted name, alone', { name: 'Ann\uFF08u1\uFF09' }, '"Ann\uFF08u1\uFF09"'],
+  ['its email and id', { id: 'u1', email: 'ann@example.com' }, 'ann@example.com (u1)'],
   ['its id', { roles: ['buyer'], id: 'u1', subject: 'auth0|1' }, 'u1'],
   ['its subject', { id: 7, subject: 'oidc-1' }, 'oidc-1'],
   ['what it is, where a name is blank', { name: ' ', id: 'u1' }, 'u1'],

@@ -59,7 +59,7 @@ export async function cycle(store?: ThreadStore): Promise<void> {
   const third = agent();
   await third.run(answers, await third.thread('cycle'));
   equal(ran.length, 1);
-  equal(auditTrail(await third.thread('cycle')).rows.length > 3, true);
+  equal((await auditTrail(await third.thread('cycle'))).rows.length > 3, true);
 }
 
 async function restoredElsewhere(): Promise<void> {
