@@ -2,6 +2,7 @@ import type { EventBuffer } from '../content/event-buffer.ts';
 import { callGuarded } from '../content/call-guarded.ts';
 import { untilAborted } from '../content/until-aborted.ts';
 import { HoldpointError } from '../errors.ts';
+import { equalJson } from '../policy/digest.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { decisionsIn } from '../thread/decisions.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
@@ -19,6 +20,7 @@ import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
 import { refuseChildInput } from './child-agent.ts';
 import { acceptInput } from './input/accept-input.ts';
 import { allowAnswers, recordBelow } from './input/answers-below.ts';
+import { newMessages } from './input/new-messages.ts';
 import { type ParsedInput, parseInput } from './input/parse-input.ts';
 import type { RunInput } from './input/run-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
@@ -92,7 +94,8 @@ async function tracedRun(
     }
     const allowed = asking === undefined ? checked : await recordBelow(context, log, checked);
     const { messageId } = parsed;
-    const reply = messageId === undefined ? undefined : recordedReply(log.state, messageId);
+    const isSentAgain = messageId !== undefined && newMessages(log.state, parsed).length === 0;
+    const reply = isSentAgain ? recordedReply(log.state, messageId) : undefined;
     const messagesBefore = reply?.begin ?? log.state.messages.length;
     const setting = { log, tools, options, receiver: buffer, ...eventReceivers(trace, buffer) };
     const run = new Run(context, setting);
@@ -122,11 +125,24 @@ function eventReceivers(
   };
 }
 
-function parseRunInput(context: AgentContext, { input, options }: Running): ParsedInput {
+function parseRunInput(
+  context: AgentContext,
+  { input, options, isFromParent }: Running,
+): ParsedInput {
   const { principal, channel, messageId, onlyWhenDue } = options;
   const { allowSystemInMessages } = context;
   const parsed = parseInput(input, { principal, channel, messageId, allowSystemInMessages });
+  /* Each resumption of a delegated call sends its message again, which an app may make otherwise by then. */
+  if (isFromParent !== true) parsed.isSender = (other) => isSamePerson(context, principal, other);
   const isEmpty = parsed.messages.length + parsed.answers.length === 0;
   if (onlyWhenDue !== true || isEmpty) return parsed;
   throw new HoldpointError('invalid-input', 'onlyWhenDue needs the input []: it only resumes.');
+}
+
+/** Whether two principals are one person for certain. */
+function isSamePerson({ principalId }: AgentContext, one: unknown, other: unknown): boolean {
+  if (equalJson(one, other)) return true;
+  if (one === undefined || other === undefined) return false;
+  const person = principalId(one);
+  return person.trim() !== '' && person === principalId(other);
 }

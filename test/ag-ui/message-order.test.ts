@@ -41,3 +41,31 @@ test('a client that lacks only the end of the conversation gets one snapshot', a
   const { events } = await at.post(runInput({ messages: [user('u1')] }));
   expect(ofType(events, 'MESSAGES_SNAPSHOT')).toHaveLength(1);
 });
+
+test('a client cannot edit a message of the thread, and is told so', async () => {
+  const at = site([{ text: 'One.' }, { text: 'Two.' }]);
+  await at.post(runInput({ messages: [user('u1', 'Pay Ben')] }));
+  const { revision } = await at.agent.thread('t');
+  for (const messages of [[user('u1', 'Pay Eve')], [user('u1', 'Pay Eve'), user('u2', 'Hello?')]]) {
+    const { events } = await at.post(runInput({ messages }));
+    const refused = { type: 'RUN_ERROR', code: 'invalid-input' };
+    expect(events).toMatchObject([refused]);
+    expect(JSON.stringify(events)).toContain("Messages can't be edited");
+  }
+  expect((await at.agent.thread('t')).revision).toBe(revision);
+});
+
+test("Ben's client goes on with a list that ends with Ada's unanswered message, which stays hers", async () => {
+  const at = site([{ fail: 'The line is dead.' }, { text: 'One.' }, { text: 'Two.' }]);
+  const asBen = at.worker({ authorize: () => ({ principal: 'ben' }) });
+  await at.post(runInput({ messages: [user('u1', 'Hi')] }));
+  const resumed = await asBen.post(runInput({ messages: [user('u1', 'Hi')] }));
+  expect(ofType(resumed.events, 'RUN_ERROR')).toEqual([]);
+  await asBen.post(runInput({ messages: [user('u1', 'Hi'), user('u2', 'And I?')] }));
+  const { events } = await at.agent.thread('t');
+  const added = events.filter((event) => event.type === 'message-added');
+  expect(added.map(({ principal, message }) => [principal, message.content])).toEqual([
+    ['ann', 'Hi'],
+    ['ben', 'And I?'],
+  ]);
+});

@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { expect, test } from 'vitest';
+import { errorCode } from '../support/error-code.ts';
 import { book, memoryWorld } from '../support/travel-world.ts';
 
 const message = (messageId: string, content = 'Book'): ModelMessage => ({
@@ -13,7 +14,8 @@ test('a message that its client sends again, under its own id for it, is recorde
   const agent = world.agent();
   const { thread } = await agent.run(message('m1'), await agent.thread('t'));
   const { revision } = thread;
-  expect(await agent.run(message('m1', 'Other words'), thread)).toMatchObject({ text: 'Done.' });
+  expect(await agent.run(message('m1'), thread)).toMatchObject({ text: 'Done.' });
+  expect(await errorCode(agent.run(message('m1', 'Other words'), thread))).toBe('invalid-input');
   expect(thread.revision).toBe(revision);
   expect(await agent.run([message('m1'), message('m2')], thread)).toMatchObject({ text: 'Again.' });
   expect(thread.messages.filter(({ role }) => role === 'user')).toHaveLength(2);

@@ -167,3 +167,25 @@ test('an agent can not work for itself', async () => {
     { status: 'failed', outcome: { error: expect.stringContaining('looper > looper') } },
   ]);
 });
+
+test('a sub-agent whose message an app makes otherwise by then: its first message stays', async () => {
+  const office = new AgentOffice();
+  const buyer = office.payer('buyer', [
+    { calls: [pay('p1', 'Ann')] },
+    { text: 'Ann has her money.' },
+  ]);
+  let made = 0;
+  const prompt = (): string => `Pay Ann. This is message ${(made += 1)}.`;
+  const manager = office.agent(
+    'manager',
+    [{ calls: [ask('b1', 'buy', 'Pay Ann.')] }, { text: 'Done.' }],
+    { tools: { buy: office.tool(buyer, { prompt }) } },
+  );
+  const thread = await manager.thread('t');
+  const asked = await manager.run('See to it that Ann is paid.', thread, { principal: 'ada' });
+  const answers = asked.approvalRequests.map((request) => request.approve());
+  const response = await manager.run(answers, thread, { principal: 'ben' });
+  expect([response.text, made > 1, office.payments.length]).toEqual(['Done.', true, 1]);
+  const child = await buyer.thread(thread.calls[0]?.agent?.threadId ?? '');
+  expect(child.messages[0]).toMatchObject({ content: 'Pay Ann. This is message 1.' });
+});

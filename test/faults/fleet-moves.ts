@@ -44,7 +44,7 @@ export async function makeFleetMove(
       return { end: 'adopted', faults: [] };
     case 'resend': {
       const { messageId } = move;
-      const { status } = await agent.run('Once more', thread, { messageId });
+      const { status } = await agent.run('Book it', thread, { messageId });
       return { end: status, faults: [] };
     }
     case 'due':

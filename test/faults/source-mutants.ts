@@ -99,9 +99,9 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a message of a known id is no news',
-    file: 'agent/input/accept-input.ts',
-    from: 'new Set([...messages, ...head.queuedMessages].map(messageIdOf))',
-    to: 'new Set<string | undefined>()',
+    file: 'agent/input/new-messages.ts',
+    from: 'const recorded = [...messages, ...head.queuedMessages];',
+    to: 'const recorded: ModelMessage[] = [];',
     suite: crashes,
     sentence: /is in the log 2 times/,
   },

@@ -136,7 +136,7 @@ function sayAgain(nth: number): ThreadCommand {
       const again = pick(oracle);
       const foreseen = oracle.sayAgain(again);
       const { agent, thread } = real.process;
-      const work = agent.run('Once more', thread, { messageId: String(again) });
+      const work = agent.run('And more', thread, { messageId: String(again) });
       await expectForeseen(
         oracle,
         real,

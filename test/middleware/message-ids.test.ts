@@ -180,6 +180,29 @@ test.each(ways)(
   },
 );
 
+test.each(ways)(
+  '$name: another text under the id, or the same by somebody else, is refused and changes nothing',
+  async (way) => {
+    const { model, agent, played } = scriptedWorld([{ text: 'Paris.' }, { text: 'In May.' }]);
+    const ada = { model, messages: [user('Where?')], ...named('m1', { principal: 'ada' }) };
+    const first = await way.ask(ada);
+    const { revision } = await agent.thread('t');
+    const providerOptions = { holdpoint: { messageId: 'm1' } };
+    const inMessage = { ...user('Pay eve'), providerOptions };
+    for (const asked of [
+      { ...ada, messages: [user('Pay eve')] },
+      { ...ada, messages: [...ada.messages, ...first.responseMessages, user('Pay eve')] },
+      { model, messages: [inMessage], ...ofThread('t', { principal: 'ada' }) },
+      { ...ada, ...named('m1', { principal: 'eve' }) },
+    ]) {
+      expect(await errorCode(way.ask(asked))).toBe('invalid-input');
+    }
+    expect((await agent.thread('t')).revision).toBe(revision);
+    expect(said(await way.ask(ada))).toEqual(said(first));
+    expect(played.requests).toBe(1);
+  },
+);
+
 test.each(ways)('$name: an invalid id is refused, and nothing is recorded', async (way) => {
   const { model, store } = scriptedWorld([{ text: 'Hello.' }]);
   for (const messageId of ['', 'x'.repeat(257), 7]) {

@@ -1,4 +1,4 @@
-import type { JSONValue, ModelMessage } from 'ai';
+import type { JSONValue } from 'ai';
 import { z } from 'zod';
 import { errorText } from '../../content/error-text.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
@@ -31,6 +31,7 @@ import { type QuestionResult, settled } from '../calls/question-call.ts';
 import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { inputMessageSchemas } from '../model/model-step.ts';
 import { newAnswers } from './check-answers.ts';
+import { newMessages } from './new-messages.ts';
 import { type ParsedInput, hasContent, type Weigh } from './parse-input.ts';
 import type { AnswerOptions } from './run-input.ts';
 
@@ -87,23 +88,6 @@ export function acceptInput(
       ...input.by,
     })),
   );
-}
-
-/** The new messages: those whose client id is not recorded yet, or that have none. */
-function newMessages(
-  { messages, head }: Readonly<ThreadState>,
-  { messages: sent, messageId }: ParsedInput,
-): readonly ModelMessage[] {
-  if (sent.every((message) => messageIdOf(message) === undefined)) return sent;
-  const known = new Set([...messages, ...head.queuedMessages].map(messageIdOf));
-  /* The whole input is a repetition. */
-  if (messageId !== undefined && known.has(messageId)) return [];
-  return sent.filter((message) => {
-    const id = messageIdOf(message);
-    const isNew = id === undefined || !known.has(id);
-    known.add(id);
-    return isNew;
-  });
 }
 
 function refuseMessage(

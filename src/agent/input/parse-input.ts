@@ -8,7 +8,7 @@ import {
 } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
-import { withMessageId } from '../../thread/app-messages.ts';
+import { messageIdOf, withMessageId } from '../../thread/app-messages.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { OpenRequest } from '../../thread/thread-state.ts';
@@ -23,8 +23,12 @@ export interface ParsedInput {
   answers: UserInputResponseContent[];
   /** Who sends it. */
   by: AnswerOptions;
-  /** The caller's id for the last of `messages`. */
+  /** The id of the message to whose reply the caller is entitled: what the caller named, or else what the last of `messages` has. */
   messageId?: string | undefined;
+  /**
+   * Whether the sender is this principal, who sent a message before. Absent where a recorded message stays, whatever is sent under its id.
+   */
+  isSender?: (principal: unknown) => boolean;
   /** The open requests that the sender may answer; absent without `mayAnswer`. */
   allowedRequests?: ReadonlySet<string>;
   /** How answers count whose request demands more than one yes, or which say more than yes or no; by request. */
@@ -63,11 +67,14 @@ export function parseInput(
   }
   const { messageId } = options;
   const messages = parsed.messages.map((message) => jsonCopy(message));
-  if (messageId === undefined) return { ...parsed, messages };
+  if (messageId === undefined) {
+    const last = messages.at(-1);
+    return { ...parsed, messages, messageId: last && messageIdOf(last) };
+  }
   return { ...parsed, messages: withId(messages, messageId), messageId };
 }
 
-/** The messages, with the caller's id on the last. */
+/** The messages, with the caller's id on the last, unless it is another's. */
 function withId(messages: readonly ModelMessage[], messageId: string): ModelMessage[] {
   if (!messageIdSchema.safeParse(messageId).success) {
     throw new HoldpointError('invalid-input', 'messageId must be a string of 1 to 256 characters.');
@@ -76,6 +83,7 @@ function withId(messages: readonly ModelMessage[], messageId: string): ModelMess
   if (last === undefined) {
     throw new HoldpointError('invalid-input', 'messageId needs a message in the input.');
   }
+  if (messages.some((message) => messageIdOf(message) === messageId)) return [...messages];
   return [...messages.slice(0, -1), withMessageId(last, messageId)];
 }
 

@@ -15,7 +15,8 @@ export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   /**
    * Your id for the message of this input, 1 to 256 characters. The same id again records nothing: the turn resumes, and once there is a
    * reply, the recorded reply is returned, even if the conversation has continued since. For callers that retry: queues, workflow engines,
-   * browsers.
+   * browsers. Without it, the id in the last message counts, at `providerOptions.holdpoint.messageId`. Another text under the id of a
+   * message, or another `principal`, is `invalid-input`.
    */
   messageId?: string;
   /** The run does nothing before `thread.resumeAt`: for schedulers that may wake too early or too often. Only with the input `[]`. */

@@ -2,7 +2,7 @@ import type { InputItem } from '../../../agent/input/run-input.ts';
 import type { UserInputResponseContent } from '../../../content/user-input.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { interactionAnswer, type InteractionRefusal } from './interaction-response.ts';
-import { newMessages } from './new-messages.ts';
+import { newMessages, unrecordedMessages } from './new-messages.ts';
 import { openIds, refuseIncomplete, resumeAnswers } from './resume-answers.ts';
 import type { RunAgentInput } from './run-agent-input.ts';
 
@@ -12,7 +12,7 @@ export interface ClientInput {
   whilePending: 'refuse' | 'cancel';
 }
 
-/** The input of a run, or why its interaction response is refused. Items that are already recorded are left to the agent to recognize. */
+/** The input of a run, or why its interaction response is refused. Answers that are already recorded are left to the agent to recognize. */
 export function clientInput(
   input: RunAgentInput,
   thread: AgentThread,
@@ -26,7 +26,7 @@ export function clientInput(
     answers.push(answer);
     named.add(answer.requestId);
   }
-  const items = [...answers, ...messages];
+  const items = [...answers, ...unrecordedMessages(messages, thread)];
   /* The message cancels the requests that are not answered. */
   if (input.whilePending === 'cancel' && messages.length > 0) {
     return { items, whilePending: 'cancel' };

@@ -1,7 +1,7 @@
 import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
-import { withMessageId } from '../../../thread/app-messages.ts';
+import { messageIdOf, withMessageId } from '../../../thread/app-messages.ts';
 import type { ClientMessage } from './run-agent-input.ts';
 import { importedUsers, retractedIds, userMessage } from '../output/thread-messages.ts';
 import { userContent } from './user-content.ts';
@@ -31,6 +31,26 @@ export function newMessages(
         `The user message ${JSON.stringify(id)} is not a valid AG-UI message, or its id is not allowed.`,
       );
     });
+}
+
+/**
+ * The messages that the thread does not have as they are, for the agent to record or to refuse. A client's list has the messages of everybody
+ * in the thread: those that it repeats are history, and not the sender's.
+ */
+export function unrecordedMessages(
+  messages: readonly ModelMessage[],
+  { events }: AgentThread,
+): ModelMessage[] {
+  const recorded = events.flatMap((event) =>
+    event.type === 'message-added' ? [event.message] : [],
+  );
+  return messages.filter((message) => {
+    const id = messageIdOf(message);
+    const before = recorded.findLast((each) => id !== undefined && messageIdOf(each) === id);
+    return (
+      before === undefined || JSON.stringify(before.content) !== JSON.stringify(message.content)
+    );
+  });
 }
 
 /** The messages in a client's list below the agent's last one: the user's, and also the client's own notes and results. */

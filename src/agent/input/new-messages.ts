@@ -1,0 +1,71 @@
+import type { ModelMessage } from 'ai';
+import { HoldpointError } from '../../errors.ts';
+import { equalJson } from '../../policy/digest.ts';
+import { messageIdOf } from '../../thread/app-messages.ts';
+import { toJson } from '../../thread/tagged-json.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
+import type { ParsedInput } from './parse-input.ts';
+
+type SentMessages = Pick<ParsedInput, 'messages' | 'messageId' | 'isSender'>;
+
+/**
+ * The messages of an input that the thread does not have: those without an id, or with an unknown one. If the thread has the message that
+ * the input's `messageId` names, the input repeats it, and its messages without an id repeat those around it. Throws `invalid-input` for a
+ * repetition with another content, or by somebody else.
+ */
+export function newMessages(
+  { messages, head, events }: Readonly<Pick<ThreadState, 'messages' | 'head' | 'events'>>,
+  { messages: sent, messageId, isSender }: SentMessages,
+): readonly ModelMessage[] {
+  if (sent.every((message) => messageIdOf(message) === undefined)) return sent;
+  const recorded = [...messages, ...head.queuedMessages];
+  const known = new Map(recorded.toReversed().map((message) => [messageIdOf(message), message]));
+  const repeated = messageId === undefined ? undefined : known.get(messageId);
+  if (messageId !== undefined && repeated !== undefined && isSender !== undefined) {
+    refuseOtherSender(events, messageId, isSender);
+  }
+  const named = sent.findIndex((message) => messageIdOf(message) === messageId);
+  const begin = repeated === undefined ? undefined : recorded.indexOf(repeated) - named;
+  const added: ModelMessage[] = [];
+  for (const [index, message] of sent.entries()) {
+    const id = messageIdOf(message);
+    const before = id === undefined ? recorded[(begin ?? Infinity) + index] : known.get(id);
+    if (before === undefined && (id !== undefined || begin === undefined)) {
+      added.push(message);
+      if (id !== undefined) known.set(id, message);
+    } else if (isSender !== undefined && !hasSameContent(before, message)) {
+      throw new HoldpointError(
+        'invalid-input',
+        `The message with the id ${JSON.stringify(id ?? messageId)} already exists with another content. Messages can't be edited: send it under an id of its own.`,
+      );
+    }
+  }
+  return added;
+}
+
+/* An imported message has no sender. */
+function refuseOtherSender(
+  events: ThreadState['events'],
+  messageId: string,
+  isSender: NonNullable<SentMessages['isSender']>,
+): void {
+  const index = events.findLastIndex(
+    (event) => event.type === 'message-added' && messageIdOf(event.message) === messageId,
+  );
+  const [added] = index === -1 ? [] : events.slice(index, index + 1);
+  if (added?.type !== 'message-added' || isSender(added.principal)) return;
+  throw new HoldpointError(
+    'invalid-input',
+    `The message with the id ${JSON.stringify(messageId)} was sent by somebody else. Send yours under an id of its own.`,
+  );
+}
+
+/* Without the provider options, where the id is. */
+function hasSameContent(before: ModelMessage | undefined, message: ModelMessage): boolean {
+  if (before?.role !== message.role) return false;
+  return equalJson(toJson(partsOf(before)), toJson(partsOf(message)));
+}
+
+function partsOf({ content }: ModelMessage): unknown {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
