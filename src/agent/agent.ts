@@ -115,8 +115,8 @@ export interface Agent<
    */
   grants(thread?: AgentThread): Promise<Grant[]>;
   /**
-   * Revokes a standing approval: no call starts on it any more, in any process. Calls that it has started go on. Rejects with
-   * `unknown-grant` if it has ended already.
+   * Revokes a standing approval of this agent: no call starts on it any more, in any process. Calls that it has started go on. The thread in
+   * which it was made records who revoked it. Rejects with `unknown-grant` if it has ended already, or is another agent's.
    */
   revoke(grant: Grant, options?: AnswerOptions): Promise<void>;
   /**

@@ -1,9 +1,10 @@
 import { type Grant, grantSchema } from '../content/grant.ts';
-import { HoldpointError } from '../errors.ts';
+import { HoldpointError, type HoldpointErrorCode } from '../errors.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { StoredGrant } from '../thread/thread-store.ts';
 import type { AnswerOptions } from './input/run-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
+import type { ThreadHandles } from './thread-handles.ts';
 
 /** How many grants of the store are read at once. */
 const pageSize = 100;
@@ -38,13 +39,67 @@ function grantOf({ grantId, text }: StoredGrant): Grant {
   );
 }
 
-/** Ends a standing approval of the store. */
-export async function revokeStored({ grants }: AgentContext, { grantId }: Grant): Promise<void> {
-  if ((await grants?.revoke(grantId)) !== true) throw unknownGrant(grantId);
+/** A standing approval that is to be revoked, and by whom. */
+interface Revocation {
+  grant: Grant;
+  by: AnswerOptions;
 }
 
+/** Ends a standing approval. Throws `unknown-grant` for one that has ended, or is another agent's. */
+export async function revokeGrant(
+  context: AgentContext,
+  threads: ThreadHandles,
+  { grant, by }: Revocation,
+): Promise<void> {
+  if (grant.scope !== 'thread') return revokeStored(context, threads, { grant, by });
+  const log = threads.logOf(await threads.open(grant.threadId));
+  await threads.update(log);
+  return revokeInThread(context, log, { grantId: grant.grantId, by });
+}
+
+/**
+ * Ends a standing approval of the store, and records that in the thread in which it was made. Without a record if that thread was deleted or
+ * can't be read: a standing approval can be revoked in any case. Throws `unknown-grant` for another agent's.
+ */
+async function revokeStored(
+  { grants, name, now }: AgentContext,
+  threads: ThreadHandles,
+  { grant, by }: Revocation,
+): Promise<void> {
+  const { grantId, toolName } = grant;
+  const person = grant.person ?? null;
+  /* Those that have expired, too. */
+  const own = (await grants?.find({ agent: name ?? null, toolName, person, at: 0 })) ?? [];
+  const stored = own.find((each) => each.grantId === grantId);
+  if (grants === undefined || stored === undefined) throw unknownGrant(grantId);
+  const { threadId, scope } = grantOf(stored);
+  if (scope === 'thread') throw unknownGrant(grantId);
+  try {
+    const log = threads.logOf(await threads.open(threadId));
+    const events = await log.commitFact((proposal) => {
+      const made = proposal.state.events.findLastIndex(
+        (event) => event.type === 'grant-created' && event.grant.grantId === grantId,
+      );
+      if (made === -1) return;
+      proposal.add({ type: 'grant-revoked', at: now(), grantId, scope, ...by });
+    });
+    if (events.length > 0) return;
+  } catch (error) {
+    if (!HoldpointError.isInstance(error)) throw error;
+    if (error.code === 'grant-ended') throw unknownGrant(grantId);
+    if (!unreadable.has(error.code)) throw error;
+  }
+  if (!(await grants.revoke(grantId))) throw unknownGrant(grantId);
+}
+
+const unreadable: ReadonlySet<HoldpointErrorCode> = new Set([
+  'thread-deleted',
+  'log-tampered',
+  'unsupported-version',
+]);
+
 /** Ends a standing approval of a thread. */
-export async function revokeInThread(
+async function revokeInThread(
   { now }: AgentContext,
   log: ThreadLog,
   { grantId, by }: { grantId: string; by: AnswerOptions },

@@ -157,10 +157,8 @@ export class HoldpointAgent implements Agent<unknown> {
 
   async revoke(grant: Grant, options: AnswerOptions = {}): Promise<void> {
     const by = parseAnswerer(options);
-    const { revokeInThread, revokeStored } = await import('./grants.ts');
-    if (grant.scope !== 'thread') return revokeStored(this.#context, grant);
-    const log = await this.#current(await this.thread(grant.threadId));
-    return revokeInThread(this.#context, log, { grantId: grant.grantId, by });
+    const { revokeGrant } = await import('./grants.ts');
+    await revokeGrant(this.#context, this.#threads, { grant, by });
   }
 
   async requestAnswer(

@@ -59,6 +59,15 @@ export const policyEvents = [
     threadId: z.string(),
     requestId: z.string(),
   }),
-  /** A standing approval of this thread was revoked. */
-  z.strictObject({ type: z.literal('grant-revoked'), ...always, grantId: z.string(), ...by }),
+  /**
+   * A standing approval that was made in this thread was revoked. `scope` is there for one that is wider than the thread: the store deletes
+   * it in the same append.
+   */
+  z.strictObject({
+    type: z.literal('grant-revoked'),
+    ...always,
+    grantId: z.string(),
+    scope: z.enum(grantScopes).exclude(['thread']).optional(),
+    ...by,
+  }),
 ] as const;

@@ -95,9 +95,9 @@ export interface ThreadStore {
    * when a whole thread is restored. Throws a `HoldpointError` with code `revision-conflict`, and writes nothing, unless the log ends at
    * `expected`. Compare both revision and hash with the stored summary: another thread may have been created under the id of a deleted one.
    *
-   * `grants` is passed only to a store that has `grants`, and only by appends that create or use one. They are changed in the same
-   * transaction. Throws a `HoldpointError` with code `grant-ended`, and writes nothing at all, if the log ends at `expected` but a grant
-   * to be used does not exist, has expired, or has no use left.
+   * `grants` is passed only to a store that has `grants`, and only by appends that create, use or revoke one. They are changed in the
+   * same transaction. Throws a `HoldpointError` with code `grant-ended`, and writes nothing at all, if the log ends at `expected` but a grant
+   * to be used does not exist, has expired, or has no use left, or a grant to be revoked does not exist.
    *
    * `snapshot` is passed only to a store that has `snapshots`, only now and then, to a log that has entries, and never together with
    * `grants`. It replaces the thread's earlier one in the same
@@ -155,11 +155,13 @@ export interface ThreadStoreSnapshots {
 
 /**
  * A change of the store's standing approvals, written together with the entries of an append. `use` takes one of a grant's uses, at this
- * time in milliseconds since 1970; the last one deletes the grant. One append may use a grant several times.
+ * time in milliseconds since 1970; the last one deletes the grant. One append may use a grant several times. `revoke` deletes a grant,
+ * whatever is left of it; no append revokes a grant that it creates or uses.
  */
 export type GrantChange =
   | { type: 'create'; grant: StoredGrant }
-  | { type: 'use'; grantId: string; at: number };
+  | { type: 'use'; grantId: string; at: number }
+  | { type: 'revoke'; grantId: string };
 
 /** A standing approval that is wider than one thread, as a store keeps it. */
 export interface StoredGrant {

@@ -44,7 +44,7 @@ export async function checkTimesInOrder(open: () => ThreadStore): Promise<void> 
   const times = thread.events.map(({ at }) => at);
   expect(times).toEqual(times.toSorted((one, other) => one - other));
   expect(times.at(-1)).toBe(begunAt);
-  const rows = auditTrail(thread).rows.map(({ time }) => time);
+  const rows = (await auditTrail(thread)).rows.map(({ time }) => time);
   expect(rows).toEqual(rows.toSorted());
   await thread.verify();
 }

@@ -20,7 +20,12 @@ async function auditedThread(): Promise<AgentThread> {
   let now = Date.parse('2026-11-23T09:00:00Z');
   const world = memoryWorld(script);
   const agent = world.agent({
-    toolApproval: { book: { type: 'user-approval', quorum: 2, editable: true, remember: true } },
+    toolApproval: {
+      book: ({ city }) =>
+        city === 'Rome'
+          ? { type: 'user-approval', remember: true }
+          : { type: 'user-approval', quorum: 2, editable: true, remember: true },
+    },
     now: () => (now += 1_000),
     generateId: () => `id-${(ids += 1)}`,
   });

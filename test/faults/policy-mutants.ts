@@ -150,8 +150,8 @@ export const grantMutants: readonly SourceMutant[] = [
   {
     promise: 'an answer asks for no wider standing approval than its rule allows',
     file: 'agent/input/answer-grant.ts',
-    from: 'whyTooWide(remember, request.remember) ?? whyNotKept',
-    to: 'whyNotKept',
+    from: 'whyTooWide(remember, request.remember) ??',
+    to: '',
     suite: plays,
     sentence: anyFault,
   },

@@ -35,7 +35,10 @@ export async function grantMaker(
   if (remember === undefined) return () => [];
   const { scope, match, expiresAfterMs, uses } = remember;
   const { toolCall, threadId, requestedBy, path } = request;
-  const why = whyTooWide(remember, request.remember) ?? whyNotKept(context, request, remember);
+  const why =
+    whyTooWide(remember, request.remember) ??
+    whyNotOne(request, response) ??
+    whyNotKept(context, request, remember);
   if (why !== undefined) throw refusedGrant(requestId, why);
   /* The sub-agent makes it. */
   if (path !== undefined || open.place === undefined || toolCall === undefined) return () => [];
@@ -83,6 +86,15 @@ export async function grantMaker(
 function peopleOf(voters: readonly Voter[]): string[] {
   const people = voters.flatMap(({ person, onBehalfOf }) => [person, onBehalfOf]);
   return [...new Set(people.filter((person) => person !== undefined))];
+}
+
+/* A rejection decides alone, for this call. For later ones it would, too. */
+function whyNotOne(
+  { quorum = 1 }: ApprovalRequest,
+  { approved }: ApprovalResponseContent,
+): string | undefined {
+  if (approved || quorum === 1) return undefined;
+  return `its rule wants ${quorum} people, and one of them can't reject later calls for all; reject without remember`;
 }
 
 function whyNotKept(

@@ -154,7 +154,11 @@ function sameDecision(
   if (one.type === 'approval-response' && other.type === 'approval-response') {
     const decided = request === undefined ? one.input : request.toolCall?.input;
     const isSameInput = other.input === undefined || equalJson(decided, other.input);
-    return one.approved === other.approved && (isSameInput || !one.approved);
+    const { votes = [] } = request?.type === 'approval-request' ? request : {};
+    const isSameWish =
+      other.remember === undefined ||
+      [one, ...votes].some(({ remember }) => equalJson(remember, other.remember));
+    return one.approved === other.approved && (isSameInput || !one.approved) && isSameWish;
   }
   return equalJson(inOrder(one), inOrder(other));
 }

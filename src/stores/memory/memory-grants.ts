@@ -10,10 +10,11 @@ export class MemoryGrants implements ThreadStoreGrants {
     const used = new Map<string, number>();
     for (const change of changes) {
       if (change.type === 'create') continue;
-      const { grantId, at } = change;
+      const { grantId } = change;
       const before = used.get(grantId) ?? 0;
       const grant = this.#grants.get(grantId);
-      if (grant === undefined || !isActive(grant, at, before)) {
+      const isUsable = change.type === 'revoke' || (grant && isActive(grant, change.at, before));
+      if (grant === undefined || isUsable !== true) {
         throw new HoldpointError(
           'grant-ended',
           `Standing approval ${grantId} was revoked, has expired or has no use left.`,
@@ -27,7 +28,8 @@ export class MemoryGrants implements ThreadStoreGrants {
   apply(changes: readonly GrantChange[]): void {
     for (const change of changes) {
       if (change.type === 'create') this.#grants.set(change.grant.grantId, { ...change.grant });
-      else this.#use(change.grantId);
+      else if (change.type === 'use') this.#use(change.grantId);
+      else this.#grants.delete(change.grantId);
     }
   }
 

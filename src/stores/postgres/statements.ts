@@ -113,10 +113,10 @@ const withGrants = (first: number): typeof noGrants => {
   ),`,
     after: `, used as (
     update holdpoint_grants as grants set uses_left = usable.uses_left - usable.count
-    from usable, thread where grants.grant_id = usable.grant_id and usable.uses_left > usable.count
+    from usable, thread where grants.grant_id = usable.grant_id and usable.uses_left > usable.count and usable.count > 0
   ), used_up as (
     delete from holdpoint_grants as grants
-    using usable, thread where grants.grant_id = usable.grant_id and usable.uses_left = usable.count
+    using usable, thread where grants.grant_id = usable.grant_id and (usable.uses_left = usable.count or usable.count = 0)
   ), created as (
     insert into holdpoint_grants (${grantColumns})
     select grants.* from thread, unnest(

@@ -62,7 +62,7 @@ export function rowOfGrant({
   return [grantId, name, toolName, person, text, createdAt, expiresAt, usesLeft];
 }
 
-/** What an append changes: the grants that it creates, and how often it uses others. */
+/** What an append changes: the grants that it creates, and how often it uses others; 0 for one that it revokes. */
 export interface GrantWork {
   created: StoredGrant[];
   used: { grantId: string; count: number }[];
@@ -76,8 +76,9 @@ export function grantWork(changes: readonly GrantChange[]): GrantWork {
   let at = 0;
   for (const change of changes) {
     if (change.type === 'create') continue;
-    counts.set(change.grantId, (counts.get(change.grantId) ?? 0) + 1);
-    at = Math.max(at, change.at);
+    const count = change.type === 'use' ? 1 : 0;
+    counts.set(change.grantId, (counts.get(change.grantId) ?? 0) + count);
+    if (change.type === 'use') at = Math.max(at, change.at);
   }
   const used = [...counts].map(([grantId, count]) => ({ grantId, count }));
   const created = changes.flatMap((change) => (change.type === 'create' ? change.grant : []));

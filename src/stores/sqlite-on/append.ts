@@ -56,6 +56,7 @@ function statementsOf(isAtEnd: string, writeThread: string) {
     createGrant: `insert into holdpoint_grants (${grantColumns}) select ?, ?, ?, ?, ?, ?, ?, ? where ${hasBegun}`,
     useGrant: `
       update holdpoint_grants set uses_left = uses_left - ? where grant_id = ? and uses_left is not null and ${hasBegun}`,
+    revokeGrant: `delete from holdpoint_grants where grant_id = ? and ${hasBegun}`,
     deleteUsedUp: `delete from holdpoint_grants where grant_id = ? and uses_left = 0 and ${hasBegun}`,
     writeThread: `${writeThread} and ${hasEntryAfter} returning revision`,
   };
@@ -100,8 +101,11 @@ function appendStatements(
   if (snapshot !== undefined) add(sql.keepSnapshot, threadId, snapshot, ...hasBegun);
   for (const grant of created) add(sql.createGrant, ...rowOfGrant(grant), ...hasBegun);
   for (const { grantId, count } of used) {
-    add(sql.useGrant, count, grantId, ...hasBegun);
-    add(sql.deleteUsedUp, grantId, ...hasBegun);
+    if (count === 0) add(sql.revokeGrant, grantId, ...hasBegun);
+    else {
+      add(sql.useGrant, count, grantId, ...hasBegun);
+      add(sql.deleteUsedUp, grantId, ...hasBegun);
+    }
   }
   const inserted = expected.revision === 0 ? [threadId] : [];
   add(sql.writeThread, ...summaryValues(summary), ...inserted, ...hasBegun);

@@ -36,6 +36,10 @@ function use(grantId: string, at = 10): GrantChange {
   return { type: 'use', grantId, at };
 }
 
+function revoke(grantId: string): GrantChange {
+  return { type: 'revoke', grantId };
+}
+
 async function ended(work: Promise<unknown>): Promise<void> {
   await rejects(work, isEnded);
 }
@@ -182,6 +186,36 @@ export const grantCases: readonly StoreConformanceCase[] = [
       strictEqual(await store.grants.revoke('many'), false);
       await ended(appendWith(store, 't', [use('many')], 3));
       deepStrictEqual(await store.grants.list({}), []);
+    },
+  },
+  {
+    name: 'an append that revokes a grant deletes it, used or expired or not, and writes nothing if there is none',
+    async check(store, reopen) {
+      if (store.grants === undefined) return;
+      await create(
+        store,
+        grant('few', { usesLeft: 3 }),
+        grant('many'),
+        grant('old', { expiresAt: 10 }),
+        grant('kept'),
+      );
+      await conflicts(appendWith(store, 't', [revoke('few')], 2));
+      await ended(appendWith(store, 't', [revoke('few'), revoke('unknown')]));
+      await holds(store, 't', []);
+      await appendWith(store, 't', [revoke('few'), revoke('many')]);
+      await appendWith(store, 't', [revoke('old')], 2);
+      await holds(store, 't', [entry(1), entry(2)]);
+      deepStrictEqual(await reopen().grants?.list({}), [grant('kept')]);
+      await ended(appendWith(store, 't', [revoke('few')], 3));
+      await ended(appendWith(store, 't', [use('many')], 3));
+      const outcomes = await Promise.allSettled([
+        appendWith(store, 'one', [revoke('kept')]),
+        appendWith(reopen(), 'other', [revoke('kept')]),
+      ]);
+      deepStrictEqual(
+        outcomes.map(({ status }) => status).toSorted((one, other) => (one < other ? -1 : 1)),
+        ['fulfilled', 'rejected'],
+      );
     },
   },
   {

@@ -30,7 +30,8 @@ export function applyGrantUsed(draft: HeadDraft, event: ThreadEventOf<'grant-use
 }
 
 export function applyGrantRevoked(draft: HeadDraft, event: ThreadEventOf<'grant-revoked'>): void {
-  const { grantId } = event;
+  const { grantId, scope } = event;
+  if (scope !== undefined) return;
   if (draft.head.grants.every(({ grant }) => grant.grantId !== grantId)) {
     throw tampered(event, `the thread has no grant ${grantId}`);
   }
