@@ -107,9 +107,11 @@ test.each(['stores', 'channels', 'engines'])('of %s none imports another', (room
 
 /** Where each package may be used. */
 const packages: Record<string, readonly string[]> = {
+  '@cfworker/json-schema': ['agent/calls'],
   ai: [
     'agent/model',
     'agent/calls/tool-definitions.ts',
+    'agent/calls/input-validation.ts',
     'agent/calls/schema-json.ts',
     'agent/custom',
     'middleware',

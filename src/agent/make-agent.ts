@@ -38,7 +38,7 @@ export function makeAgent(
   const { now = clock.now, generateId = randomId } = options;
   const events = new AgentEmitter();
   const report = failureReporter(options.name, events);
-  const definedTools = definedOnce(tools, toolsContext);
+  const definedTools = definedOnce(tools, toolsContext, report);
   const mayAnswer = guardedMayAnswer(options.mayAnswer, definedTools, report);
   const steps = stepMaking({ now, generateId, mayAnswer, report });
   /* Without a spread: objects made by spreading are slower to read, and every run reads this one. */

@@ -58,7 +58,7 @@ export async function preparedCandidate({
   checkTools(tools);
   /* Who may answer is of no account here, so that rules may name approvers. */
   checkRules(toolApproval, tools, () => true);
-  const definitions = await definedOnce(tools, toolsContext)();
+  const definitions = await definedOnce(tools, toolsContext, () => undefined)();
   return { tools, definitions, toolApproval, toolsContext, runtimeContext };
 }
 

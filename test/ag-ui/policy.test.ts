@@ -1,5 +1,6 @@
 import type { ToolApprovalStatus } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
+import { FileServer } from '../policy/mcp-server.ts';
 import { answeredBy } from '../policy/office.ts';
 import type { ScriptedStep } from '../support/script.ts';
 import { book } from '../support/travel-world.ts';
@@ -202,6 +203,23 @@ describe('a resume', () => {
     expect(interruptOf(at.ann)).toEqual(asked);
     expect(endOf(await at.ann.answer({ approved: true }))).toEqual({ type: 'success' });
     expect(at.world.ran).toMatchObject([{ input: { city: 'Paris' } }]);
+  });
+
+  test('with an edit that the JSON Schema of an MCP server refuses is an error, and reaches no server', async () => {
+    const server = new FileServer({ remove: undefined });
+    const call = { id: 'c1', name: 'remove', input: { path: 'a.txt' } };
+    const at = site([{ calls: [call] }, { text: 'Removed.' }], {
+      tools: await server.tools({ clientName: 'files' }),
+      toolApproval: { remove: { type: 'user-approval', editable: true } },
+    });
+    const ann = client(await served(at.handler));
+    await ann.say('Remove');
+    const input = { path: { $ne: null } };
+    expect(errorOf(await ann.answer({ approved: true, input }))).toMatchObject({
+      code: 'invalid-answer',
+      message: expect.stringContaining('field "path": type "object" is invalid'),
+    });
+    expect(server.called).toEqual([]);
   });
 
   test('is remembered: the next call does not ask', async () => {

@@ -2,6 +2,7 @@ import type { SourceMutant } from './source-mutants.ts';
 
 const plays = ['policy/properties', 'what too few approved'] as const;
 const office = 'policy/rules-and-answers';
+const schemas = 'policy/json-schemas';
 const failed = /AssertionError|HoldpointError: /;
 const anyFault = /AssertionError: expected \[.*\] to deeply equal \[\]|Property failed/;
 
@@ -54,6 +55,70 @@ export const policyMutants: readonly SourceMutant[] = [
     to: 'if (editable === undefined) return undefined;',
     suite: plays,
     sentence: anyFault,
+  },
+  {
+    promise: 'an edit must fit the JSON Schema of its tool',
+    file: 'agent/calls/input-validation.ts',
+    from: '(whyNotStrictJson(input) ?? checks.edit(input))',
+    to: 'whyNotStrictJson(input)',
+    suite: [schemas, "in the agent's thread"],
+    sentence: failed,
+  },
+  {
+    promise: 'a call of the model must fit the JSON Schema of its tool',
+    file: 'agent/calls/input-validation.ts',
+    from: 'isLeft ? undefined : checks.call(input)',
+    to: 'undefined',
+    suite: [schemas, 'fails with the name of the field'],
+    sentence: failed,
+  },
+  {
+    promise: "an edit of a tool whose schema can't be read is refused",
+    file: 'agent/calls/input-validation.ts',
+    from: "'unreadable' in checks\n          ?",
+    to: "'unreadable' in checks\n          ? undefined &&",
+    suite: [schemas, 'a circle'],
+    sentence: failed,
+  },
+  {
+    promise: 'a reference is never to another document',
+    file: 'agent/calls/read-json-schema.ts',
+    from: 'if (found !== undefined) return found;',
+    to: 'return found ?? true;',
+    suite: [schemas, 'a schema elsewhere'],
+    sentence: /There is not one/,
+  },
+  {
+    promise: 'a keyword that the validator would misread makes a schema unreadable',
+    file: 'agent/calls/read-json-schema.ts',
+    from: 'parsed(exclusive, part);',
+    to: '',
+    suite: [schemas, 'a limit of draft 4'],
+    sentence: failed,
+  },
+  {
+    promise: 'what the MCP client forbids is no fault of the model',
+    file: 'agent/calls/input-validation.ts',
+    from: 'isClosedByClient ? schemaCheck(opened(schemaText)) : edit',
+    to: 'edit',
+    suite: [schemas, 'may have a field that only the MCP client forbids'],
+    sentence: /There is not one/,
+  },
+  {
+    promise: 'only formats of the specification are checked',
+    file: 'agent/calls/read-json-schema.ts',
+    from: '!formats.has(format)) delete part.format;',
+    to: 'false) delete part.format;',
+    suite: [schemas, 'a format that the validator does not have'],
+    sentence: /There is not one/,
+  },
+  {
+    promise: 'long lists are not compared item by item',
+    file: 'agent/calls/json-schema-check.ts',
+    from: 'limitsItems && hasLongList(value)',
+    to: 'false',
+    suite: [schemas, 'whose items would each be compared'],
+    sentence: failed,
   },
   {
     promise: 'what is asked again demands the same',

@@ -295,9 +295,12 @@ const schemas: [string, object, isMistaken: boolean][] = [
   ['says nothing', {}, false],
 ];
 
+/* The rule is what is tested: its calls may not fit their schemas. */
+const takesAnything = { validate: (value: unknown) => ({ success: true as const, value }) };
+
 describe('a JSON Schema', () => {
   test.each(schemas)('that %s', async (_what, schema, isMistaken) => {
-    const inputSchema = jsonSchema(schema);
+    const inputSchema = jsonSchema(schema, takesAnything);
     const office = await payingOffice({
       inputSchema,
       input: { euros: 1 },
@@ -310,7 +313,7 @@ describe('a JSON Schema', () => {
   test.each(schemas)('that %s, for a part of the input', async (_what, schema, isMistaken) => {
     const { $defs, ...order } = { $defs: {}, ...schema };
     const office = await payingOffice({
-      inputSchema: jsonSchema({ ...object({ properties: { order } }), $defs }),
+      inputSchema: jsonSchema({ ...object({ properties: { order } }), $defs }, takesAnything),
       input: { order: { euros: 1 } },
       toolApproval: { pay: (guess: Guess) => asksAbove(guess.order) },
     });

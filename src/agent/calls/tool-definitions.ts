@@ -11,6 +11,11 @@ import { type AnswerReceiver, answerReceiverOf } from './answer-receiver.ts';
 import { type Delegation, delegationOf } from './delegation.ts';
 import { defaultText, type Runner } from './make-request.ts';
 import { type Asking, askingOf } from './question-call.ts';
+import {
+  type InputValidation,
+  inputValidation,
+  type ReportUnreadable,
+} from './input-validation.ts';
 import { schemaJson } from './schema-json.ts';
 
 /** A tool of the agent, prepared once. */
@@ -22,6 +27,8 @@ export interface ToolDefinition {
   modelTool: ToolSet[string];
   /** The JSON Schema of its input. */
   inputSchema: unknown;
+  /** Validates its inputs. */
+  validation: InputValidation;
   /** How its calls ask a question, if it is a question tool. */
   asking: Asking | undefined;
   /** How answers reach it, if it asks questions during its calls. */
@@ -84,12 +91,13 @@ export function runsAtProvider(tool: Tool): boolean {
 export function definedOnce(
   tools: ToolSet,
   toolsContext: Readonly<Record<string, unknown>>,
+  report: ReportUnreadable,
 ): () => ToolDefinitions | Promise<ToolDefinitions> {
   let defined: ToolDefinitions | undefined;
   let defining: Promise<ToolDefinitions> | undefined;
   const define = async (): Promise<ToolDefinitions> => {
     try {
-      return (defined = await defineTools(tools, toolsContext));
+      return (defined = await defineTools(tools, toolsContext, report));
     } finally {
       defining = undefined;
     }
@@ -101,10 +109,13 @@ export function definedOnce(
 async function defineTools(
   tools: ToolSet,
   toolsContext: Readonly<Record<string, unknown>>,
+  report: ReportUnreadable,
 ): Promise<ToolDefinitions> {
   const contexts = new Map(Object.entries(toolsContext));
   const definitions = await Promise.all(
-    Object.entries(tools).map(([name, tool]) => defineTool(name, tool, contexts.get(name))),
+    Object.entries(tools).map(([name, tool]) =>
+      defineTool(name, tool, { given: contexts.get(name), report }),
+    ),
   );
   return new Map(definitions.map((definition) => [definition.name, definition]));
 }
@@ -118,13 +129,17 @@ export function modelTools(definitions: ToolDefinitions): ToolSet {
   return Object.fromEntries(entries);
 }
 
-async function defineTool(name: string, tool: Tool, given: unknown): Promise<ToolDefinition> {
+async function defineTool(
+  name: string,
+  tool: Tool,
+  { given, report }: { given: unknown; report: ReportUnreadable },
+): Promise<ToolDefinition> {
   const context = await validContext(name, tool, given);
   const description =
     typeof tool.description === 'function' ? tool.description({ context }) : tool.description;
   const { schema: inputSchema, canonical } = await schemaJson(tool.inputSchema);
-  const { validate } = asSchema(tool.inputSchema);
-  const ready = jsonSchema(inputSchema, validate === undefined ? {} : { validate });
+  const validation = inputValidation(name, tool, { schemaText: canonical, report });
+  const ready = jsonSchema(inputSchema, { validate: validation.call });
   const { version, annotations } = tool.metadata ?? {};
   const identity = { name, description, title: tool.title, version, annotations };
   return {
@@ -132,6 +147,7 @@ async function defineTool(name: string, tool: Tool, given: unknown): Promise<Too
     tool,
     modelTool: forModel(tool, description, ready),
     inputSchema,
+    validation,
     asking: askingOf(tool),
     answering: answerReceiverOf(tool),
     delegation: delegationOf(tool),
@@ -161,14 +177,6 @@ function forModel(
   return tool.type === 'dynamic'
     ? functionTool({ ...described, type: 'dynamic' })
     : functionTool(described);
-}
-
-/** What the tool's schema makes of an input; `undefined` for a schema that only describes. */
-export async function parsedInput(
-  { tool }: ToolDefinition,
-  input: unknown,
-): Promise<{ success: true; value: unknown } | { success: false; error: Error } | undefined> {
-  return asSchema(tool.inputSchema).validate?.(input);
 }
 
 async function validContext(name: string, tool: Tool, context: unknown): Promise<unknown> {

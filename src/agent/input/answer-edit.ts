@@ -14,7 +14,7 @@ import type { ThreadEventOf } from '../../thread/thread-event.ts';
 import type { OpenRequest, ThreadState } from '../../thread/thread-state.ts';
 import { editedText } from '../calls/edited-text.ts';
 import { defaultText } from '../calls/make-request.ts';
-import { missingTool, parsedInput, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AnswerContext } from './answer-context.ts';
 
 /** An edited input, what was changed in the input that the model asked for, and the text and digest of the request with it. */
@@ -129,8 +129,7 @@ async function whyNotInput(
   if (toolCall === undefined) return 'the request is not about a call';
   const definition = tools.get(toolCall.toolName);
   if (definition === undefined) throw missingTool(request, toolCall.toolName);
-  const parsed = await parsedInput(definition, plainCopy(input));
-  if (parsed === undefined) return undefined;
+  const parsed = await definition.validation.edit(plainCopy(input));
   if (!parsed.success) return `it does not match the tool's input schema: ${parsed.error.message}`;
   if (equalJson(plainCopy(parsed.value), input)) return undefined;
   /* What runs is what was approved: a schema that changes the input would run something else. */

@@ -145,7 +145,7 @@ interface IndeterminateMessage extends CallFacts {
 /** A setting of the app is at fault: see `SettingFailure`. It is published at once, as it is not in the log. */
 interface SettingFailedMessage extends Conversation {
   type: 'setting-failed';
-  threadId: string;
+  threadId?: string | undefined;
   agentName: string | undefined;
   /** Such as `toolApproval.pay`. */
   setting: string;

@@ -113,7 +113,7 @@ export function traceAnswerDelivery<RESULT>(
 export function traceFailure(agentName: string | undefined, failure: SettingFailure): void {
   if (!hasSubscribers()) return;
   const { threadId, setting, kind, problem, error, toolCall } = failure;
-  const conversationId = conversationOf(threadId);
+  const conversationId = threadId === undefined ? undefined : conversationOf(threadId);
   const about = { threadId, conversationId, agentName, setting, kind, problem, ...toolCall };
   publishAtOnce({ type: 'setting-failed', ...about, ...(error === undefined ? {} : { error }) });
 }

@@ -1,0 +1,97 @@
+import { asSchema, type Schema, type Tool } from 'ai';
+import { z } from 'zod';
+import { errorText } from '../../content/error-text.ts';
+import type { SettingFailure } from '../../content/setting-failure.ts';
+import { once } from '../../content/once.ts';
+import { whyNotStrictJson } from '../../policy/strict-json.ts';
+import { type SchemaCheck, schemaCheck } from './json-schema-check.ts';
+
+/** Gives the parsed form of an input, or why it is invalid. */
+export type Validate = NonNullable<Schema['validate']>;
+
+/** How the inputs of a tool are validated. */
+export interface InputValidation {
+  /** What the model sends. */
+  call: Validate;
+  /** What a person changed. */
+  edit: Validate;
+}
+
+/** Receives the fault of a JSON Schema that the validator can't read, once for each tool of an agent. */
+export type ReportUnreadable = (failure: SettingFailure) => void;
+
+/**
+ * How the inputs of a tool are validated: by its schema's own function, or else by its JSON Schema, which is read at the first input. If
+ * that can't be read, the model's inputs are taken as the AI SDK takes them, and edits are refused.
+ */
+export function inputValidation(
+  name: string,
+  tool: Tool,
+  { schemaText, report }: { schemaText: string; report: ReportUnreadable },
+): InputValidation {
+  const { validate } = asSchema(tool.inputSchema);
+  if (validate !== undefined) return { call: validate, edit: validate };
+  const read = once((): Checks => {
+    const checks = readChecks(schemaText, isFromMcpClient(tool));
+    if ('unreadable' in checks) report(unreadableSchema(name, checks.unreadable));
+    return checks;
+  });
+  return {
+    call(input) {
+      const checks = read();
+      /* What is no strict JSON is refused when it is recorded, with a reason of its own. */
+      const isLeft = 'unreadable' in checks || whyNotStrictJson(input) !== undefined;
+      return resultOf(input, isLeft ? undefined : checks.call(input));
+    },
+    edit(input) {
+      const checks = read();
+      return resultOf(
+        input,
+        'unreadable' in checks
+          ? `the schema can't be read, so no edit can be validated: ${checks.unreadable}`
+          : (whyNotStrictJson(input) ?? checks.edit(input)),
+      );
+    },
+  };
+}
+
+function unreadableSchema(toolName: string, reason: string): SettingFailure {
+  return {
+    setting: `tools.${toolName}.inputSchema`,
+    kind: 'unreadable-schema',
+    problem: `The JSON Schema can't be read, so calls are not validated and edits are refused: ${reason}. Give it a validate function, or mend it.`,
+  };
+}
+
+type Checks = { call: SchemaCheck; edit: SchemaCheck } | { unreadable: string };
+
+function readChecks(schemaText: string, isClosedByClient: boolean): Checks {
+  try {
+    const edit = schemaCheck(JSON.parse(schemaText));
+    return { edit, call: isClosedByClient ? schemaCheck(opened(schemaText)) : edit };
+  } catch (error) {
+    return { unreadable: errorText(error) };
+  }
+}
+
+/* The client adds `additionalProperties: false` to the schema of every tool, whatever its server says. */
+function opened(schemaText: string): unknown {
+  const schema: unknown = JSON.parse(schemaText);
+  const closed = closedSchema.safeParse(schema);
+  if (!closed.success) return schema;
+  const { additionalProperties: _added, ...rest } = closed.data;
+  return rest;
+}
+
+const closedSchema = z.looseObject({ additionalProperties: z.literal(false) });
+
+/** Whether `@ai-sdk/mcp` made a tool from what its server says. */
+function isFromMcpClient({ type, metadata }: Tool): boolean {
+  return type === 'dynamic' && typeof metadata?.['clientName'] === 'string';
+}
+
+function resultOf(value: unknown, fault: string | undefined): Awaited<ReturnType<Validate>> {
+  return fault === undefined
+    ? { success: true, value }
+    : { success: false, error: new Error(fault) };
+}
