@@ -16,14 +16,43 @@ const scriptNames = [
 ];
 
 const beyondAscii = /[^\0-\x7F]/;
+/* What may have a host, or anything else that is named. */
+const notable = /[^\0-\x7F]|[/\\]{2}|(?:https?|wss?|ftp):/i;
+
+/* Letters that nearly everybody takes for Latin ones. The rarer scripts of the list above consist of little else. */
+const latinAlike = ['асԁеһіјӏорԛѕԝхуҽѵАВЕЅІЈКМНОРСТУХ', 'αγικνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ', 'օոսհցյ'].join(
+  '',
+);
+const rareScripts = ['Cherokee', 'Coptic', 'Lisu', 'Deseret'].map(
+  (name) => String.raw`\p{Script=${name}}`,
+);
+/* No Latin letter looks like these, which stand in formulas and units. */
+const greekSymbols = 'ΓΔΘΛΞΠΣΦΨΩ\u2126δζθλξπφψϑϕϖ';
+const dots = '.。．｡';
+const slashes = '∕⁄⧸╱⟋／＼⧹';
+const fileEndings =
+  'csv|docx?|gif|html?|jpe?g|js|json|log|pdf|png|pptx?|svg|txt|webp|xlsx?|xml|yaml';
 
 /* Made at the first use, because V8 takes milliseconds to parse them. */
 const patterns = once(() => {
-  const part = String.raw`[\p{L}\p{M}\p{N}-]+`;
-  const before = String.raw`(?<=@|[/\\]{2}|https?:[/\\]?)`;
+  const letters = String.raw`\p{L}\p{M}\p{N}`;
   return {
-    word: /[\p{L}\p{M}\p{N}]+/gu,
-    host: new RegExp(String.raw`${before}${part}(?:\.${part})+`, 'gu'),
+    word: new RegExp(`[${letters}]+`, 'gu'),
+    authority: new RegExp(
+      String.raw`(?<=[/\\]{2}|(?:https?|wss?|ftp):[/\\]?)(?:(?![<>|^\x60])[${letters}\p{S}\p{Cf}${dots}／＼？＃＠：%_:@&+*!\-])+`,
+      'giu',
+    ),
+    token: new RegExp(String.raw`[${letters}_\-${dots}${slashes}]+`, 'gu'),
+    mailHost: new RegExp(String.raw`(?<=@)[${letters}_\-${dots}]+`, 'gu'),
+    ending: /[\p{P}\p{S}]+$/u,
+    dot: new RegExp(`[${dots}]`, 'u'),
+    slash: new RegExp(`[${slashes}]`, 'u'),
+    topLevel: /^\p{L}{2,63}$/u,
+    latinTop: new RegExp(`^(?!(?:${fileEndings})$)[a-z]{2,63}$`, 'i'),
+    allAlike: new RegExp(`^[${latinAlike}${rareScripts.join('')}\\d-]+$`, 'u'),
+    /* A unit such as μm, or a product such as αx. */
+    unit: /^\p{N}*(?:\u03BC\p{Script=Latin}{1,3}|[αβγεηκνρστχω]\p{Script=Latin})\p{N}*$/u,
+    symbol: new RegExp(`[${greekSymbols}]`, 'gu'),
     scripts: scriptNames.map((name) => ({
       name: name.replace('_', ' '),
       letter: new RegExp(String.raw`\p{Script=${name}}`, 'u'),
@@ -33,15 +62,19 @@ const patterns = once(() => {
 
 const mostWarnings = 5;
 const longestShown = 60;
-/* No longer name can be looked up. */
+/* No longer name can be looked up, however it is written. */
 const longestHost = 253;
+const longestWritten = 4_000;
 
 /**
- * Finds what may be taken for something else in a request, or in any other JSON value: words that mix letters of scripts whose letters
- * look alike, as Latin and Cyrillic do, and the hosts of URLs and email addresses that have characters outside ASCII, as the network
- * spells them. Show the lines beside the request. They are safe to show in a page or a terminal; there are at most six, and mostly none.
+ * Finds what may be taken for something else in a request, or in any other JSON value. Show the lines beside the request. They are safe to
+ * show in a page or a terminal; there are at most six, and mostly none. They name:
  *
- * A word that looks like another one but is of one script is only found in a host. Based on
+ * - words that mix letters of scripts whose letters look alike, as Latin and Cyrillic do, apart from units and symbols such as `μm` and `Δt`;
+ * - hosts of URLs and email addresses that are not spelled as the network spells them, or have another domain's name before their `@`;
+ * - names with a dot outside URLs, if their letters would be taken for Latin ones, or if they contain what looks like a slash.
+ *
+ * Any other word of one script is not named. Based on
  * [Unicode Technical Standard 39](https://www.unicode.org/reports/tr39/#Restriction_Level_Detection).
  *
  * @example
@@ -51,10 +84,16 @@ const longestHost = 253;
 export function lookAlikeWarnings(value: unknown): string[] {
   const warnings = new Set<string>();
   for (const text of textsIn(value)) {
+    if (!notable.test(text)) continue;
+    const { word, authority, mailHost, token } = patterns();
+    const add = (pattern: RegExp, warningOf: (found: string) => string | undefined): void => {
+      for (const [found] of text.matchAll(pattern)) addTo(warnings, warningOf(found));
+    };
+    add(word, mixWarning);
+    add(authority, authorityWarning);
     if (!beyondAscii.test(text)) continue;
-    const { word, host } = patterns();
-    for (const [found] of text.matchAll(word)) addTo(warnings, mixWarning(found));
-    for (const [found] of text.matchAll(host)) addTo(warnings, hostWarning(found));
+    add(mailHost, (found) => (beyondAscii.test(found) ? hostWarning(found) : undefined));
+    add(token, nameWarning);
   }
   const shown = [...warnings].slice(0, mostWarnings);
   const more = warnings.size - shown.length;
@@ -62,19 +101,61 @@ export function lookAlikeWarnings(value: unknown): string[] {
 }
 
 function mixWarning(found: string): string | undefined {
-  if (!beyondAscii.test(found)) return undefined;
-  const mixed = patterns()
-    .scripts.filter(({ letter }) => letter.test(found))
-    .map(({ name }) => name);
-  if (mixed.length < 2) return undefined;
+  const mixed = mixedScripts(found);
   const last = mixed.pop();
+  if (mixed.length === 0) return undefined;
   return `${shortened(found)} mixes ${mixed.join(', ')} and ${last} letters`;
 }
 
-function hostWarning(found: string): string | undefined {
-  if (!beyondAscii.test(found) || !URL.canParse(`http://${found}`)) return undefined;
-  const { hostname } = new URL(`http://${found}`);
-  return hostname.length > longestHost ? undefined : `${shortened(found)} is the host ${hostname}`;
+/** The scripts whose letters a word mixes; fewer than two for a word that mixes none. */
+function mixedScripts(word: string): string[] {
+  if (!beyondAscii.test(word)) return [];
+  const { scripts, unit, symbol } = patterns();
+  const namesIn = (text: string): string[] =>
+    scripts.filter(({ letter }) => letter.test(text)).map(({ name }) => name);
+  const mixed = namesIn(word);
+  if (mixed.join(' ') !== 'Latin Greek') return mixed;
+  return unit.test(word) ? [] : namesIn(word.replaceAll(symbol, ''));
+}
+
+/** For what stands before the path of a URL. A password or a port may be in it, or the name of another host as a user's. */
+function authorityWarning(found: string): string | undefined {
+  const end = found.lastIndexOf('@');
+  const host = found.slice(end + 1).replace(/:\d*$/, '');
+  const isDisguised = /[.%]|[^\0-\x7F]/.test(found.slice(0, Math.max(end, 0)));
+  return hostWarning(host, isDisguised ? found : host);
+}
+
+function hostWarning(host: string, shown = host): string | undefined {
+  const { dot, ending } = patterns();
+  if (host.length > longestWritten) return undefined;
+  const trimmed = host.replace(ending, '');
+  if (!dot.test(trimmed) && !/^[\d%]/.test(trimmed)) return undefined;
+  const name = shortened(shown.slice(0, shown.length - host.length + trimmed.length));
+  const url = `http://${trimmed}`;
+  /* Other software may turn a wide slash into a slash. */
+  if (!URL.canParse(url)) {
+    return /[/\\?#@:]/.test(trimmed.normalize('NFKC')) ? `${name} is not a valid host` : undefined;
+  }
+  const { hostname } = new URL(url);
+  const isAsShown = hostname === trimmed.toLowerCase() && shown === host;
+  if (isAsShown || hostname.length > longestHost) return undefined;
+  return `${name} is the host ${hostname}`;
+}
+
+/** For a name that stands alone: most names with a dot are of files, or of hosts that anybody can read. */
+function nameWarning(found: string): string | undefined {
+  if (!beyondAscii.test(found)) return undefined;
+  const { dot, slash, topLevel, latinTop, allAlike } = patterns();
+  const labels = found.split(dot).filter((label) => label !== '');
+  const last = labels.pop() ?? '';
+  if (labels.length === 0 || !topLevel.test(last)) return undefined;
+  const isSlashed =
+    labels.some((label) => slash.test(label)) && dot.test(found.split(slash)[0] ?? '');
+  const deceives = (label: string): boolean =>
+    mixedScripts(label).length > 1 || (beyondAscii.test(label) && allAlike.test(label));
+  const isDeceptive = isSlashed || (latinTop.test(last) && labels.some(deceives));
+  return isDeceptive ? hostWarning(found) : undefined;
 }
 
 function shortened(text: string): string {

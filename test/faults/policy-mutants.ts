@@ -2,6 +2,7 @@ import type { SourceMutant } from './source-mutants.ts';
 
 const plays = ['policy/properties', 'what too few approved'] as const;
 const office = 'policy/rules-and-answers';
+const lookAlikes = 'look-alikes';
 const schemas = 'policy/json-schemas';
 const failed = /AssertionError|HoldpointError: /;
 const anyFault = /AssertionError: expected \[.*\] to deeply equal \[\]|Property failed/;
@@ -118,6 +119,46 @@ export const policyMutants: readonly SourceMutant[] = [
     from: 'limitsItems && hasLongList(value)',
     to: 'false',
     suite: [schemas, 'whose items would each be compared'],
+    sentence: failed,
+  },
+  {
+    promise: 'a bare name with a slash that is none is spelled as the host that it is',
+    file: 'content/look-alikes.ts',
+    from: 'isSlashed ||',
+    to: '',
+    suite: [lookAlikes, 'the same without a scheme'],
+    sentence: failed,
+  },
+  {
+    promise: 'a bare domain of look-alike letters is spelled',
+    file: 'content/look-alikes.ts',
+    from: '|| (latinTop.test(last) && labels.some(deceives))',
+    to: '',
+    suite: [lookAlikes, 'in Cyrillic letters alone'],
+    sentence: failed,
+  },
+  {
+    promise: 'another host before the @ is shown',
+    file: 'content/look-alikes.ts',
+    from: 'const isDisguised = ',
+    to: 'const isDisguised = false && ',
+    suite: [lookAlikes, 'another host before its'],
+    sentence: failed,
+  },
+  {
+    promise: 'units are not marked',
+    file: 'content/look-alikes.ts',
+    from: 'unit.test(word) ? [] :',
+    to: 'false ? [] :',
+    suite: [lookAlikes, 'micrometres'],
+    sentence: failed,
+  },
+  {
+    promise: 'symbols are no look-alikes',
+    file: 'content/look-alikes.ts',
+    from: "word.replaceAll(symbol, '')",
+    to: 'word',
+    suite: [lookAlikes, 'a difference'],
     sentence: failed,
   },
   {

@@ -7,7 +7,7 @@ import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { type SchemaCheck, schemaCheck } from './json-schema-check.ts';
 
 /** Gives the parsed form of an input, or why it is invalid. */
-export type Validate = NonNullable<Schema['validate']>;
+type Validate = NonNullable<Schema['validate']>;
 
 /** How the inputs of a tool are validated. */
 export interface InputValidation {
