@@ -20,6 +20,7 @@ const hiddenInText = String.raw`(?![\n\t])(?:${hidden})`;
 /* Made at the first use, because V8 takes milliseconds to parse them. */
 const inLine = once(() => new RegExp(String.raw`(${emoji}|${joiner})|\\|${hidden}`, 'gu'));
 const inText = once(() => new RegExp(String.raw`(${emoji}|${joiner})|\\+|${hiddenInText}`, 'gu'));
+const inAnyText = once(() => new RegExp(hidden, 'gu'));
 /* Text after a backslash that resembles an escape, or becomes one. */
 const escapeNext = once(() => new RegExp(String.raw`u\{[0-9a-fA-F]+\}|${hiddenInText}`, 'uy'));
 
@@ -68,6 +69,14 @@ export function inertLine(text: string): string {
     if (kept !== undefined) return kept;
     return found === '\\' ? '\\\\' : escaped(found);
   });
+}
+
+/**
+ * A text without the characters that are invisible, and without emoji's variation selectors and joiners: to find out whether two texts look
+ * the same. Never show it.
+ */
+export function withoutHidden(text: string): string {
+  return text.replace(inAnyText(), '');
 }
 
 /** An untrusted value as `inertLine` makes it, in quotation marks that it can't end. */

@@ -1,12 +1,53 @@
+import { withoutHidden } from '../content/inert-text.ts';
 import { canonicalText } from './digest.ts';
+
+/* Who is the same person is two questions. What a person gets is found strictly, what they must not get twice loosely. */
+
+/** The agent's option of this name; absent without one. */
+export type PrincipalId = ((principal: unknown) => string) | undefined;
 
 /* The fields by which apps identify a person, the most reliable first. */
 const idFields = ['id', 'subject', 'sub', 'email'] as const;
 
 /**
- * Who a principal is, as text: a string as it is; an object by its `id`, `subject`, `sub` or `email`; anything else by its canonical JSON.
- * Principals with equal text are the same person. `null` is nobody, and has no text.
+ * Who a principal is where something is to be given to this person alone, such as a standing approval: the text of the app's `principalId`,
+ * or a string as it is. `undefined` for nobody, and for an object without `principalId`, as two people may have the same `id` or `sub`.
  */
+export function identifyStrictly(principal: unknown, principalId: PrincipalId): string | undefined {
+  if (principalId === undefined && typeof principal !== 'string') return undefined;
+  return nameOf(principal, principalId);
+}
+
+/**
+ * Who a principal is where a person must not count twice, or not count: what `nameOf` gives, as `looseName` compares it. `undefined` for
+ * nobody.
+ */
+export function identifyLoosely(principal: unknown, principalId: PrincipalId): string | undefined {
+  const name = nameOf(principal, principalId);
+  return name === undefined ? undefined : looseName(name);
+}
+
+/**
+ * A person's name as text that is equal for names which people can't tell apart, or which systems often treat as one: in Unicode's form
+ * NFKC, in lower case, trimmed and without invisible characters.
+ */
+export function looseName(name: string): string {
+  /* Some letters have no upper case of their own, others no lower case: both ways, all forms of a letter meet. */
+  const oneCase = withoutHidden(name.normalize('NFKC')).toLowerCase().toUpperCase().toLowerCase();
+  return withoutHidden(oneCase.normalize('NFKC')).trim();
+}
+
+/**
+ * Who a principal is, as text to record and to show: what `principalId` gives; without it a string as it is, an object's `id`, `subject`,
+ * `sub` or `email`, and otherwise the whole JSON. `undefined` for nobody: `null`, a text that can't be seen, or no text at all.
+ */
+export function nameOf(principal: unknown, principalId: PrincipalId): string | undefined {
+  if (principal === undefined || principal === null) return undefined;
+  const name: unknown = (principalId ?? defaultPrincipalId)(principal);
+  return typeof name === 'string' && looseName(name) !== '' ? name : undefined;
+}
+
+/** What `nameOf` gives without `principalId`; `''` for `null`. */
 export function defaultPrincipalId(principal: unknown): string {
   if (typeof principal === 'string') return principal;
   if (typeof principal === 'object' && principal !== null) {
