@@ -47,7 +47,7 @@ export interface SharedAgentOptions<
 > extends Pick<RunSettings<RUNTIME_CONTEXT>, 'stopWhen' | 'timeout' | 'onStepEnd'> {
   /**
    * The owner of the threads. An agent with another name can't run them, so give one to each agent of a shared store. Agents without a
-   * name share the threads without one. 1 to 100 characters.
+   * name share the threads without one, and can't have standing approvals that are wider than a thread. 1 to 100 characters.
    */
   name?: string;
   /** AI SDK tools: static, dynamic (MCP), or run by the provider. */
@@ -74,9 +74,10 @@ export interface SharedAgentOptions<
    */
   mayAnswer?: MayAnswer;
   /**
-   * Who a principal is, as text that is the same for all principals of one person: to count the people of a `quorum`, for `notRequester`,
-   * and for standing approvals for one person. Default: a string as it is; an object's `id`, `subject`, `sub` or `email`; otherwise the
-   * whole JSON.
+   * Who a principal is, as text that is the same for all principals of one person. For a `quorum` and `notRequester`, texts that differ
+   * only in case, width, white space around them or invisible characters are one person; a standing approval for one person is for exactly
+   * this text. Default: a string as it is; an object's `id`, `subject`, `sub` or `email`; otherwise the whole JSON. An object gets no
+   * standing approval for one person by default.
    */
   principalId?: (principal: unknown) => string;
   /** The context of each tool that has a `contextSchema`, for its `execute` and its rules. */

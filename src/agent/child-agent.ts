@@ -15,7 +15,12 @@ export interface ChildThread {
   readonly thread: AgentThread;
   /** Reads what others have appended. */
   update(): Promise<void>;
-  run(input: RunInput, options: RunOptions<unknown>): Promise<AgentResponse>;
+  /** `requesters` is everybody for whom the call is made that sends the message. */
+  run(
+    input: RunInput,
+    options: RunOptions<unknown>,
+    requesters?: readonly unknown[],
+  ): Promise<AgentResponse>;
   /** Rejects, as `agent.respond` does, unless the answer would be accepted. Records nothing; the result does. */
   check(asked: PassedOn): Promise<CheckedAnswers>;
   /** Records an answer that was checked; `mayAnswer` is not called again. */

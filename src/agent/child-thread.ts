@@ -20,8 +20,8 @@ export async function openChildThread(
   refuseOtherParent(log.state, parent);
   return {
     thread,
-    run: async (input, options) =>
-      runThread(context, threads, thread, { input, options, isFromParent: true }),
+    run: async (input, options, requesters = []) =>
+      runThread(context, threads, thread, { input, options, forParent: { requesters } }),
     update: async () => threads.update(log),
     respond: async (answer, by) => {
       await threads.update(log);

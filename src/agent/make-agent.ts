@@ -1,7 +1,6 @@
 import { commitsCancelled } from './calls/delegation.ts';
 import { checkedMs } from '../content/checked-number.ts';
 import { randomId } from '../content/random-id.ts';
-import { defaultPrincipalId } from '../policy/principal-id.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { clockOf } from '../thread/store-clock.ts';
 import type { SharedAgentOptions } from './agent-options.ts';
@@ -30,7 +29,7 @@ export function makeAgent(
   const { tools = {}, toolsContext = {}, toolRecovery = {} } = options;
   const { maxSteps = 20, leaseMs = 60_000, abortGraceMs = 5_000 } = options;
   checkTools(tools);
-  checkRules(toolApproval, tools, options.mayAnswer);
+  checkRules(toolApproval, tools, { mayAnswer: options.mayAnswer, name: options.name });
   checkRecovery(toolRecovery, tools);
   if (!(maxSteps >= 1)) throw new TypeError(`maxSteps must be 1 or more; got ${maxSteps}.`);
   const store = options.store ?? memoryStore();
@@ -60,7 +59,7 @@ export function makeAgent(
     toolApproval,
     toolRecovery,
     mayAnswer,
-    principalId: options.principalId ?? defaultPrincipalId,
+    principalId: options.principalId,
     grants: store.grants,
     onUnrecorded,
     retry: checkedRetry(options.retry),

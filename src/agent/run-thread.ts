@@ -3,6 +3,7 @@ import { callGuarded } from '../content/call-guarded.ts';
 import { untilAborted } from '../content/until-aborted.ts';
 import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
+import { identifyStrictly } from '../policy/principal-id.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { decisionsIn } from '../thread/decisions.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
@@ -34,8 +35,8 @@ interface Running {
   input: RunInput;
   /** Checked. */
   options: Omit<RunOptions<unknown>, 'signal'>;
-  /** Whether the input comes through the delegated call of this child thread. */
-  isFromParent?: boolean;
+  /** Set if the input comes through the delegated call of this child thread: everybody for whom that call is made. */
+  forParent?: { requesters: readonly unknown[] };
   /** Gets the events of a run that is streamed. */
   buffer?: EventBuffer<AgentStreamEvent>;
 }
@@ -84,7 +85,7 @@ async function tracedRun(
     options.abortSignal?.throwIfAborted();
     const tools = await context.definedTools();
     await threads.update(log);
-    if (running.isFromParent !== true) refuseChildInput(log.state, parsed);
+    if (running.forParent === undefined) refuseChildInput(log.state, parsed);
     const asking =
       parsed.answers.length > 0 ? allowAnswers(context, log, parsed, context.mayAnswer) : undefined;
     const checked = asking === undefined ? parsed : await untilAborted(asking, options.abortSignal);
@@ -125,15 +126,16 @@ function eventReceivers(
   };
 }
 
-function parseRunInput(
-  context: AgentContext,
-  { input, options, isFromParent }: Running,
-): ParsedInput {
+function parseRunInput(context: AgentContext, { input, options, forParent }: Running): ParsedInput {
   const { principal, channel, messageId, onlyWhenDue } = options;
   const { allowSystemInMessages } = context;
-  const parsed = parseInput(input, { principal, channel, messageId, allowSystemInMessages });
+  const by = { principal, channel };
+  const parsed = {
+    ...parseInput(input, { ...by, messageId, allowSystemInMessages }),
+    ...forParent,
+  };
   /* Each resumption of a delegated call sends its message again, which an app may make otherwise by then. */
-  if (isFromParent !== true) parsed.isSender = (other) => isSamePerson(context, principal, other);
+  if (forParent === undefined) parsed.isSender = (other) => isSamePerson(context, principal, other);
   const isEmpty = parsed.messages.length + parsed.answers.length === 0;
   if (onlyWhenDue !== true || isEmpty) return parsed;
   throw new HoldpointError('invalid-input', 'onlyWhenDue needs the input []: it only resumes.');
@@ -142,7 +144,6 @@ function parseRunInput(
 /** Whether two principals are one person for certain. */
 function isSamePerson({ principalId }: AgentContext, one: unknown, other: unknown): boolean {
   if (equalJson(one, other)) return true;
-  if (one === undefined || other === undefined) return false;
-  const person = principalId(one);
-  return person.trim() !== '' && person === principalId(other);
+  const person = identifyStrictly(one, principalId);
+  return person !== undefined && person === identifyStrictly(other, principalId);
 }

@@ -150,10 +150,10 @@ type RequestEvent = Exclude<
 function requestHappening(event: RequestEvent): Happening {
   switch (event.type) {
     case 'request-opened': {
-      const { type, requestId, requestedBy, ...shown } = event.request;
+      const { type, requestId, requestedBy, requesters, ...shown } = event.request;
       const what = type === 'approval-request' ? 'approval requested' : 'question asked';
       const { place = event.beside } = event;
-      return { what, place, requestId, details: { requestedBy, ...shown } };
+      return { what, place, requestId, details: { requestedBy, requesters, ...shown } };
     }
     case 'request-answered': {
       const { type: _type, requestId, ...said } = event.response;

@@ -1,7 +1,6 @@
 import type { ToolSet } from 'ai';
 import { checkedLimit } from '../content/checked-number.ts';
 import { errorText } from '../content/error-text.ts';
-import { defaultPrincipalId } from '../policy/principal-id.ts';
 import type { ToolApproval } from '../policy/tool-approval.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import {
@@ -11,7 +10,12 @@ import {
   type UnreadableThread,
 } from './backtest-result.ts';
 import { type GivenThreads, givenThreads, storedThreads } from './recorded-threads.ts';
-import { preparedCandidate, type ReplayedCall, replayThread } from './replay-thread.ts';
+import {
+  preparedCandidate,
+  type ReplayedCall,
+  type ReplayedStep,
+  replayThread,
+} from './replay-thread.ts';
 import { bestStandingApproval } from './standing-approval.ts';
 
 export type {
@@ -34,8 +38,8 @@ export interface BacktestRules<TOOLS extends ToolSet, RUNTIME_CONTEXT> {
   tools: TOOLS;
   toolApproval?: ToolApproval<TOOLS, RUNTIME_CONTEXT>;
   toolsContext?: { readonly [NAME in keyof TOOLS]?: unknown };
-  /** The runtime context that the rules get, which no log has: made for each step from its thread and from who sent the message. Default `{}`. */
-  runtimeContext?: (step: { threadId: string; requestedBy?: unknown }) => RUNTIME_CONTEXT;
+  /** The runtime context that the rules get, which no log has: made for each step from its thread and from who asked for it. Default `{}`. */
+  runtimeContext?: (step: ReplayedStep) => RUNTIME_CONTEXT;
   /** Who a principal is, as text: the agent's option of this name, for standing approvals of one person. */
   principalId?: (principal: unknown) => string;
 }
@@ -73,7 +77,6 @@ export async function backtest<TOOLS extends ToolSet, RUNTIME_CONTEXT = Record<s
   options: BacktestOptions<TOOLS, RUNTIME_CONTEXT>,
 ): Promise<BacktestResult> {
   const { tools, toolApproval, toolsContext = {}, runtimeContext = () => ({}), agent } = options;
-  const { principalId = defaultPrincipalId } = options;
   const limits = checkedLimits(options);
   const candidate = await preparedCandidate({ tools, toolApproval, toolsContext, runtimeContext });
   const calls: ReplayedCall[] = [];
@@ -95,7 +98,7 @@ export async function backtest<TOOLS extends ToolSet, RUNTIME_CONTEXT = Record<s
       unreadable.push({ thread: name, error: errorText(error) });
     }
   }
-  const standingApproval = bestStandingApproval(calls, principalId);
+  const standingApproval = bestStandingApproval(calls, options.principalId);
   return resultOf({ threads, unreadable, calls, standingApproval, limits });
 }
 

@@ -10,7 +10,6 @@ import { checkTools, definedOnce, type ToolDefinitions } from '../agent/calls/to
 import { termsOf } from '../content/approval-terms.ts';
 import type { CallPlace } from '../content/tool-call.ts';
 import { canonicalText } from '../policy/digest.ts';
-import { defaultPrincipalId } from '../policy/principal-id.ts';
 import { applyEntry } from '../thread/apply/apply-entry.ts';
 import { proposedCalls } from '../thread/proposed-calls.ts';
 import type { ThreadEventOf } from '../thread/thread-event.ts';
@@ -21,6 +20,15 @@ import type { RecordedThread } from './recorded-threads.ts';
 /** What a candidate would do with a call; `fail`: it has no such tool, or nobody could answer. */
 export type CandidateDecision = 'run' | 'ask' | 'deny' | 'fail';
 
+/** A recorded step, as `runtimeContext` receives it. */
+export interface ReplayedStep {
+  threadId: string;
+  /** The principal of the latest message. */
+  requestedBy?: unknown;
+  /** Everybody whose unanswered message led to the step; `null` stands for somebody whom nobody knows. */
+  requesters: readonly unknown[];
+}
+
 /** A recorded call, and what the candidate would have done with it. */
 export interface ReplayedCall extends CallPlace {
   threadId: string;
@@ -29,8 +37,8 @@ export interface ReplayedCall extends CallPlace {
   toolCallId: string;
   toolName: string;
   input: unknown;
-  /** Who had sent the message that led to the call. */
-  requestedBy?: unknown;
+  /** Everybody whose message led to the call. */
+  requesters: readonly unknown[];
   decision: CandidateDecision;
   /** The reason that the candidate gives. */
   reason?: string | undefined;
@@ -39,13 +47,16 @@ export interface ReplayedCall extends CallPlace {
   logged: LoggedDecision;
 }
 
+/* Which agent has the rules does not matter here. */
+const agentName = 'backtest';
+
 /** The rules to try, and what they are applied with. */
 export interface Candidate {
   tools: ToolSet;
   definitions: ToolDefinitions;
   toolApproval: unknown;
   toolsContext: Readonly<Record<string, unknown>>;
-  runtimeContext: (call: { threadId: string; requestedBy?: unknown }) => unknown;
+  runtimeContext: (step: ReplayedStep) => unknown;
 }
 
 /** Checks a candidate as an agent checks its options, and prepares its tools. Throws a `TypeError` for what an agent would refuse. */
@@ -57,7 +68,7 @@ export async function preparedCandidate({
 }: Omit<Candidate, 'definitions'>): Promise<Candidate> {
   checkTools(tools);
   /* Who may answer is of no account here, so that rules may name approvers. */
-  checkRules(toolApproval, tools, () => true);
+  checkRules(toolApproval, tools, { mayAnswer: () => true, name: agentName });
   const definitions = await definedOnce(tools, toolsContext, () => undefined)();
   return { tools, definitions, toolApproval, toolsContext, runtimeContext };
 }
@@ -102,7 +113,7 @@ async function replayStep(
 ): Promise<ReplayedCall[]> {
   if (message === undefined) return [];
   const { threadId, head } = state;
-  const { agent, requestedBy } = head;
+  const { agent, requesters } = head;
   const proposed = proposedCalls(message, step).flatMap((call) => {
     const decision = logged.get(placeKey(call));
     return decision === undefined ? [] : [{ call, logged: decision }];
@@ -121,7 +132,7 @@ async function replayStep(
     const { index, toolCallId, toolName, input, providerApprovalId } = call;
     const decided = { ...decidedBy(verdict, providerApprovalId), logged: decision };
     const place = { threadId, agent, step, index };
-    return [{ ...place, toolCallId, toolName, input, requestedBy, ...decided }];
+    return [{ ...place, toolCallId, toolName, input, requesters, ...decided }];
   });
 }
 
@@ -132,12 +143,12 @@ function decisionsFor(
   at: number,
 ): DecisionInput {
   const { threadId, head, messages } = state;
-  const { requestedBy } = head;
+  const { requestedBy, requesters } = head;
   const rules = { toolApproval, tools, toolsContext, now: () => at, generateId: () => 'backtest' };
   /* Who may answer is of no account here. */
   const anybody = { mayAnswer: () => true, report: () => {} };
-  const noGrants = { name: undefined, grants: undefined, principalId: defaultPrincipalId };
-  const options = { runtimeContext: runtimeContext({ threadId, requestedBy }) };
+  const noGrants = { name: agentName, grants: undefined, principalId: undefined };
+  const options = { runtimeContext: runtimeContext({ threadId, requestedBy, requesters }) };
   const run = { tools: definitions, options };
   const context = { ...rules, ...anybody, ...noGrants, toolCallConcurrency: Infinity };
   const decisions = decisionInput(context, state, run, messages.length);

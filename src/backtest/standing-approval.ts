@@ -1,5 +1,6 @@
 import { grantScopes } from '../content/approval-terms.ts';
 import type { Grant } from '../content/grant.ts';
+import { type PrincipalId, soleRequester } from '../policy/principal-id.ts';
 import { candidateMatches, ToolInputs } from './standing-match.ts';
 import type { LoggedDecision } from './logged-decision.ts';
 import type { ReplayedCall } from './replay-thread.ts';
@@ -28,7 +29,7 @@ export interface StandingApproval {
  */
 export function bestStandingApproval(
   calls: readonly ReplayedCall[],
-  personOf: (principal: unknown) => string,
+  principalId: PrincipalId,
 ): StandingApproval | undefined {
   const asked = calls.filter(({ terms }) => terms !== undefined).filter(wasAsked);
   /* A standing approval is void for another agent, and where the rule demands something else. */
@@ -45,7 +46,7 @@ export function bestStandingApproval(
       if (best !== undefined && most < best.saved) continue;
       const matching = inputs.matching(match);
       for (const scope of grantScopes) {
-        const tried = tryScope(matching, (call) => groupKey(scope, call, personOf));
+        const tried = tryScope(matching, (call) => groupKey(scope, call, principalId));
         if (tried === undefined || tried.saved === 0) continue;
         const found = { toolName, match, scope, ...tried, capped };
         if (best === undefined || isBetter(found, best)) best = found;
@@ -62,14 +63,14 @@ function wasAsked({ logged: { type } }: ReplayedCall): boolean {
 /** Calls with one key share a standing approval; without a key, a call can't have one. */
 function groupKey(
   scope: Grant['scope'],
-  { threadId, requestedBy }: ReplayedCall,
-  personOf: (principal: unknown) => string,
+  { threadId, requesters }: ReplayedCall,
+  principalId: PrincipalId,
 ): string | undefined {
   switch (scope) {
     case 'thread':
       return threadId;
     case 'principal':
-      return requestedBy === undefined ? undefined : personOf(requestedBy);
+      return soleRequester({ requesters }, principalId);
     case 'everyone':
       return '';
   }

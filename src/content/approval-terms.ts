@@ -37,7 +37,7 @@ export const expiryActionSchema = z.discriminatedUnion('type', [
 export const approvalTermsSchema = z.strictObject({
   /** Names, roles or teams, one of which must answer. The agent's `mayAnswer` resolves them. */
   approvers: people.optional(),
-  /** The person for whom the agent works may not answer. */
+  /** The people for whom the agent works may not answer. */
   notRequester: z.literal(true).optional(),
   /** How many different people must approve. Absent: one. */
   quorum: z.int().min(2).optional(),

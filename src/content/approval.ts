@@ -8,6 +8,7 @@ import {
 import { editedInput } from './edited-input.ts';
 import { plainCopy } from './plain-copy.ts';
 import { requestPathSchema, type ToolCall, toolCallSchema } from './tool-call.ts';
+import { requestedFields } from './requesters.ts';
 import { reassignmentSchema, requestEditSchema, voteSchema } from './vote.ts';
 
 /** A request for a person's approval, as plain JSON: the form in which it is logged and sent. */
@@ -29,8 +30,7 @@ export const approvalRequestSchema = approvalTermsSchema.extend({
    * call.
    */
   path: requestPathSchema.optional(),
-  /** Who the agent is working for: the `principal` of the latest message. Any JSON, as the app passed it. */
-  requestedBy: z.unknown().optional(),
+  ...requestedFields,
   /** SHA-256 of everything that the request shows, as base64url. It is checked again before the call runs. */
   digest: z.string().min(1),
   /** When the request was made, in milliseconds since 1970. */

@@ -25,8 +25,12 @@ export const grantSchema = z.strictObject({
   ]),
   /** With the scope `principal`: for whom the agent works, as text. */
   person: z.string().optional(),
+  /** Their principal: who they are is asked of today's `principalId`. Grants of older versions have `person` alone. */
+  requestedBy: z.unknown().optional(),
   /** With a rule's `notRequester`: who answered, as text. It approves no call that one of them asked for. */
   answeredBy: z.array(z.string()).optional(),
+  /** Their principals, as far as they are known. */
+  answerers: z.array(z.unknown()).optional(),
   /** Who made it, as authenticated by the app, and through which channel. */
   principal: z.unknown().optional(),
   channel: z.string().optional(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { requestedFields } from './requesters.ts';
 import { requestPathSchema, toolCallSchema } from './tool-call.ts';
 
 /** An option of a question. Answers refer to it by `id`. */
@@ -53,8 +54,7 @@ export const questionRequestSchema = z.strictObject({
    * call.
    */
   path: requestPathSchema.optional(),
-  /** Who the agent is working for: the `principal` of the latest message. Any JSON, as the app passed it. */
-  requestedBy: z.unknown().optional(),
+  ...requestedFields,
   /** When the question was asked, in milliseconds since 1970. */
   createdAt: z.number(),
   /** When the question expires, in milliseconds since 1970. Absent: never. */

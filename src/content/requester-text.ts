@@ -1,4 +1,5 @@
 import { inertLine, quotedLine } from './inert-text.ts';
+import { type Requested, requestersOf } from './requesters.ts';
 import type { RequestPath } from './tool-call.ts';
 
 /* The fields in which apps name a person, as people choose it, and those that identify one; the most telling first. */
@@ -39,6 +40,23 @@ function idOf(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : textOf(value);
 }
 
+/** Everybody who asked, as one line that is safe to show; `undefined` if nobody is known. */
+export function requestersLine(requested: Requested): string | undefined {
+  const requesters = requestersOf(requested).map(personLine);
+  if (requesters.every((requester) => requester === undefined)) return undefined;
+  if (requesters.length === 1) return requesters[0];
+  return requesters
+    .map((requester) => (requester === undefined ? 'somebody unknown' : listedName(requester)))
+    .join(', ');
+}
+
+/* A name within a list that contains other characters is quoted, so that it can't imitate two. */
+function listedName(name: string): string {
+  return /^[\p{L}\p{N}_ .@+()-]+$/u.test(name) && name !== 'somebody unknown'
+    ? name
+    : quotedLine(name);
+}
+
 /**
  * The path to a sub-agent, outermost first, as one line that is safe to show. A name that contains other characters than letters, digits,
  * spaces, `_`, `.` and `-` is quoted, so that it can't imitate a longer path.
@@ -50,16 +68,15 @@ function pathLine(path: RequestPath): string {
 }
 
 /** Lines that are safe to show: the path to the sub-agent that asks, and the person for whom it runs. */
-export function askerLines({ path, requestedBy }: Asker): string[] {
-  const requester = personLine(requestedBy);
+export function askerLines({ path, ...requested }: Asker): string[] {
+  const requesters = requestersLine(requested);
   return [
     ...(path === undefined ? [] : [`Asked by: ${pathLine(path)}`]),
-    ...(requester === undefined ? [] : [`Asked for by: ${requester}`]),
+    ...(requesters === undefined ? [] : [`Asked for by: ${requesters}`]),
   ];
 }
 
 /** The parts of a request that say who asks. */
-interface Asker {
+interface Asker extends Requested {
   path?: RequestPath | undefined;
-  requestedBy?: unknown;
 }

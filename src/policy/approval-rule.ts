@@ -30,7 +30,7 @@ export const userApprovalSchema = z.strictObject({
   remindBeforeMs: milliseconds.optional(),
   /** Names, roles or teams, one of which must answer. The agent's `mayAnswer` resolves them. Default: everybody. */
   approvers: approvalTermsSchema.shape.approvers,
-  /** Whether the person for whom the agent works may not answer. Default false. */
+  /** Whether the people for whom the agent works (`requesters`) may not answer. Default false. */
   notRequester: yes,
   /** How many different people must approve. One rejection rejects. Default 1. */
   quorum: z.int().positive().optional(),
@@ -40,7 +40,7 @@ export const userApprovalSchema = z.strictObject({
   editable: z.union([z.boolean(), z.array(z.string()).min(1)]).optional(),
   /**
    * Whether an answer may decide later calls too, and how widely at most: by default the same input, in the same thread. A list is the
-   * fields that must be equal.
+   * fields that must be equal. A scope wider than `thread` needs an agent with a name.
    */
   remember: z
     .union([
@@ -77,6 +77,12 @@ export interface UserApproval<INPUT = never> extends ReadonlyLists<
 > {
   /** The question for the person, or a function of the input that makes it. Shown beside the arguments. Default: the name of the tool. */
   text?: string | ((input: INPUT) => string) | undefined;
+}
+
+/** Why an agent without a name can't ask on these terms: agents without one share a store's standing approvals. `undefined` if it can. */
+export function whyNotNameless({ remember }: ApprovalTerms = {}): string | undefined {
+  if (remember === undefined || remember.scope === 'thread') return undefined;
+  return `its rule lets answers be remembered with the scope '${remember.scope}', which needs an agent with a name: give the agent a name, or use the scope 'thread'`;
 }
 
 /** What a request is made from, besides its call. */

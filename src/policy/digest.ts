@@ -45,10 +45,11 @@ export function requestDigest(
 
 /* An object, whereas the part before it is an array. Left out of a request that has none of it. */
 function policyText(request: Omit<ApprovalRequest, 'digest'>): string {
-  const { onExpiry, remindAt, follows } = request;
+  const { onExpiry, remindAt, follows, requesters } = request;
   const terms = termsOf(request);
-  if (terms === noTerms && (onExpiry ?? remindAt ?? follows) === undefined) return '';
-  return `,${canonicalize(plainCopy({ ...terms, onExpiry, remindAt, follows }))}`;
+  const hasMore = (onExpiry ?? remindAt ?? follows ?? requesters) !== undefined;
+  if (terms === noTerms && !hasMore) return '';
+  return `,${canonicalize(plainCopy({ ...terms, onExpiry, remindAt, follows, requesters }))}`;
 }
 
 /**

@@ -1,4 +1,5 @@
-import { withoutHidden } from '../content/inert-text.ts';
+import { looseName } from '../content/loose-name.ts';
+import { type Requested, requestersOf } from '../content/requesters.ts';
 import { canonicalText } from './digest.ts';
 
 /* Who is the same person is two questions. What a person gets is found strictly, what they must not get twice loosely. */
@@ -28,27 +29,32 @@ export function identifyLoosely(principal: unknown, principalId: PrincipalId): s
 }
 
 /**
- * A person's name as text that is equal for names which people can't tell apart, or which systems often treat as one: in Unicode's form
- * NFKC, in lower case, trimmed and without invisible characters.
- */
-export function looseName(name: string): string {
-  /* Some letters have no upper case of their own, others no lower case: both ways, all forms of a letter meet. */
-  const oneCase = withoutHidden(name.normalize('NFKC')).toLowerCase().toUpperCase().toLowerCase();
-  return withoutHidden(oneCase.normalize('NFKC')).trim();
-}
-
-/**
  * Who a principal is, as text to record and to show: what `principalId` gives; without it a string as it is, an object's `id`, `subject`,
- * `sub` or `email`, and otherwise the whole JSON. `undefined` for nobody: `null`, a text that can't be seen, or no text at all.
+ * `sub` or `email`, and otherwise the whole JSON. `undefined` for nobody: `null`, and where `principalId` throws or gives
+ * no text that can be seen.
  */
 export function nameOf(principal: unknown, principalId: PrincipalId): string | undefined {
   if (principal === undefined || principal === null) return undefined;
-  const name: unknown = (principalId ?? defaultPrincipalId)(principal);
+  const name = callPrincipalId(principal, principalId ?? defaultPrincipalId);
   return typeof name === 'string' && looseName(name) !== '' ? name : undefined;
 }
 
-/** What `nameOf` gives without `principalId`; `''` for `null`. */
-export function defaultPrincipalId(principal: unknown): string {
+/* It was written for the principals of today, and may throw for one that an older version of the app recorded. */
+function callPrincipalId(principal: unknown, principalId: NonNullable<PrincipalId>): unknown {
+  try {
+    return principalId(principal);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The one person for whom something was asked, as `identifyStrictly` finds them; `undefined` unless every requester is that person. */
+export function soleRequester(requested: Requested, principalId: PrincipalId): string | undefined {
+  const people = requestersOf(requested).map((each) => identifyStrictly(each, principalId));
+  return people.every((person) => person === people[0]) ? people[0] : undefined;
+}
+
+function defaultPrincipalId(principal: unknown): string {
   if (typeof principal === 'string') return principal;
   if (typeof principal === 'object' && principal !== null) {
     const fields = new Map<string, unknown>(Object.entries(principal));
@@ -58,5 +64,5 @@ export function defaultPrincipalId(principal: unknown): string {
       if (typeof value === 'number') return String(value);
     }
   }
-  return principal === null ? '' : canonicalText(principal);
+  return canonicalText(principal);
 }

@@ -4,20 +4,20 @@ import type { Asked } from './approval-rule.ts';
 export interface KnownPeople {
   /** Whether the agent has a `mayAnswer`, which says who approvers are. */
   hasMayAnswer: boolean;
-  /** Those for whom it is made. */
-  requesters: readonly unknown[];
+  /** Whether everybody is known for whom it is made. */
+  areKnown: boolean;
 }
 
 /** Why nobody could ever answer a request with these terms; `undefined` if somebody may be able to. */
 export function whyUnanswerable(
   { terms = {}, onExpiry }: Pick<Asked, 'terms' | 'onExpiry'>,
-  { hasMayAnswer, requesters }: KnownPeople,
+  { hasMayAnswer, areKnown }: KnownPeople,
 ): string | undefined {
   const isEscalated = typeof onExpiry === 'object' && onExpiry.type === 'escalate';
   if (!hasMayAnswer && (terms.approvers !== undefined || isEscalated)) {
     return 'it names approvers, and the agent has no mayAnswer to say who they are';
   }
-  if (terms.notRequester === true && requesters.length === 0) {
+  if (terms.notRequester === true && !areKnown) {
     return "it excludes the requester (notRequester), who isn't known: pass the principal with the message";
   }
   return undefined;

@@ -54,13 +54,15 @@ export const threadEventSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('agent-changed'), ...always, agent: z.string().optional() }),
   /**
    * A message from the app, and who sent it; or, with the `place` of a call, the message to the model that an answer to the call's
-   * question results in. While calls are open, the message waits until all of them have ended.
+   * question results in. While calls are open, the message waits until all of them have ended. In a child thread, `requesters` has everybody
+   * for whom the delegated call was made, unless that is the sender alone.
    */
   z.strictObject({
     type: z.literal('message-added'),
     ...always,
     message: messageSchema,
     place: z.strictObject(place).optional(),
+    requesters: z.array(z.unknown()).min(1).optional(),
     ...by,
   }),
   /** The last message from the app was retracted before the model had replied to it, and left the history. */

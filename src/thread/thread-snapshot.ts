@@ -19,7 +19,7 @@ import type { LogEntry } from './thread-store.ts';
  * The version of the snapshots that are written. Raise it with every change of what a snapshot contains, `ThreadHead` above all: a snapshot
  * of another version is not read, and the thread is read whole.
  */
-export const snapshotVersion = 3;
+export const snapshotVersion = 4;
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 const objects = z.array(z.custom<object>(isObject));
@@ -35,6 +35,8 @@ const snapshotSchema = z.strictObject({
     agent: z.string().optional(),
     parent: object,
     requestedBy: z.unknown().optional(),
+    requesters: z.array(z.unknown()),
+    isAnswered: z.boolean(),
     steps: z.int(),
     progress: z.unknown().optional(),
     decided: objects,

@@ -57,7 +57,8 @@ export interface UnsentAnswer {
 }
 
 /** The fields of a head to restore if a message without a reply is retracted. */
-type BeforeMessage = Pick<ThreadHead, 'modelIsNext' | 'isStopped' | 'requestedBy'>;
+type BeforeMessage = Pick<ThreadHead, 'modelIsNext' | 'isStopped' | WhoAsked>;
+type WhoAsked = 'requestedBy' | 'requesters' | 'isAnswered';
 
 /** The messages, calls and requests that one append made past, and that can't change any more. */
 export interface NewlyPast {
@@ -78,6 +79,10 @@ export interface ThreadHead {
   parent: ParentCall | undefined;
   /** The principal of the latest message. */
   requestedBy: unknown;
+  /** Who sent the messages that are unanswered, or else were answered last, each once. `null` stands for somebody unknown. */
+  requesters: readonly unknown[];
+  /** Whether the model has answered the messages of `requesters`: a later message is not theirs. */
+  isAnswered: boolean;
   /** How many steps have finished. */
   steps: number;
   /** The progress that a custom agent's latest step returned. */
@@ -146,6 +151,8 @@ export function emptyThread(threadId: string): ThreadState {
       agent: undefined,
       parent: undefined,
       requestedBy: undefined,
+      requesters: [],
+      isAnswered: false,
       steps: 0,
       progress: undefined,
       decided: [],

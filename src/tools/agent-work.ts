@@ -94,7 +94,7 @@ export class AgentWork {
     { work, abortSignal }: { work: DelegatedWork; abortSignal: AbortSignal },
   ): Promise<AgentResponse> {
     const { input } = call;
-    const { principal, approval, runtimeContext: given } = work;
+    const { principal, requesters, approval, runtimeContext: given } = work;
     const { agent, prompt, runtimeContext: contextOf } = this.#options;
     const { thread } = this.#child;
     /* Without input, agents are checked at once that wait for calls which may have been settled meanwhile. */
@@ -112,7 +112,7 @@ export class AgentWork {
     return whileReporting(this.#agent, this.#child, report, async () =>
       isLostBelow
         ? this.#child.run([], options)
-        : this.#child.run(first, { ...options, messageId: 'call', principal }),
+        : this.#child.run(first, { ...options, messageId: 'call', principal }, requesters),
     );
   }
 

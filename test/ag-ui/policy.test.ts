@@ -17,6 +17,7 @@ const clock = { now: start };
 async function siteOf(status: ToolApprovalStatus, script = one) {
   clock.now = start;
   const options = {
+    name: 'travel',
     toolApproval: { book: status },
     mayAnswer: answeredBy(teams),
     now: () => clock.now,

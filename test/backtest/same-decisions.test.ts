@@ -86,7 +86,9 @@ test('a rule receives what it received when the call was proposed', async () => 
     threads: [thread],
   });
   expect([...replayed.values()]).toEqual([...live.values()]);
-  expect(steps).toEqual([0, 1, 2].map(() => ({ threadId: 't', requestedBy: 'ada' })));
+  expect(steps).toEqual(
+    [0, 1, 2].map(() => ({ threadId: 't', requestedBy: 'ada', requesters: ['ada'] })),
+  );
   expect(result.counts.ask).toMatchObject({ approved: 3, rejected: 1 });
 });
 

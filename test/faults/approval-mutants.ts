@@ -5,11 +5,11 @@ const failed = /AssertionError/;
 /** What holds of approvers, edits and standing approvals. */
 export const approvalMutants: readonly SourceMutant[] = [
   {
-    promise: 'a quorum counts people: nobody for themselves and for somebody else',
+    promise: 'the log counts nobody for themselves and for somebody else',
     file: 'content/vote.ts',
     from: '!people.has(person) && !people.has(onBehalfOf)',
     to: '!people.has(onBehalfOf)',
-    suite: ['policy/approver-attacks', 'who has become an approver since'],
+    suite: ['policy/same-person', 'with a vote of cy'],
     sentence: failed,
   },
   {
@@ -31,8 +31,8 @@ export const approvalMutants: readonly SourceMutant[] = [
   {
     promise: 'an approval counts for the input that was shown',
     file: 'agent/input/weigh-answer.ts',
-    from: 'const present = edit === undefined ? (now.votes ?? []) : [];',
-    to: 'const present = now.votes ?? [];',
+    from: 'votes: edit === undefined ? (now.votes ?? []) : [],',
+    to: 'votes: now.votes ?? [],',
     suite: ['policy/approval-moves', 'whatever people do'],
     sentence: /Error/,
   },

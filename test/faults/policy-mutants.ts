@@ -10,18 +10,18 @@ const anyFault = /AssertionError: expected \[.*\] to deeply equal \[\]|Property 
 /** What holds for the people who approve calls, and for what they approve. */
 export const policyMutants: readonly SourceMutant[] = [
   {
-    promise: 'a quorum counts people, not answers',
+    promise: 'the log counts people, not answers',
     file: 'content/vote.ts',
     from: '!people.has(person) && !people.has(onBehalfOf)',
     to: 'person !== undefined && onBehalfOf !== undefined',
-    suite: plays,
-    sentence: anyFault,
+    suite: ['policy/same-person', 'with a vote of ben'],
+    sentence: failed,
   },
   {
     promise: 'an approval of another input no longer counts after an edit',
     file: 'agent/input/weigh-answer.ts',
-    from: 'const present = edit === undefined ? (now.votes ?? []) : [];',
-    to: 'const present = now.votes ?? [];',
+    from: 'votes: edit === undefined ? (now.votes ?? []) : [],',
+    to: 'votes: now.votes ?? [],',
     suite: [office, 'asks for a new approval of an edited input'],
     sentence: failed,
   },

@@ -234,6 +234,7 @@ export class PolicyWorld {
       this.#tool(toolName, version, () => worker),
     ]);
     const agent = createAgent({
+      name: 'office',
       model: statelessModel(this.#plan, async (_prompt, answer) => {
         await setImmediate();
         if (worker.isDead) throw new Died();

@@ -1,6 +1,7 @@
 import { grantMutants, policyMutants } from './policy-mutants.ts';
 
 import { approvalMutants } from './approval-mutants.ts';
+import { identityMutants } from './identity-mutants.ts';
 import { engineMutants } from './engine-mutants.ts';
 import { editMutants } from './edit-mutants.ts';
 import { historyMutants } from './history-mutants.ts';
@@ -384,6 +385,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...grantMutants,
   ...approvalMutants,
   ...editMutants,
+  ...identityMutants,
   ...engineMutants,
   ...keptMutants,
   ...ruleMutants,

@@ -32,6 +32,7 @@ async function askedLater(
 ) {
   const agent = createAgent({
     model: scriptedModel([{ calls: [book('c9', 'Paris')] }, { text: 'Done.' }]).model,
+    name: 'office',
     store,
     tools: travelTools(ran),
     toolApproval: { book: status },
@@ -138,6 +139,7 @@ describe('a standing approval is not used', () => {
       });
       const tools = travelTools(at.ran);
       const changed = createAgent({
+        name: 'office',
         model: at.played.model,
         store: at.store,
         tools: { ...tools, book: Object.assign({}, tools.book, change) },

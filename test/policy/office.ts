@@ -25,6 +25,7 @@ export function office(
   const world = memoryWorld([...steps.map((calls) => ({ calls })), { text: 'Done.' }]);
   const store = memoryStore();
   const agent = world.agent({
+    name: 'office',
     toolApproval,
     mayAnswer: answeredBy(teams),
     now: () => clock.now,

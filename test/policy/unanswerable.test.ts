@@ -102,7 +102,7 @@ test('so is the request of a custom agent: its run fails and says why', async ()
 function forgetfulAgent(at: ReturnType<typeof office>, options: Partial<AgentOptions> = {}) {
   const world = memoryWorld([{ text: 'Not booked.' }]);
   const now = () => at.clock.now;
-  const agent = world.agent({ toolApproval: {}, store: at.store, now, ...options });
+  const agent = world.agent({ name: 'office', toolApproval: {}, store: at.store, now, ...options });
   const failures: SettingFailure[] = [];
   agent.on('setting-failed', (failure) => failures.push(failure));
   return { ran: world.ran, agent, failures };

@@ -17,7 +17,7 @@ const rule = {
 /** An agent whose first thread has made a grant for everyone, or for ann. */
 async function granted(scope: 'principal' | 'everyone', store: ThreadStore = memoryStore()) {
   const world = memoryWorld(script);
-  const agent = world.agent({ store, toolApproval: { book: rule } });
+  const agent = world.agent({ name: 'travel', store, toolApproval: { book: rule } });
   const first = await agent.thread('first');
   const { approvalRequests } = await agent.run('Book', first, { principal: 'ann' });
   const answers = approvalRequests.map((request) => request.approve({ remember: { scope } }));
@@ -76,7 +76,7 @@ describe('a standing approval that is wider than a thread', () => {
         await store.append(threadId, end, entries, summary, changes);
       },
     };
-    const other = world.agent({ store: racing, toolApproval: { book: rule } });
+    const other = world.agent({ name: 'travel', store: racing, toolApproval: { book: rule } });
     const { status } = await other.run('Book', await other.thread('second'));
     expect(status).toBe('waiting');
     expect(world.ran.length).toBe(1);
@@ -85,7 +85,11 @@ describe('a standing approval that is wider than a thread', () => {
   test('is used no more often than it may be, by calls of one step too', async () => {
     const twice = [...script.slice(0, 2), { calls: [book('c2', 'Paris'), book('c3', 'Paris')] }];
     const world = memoryWorld(twice);
-    const agent = world.agent({ store: memoryStore(), toolApproval: { book: rule } });
+    const agent = world.agent({
+      name: 'travel',
+      store: memoryStore(),
+      toolApproval: { book: rule },
+    });
     const first = await agent.thread('first');
     const { approvalRequests } = await agent.run('Book', first);
     await agent.run(
@@ -101,14 +105,14 @@ describe('a standing approval that is wider than a thread', () => {
     const store = memoryStore();
     const { world } = await granted('everyone', store);
     const changed = { ...rule, quorum: 2 };
-    const agent = world.agent({ store, toolApproval: { book: changed } });
+    const agent = world.agent({ name: 'travel', store, toolApproval: { book: changed } });
     expect((await agent.run('Book', await agent.thread('second'))).status).toBe('waiting');
   });
 
   test('is refused by a store that keeps none, and the request stays open', async () => {
     const { grants: _none, ...store } = memoryStore();
     const world = memoryWorld(script);
-    const agent = world.agent({ store, toolApproval: { book: rule } });
+    const agent = world.agent({ name: 'travel', store, toolApproval: { book: rule } });
     const thread = await agent.thread('first');
     const { approvalRequests } = await agent.run('Book', thread);
     const answers = approvalRequests.map((request) => request.approve({ remember: true }));

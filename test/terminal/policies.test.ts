@@ -98,6 +98,11 @@ describe('a request that needs several people', () => {
     const request = approval({ quorum: 2, votes: [{ person: 'ben', onBehalfOf: 'ada', at: 1 }] });
     expect(await askInTerminal(request, at('ada').options)).toEqual([]);
   });
+
+  test('is not asked of a person whose name is spelled in another way', async () => {
+    const request = approval({ quorum: 2, votes: [{ person: 'ada@x', at: 1 }] });
+    expect(await askInTerminal(request, at('Ada@X ').options)).toEqual([]);
+  });
 });
 
 describe('an edit', () => {

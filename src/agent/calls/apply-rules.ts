@@ -1,4 +1,5 @@
 import type { ModelMessage, ToolSet } from 'ai';
+import type { ApprovalTerms } from '../../content/approval-terms.ts';
 import type { SettingFailure } from '../../content/setting-failure.ts';
 import {
   type CallPlace,
@@ -6,6 +7,7 @@ import {
   type ToolCall,
   type ToolCallRecord,
 } from '../../content/tool-call.ts';
+import { askedBy, userApprovalSchema, whyNotNameless } from '../../policy/approval-rule.ts';
 import { InputReads, undeclaredText } from '../../policy/input-reads.ts';
 import { decide, type Decision, type Findings, whyNotStatus } from '../../policy/tool-approval.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
@@ -27,7 +29,11 @@ export interface RuleInput {
 }
 
 /** Throws a `TypeError` for rules that could never apply: a misspelt name, or the methods of a class, must not leave a tool unguarded. */
-export function checkRules(toolApproval: unknown, tools: ToolSet, mayAnswer: unknown): void {
+export function checkRules(
+  toolApproval: unknown,
+  tools: ToolSet,
+  { mayAnswer, name: agentName }: { mayAnswer: unknown; name: string | undefined },
+): void {
   if (typeof toolApproval === 'function' || toolApproval === undefined || toolApproval === null)
     return;
   if (typeof toolApproval !== 'object' || !isPlain(toolApproval)) {
@@ -46,6 +52,8 @@ export function checkRules(toolApproval: unknown, tools: ToolSet, mayAnswer: unk
         `toolApproval.${name} names approvers: give the agent a mayAnswer, which decides who they are.`,
       );
     }
+    const nameless = agentName === undefined ? whyNotNameless(termsOfRule(rule)) : undefined;
+    if (nameless !== undefined) throw new TypeError(`toolApproval.${name}: ${nameless}.`);
     if (runsAtProvider(tool)) {
       throw new TypeError(
         `toolApproval names '${name}', which runs at the provider, where holdpoint can't hold it.`,
@@ -61,6 +69,11 @@ function namesApprovers(rule: unknown): boolean {
     'approvers' in rule ||
     (typeof onExpiry === 'object' && onExpiry !== null && 'approvers' in onExpiry)
   );
+}
+
+function termsOfRule(rule: unknown): ApprovalTerms | undefined {
+  const { data } = userApprovalSchema.safeParse(rule);
+  return data && askedBy(data).terms;
 }
 
 function isPlain(value: object): boolean {

@@ -36,8 +36,8 @@ export async function askDuringCall(
   { toolCallId, question, replyTo }: AskedDuringCall,
 ): Promise<QuestionRequestContent> {
   const { threadId } = log.state;
-  const { requestedBy } = log.state.head;
-  const asking = makeAsked({ ...making, threadId, requestedBy }, question, replyTo);
+  const { requestedBy, requesters } = log.state.head;
+  const asking = makeAsked({ ...making, threadId, requestedBy, requesters }, question, replyTo);
   let standing = asking.request;
   await log.commit((proposal) => {
     const at = making.now();
@@ -109,6 +109,7 @@ function contentOf({ request, replyTo }: OpenRequest): unknown {
   const {
     requestId: _id,
     requestedBy: _asker,
+    requesters: _askers,
     createdAt: _at,
     expiresAt: _until,
     toolCall: _call,

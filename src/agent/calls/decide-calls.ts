@@ -7,6 +7,7 @@ import {
   type ToolCallRecord,
 } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
+import { whyNotNameless } from '../../policy/approval-rule.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
 import { callsOf, type ThreadState } from '../../thread/thread-state.ts';
 import type { ProposedCall } from '../model/model-step.ts';
@@ -29,6 +30,8 @@ export type CallVerdict =
 export interface DecisionInput extends RequestMaking {
   tools: ToolDefinitions;
   rules: RuleInput;
+  /** The agent's name. */
+  name: string | undefined;
   /** Finds the standing approval for a call. */
   findGrant: FindGrant;
   /** How many calls may run at once. */
@@ -101,9 +104,14 @@ export async function decideCall(
     case 'run':
       return { type: 'start', definition };
     case 'ask': {
+      const setting = ruleName(input.rules.toolApproval, toolName);
+      const problem = input.name === undefined ? whyNotNameless(decision.terms) : undefined;
+      if (problem !== undefined) {
+        input.rules.report({ setting, kind: 'invalid', problem, toolCall });
+        return failed(`Not run: ${problem}.`);
+      }
       const use = await input.findGrant(decision, { definition, toolCall });
       if (use !== undefined) return { type: 'granted', use };
-      const setting = ruleName(input.rules.toolApproval, toolName);
       const why = refuseUnanswerable(input, decision, { setting, toolCall });
       if (why !== undefined) return failed(`Not run. ${why}`);
       const about = { toolCall, place, runner: ownRunner(definition) };
@@ -141,8 +149,10 @@ export function decisionInput(
   return {
     threadId,
     requestedBy: state.head.requestedBy,
+    requesters: state.head.requesters,
     tools: run.tools,
     rules: ruleInput(context, state, { runtimeContext, messageCount }),
+    name: context.name,
     findGrant: grantFinder(context, state),
     now,
     generateId,

@@ -35,8 +35,10 @@ export interface DelegatedWork {
   threadId: string;
   /** The names of the agents in the path, outermost first, the parent agent last; `null` for an agent without a name. */
   agents: readonly (string | null)[];
-  /** The person for whom the parent agent runs. */
+  /** The sender of the latest message to the parent agent. */
   principal: unknown;
+  /** Everybody for whom the parent agent runs. */
+  requesters: readonly unknown[];
   runtimeContext: unknown;
   /** How the request for approval of the call was decided, if it had one. */
   approval: EndedRequest | undefined;

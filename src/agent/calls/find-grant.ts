@@ -2,6 +2,7 @@ import type { Grant } from '../../content/grant.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { Asked } from '../../policy/approval-rule.ts';
+import type { PrincipalId } from '../../policy/principal-id.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ThreadStoreGrants } from '../../thread/thread-store.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
@@ -24,7 +25,7 @@ export interface GrantSources {
   now: () => number;
   /** The store's grants that are wider than a thread. */
   grants: ThreadStoreGrants | undefined;
-  principalId: (principal: unknown) => string;
+  principalId: PrincipalId;
 }
 
 /** Searches only where the rule allows one: for most calls this costs nothing. */

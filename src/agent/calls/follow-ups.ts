@@ -43,9 +43,9 @@ async function followUpOf(
   if (expired.type !== 'approval-request') return { why: 'It was a question.' };
   /* Too few people approved the edit. */
   const request = withoutEdit(expired);
-  const { requestedBy, toolCall, text } = request;
+  const { requestedBy, requesters, toolCall, text } = request;
   const { now, generateId, mayAnswer, report } = context;
-  const making = { threadId, requestedBy, now, generateId, mayAnswer, report };
+  const making = { threadId, requestedBy, requesters, now, generateId, mayAnswer, report };
   const asked = { ...nextAsked(request), follows: request.requestId };
   const setting = toolCall === undefined ? 'requestApproval' : `toolApproval.${toolCall.toolName}`;
   const unanswerable = refuseUnanswerable(making, asked, { setting, toolCall });

@@ -1,11 +1,14 @@
-import { type Grant, grantSchema } from '../../content/grant.ts';
+import type { Grant } from '../../content/grant.ts';
+import { looseName } from '../../content/loose-name.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
 import type { Asked } from '../../policy/approval-rule.ts';
 import { termsDigest } from '../../policy/digest.ts';
 import { coversInput, whyTooWide } from '../../policy/match-grant.ts';
+import { identifyLoosely, type PrincipalId, soleRequester } from '../../policy/principal-id.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { StoredGrant } from '../../thread/thread-store.ts';
 import type { GrantSources, GrantUse } from './find-grant.ts';
+import { formerNames, grantIn, personOfGrant } from './former-names.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
 /** The call for which a grant is needed, and what its rule demands. */
@@ -27,8 +30,9 @@ export async function grantFor(
   const { terms = {} } = asked;
   const at = sources.now();
   const digest = await termsDigest(terms);
-  const requester = requesterOf(sources, state);
-  const stored = await storedGrants(sources, { asked, definition, person: requester });
+  const { requesters } = state.head;
+  const person = soleRequester({ requesters }, sources.principalId);
+  const stored = await storedGrants(sources, { asked, definition, person });
   const found = [...state.head.grants, ...stored];
   const usable = found.filter(
     ({ grant }) =>
@@ -38,25 +42,27 @@ export async function grantFor(
       (grant.expiresAt ?? Infinity) > at &&
       whyTooWide(widthOf(grant), terms.remember) === undefined &&
       coversInput(grant, toolCall.input) &&
-      (terms.notRequester !== true || isForOthers(grant, requester)),
+      (terms.notRequester !== true || isForOthers(sources, grant, requesters)),
   );
   return usable.find(({ grant }) => grant.decision === 'rejected') ?? usable[0];
 }
 
-/** The person for whom the agent works, as text; `null` if nobody knows. */
-function requesterOf(
+/** Whether a grant, whose rule lets nobody approve for themselves, was made by others than the requesters. */
+function isForOthers(
   { principalId }: GrantSources,
-  { head }: Readonly<ThreadState>,
-): string | null {
-  if (head.requestedBy === undefined) return null;
-  const person = principalId(head.requestedBy);
-  return person.trim() === '' ? null : person;
-}
-
-/** Whether a grant, whose rule lets nobody approve for themselves, was made by others than the requester. */
-function isForOthers({ decision, answeredBy }: Grant, requester: string | null): boolean {
+  { decision, answeredBy, answerers = [] }: Grant,
+  requesters: readonly unknown[],
+): boolean {
   if (decision === 'rejected') return true;
-  return requester !== null && answeredBy?.includes(requester) === false;
+  if (answeredBy === undefined) return false;
+  const people = new Set([
+    ...answeredBy.map(looseName),
+    ...answerers.map((each) => identifyLoosely(each, principalId)),
+  ]);
+  return requesters.every((each) => {
+    const requester = identifyLoosely(each, principalId);
+    return requester !== undefined && !people.has(requester);
+  });
 }
 
 /** How wide a grant is. Its time and uses were within the limits when it was made, under the same terms. */
@@ -67,33 +73,32 @@ function widthOf({ scope, match }: Grant): Parameters<typeof whyTooWide>[0] {
 
 /** The grants of the store for the agent and the tool, for everyone or for the person who asked. */
 async function storedGrants(
-  { name, now, grants }: GrantSources,
+  { name, now, grants, principalId }: GrantSources,
   {
     asked: { terms },
     definition,
     person,
-  }: { asked: Asked; definition: ToolDefinition; person: string | null },
+  }: { asked: Asked; definition: ToolDefinition; person: string | undefined },
 ): Promise<GrantUse[]> {
-  if (grants === undefined || terms?.remember?.scope === 'thread') return [];
-  const query = { agent: name ?? null, toolName: definition.name, person, at: now() };
-  const found = await grants.find(query);
-  return found.flatMap((stored) => usedGrant(stored, person));
+  if (grants === undefined || name === undefined || terms?.remember?.scope === 'thread') return [];
+  const former =
+    person === undefined ? [] : await formerNames({ grants, agent: name, principalId }, person);
+  const query = { agent: name, toolName: definition.name, at: now() };
+  const found = await Promise.all(
+    [person ?? null, ...former].map(async (each) => grants.find({ ...query, person: each })),
+  );
+  const stored = new Map(found.flat().map((each) => [each.grantId, each]));
+  return [...stored.values()].flatMap((each) => usableGrant(each, { person, principalId }));
 }
 
 /* What can't be read, or is for somebody else, decides nothing: a person is asked. */
-function usedGrant({ text, usesLeft }: StoredGrant, person: string | null): GrantUse[] {
-  const parsed = grantSchema.safeParse(parsedJson(text));
-  if (!parsed.success) return [];
-  const grant = parsed.data;
-  const isMeant =
-    grant.scope === 'everyone' || (grant.scope === 'principal' && grant.person === person);
+function usableGrant(
+  { text, usesLeft }: StoredGrant,
+  { person, principalId }: { person: string | undefined; principalId: PrincipalId },
+): GrantUse[] {
+  const grant = grantIn(text);
+  if (grant === undefined) return [];
+  const isTheirs = person !== undefined && personOfGrant(grant, principalId) === person;
+  const isMeant = grant.scope === 'everyone' || (grant.scope === 'principal' && isTheirs);
   return isMeant ? [{ grant, usesLeft }] : [];
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

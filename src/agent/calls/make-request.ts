@@ -1,5 +1,7 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { termsOf } from '../../content/approval-terms.ts';
+import { looseName } from '../../content/loose-name.ts';
+import { type Requested, requestedFor, requestersOf } from '../../content/requesters.ts';
 import type { SettingFailure, SettingFault } from '../../content/setting-failure.ts';
 import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
@@ -9,10 +11,8 @@ import { InputReads, undeclaredText } from '../../policy/input-reads.ts';
 import { whyUnanswerable } from '../../policy/why-unanswerable.ts';
 
 /** The inputs of every new request. */
-export interface RequestMaking {
+export interface RequestMaking extends Requested {
   threadId: string;
-  /** Who sent the message that led to the request, as authenticated by the app. */
-  requestedBy?: unknown;
   now: () => number;
   generateId: () => string;
   /** Says who may answer; only whether the agent has one counts here. */
@@ -23,16 +23,16 @@ export interface RequestMaking {
 
 /** Why nobody could ever answer a request; `undefined` if somebody may be able to. */
 export function whyNobodyAnswers(
-  { mayAnswer, requestedBy }: Pick<RequestMaking, 'mayAnswer' | 'requestedBy'>,
+  { mayAnswer, ...requested }: Pick<RequestMaking, 'mayAnswer'> & Requested,
   asked: Asked,
 ): string | undefined {
-  const requesters = [requestedBy].filter(isSomebody);
-  return whyUnanswerable(asked, { hasMayAnswer: mayAnswer !== undefined, requesters });
+  const areKnown = requestersOf(requested).every(isSomebody);
+  return whyUnanswerable(asked, { hasMayAnswer: mayAnswer !== undefined, areKnown });
 }
 
 /* Nobody can be told from others by these. */
 function isSomebody(principal: unknown): boolean {
-  const isBlank = typeof principal === 'string' && principal.trim() === '';
+  const isBlank = typeof principal === 'string' && looseName(principal) === '';
   return principal !== undefined && principal !== null && !isBlank;
 }
 
@@ -53,7 +53,7 @@ export async function makeRequest(
   { key, reason, terms, follows, ...asked }: Asked & { text: string },
   about?: AskedCall,
 ): Promise<ApprovalRequest> {
-  const { threadId, requestedBy, now, generateId } = making;
+  const { threadId, requestedBy, requesters, now, generateId } = making;
   const why = whyNobodyAnswers(making, { terms, ...asked });
   if (why !== undefined) {
     throw new HoldpointError('invalid-input', `Nobody could answer this approval request: ${why}.`);
@@ -68,7 +68,7 @@ export async function makeRequest(
     text: asked.text.toWellFormed(),
     ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
     ...(about === undefined ? {} : { toolCall: about.toolCall }),
-    ...(requestedBy === undefined ? {} : { requestedBy }),
+    ...requestedFor({ requestedBy, requesters }),
     createdAt,
     ...timesOf(createdAt, asked),
     ...terms,

@@ -7,6 +7,7 @@ import {
   questionRequestSchema,
   type QuestionResponseContent,
 } from '../../content/question.ts';
+import { requestedFor } from '../../content/requesters.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { RequestMaking } from './make-request.ts';
@@ -83,7 +84,7 @@ export function questionOf(
 
 /** Makes the request for a question. Throws if it is invalid. */
 export function makeQuestion(
-  { threadId, requestedBy, now, generateId }: RequestMaking,
+  { threadId, requestedBy, requesters, now, generateId }: RequestMaking,
   { expiresAfterMs, ...question }: Question,
 ): QuestionRequestContent {
   const createdAt = now();
@@ -92,7 +93,7 @@ export function makeQuestion(
     type: 'question-request',
     requestId: generateId(),
     threadId,
-    ...(requestedBy === undefined ? {} : { requestedBy }),
+    ...requestedFor({ requestedBy, requesters }),
     createdAt,
     ...(expiresAfterMs === undefined ? {} : { expiresAt: createdAt + expiresAfterMs }),
   });

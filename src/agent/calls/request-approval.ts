@@ -28,8 +28,8 @@ export async function requestApproval(
   }
   const asked = { ...askedByApp(parsed.data), key };
   const { threadId, head } = log.state;
-  const { requestedBy } = head;
-  const request = await makeRequest({ ...making, threadId, requestedBy }, asked);
+  const { requestedBy, requesters } = head;
+  const request = await makeRequest({ ...making, threadId, requestedBy, requesters }, asked);
   let standing = request;
   await log.commit((proposal) => {
     const first = approvalWithKey(proposal.state, key);

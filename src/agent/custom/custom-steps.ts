@@ -25,7 +25,8 @@ export function customSteps(custom: CustomSteps): StepSource {
     const { state, tools } = request;
     const { threadId, head } = state;
     const returned = await takeStep(custom, request);
-    return modelStepOf(returned, tools, { ...custom, threadId, requestedBy: head.requestedBy });
+    const { requestedBy, requesters } = head;
+    return modelStepOf(returned, tools, { ...custom, threadId, requestedBy, requesters });
   };
 }
 

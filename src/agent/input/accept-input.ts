@@ -77,6 +77,7 @@ export function acceptInput(
     proposal.add(...interruptEvents(proposal.head, now));
   }
   const messages = newMessages(state, input);
+  const { requesters = [] } = input;
   if (messages.length === 0) return;
   refuseMessage(state.threadId, proposal.head, whilePending, now);
   proposal.add(
@@ -85,6 +86,7 @@ export function acceptInput(
       type: 'message-added',
       at: now,
       message,
+      ...(requesters.length > 1 ? { requesters: [...requesters] } : {}),
       ...input.by,
     })),
   );

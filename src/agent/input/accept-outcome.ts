@@ -139,8 +139,9 @@ async function retryEvents(
   const terms = earlier?.type === 'approval-request' ? termsOf(earlier) : {};
   /* The first attempt may have taken effect, so another input must not run under its idempotency key. */
   const { editable: _editable, ...kept } = terms;
+  const { requestedBy, requesters } = head;
   const request = await askAbout(
-    { ...making, threadId, requestedBy: head.requestedBy },
+    { ...making, threadId, requestedBy, requesters },
     { reason: 'The outcome of its last attempt is unknown.', terms: kept },
     {
       toolCall: plainCall(call),

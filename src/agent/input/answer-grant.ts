@@ -1,13 +1,16 @@
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import type { Vote, Voter } from '../../content/vote.ts';
+import type { Grant } from '../../content/grant.ts';
+import { requestersOf } from '../../content/requesters.ts';
 import { HoldpointError } from '../../errors.ts';
 import { shownDigest, termsDigest } from '../../policy/digest.ts';
 import { matchFor, whyTooWide } from '../../policy/match-grant.ts';
+import { identifyStrictly, soleRequester } from '../../policy/principal-id.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { OpenRequest } from '../../thread/thread-state.ts';
 import { missingTool, ownRunner, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AnswerContext } from './answer-context.ts';
-import { personOf } from './answer-voter.ts';
+import { type Person, peopleBehind } from './answer-voter.ts';
 import type { AnswerOptions } from './run-input.ts';
 
 /** What a standing approval is made from. */
@@ -52,8 +55,7 @@ export async function grantMaker(
     );
   }
   const terms = await termsDigest(request);
-  const person =
-    scope === 'principal' ? personOf(context, { principal: requestedBy }, requestId) : undefined;
+  const person = scope === 'principal' ? soleRequester(request, context.principalId) : undefined;
   const grantId = context.generateId();
   return (input, at, votes) => {
     const covered = matchFor(match, input);
@@ -69,8 +71,12 @@ export async function grantMaker(
       definition: definition.digest,
       terms,
       match: covered,
-      ...(person === undefined ? {} : { person }),
-      ...(request.notRequester === true ? { answeredBy: peopleOf([...votes, voter]) } : {}),
+      ...(person === undefined ? {} : { person, requestedBy }),
+      ...(request.notRequester === true
+        ? answerersOf(
+            [...votes, { ...voter, ...by }].flatMap((each) => peopleBehind(context, request, each)),
+          )
+        : {}),
       ...by,
       threadId,
       requestId,
@@ -83,9 +89,9 @@ export async function grantMaker(
 }
 
 /** Everyone who voted, or for whom somebody did. */
-function peopleOf(voters: readonly Voter[]): string[] {
-  const people = voters.flatMap(({ person, onBehalfOf }) => [person, onBehalfOf]);
-  return [...new Set(people.filter((person) => person !== undefined))];
+function answerersOf(people: readonly Person[]): Pick<Grant, 'answeredBy' | 'answerers'> {
+  const known = people.map(({ principal }) => principal).filter((each) => each !== undefined);
+  return { answeredBy: [...new Set(people.map(({ name }) => name))], answerers: known };
 }
 
 /* A rejection decides alone, for this call. For later ones it would, too. */
@@ -98,16 +104,23 @@ function whyNotOne(
 }
 
 function whyNotKept(
-  { grants }: AnswerContext,
-  { requestedBy, path }: ApprovalRequest,
+  { grants, name, principalId }: AnswerContext,
+  request: ApprovalRequest,
   { scope }: NonNullable<ApprovalResponseContent['remember']>,
 ): string | undefined {
-  if (path !== undefined) return undefined;
+  if (request.path !== undefined) return undefined;
+  if (scope !== 'thread' && name === undefined) {
+    return `the scope '${scope}' needs an agent with a name: give this one a name`;
+  }
   if (scope !== 'thread' && grants === undefined) {
     return `the agent's store keeps no standing approvals of the scope '${scope}'`;
   }
-  if (scope !== 'principal' || requestedBy !== undefined) return undefined;
-  return 'the person for whom the request was made is not known';
+  if (scope !== 'principal' || soleRequester(request, principalId) !== undefined) return undefined;
+  const requesters = requestersOf(request);
+  if (requesters.includes(null)) return 'not everybody for whom the request was made is known';
+  return requesters.some((each) => identifyStrictly(each, principalId) === undefined)
+    ? "the scope 'principal' needs to know for sure who somebody is: give the agent a principalId, which names its principals"
+    : 'the request was made for several people';
 }
 
 function refusedGrant(requestId: string, why: string): HoldpointError {

@@ -1,10 +1,22 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { isForSome } from '../../content/approval-terms.ts';
+import { quotedLine } from '../../content/inert-text.ts';
+import { looseName } from '../../content/loose-name.ts';
+import { requestersOf } from '../../content/requesters.ts';
 import type { Voter } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
+import { identifyStrictly, nameOf } from '../../policy/principal-id.ts';
 import type { AnswerContext } from './answer-context.ts';
 import type { AnswerOptions } from './run-input.ts';
 import type { Answering } from './weigh-answer.ts';
+
+type Identifying = Pick<AnswerContext, 'principalId'>;
+
+/** A person who answers or for whom somebody answers: as today's `principalId` names them, or else as they are recorded. */
+export interface Person {
+  name: string;
+  principal?: unknown;
+}
 
 /**
  * Who answers a request, as it is recorded. Throws `not-allowed` for somebody whom the request excludes, or who can't be told from others.
@@ -14,7 +26,7 @@ export function voterFor(
   request: ApprovalRequest,
   { by, onBehalfOf }: Pick<Answering, 'by' | 'onBehalfOf'>,
 ): Voter {
-  const { approvers, notRequester, requestId, requestedBy } = request;
+  const { approvers, notRequester, requestId } = request;
   const { principal } = by;
   if (approvers !== undefined && context.mayAnswer === undefined) {
     throw notAllowed(
@@ -27,29 +39,83 @@ export function voterFor(
     throw notAllowed(requestId, "it depends on who answers: pass the answer's principal");
   }
   const person = personOf(context, by, requestId);
-  if (notRequester !== true) return { person, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) };
-  if (requestedBy === undefined) {
-    throw notAllowed(requestId, "the person for whom it was made may not answer, and isn't known");
+  const voter = { person, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) };
+  if (notRequester === true) refuseRequesters(context, request, { ...voter, principal });
+  return voter;
+}
+
+/** The people behind a vote: who voted, and for whom. */
+export function peopleBehind(
+  { principalId }: Identifying,
+  { reassignments = [] }: ApprovalRequest,
+  { person, onBehalfOf, principal }: Voter & { principal?: unknown },
+): Person[] {
+  /* The first of a person's reassignments is their own. */
+  const own = reassignments.find(({ from }) => from === onBehalfOf)?.principal;
+  const people = [
+    { name: nameOf(principal, principalId) ?? person, principal },
+    {
+      name: onBehalfOf === undefined ? undefined : (nameOf(own, principalId) ?? onBehalfOf),
+      principal: own,
+    },
+  ];
+  return people.flatMap(({ name, ...known }) => (name === undefined ? [] : [{ name, ...known }]));
+}
+
+/** Whether two people count as one. */
+export function isSamePerson(one: Person, other: Person): boolean {
+  return looseName(one.name) === looseName(other.name);
+}
+
+/** Says that two people count as one, and what to do if they are two. */
+export function tellSameness(one: Person, other: Person): string {
+  return (
+    `${quotedLine(one.name)} counts as the same person as ${quotedLine(other.name)}. ` +
+    'If they are two people, give the agent a principalId that tells them apart'
+  );
+}
+
+function refuseRequesters(
+  context: Identifying,
+  request: ApprovalRequest,
+  voter: Voter & { principal: unknown },
+): void {
+  const { requestId } = request;
+  const { principalId } = context;
+  for (const principal of requestersOf(request)) {
+    const name = nameOf(principal, principalId);
+    if (name === undefined) {
+      throw notAllowed(
+        requestId,
+        'the people for whom it was made may not answer, and not all are known',
+      );
+    }
+    const requester = { name, principal };
+    const same = peopleBehind(context, request, voter).find((each) =>
+      isSamePerson(each, requester),
+    );
+    if (same === undefined) continue;
+    const why = 'a person for whom it was made may not answer it';
+    const strictly = identifyStrictly(same.principal, principalId);
+    const isCertain =
+      strictly !== undefined && strictly === identifyStrictly(principal, principalId);
+    throw notAllowed(requestId, isCertain ? why : `${why}: ${tellSameness(same, requester)}`);
   }
-  const requester = personOf(context, { principal: requestedBy }, requestId);
-  if (person === requester || onBehalfOf === requester) {
-    throw notAllowed(requestId, 'the person for whom it was made may not answer it');
-  }
-  return { person, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) };
 }
 
 /** Who a principal is, as text. Throws `not-allowed` if the app's `principalId` can't say. */
 export function personOf(
-  { principalId }: Pick<AnswerContext, 'principalId'>,
+  { principalId }: Identifying,
   { principal }: Pick<AnswerOptions, 'principal'>,
   requestId: string,
 ): string {
-  const person: unknown = principal === undefined ? undefined : principalId(principal);
-  if (typeof person === 'string' && person.trim() !== '') return person;
+  const person = nameOf(principal, principalId);
+  if (person !== undefined) return person;
   throw notAllowed(requestId, 'it depends on who answers, and principalId gave no text');
 }
 
-function notAllowed(requestId: string, why: string): HoldpointError {
+/** The error for somebody who may not answer a request. */
+export function notAllowed(requestId: string, why: string): HoldpointError {
   return new HoldpointError('not-allowed', `Request ${requestId} can't be answered: ${why}.`, {
     requestId,
   });

@@ -1,5 +1,6 @@
 import { type ApprovalRequest, approve } from '../../content/approval.ts';
 import { HoldpointError } from '../../errors.ts';
+import { nameOf } from '../../policy/principal-id.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isOverdue, type OpenRequest, type ThreadState } from '../../thread/thread-state.ts';
 import { delegationAsking, type Reassignment } from '../calls/delegation.ts';
@@ -23,17 +24,21 @@ export async function withdrawVote(
     await asking.delegation.withdraw(asking.call, { requestId, by });
     return commitMirror(context, log, asking);
   }
+  const { principalId } = context;
   const person = personOf(context, by, requestId);
   await log.commit((proposal) => {
     const { request } = openApproval(proposal.state, requestId, context.now());
-    if ((request.votes ?? []).every((vote) => vote.person !== person)) {
+    const own = (request.votes ?? []).find(
+      (vote) => (nameOf(vote.principal, principalId) ?? vote.person) === person,
+    );
+    if (own === undefined) {
       throw new HoldpointError(
         'not-allowed',
         `Request ${requestId} has no approval of this principal to withdraw.`,
         { requestId },
       );
     }
-    proposal.add({ ...withdrawnVote(request, person, context.now()), ...by });
+    proposal.add({ ...withdrawnVote(request, own.person, context.now()), ...by });
   });
 }
 

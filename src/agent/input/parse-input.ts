@@ -23,6 +23,8 @@ export interface ParsedInput {
   answers: UserInputResponseContent[];
   /** Who sends it. */
   by: AnswerOptions;
+  /** Everybody for whom the messages are sent, if not only for the sender. */
+  requesters?: readonly unknown[];
   /** The id of the message to whose reply the caller is entitled: what the caller named, or else what the last of `messages` has. */
   messageId?: string | undefined;
   /**

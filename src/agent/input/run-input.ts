@@ -17,7 +17,7 @@ interface AnswerMessage {
 export interface AnswerOptions {
   /**
    * The sender, as authenticated by the app: any JSON. It is recorded with each message and answer. Requests that a message leads to show
-   * it to the people who are asked (`requestedBy`), so leave out what they may not see.
+   * it to the people who are asked (`requestedBy`, `requesters`), so leave out what they may not see.
    */
   principal?: unknown;
   /** The channel, in the app's words (`'slack'`, `'web'`), 1 to 100 characters. It is recorded too. */

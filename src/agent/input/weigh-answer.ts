@@ -3,7 +3,7 @@ import {
   type ApprovalResponseContent,
   withoutEdit,
 } from '../../content/approval.ts';
-import { type Voter, votesOfOthers } from '../../content/vote.ts';
+import type { Voter } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
 import { withEdit } from '../../thread/apply/apply-vote.ts';
@@ -14,6 +14,7 @@ import { allowedFor, askedAnswer, refused } from './allowed-answers.ts';
 import { type Edited, editOf, makeEdit } from './answer-edit.ts';
 import { grantMaker } from './answer-grant.ts';
 import { voterFor } from './answer-voter.ts';
+import { countVotes } from './count-votes.ts';
 import type { Weigh } from './parse-input.ts';
 import { revokedVoters } from './revoked-votes.ts';
 import type { AnswerOptions, MayAnswer } from './run-input.ts';
@@ -65,18 +66,29 @@ export async function weighAnswer(
     const edit = newEdit(now, response, edited);
     const { toolCall: _shown, input: _edited, ...recorded } = response;
     const answer = { at, response: recorded, ...by, ...voter, ...(edit && { edit }) };
-    const present = edit === undefined ? (now.votes ?? []) : [];
-    const others = votesOfOthers(present, voter);
-    if (response.approved && others.length + 1 < (now.quorum ?? 1)) {
-      const mine = present.find((vote) => !others.includes(vote));
-      const isRepeated =
-        mine?.person === voter.person && equalJson(mine?.remember, response.remember);
-      return isRepeated ? withdrawn : [...withdrawn, voted(answer)];
+    const { others, own, doubles } = countVotes(context, now, {
+      votes: edit === undefined ? (now.votes ?? []) : [],
+      voter: { ...voter, principal: by.principal },
+      approved: response.approved,
+    });
+    const isVote = response.approved && others.length + 1 < (now.quorum ?? 1);
+    const isRepeated =
+      isVote && own?.name === voter.person && equalJson(own?.vote.remember, response.remember);
+    const ended = doubles.filter(({ person }) => !isRepeated || person !== own?.vote.person);
+    const counted = withoutVotesOf(now, new Set(ended.map(({ person }) => person)), at);
+    const before = [...withdrawn, ...counted.withdrawn];
+    /* What was approved is an edit that ends with one of these votes. */
+    if (
+      isRepeated ||
+      (edit === undefined && response.approved && counted.request.digest !== now.digest)
+    ) {
+      return before;
     }
+    if (isVote) return [...before, voted(answer)];
     const isUnanimous = others.every(({ remember }) => equalJson(remember, response.remember));
     const input = edit === undefined ? now.toolCall?.input : edit.input;
     const grants = !response.approved || isUnanimous ? makeGrant(input, at, others) : [];
-    return [...withdrawn, { type: 'request-answered', ...answer }, ...grants];
+    return [...before, { type: 'request-answered', ...answer }, ...grants];
   };
 }
 

@@ -2,6 +2,7 @@ import type { Commit } from '../calls/delegation.ts';
 import type { ToolSet } from 'ai';
 import type { SettingFailure } from '../../content/setting-failure.ts';
 import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
+import type { PrincipalId } from '../../policy/principal-id.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ThreadStoreGrants } from '../../thread/thread-store.ts';
@@ -60,8 +61,7 @@ export interface AgentContext extends StepMaking {
   toolApproval: unknown;
   toolRecovery: ToolRecoveries;
   mayAnswer: MayAnswer | undefined;
-  /** Who a principal is, as text. */
-  principalId: (principal: unknown) => string;
+  principalId: PrincipalId;
   /** The store's standing approvals; `undefined` if the store keeps none. */
   grants: ThreadStoreGrants | undefined;
   onUnrecorded: ((unrecorded: UnrecordedOutcome) => unknown) | undefined;

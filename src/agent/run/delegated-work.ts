@@ -21,11 +21,12 @@ export function delegatedWork(
   { call, signal, report }: { call: ToolCallRecord } & Pick<DelegatedWork, 'signal' | 'report'>,
 ): DelegatedWork {
   const { threadId, endedRequests, head } = log.state;
-  const { parent, requestedBy: principal } = head;
+  const { parent, requestedBy: principal, requesters } = head;
   return {
     threadId,
     agents: [...(parent?.agents ?? []), name ?? null],
     principal,
+    requesters,
     runtimeContext,
     report,
     approval: endedRequests.get(call.requestId ?? ''),

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { whyNotQuestion } from '../../content/check-answer.ts';
 import { groupRequests } from '../../content/group-requests.ts';
+import { looseName } from '../../content/loose-name.ts';
 import type {
   UserInputRequest,
   UserInputRequestContent,
   UserInputResponseContent,
 } from '../../content/user-input.ts';
 import { userInputRequestSchema } from '../../content/user-input.ts';
-import { votesOfOthers } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
 import { askApproval } from './ask-approval.ts';
 import { askGroup } from './ask-group.ts';
@@ -93,8 +93,8 @@ function requireTerminal(
 
 function hasVoted(request: UserInputRequest, person: string | undefined): boolean {
   if (person === undefined || request.type !== 'approval-request') return false;
-  const { votes = [] } = request;
-  return votesOfOthers(votes, { person }).length < votes.length;
+  const names = (request.votes ?? []).flatMap((vote) => [vote.person, vote.onBehalfOf ?? '']);
+  return names.map(looseName).includes(looseName(person));
 }
 
 /* A question that can't be dismissed stays open when the person leaves. */

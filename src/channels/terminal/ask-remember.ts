@@ -1,6 +1,7 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { grantScopes, type Remember } from '../../content/approval-terms.ts';
 import { inertLine } from '../../content/inert-text.ts';
+import { type Requested, requestersOf } from '../../content/requesters.ts';
 import type { Dialog } from './dialog.ts';
 
 /** Lets a person choose which later calls an answer decides, the narrowest first; `undefined` if they go back. */
@@ -38,13 +39,13 @@ function narrowerThan(allowed: Remember): Remember[] {
 /** What a choice covers, in words. */
 function textOf(
   { scope, match, uses, expiresAfterMs }: Remember,
-  { toolCall, requestedBy }: ApprovalRequest,
+  { toolCall, ...requested }: ApprovalRequest,
 ): string {
   const { toolName = '', input } = toolCall ?? {};
   const calls = `${inertLine(toolName)} ${matchText(match, input)}`;
   const whose = {
     thread: 'in this thread',
-    principal: forWhom(requestedBy),
+    principal: forWhom(requested),
     everyone: 'for everyone',
   };
   const limits = [
@@ -54,10 +55,10 @@ function textOf(
   return [`every ${calls}`, whose[scope], ...limits].join(', ');
 }
 
-function forWhom(requestedBy: unknown): string {
-  return requestedBy === undefined
-    ? 'for the same person'
-    : `for ${inertLine(JSON.stringify(requestedBy))}`;
+function forWhom(requested: Requested): string {
+  const known = requestersOf(requested).filter((requester) => requester !== null);
+  const names = known.map((requester) => inertLine(JSON.stringify(requester)));
+  return names.length === 0 ? 'for the same person' : `for ${names.join(' and ')}`;
 }
 
 function matchText(match: Remember['match'], input: unknown): string {

@@ -40,6 +40,7 @@ function openByStep(
   const isOther = place !== undefined || beside !== undefined;
   if (isOther || step !== head.steps - 1) throw tampered(event, `step ${step} can't ask this`);
   requests.set(request.requestId, { request, step });
+  head.isAnswered = false;
 }
 
 /** A request id is never used again: an answer to one request must not answer another. */

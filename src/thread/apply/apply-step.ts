@@ -6,28 +6,38 @@ import { type HeadDraft, tampered } from './head-draft.ts';
 
 /* Applies events of messages, runs and steps to a head. */
 
+/* A reply that ended so is not whole: the messages before it are still to be answered. */
+const cutOff = new Set(['length', 'content-filter', 'error', 'interrupted']);
+
 export function applyMessageAdded(
   { head }: HeadDraft,
-  { message, place, principal }: ThreadEventOf<'message-added'>,
+  { message, place, principal, requesters = [principal ?? null] }: ThreadEventOf<'message-added'>,
 ): void {
   const { calls, queuedMessages, newlyPast } = head;
   if (calls.length > 0) queuedMessages.push(message);
   else newlyPast.messages.push(message);
   if (calls.length === 0 && place === undefined) {
-    const { modelIsNext, isStopped, requestedBy } = head;
-    head.unanswered = [...head.unanswered, { modelIsNext, isStopped, requestedBy }];
+    const { modelIsNext, isStopped, requestedBy, requesters: earlier, isAnswered } = head;
+    const before = { modelIsNext, isStopped, requestedBy, requesters: earlier, isAnswered };
+    head.unanswered = [...head.unanswered, before];
   }
   head.modelIsNext = true;
   if (place !== undefined) return;
   head.requestedBy = principal;
+  head.requesters = withoutRepetition([...(head.isAnswered ? [] : head.requesters), ...requesters]);
+  head.isAnswered = false;
   head.isStopped = false;
   head.failure = undefined;
+}
+
+function withoutRepetition(principals: readonly unknown[]): unknown[] {
+  return [...new Map(principals.map((each) => [JSON.stringify(each), each])).values()];
 }
 
 /** A conversation from elsewhere. Its calls are history, but a later call must not have the id of one. */
 export function applyMessagesImported(
   { head }: HeadDraft,
-  { messages, principal }: ThreadEventOf<'messages-imported'>,
+  { messages }: ThreadEventOf<'messages-imported'>,
 ): void {
   const { newlyPast } = head;
   for (const message of messages) {
@@ -38,7 +48,9 @@ export function applyMessagesImported(
   }
   const last = messages.at(-1)?.role;
   head.modelIsNext = last === 'user' || last === 'tool';
-  head.requestedBy = principal;
+  /* Whoever imports messages did not write them, and who did is not known. */
+  head.requesters = [null];
+  head.isAnswered = !head.modelIsNext;
 }
 
 /** The last message leaves the history, and the thread is again as it was before it. */
@@ -54,6 +66,8 @@ export function applyMessageRetracted(
   head.modelIsNext = before.modelIsNext;
   head.isStopped = before.isStopped;
   head.requestedBy = before.requestedBy;
+  head.requesters = before.requesters;
+  head.isAnswered = before.isAnswered;
   head.failure = undefined;
 }
 
@@ -116,9 +130,11 @@ export function applyStepFinished(
   head.progress = event.progress;
   head.decided = [];
   head.modelIsNext = event.continues === true;
+  head.isAnswered = event.continues !== true && !cutOff.has(event.finishReason);
   if (event.message === undefined) return;
   newlyPast.messages.push(event.message);
   head.calls = proposedCalls(event.message, event.step);
+  if (head.calls.length > 0) head.isAnswered = false;
   const toolCallIds = head.calls.map(({ toolCallId }) => toolCallId);
   if (new Set(toolCallIds).size < toolCallIds.length) {
     throw tampered(event, 'two of its calls have the same id');

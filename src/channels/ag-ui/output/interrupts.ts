@@ -1,5 +1,5 @@
 import { inertText } from '../../../content/inert-text.ts';
-import { askerLines, personLine } from '../../../content/requester-text.ts';
+import { askerLines, requestersLine } from '../../../content/requester-text.ts';
 import type { InputSchemas } from '../../../agent/input-schemas.ts';
 import type { ApprovalRequest } from '../../../content/approval.ts';
 import { lookAlikeWarnings } from '../../../content/look-alikes.ts';
@@ -13,7 +13,7 @@ import { questionSchema } from '../input/question-schema.ts';
 export function toInterrupt(content: UserInputRequestContent, schemas: InputSchemas): Interrupt {
   const request: UserInputRequest = { ...content };
   const { requestId: id, expiresAt } = request;
-  const requestedBy = personLine(request.requestedBy);
+  const requestedBy = requestersLine(request);
   const toolCall = shownCall(request);
   return {
     id,

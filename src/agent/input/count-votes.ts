@@ -1,0 +1,69 @@
+import type { ApprovalRequest } from '../../content/approval.ts';
+import { type Vote, type Voter, votesOfOthers } from '../../content/vote.ts';
+import type { AnswerContext } from './answer-context.ts';
+import {
+  isSamePerson,
+  notAllowed,
+  peopleBehind,
+  type Person,
+  tellSameness,
+} from './answer-voter.ts';
+
+/** The votes of a request, as they count beside an answer. */
+interface VoteCount {
+  /** Those of other people, one for each. */
+  others: Vote[];
+  /** That of the person who answers, and who gave it, by today's name. */
+  own: { vote: Vote; name: string | undefined } | undefined;
+  /** Those that no longer count beside the answer, and that the log would still count. */
+  doubles: Vote[];
+}
+
+/**
+ * Counts votes by today's `principalId`: nobody counts twice, neither for themselves and for somebody else, nor under two names that are
+ * loosely the same. Throws `not-allowed` for an approval by somebody who has already approved under another such name.
+ */
+export function countVotes(
+  context: Pick<AnswerContext, 'principalId'>,
+  request: ApprovalRequest,
+  {
+    votes,
+    voter,
+    approved,
+  }: { votes: readonly Vote[]; voter: Voter & { principal?: unknown }; approved: boolean },
+): VoteCount {
+  const people = (each: Voter & { principal?: unknown }): Person[] =>
+    peopleBehind(context, request, each);
+  const counted = people(voter);
+  const answering = [...counted];
+  const count: VoteCount = { others: [], own: undefined, doubles: [] };
+  for (const vote of votes) {
+    const behind = people(vote);
+    const isReplaced = votesOfOthers([vote], voter).length === 0;
+    const isOwn = isReplaced || sharesPerson(behind, answering);
+    if (isOwn && approved) refuseOtherName(request, behind, answering);
+    if (isOwn) count.own ??= { vote, name: behind[0]?.name };
+    if (isOwn ? !isReplaced : sharesPerson(behind, counted)) count.doubles.push(vote);
+    else if (!isOwn) count.others.push(vote);
+    counted.push(...behind);
+  }
+  return count;
+}
+
+function sharesPerson(some: readonly Person[], others: readonly Person[]): boolean {
+  return some.some((one) => others.some((other) => isSamePerson(one, other)));
+}
+
+/* Under the same name it is a repetition, or a changed approval. */
+function refuseOtherName(
+  { requestId }: ApprovalRequest,
+  voted: readonly Person[],
+  answering: readonly Person[],
+): void {
+  const names = new Set(voted.map(({ name }) => name));
+  if (answering.some(({ name }) => names.has(name))) return;
+  const [one] = answering;
+  const other = voted.find((each) => one !== undefined && isSamePerson(each, one)) ?? voted[0];
+  if (one === undefined || other === undefined) return;
+  throw notAllowed(requestId, `this person has approved it already: ${tellSameness(one, other)}`);
+}
