@@ -81,8 +81,13 @@ export function withoutHidden(text: string): string {
 
 /** An untrusted value as `inertLine` makes it, in quotation marks that it can't end. */
 export function quotedLine(text: string): string {
+  return quoteInert(inertLine(text));
+}
+
+/** A line that `inertLine` has made, in quotation marks that it can't end. */
+export function quoteInert(line: string): string {
   /* `inertLine` doubles the backslashes of the text, so `\"` can only be a quotation mark of the text. */
-  return `"${inertLine(text).replaceAll('"', '\\"')}"`;
+  return `"${line.replaceAll('"', '\\"')}"`;
 }
 
 function escaped(character: string): string {

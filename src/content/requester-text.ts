@@ -1,4 +1,4 @@
-import { inertLine, quotedLine } from './inert-text.ts';
+import { inertLine, quoteInert, quotedLine } from './inert-text.ts';
 import { type Requested, requestersOf } from './requesters.ts';
 import type { RequestPath } from './tool-call.ts';
 
@@ -54,7 +54,7 @@ export function requestersLine(requested: Requested): string | undefined {
 function listedName(name: string): string {
   return /^[\p{L}\p{N}_ .@+()-]+$/u.test(name) && name !== 'somebody unknown'
     ? name
-    : quotedLine(name);
+    : quoteInert(name);
 }
 
 /**

@@ -22,7 +22,7 @@ const toolApproval = {
 async function granted(open: () => ThreadStore) {
   const world = travelWorld(scriptedModel(script), open);
   const office = (name: string | undefined) =>
-    world.agent({ toolApproval, ...(name === undefined ? {} : { name }) });
+    world.agent(name === undefined ? { toolApproval: {} } : { toolApproval, name });
   const agent = office('travel');
   const first = await agent.thread('first');
   const { approvalRequests } = await agent.run('Book', first, { principal: 'ann' });
