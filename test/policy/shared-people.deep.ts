@@ -1,0 +1,15 @@
+import * as fc from 'fast-check';
+import { memoryStore } from 'holdpoint';
+import { expect, test } from 'vitest';
+import { playTurns } from '../faults/people-moves.ts';
+import { turns } from '../faults/people-turns.ts';
+import { mustHold } from '../faults/seeded-check.ts';
+
+const times = Number(process.env['HOLDPOINT_TIMES'] ?? 20);
+
+test('nothing runs that too few entitled people approved as it ran, whoever shares a thread, a history or a page', async () => {
+  const property = fc.asyncProperty(turns, async (played) => {
+    expect((await playTurns(played, memoryStore)).faults).toEqual([]);
+  });
+  await mustHold(property, { numRuns: 100 * times });
+});

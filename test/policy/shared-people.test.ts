@@ -1,0 +1,14 @@
+import * as fc from 'fast-check';
+import { memoryStore } from 'holdpoint';
+import { expect, test } from 'vitest';
+import { playTurns } from '../faults/people-moves.ts';
+import { turns } from '../faults/people-turns.ts';
+
+test('nothing runs that too few entitled people approved as it ran, whoever shares a thread, a history or a page', async () => {
+  await fc.assert(
+    fc.asyncProperty(turns, async (played) => {
+      expect((await playTurns(played, memoryStore)).faults).toEqual([]);
+    }),
+    { seed: 25, numRuns: 100 },
+  );
+});
