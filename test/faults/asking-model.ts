@@ -2,7 +2,7 @@ import { MockLanguageModelV4 } from 'ai/test';
 import { finishPart, type StreamPart, textParts } from '../support/streamed-model.ts';
 import type { Prompt } from './stateless-model.ts';
 
-const order = /^(pay|refund|wire|post) (\d+) #(\d+)$/;
+const order = /^(pay|refund|wire|post) (\d+) #\d+$/;
 
 /** A call, and the numbers of the messages that nobody had replied to when it was made. */
 export interface Asked {
@@ -10,7 +10,7 @@ export interface Asked {
   messages: readonly number[];
 }
 
-/** The text of a message that orders a payment: its number makes the id of its call. */
+/** The text of a message that orders a payment, and has a number of its own. */
 export function orderText(toolName: string, euros: number, id: number): string {
   return `${toolName} ${euros} #${id}`;
 }
@@ -26,12 +26,13 @@ export function askingModel() {
     model: new MockLanguageModelV4({ doGenerate, doStream }),
   };
 
+  let ids = 0;
   function answer(prompt: Prompt): StreamPart[] {
     if (asking.failures > 0) {
       asking.failures -= 1;
       throw new Error('the provider failed');
     }
-    const { calls, messages } = readPrompt(prompt);
+    const { calls, messages } = readPrompt(prompt, () => `c${(ids += 1)}`);
     for (const { toolCallId, toolName } of calls)
       asking.asked.set(toolCallId, { toolName, messages });
     return [
@@ -59,16 +60,16 @@ export function askingModel() {
   return asking;
 }
 
-function readPrompt(prompt: Prompt) {
+function readPrompt(prompt: Prompt, makeId: () => string) {
   const end = prompt.findLastIndex(({ role }) => role !== 'user');
   const texts = prompt
     .slice(end + 1)
     .map(({ content }) => (typeof content === 'string' ? content : content.map(textIn).join('')));
   const calls = texts.flatMap((text) => {
-    const [, toolName = '', euros, id] = order.exec(text) ?? [];
-    if (id === undefined) return [];
+    const [, toolName = '', euros] = order.exec(text) ?? [];
+    if (euros === undefined) return [];
     const input = JSON.stringify({ to: 'acme', euros: Number(euros) });
-    return [{ type: 'tool-call' as const, toolCallId: `c${id}`, toolName, input }];
+    return [{ type: 'tool-call' as const, toolCallId: makeId(), toolName, input }];
   });
   return { calls, messages: texts.map((text) => Number(text.split('#')[1])) };
 }

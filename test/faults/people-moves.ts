@@ -1,4 +1,4 @@
-import { isToolUIPart, type UIMessage } from 'ai';
+import { isToolUIPart, type ModelMessage, type UIMessage } from 'ai';
 import type { ApprovalRequestContent, ApprovalResponseContent, ThreadStore } from 'holdpoint';
 import { answerMessage } from 'holdpoint/middleware';
 import { approvalRequestSchema } from 'holdpoint/schemas';
@@ -173,20 +173,28 @@ async function clickInHistory(office: SharedOffice, move: ClickMove): Promise<vo
   const found = pick([...office.held], move.nth);
   if (found === undefined) return;
   const [approvalId, request] = found;
-  const { person, isYes: approved } = move;
+  const { person, isYes: approved, door } = move;
   const { requestId, toolCall } = request;
-  office.clicks.push({ person, requestId, approved, remember: false, input: toolCall?.input });
-  const isMessage = move.door === 'held message';
-  office.history.push(
-    isMessage
+  const part = {
+    type: 'tool-approval-response',
+    approvalId,
+    approved,
+    providerExecuted: true,
+  } as const;
+  const message: ModelMessage =
+    door === 'held message'
       ? answerMessage(approved ? request.approve() : request.reject('no'))
-      : {
-          role: 'tool',
-          content: [
-            { type: 'tool-approval-response', approvalId, approved, providerExecuted: true },
-          ],
-        },
+      : { role: 'tool', content: [part] };
+  office.answers.set(message, { requestId, approved, remember: false, input: toolCall?.input });
+  office.history.push(message);
+  /* Nothing tells answers of one kind apart that stand together at the very end: whoever sends them gives them. */
+  const end = office.history.findLastIndex(
+    (each) => each.role !== message.role || !office.answers.has(each),
   );
+  for (const each of office.history.slice(end + 1)) {
+    const answered = office.answers.get(each);
+    if (answered !== undefined) office.clicks.push({ person, ...answered });
+  }
   await office.act(async () => office.callHeld(principalOf(move), office.history));
 }
 

@@ -34,6 +34,8 @@ export class SharedOffice {
   readonly faults: string[] = [];
   /** The history of the app that calls a held model. It has what was clicked, whatever came of it. */
   readonly history: ModelMessage[] = [];
+  /** What the answers in that history say. */
+  readonly answers = new Map<ModelMessage, Omit<Click, 'person'>>();
   /** The open requests in the last reply of the held model, by the id that their parts have. */
   held = new Map<string, ApprovalRequestContent>();
   /** Pages as an app has kept them, with what was clicked on them. */
