@@ -19,18 +19,18 @@ interface SideInput {
 
 /**
  * The input of a model call that is new to its thread. A message that equals the one of the thread's open turn (the run failed, people are
- * being asked, or the reply was lost) counts as sent again, unless the caller's ids differ. An answer that is sent with a message that the
- * thread already has counts only while its request is open.
+ * being asked, or the reply was lost) counts as sent again, unless the caller's ids differ; so does one before the last that the thread has
+ * from an earlier turn. An answer that is sent with a message that the thread already has counts only while its request is open.
  */
 export function newInput(
-  { messages }: ReadPrompt,
+  prompt: ReadPrompt,
   thread: AgentThread,
   side: SideInput,
 ): (OutsideMessage | UserInputResponseContent)[] {
-  if (messages.length === 0) return [...side.answers];
+  if (prompt.messages.length === 0) return [...side.answers];
   const open = new Set(thread.activeRequests.map(({ requestId }) => requestId));
   return [
-    ...newMessages(messages, thread, side.messageId),
+    ...newMessages(prompt, thread, side.messageId),
     ...(isKnown(thread, side.messageId)
       ? side.answers.filter(({ requestId }) => open.has(requestId))
       : side.answers),
@@ -39,12 +39,37 @@ export function newInput(
 
 /* The agent itself recognizes the last message if it has an id. */
 function newMessages(
-  messages: readonly OutsideMessage[],
+  { earlier, messages }: ReadPrompt,
   thread: AgentThread,
   messageId: string | undefined,
 ): readonly OutsideMessage[] {
   const withoutId = messageId === undefined ? messages : messages.slice(0, -1);
-  return messages.slice(overlap(messagesOfOpenTurn(thread), withoutId));
+  const rest = messages.slice(overlap(messagesOfOpenTurn(thread), withoutId));
+  if (rest.length < 2) return rest;
+  const before = messages.slice(0, messages.length - rest.length);
+  return withoutRecorded(rest, thread, [...earlier, ...before]);
+}
+
+/**
+ * The messages without those before the last that the thread already has, as often as the prompt does. Somebody else may have sent them, and
+ * the reply came elsewhere: they must not become the words of whoever sends this prompt.
+ */
+function withoutRecorded(
+  messages: readonly OutsideMessage[],
+  thread: AgentThread,
+  earlier: readonly ModelMessage[],
+): readonly OutsideMessage[] {
+  const recorded = thread.messages.filter(isFromOutside).map(contentOf);
+  const prompt = [...earlier, ...messages].filter(isFromOutside).map(contentOf);
+  const begin = prompt.length - messages.length;
+  return messages.filter((_, index) => {
+    const place = begin + index;
+    const isSame = (other: unknown): boolean => equalJson(other, prompt[place]);
+    const isLast = index === messages.length - 1;
+    return (
+      isLast || prompt.slice(0, place + 1).filter(isSame).length > recorded.filter(isSame).length
+    );
+  });
 }
 
 /** How to find the reply if the thread already has the input of the model call. */

@@ -17,6 +17,8 @@ export interface Click {
   approved: boolean;
   input: unknown;
   remember: boolean;
+  /** Whether they took it back later. */
+  isWithdrawn?: boolean;
 }
 
 /** What a tool did. */
@@ -68,7 +70,8 @@ function effectFaults(evidence: Evidence, { toolCallId, input }: Effect): string
   const requesters = requestersOf(evidence, toolCallId);
   const approvers = new Set(
     evidence.clicks
-      .filter(({ requestId, approved }) => approved && isAbout(evidence, requestId, toolCallId))
+      .filter(({ approved, isWithdrawn }) => approved && isWithdrawn !== true)
+      .filter(({ requestId }) => isAbout(evidence, requestId, toolCallId))
       .filter((click) => isSameJson(click.input, input))
       .map(({ person }) => person)
       .filter((person) => isEntitled(person, input))

@@ -42,9 +42,9 @@ async function makeMove(
       const by = { principal: principalOf(move) };
       const isDone = await office.act(async () => agent.withdraw(thread, requestId, by));
       if (!isDone) return;
-      office.clicks = office.clicks.filter(
-        (each) => each.requestId !== requestId || each.person !== move.person,
-      );
+      for (const each of office.clicks) {
+        if (each.requestId === requestId && each.person === move.person) each.isWithdrawn = true;
+      }
       return;
     }
     case 'resume': {

@@ -27,7 +27,7 @@ const origin = 'http://office.test';
 
 /** One thread, the doors to it, the histories that people share, and what they really said and clicked. */
 export class SharedOffice {
-  clicks: Click[] = [];
+  readonly clicks: Click[] = [];
   /** Who wrote which message, by its number. */
   readonly said: Person[] = [];
   readonly effects: Effect[] = [];

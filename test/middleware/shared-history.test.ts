@@ -139,6 +139,38 @@ describe.each(ways)('Ada, Ben and Eve share a history behind holdPoint, with $na
     expect(at.ran).toHaveLength(2);
   });
 
+  test('what Ada said before, and was answered elsewhere, does not become Ben’s words', async () => {
+    const script = [{ fail: 'overloaded' }, { text: 'Hello Ada.' }, { text: 'Hello Ben.' }];
+    const { model, agent } = scriptedWorld(script);
+    const say = async (principal: string, ...words: string[]): Promise<Got> =>
+      way.ask({ model, messages: words.map(user), ...ofThread('t', { principal }) });
+    await expect(say('Ada', 'Book it.')).rejects.toThrow();
+    const thread = await agent.thread('t');
+    expect((await agent.run([], thread)).text).toBe('Hello Ada.');
+    expect((await say('Ben', 'Book it.', 'Who is there?')).text).toBe('Hello Ben.');
+    const { events } = await agent.thread('t');
+    const said = events.flatMap((event) =>
+      event.type === 'message-added'
+        ? [[event.principal, JSON.stringify(event.message.content)]]
+        : [],
+    );
+    expect(said).toEqual([
+      ['Ada', expect.stringContaining('Book it.')],
+      ['Ben', expect.stringContaining('Who is there?')],
+    ]);
+  });
+
+  test('the same words said again before another message are said again', async () => {
+    const script = [{ text: 'One.' }, { text: 'Two.' }];
+    const { model, agent } = scriptedWorld(script);
+    const say = async (messages: ModelMessage[]): Promise<Got> =>
+      way.ask({ model, messages, ...ofThread('t', { principal: 'Ada' }) });
+    const first = await say([user('Again.')]);
+    await say([user('Again.'), ...first.responseMessages, user('Again.'), user('Now.')]);
+    const { messages } = await agent.thread('t');
+    expect(messages.filter(({ role }) => role === 'user')).toHaveLength(3);
+  });
+
   test('a message that cancels open requests is recorded, whatever the history says', async () => {
     const at = await asked(way, 'user-approval');
     const messages = [...at.history, answering([at.id]), status];
