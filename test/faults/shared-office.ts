@@ -22,7 +22,7 @@ import {
 } from './shared-people.ts';
 
 /** The thread that everybody shares. */
-export const threadId = 'shared';
+const threadId = 'shared';
 const origin = 'http://office.test';
 
 /** One thread, the doors to it, the histories that people share, and what they really said and clicked. */

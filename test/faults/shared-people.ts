@@ -49,7 +49,6 @@ export const demands = {
     remember: { scope: 'principal', match: 'any' },
   },
 } satisfies Record<string, UserApproval<Payment>>;
-export type ToolName = keyof typeof demands;
 export const toolNames = ['pay', 'refund', 'wire', 'post'] as const;
 
 /** How a deployment may say who is the same person: not at all, by the address, or by another system's number. */

@@ -4,7 +4,7 @@ import { createUiHandler } from 'holdpoint/ui';
 import { type HeldModel, ofThread, ways } from '../middleware/held-world.ts';
 
 /** How people talk to one agent. What the provider or the agent refuses is in what comes back, and not thrown. */
-export interface PeoplesChannel {
+interface PeoplesChannel {
   /** Somebody says something in thread `t`. */
   say(principal: unknown, text: string): Promise<void>;
   /** Somebody approves a request; the code with which that is refused, if it is. */

@@ -8,6 +8,8 @@ function subjectOf(principal: unknown): string {
   return String(Object(principal).sub);
 }
 
+const text = ({ euros }: { euros: number }): string => `Pay ${euros} EUR?`;
+
 /** Ada's vote, as older versions recorded it. */
 function voted(requestId: string, at: number) {
   return {
@@ -138,7 +140,6 @@ describe("a quorum about a sub-agent's call", () => {
       asked.push([principal, request.text, request.toolCall?.input]);
       return principal === 'Ben' || Number(Object(request.toolCall?.input).euros) <= 1_000;
     };
-    const text = ({ euros }: { euros: number }): string => `Pay ${euros} EUR?`;
     const rule = { ...quorum, editable: true, text } as const;
     const at = await desk({ clerk: { mayAnswer: limited } }, rule);
     const { clerk, thread } = at;
@@ -172,8 +173,8 @@ describe("a quorum about a sub-agent's call", () => {
     await clerk.respond(shown.approve(), thread, { principal: 'Ada' });
     await clerk.run(shown.approve(), thread, { principal: 'Cem' });
     expect(at.paid).toEqual([{ euros: 900 }]);
-    const voted = thread.events.findLast(({ type }) => type === 'request-voted');
-    expect(voted).toMatchObject({ response: { digest: shown.digest } });
+    const vote = thread.events.findLast(({ type }) => type === 'request-voted');
+    expect(vote).toMatchObject({ response: { digest: shown.digest } });
   });
 });
 

@@ -71,7 +71,7 @@ export interface CheckedAnswers {
   /** The text of the answered approval request as the answer would leave it: an edit may change it. */
   text: string | undefined;
   /** Records the answers. Rejects, as `agent.respond` does, if one is refused meanwhile. */
-  record(): Promise<void>;
+  record: () => Promise<void>;
 }
 
 /** An answer for a sub-agent. */
