@@ -38,9 +38,9 @@ export async function openChildThread(
       const { withdrawVote } = await import('./input/change-votes.ts');
       await withdrawVote(context, log, withdrawal);
     },
-    check: async ({ response, principal, channel, onBehalfOf }) => {
+    check: async ({ response, principal, channel, onBehalfOf, revoked }) => {
       await threads.update(log);
-      const input = { ...parseInput(response, { principal, channel }), onBehalfOf };
+      const input = { ...parseInput(response, { principal, channel }), onBehalfOf, revoked };
       return checkAnswers(context, log, input, context.mayAnswer);
     },
   };

@@ -1,5 +1,11 @@
-import type { ToolApprovalStatus } from 'holdpoint';
-import { expect, test } from 'vitest';
+import {
+  type Agent,
+  approve,
+  type ApproveOptions,
+  type MayAnswer,
+  type ToolApprovalStatus,
+} from 'holdpoint';
+import { describe, expect, test } from 'vitest';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import { errorCode } from '../support/error-code.ts';
 import { answeredBy } from './office.ts';
@@ -106,3 +112,84 @@ test('a standing approval in the outermost thread is not wider than the sub-agen
   expect(next.status).toBe('waiting');
   expect(office.payments).toHaveLength(2);
 });
+
+interface Chain {
+  mayAnswer: MayAnswer;
+  /** The names of the agents between the outermost one and the buyer. */
+  between?: readonly string[];
+}
+
+/** A buyer whose payment two people must approve; only the outermost agent says who they are. */
+async function askedFromAbove({ mayAnswer, between = [] }: Chain) {
+  const office = new AgentOffice();
+  const status = { type: 'user-approval', quorum: 2, editable: true } as const;
+  const buyer = office.payer('buyer', [{ calls: [pay('p', 'ACME')] }, { text: 'Paid.' }], {
+    toolApproval: { pay: status },
+  });
+  const manager = [...between, 'manager'].reduce((below: Agent, name, level) => {
+    const script = [{ calls: [ask(`b${level}`, 'buy', 'Pay ACME.')] }, { text: 'Done.' }];
+    const tools = { buy: office.tool(below) };
+    return office.agent(name, script, { tools, ...(name === 'manager' ? { mayAnswer } : {}) });
+  }, buyer);
+  const thread = await manager.thread('t');
+  await manager.run('Pay.', thread, { principal: 'ann' });
+  const request = () => {
+    const [open] = thread.activeRequests;
+    if (open?.type !== 'approval-request') throw new Error('Nothing is asked.');
+    return open;
+  };
+  const answer = async (principal: string, options?: ApproveOptions) =>
+    (await manager.run(approve(request(), options), thread, { principal })).status;
+  return { office, manager, thread, request, answer };
+}
+
+type AskedAnswer = Parameters<MayAnswer>[0];
+
+const isAsked = ({ request, principal }: AskedAnswer): boolean =>
+  request.type === 'approval-request' && request.approvers?.includes(String(principal)) === true;
+
+test('a vote does not count for a sub-agent once the mayAnswer of the agent above would refuse it', async () => {
+  const people = new Set(['ada', 'ben', 'cy']);
+  const mayAnswer: MayAnswer = ({ principal }) => people.has(String(principal));
+  for (const between of [[], ['lead']]) {
+    people.add('ada');
+    const { office, request, answer } = await askedFromAbove({ mayAnswer, between });
+    expect(await answer('ada')).toBe('waiting');
+    people.delete('ada');
+    expect(await answer('ben')).toBe('waiting');
+    expect(request().votes).toMatchObject([{ person: 'ben' }]);
+    expect(office.payments).toEqual([]);
+    expect(await answer('cy')).toBe('completed');
+    expect(office.payments).toHaveLength(1);
+  }
+});
+
+describe.each([
+  { way: 'with an edit', input: { to: 'SHOP' }, between: [] },
+  { way: 'with an edit that Ben may not make by himself', input: { to: 'EVIL' }, between: [] },
+  { way: 'with an edit, two levels below', input: { to: 'SHOP' }, between: ['lead'] },
+  { way: 'as it is, two levels below', input: undefined, between: ['lead'] },
+])('Ben, whom Ada asked to answer for her, approves $way', ({ input, between }) => {
+  test("so that a sub-agent takes it for Ada's vote, and Ada does not vote twice", async () => {
+    const mayAnswer: MayAnswer = (about) =>
+      ['ada', 'cy'].includes(String(about.principal)) ||
+      isAsked(about) ||
+      (input?.to === 'EVIL' && about.principal === 'ben' && !isEvil(about));
+    const { office, manager, thread, request, answer } = await askedFromAbove({
+      mayAnswer,
+      between,
+    });
+    await manager.reassign(thread, request().requestId, 'ben', { principal: 'ada' });
+    expect(await answer('ben', input === undefined ? {} : { input })).toBe('waiting');
+    expect(request().votes).toMatchObject([{ person: 'ben', onBehalfOf: 'ada' }]);
+    expect(await answer('ada')).toBe('waiting');
+    expect(office.payments).toEqual([]);
+    expect(await answer('cy')).toBe('completed');
+    expect(office.payments).toMatchObject([input ?? { to: 'ACME' }]);
+  });
+});
+
+function isEvil({ request }: AskedAnswer): boolean {
+  const { toolCall } = request.type === 'approval-request' ? request : {};
+  return JSON.stringify(toolCall?.input).includes('EVIL');
+}

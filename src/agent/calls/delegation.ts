@@ -64,6 +64,8 @@ export interface DelegatedWork {
 export interface PassedOn extends AskedAnswer {
   /** The person who had asked the sender to answer instead, if the agent of the parent thread says so. */
   onBehalfOf?: string | undefined;
+  /** The people whose earlier approvals no longer count, as the agents of the threads above say. */
+  revoked?: ReadonlySet<string> | undefined;
 }
 
 /** Answers that were checked. */

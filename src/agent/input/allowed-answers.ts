@@ -47,14 +47,18 @@ export async function withAllowedAnswers(
       refused(threadId, requestId),
     );
     allowedRequests.add(requestId);
+    const answering = { response, by: input.by, above: input, mayAnswer };
     if (request.path !== undefined) {
       if (asking === undefined) throw missingTool(request, request.path[0]?.toolName ?? '');
-      const checked = await asking.delegation.check(asking.call, { ...asked(), onBehalfOf });
-      if (request.type === 'approval-request' && response.type === 'approval-response') {
-        const { checkMirroredEdit } = await import('./weigh-answer.ts');
-        const shown = { text: checked.text, at: context.now() };
-        await checkMirroredEdit({ request, response, by: input.by, mayAnswer }, shown);
-      }
+      const { checkBelow } = await import('./check-below.ts');
+      const { delegation, call } = asking;
+      const checked = await checkBelow(
+        { ...answering, request, asked, onBehalfOf },
+        {
+          now: context.now,
+          check: async (passedOn) => delegation.check(call, passedOn),
+        },
+      );
       passed.push({ ...asking, ...checked });
       /* The sub-agent counts it, and this thread repeats what it recorded. */
       weighed.set(requestId, () => []);
@@ -62,14 +66,8 @@ export async function withAllowedAnswers(
     }
     if (!isWeighed(request, response) || response.type !== 'approval-response') continue;
     const { weighAnswer } = await import('./weigh-answer.ts');
-    const answering = {
-      open: stored,
-      response,
-      by: input.by,
-      onBehalfOf: onBehalfOf ?? input.onBehalfOf,
-      mayAnswer,
-    };
-    weighed.set(requestId, await weighAnswer(context, state, answering));
+    const weighing = { ...answering, open: stored, response, onBehalfOf };
+    weighed.set(requestId, await weighAnswer(context, state, weighing));
   }
   return {
     ...input,
@@ -80,7 +78,10 @@ export async function withAllowedAnswers(
 }
 
 /** Makes what `mayAnswer` is asked about a request, with other approvers than the request's own, or about another person, if given. */
-type AskedBy = (instead?: { approvers?: readonly string[]; by?: AnswerOptions }) => AskedAnswer;
+export type AskedBy = (instead?: {
+  approvers?: readonly string[];
+  by?: AnswerOptions;
+}) => AskedAnswer;
 
 /**
  * On whose behalf somebody may answer: `undefined` on their own, otherwise the person who had asked them to answer instead. Of an edited

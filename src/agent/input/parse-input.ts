@@ -37,6 +37,8 @@ export interface ParsedInput {
   weighed?: ReadonlyMap<string, Weigh>;
   /** The person who had asked the sender to answer instead, if the agent of the parent thread says so. */
   onBehalfOf?: string | undefined;
+  /** The people whose earlier approvals no longer count, as the agents of the threads above say. */
+  revoked?: ReadonlySet<string> | undefined;
   /** The answers to requests of sub-agents, which record them; absent without one. */
   passed?: readonly PassedDown[];
   /** What the sub-agents have recorded about the answers to their requests. */

@@ -1,14 +1,19 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { allowedFor, askedAnswer, refused } from './allowed-answers.ts';
+import type { ParsedInput } from './parse-input.ts';
 import type { MayAnswer } from './run-input.ts';
 
-/** The people whose earlier approvals of a request no longer count, as `mayAnswer` would refuse them now. Throws what it throws. */
+/**
+ * The people whose earlier approvals of a request no longer count: `mayAnswer` would refuse them now, or an agent above says so. Throws what
+ * `mayAnswer` throws.
+ */
 export async function revokedVoters(
   mayAnswer: MayAnswer | undefined,
   request: ApprovalRequest,
+  above: Pick<ParsedInput, 'revoked'>,
 ): Promise<ReadonlySet<string>> {
   const { votes = [], requestId, threadId } = request;
-  const revoked = new Set<string>();
+  const revoked = new Set(above.revoked);
   if (mayAnswer === undefined) return revoked;
   for (const { person, principal, channel, reason, remember } of votes) {
     const said = { ...(reason === undefined ? {} : { reason }), ...(remember && { remember }) };

@@ -1,8 +1,4 @@
-import {
-  type ApprovalRequest,
-  type ApprovalResponseContent,
-  withoutEdit,
-} from '../../content/approval.ts';
+import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import type { Voter } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
@@ -11,11 +7,11 @@ import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { OpenRequest, ThreadState } from '../../thread/thread-state.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { allowedFor, askedAnswer, refused } from './allowed-answers.ts';
-import { type Edited, editOf, makeEdit } from './answer-edit.ts';
+import { type Edited, editOf } from './answer-edit.ts';
 import { grantMaker } from './answer-grant.ts';
 import { voterFor } from './answer-voter.ts';
 import { countVotes } from './count-votes.ts';
-import type { Weigh } from './parse-input.ts';
+import type { ParsedInput, Weigh } from './parse-input.ts';
 import { revokedVoters } from './revoked-votes.ts';
 import type { AnswerOptions, MayAnswer } from './run-input.ts';
 import { withoutVotesOf } from './withdrawn-votes.ts';
@@ -25,8 +21,10 @@ export interface Answering {
   open: OpenRequest;
   response: ApprovalResponseContent;
   by: AnswerOptions;
-  /** The person who had asked the sender to answer instead. */
+  /** The person who had asked the sender to answer instead, as this agent says. */
   onBehalfOf: string | undefined;
+  /** What the agents of the threads above say of the sender, and of those who answered before. */
+  above: Pick<ParsedInput, 'onBehalfOf' | 'revoked'>;
   /** Says who may answer the request with an edit too; `undefined` if everybody may, or the agent of the parent thread has asked. */
   mayAnswer: MayAnswer | undefined;
 }
@@ -40,13 +38,13 @@ export async function weighAnswer(
   state: Readonly<ThreadState>,
   answering: Answering,
 ): Promise<Weigh> {
-  const { open, response, by } = answering;
+  const { open, response, by, above, onBehalfOf = above.onBehalfOf } = answering;
   const { request } = open;
   if (request.type !== 'approval-request') throw new TypeError('Only approvals are weighed.');
-  const self = voterFor(context, request, answering);
+  const self = voterFor(context, request, { by, onBehalfOf });
   refuseSilentApproval(request, response);
   const tools = await context.definedTools();
-  const revoked = await revokedVoters(context.mayAnswer, request);
+  const revoked = await revokedVoters(context.mayAnswer, request, above);
   const { request: standing } = withoutVotesOf(request, revoked, context.now());
   const edited = await editOf(context, state, { ...answering, request: standing });
   const voter =
@@ -119,6 +117,7 @@ async function editorFor(
   {
     by,
     response,
+    above,
     mayAnswer,
     standing,
     edited,
@@ -131,34 +130,10 @@ async function editorFor(
     asked: askedAnswer(standing, response, by),
     edited: askedAnswer(made, response, by),
   };
-  const onBehalfOf = await allowedFor(mayAnswer, both, () =>
+  const allowed = await allowedFor(mayAnswer, both, () =>
     refused(threadId, requestId, ' with this edit'),
   );
-  return voterFor(context, made, { by, onBehalfOf });
-}
-
-/**
- * Throws `not-allowed` for the edit of a sub-agent's request that this agent's `mayAnswer` refuses. The sub-agent has checked the edit, and
- * has given the text of the request with it.
- */
-export async function checkMirroredEdit(
-  {
-    request,
-    response,
-    by,
-    mayAnswer,
-  }: Omit<Answering, 'open' | 'onBehalfOf'> & { request: ApprovalRequest },
-  { text, at }: { text: string | undefined; at: number },
-): Promise<void> {
-  const { input, approved } = response;
-  if (!approved || input === undefined || equalJson(input, request.toolCall?.input)) return;
-  const edit = await makeEdit(withoutEdit(request), input, text ?? request.text);
-  const made = { ...withEdit(request, { edit, ...by, at }), votes: [] };
-  const asked = askedAnswer(request, response, by);
-  const both = { request, asked, edited: askedAnswer(made, response, by) };
-  await allowedFor(mayAnswer, both, () =>
-    refused(request.threadId, request.requestId, ' with this edit'),
-  );
+  return voterFor(context, made, { by, onBehalfOf: allowed ?? above.onBehalfOf });
 }
 
 /**

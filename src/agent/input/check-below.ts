@@ -1,0 +1,65 @@
+import { type ApprovalRequest, withoutEdit } from '../../content/approval.ts';
+import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
+import { equalJson } from '../../policy/digest.ts';
+import { withEdit } from '../../thread/apply/apply-vote.ts';
+import type { CheckedAnswers, PassedOn } from '../calls/delegation.ts';
+import { allowedFor, type AskedBy, askedAnswer, refused } from './allowed-answers.ts';
+import { makeEdit } from './answer-edit.ts';
+import { revokedVoters } from './revoked-votes.ts';
+import type { Answering } from './weigh-answer.ts';
+
+/** An answer to a request of a sub-agent. */
+interface AnsweringBelow extends Pick<Answering, 'by' | 'onBehalfOf' | 'above' | 'mayAnswer'> {
+  request: UserInputRequest;
+  response: UserInputResponseContent;
+  asked: AskedBy;
+}
+
+/** How a sub-agent checks answers. */
+interface Below {
+  check: (passedOn: PassedOn) => Promise<CheckedAnswers>;
+  now: () => number;
+}
+
+/**
+ * Has a sub-agent check an answer to its request, with what this agent and those above know: on whose behalf the sender answers, and whose
+ * approvals no longer count. Throws `not-allowed` for an edit that this agent's `mayAnswer` refuses, or what the sub-agent throws.
+ */
+export async function checkBelow(
+  answering: AnsweringBelow,
+  { check, now }: Below,
+): Promise<CheckedAnswers> {
+  const { request, asked, above, mayAnswer, onBehalfOf } = answering;
+  const revoked =
+    request.type === 'approval-request'
+      ? await revokedVoters(mayAnswer, request, above)
+      : above.revoked;
+  const checkFor = async (person: string | undefined): Promise<CheckedAnswers> =>
+    check({ ...asked(), onBehalfOf: person ?? above.onBehalfOf, revoked });
+  const checked = await checkFor(onBehalfOf);
+  const edit = await allowedEdit(answering, { text: checked.text, at: now() });
+  /* Somebody who may answer the request as it stands may need another's right for what it would be. */
+  return edit === undefined || edit.onBehalfOf === onBehalfOf ? checked : checkFor(edit.onBehalfOf);
+}
+
+/**
+ * On whose behalf somebody may edit a sub-agent's request; `undefined` for an answer that doesn't. Throws `not-allowed` for an edit that this
+ * agent's `mayAnswer` refuses. The sub-agent has checked the edit, and has given the text of the request with it.
+ */
+async function allowedEdit(
+  { request, response, asked, by, mayAnswer }: AnsweringBelow,
+  { text, at }: { text: string | undefined; at: number },
+): Promise<{ onBehalfOf: string | undefined } | undefined> {
+  if (request.type !== 'approval-request' || response.type !== 'approval-response')
+    return undefined;
+  const { input, approved } = response;
+  if (!approved || input === undefined || equalJson(input, request.toolCall?.input))
+    return undefined;
+  const edit = await makeEdit(withoutEdit(request), input, text ?? request.text);
+  const made: ApprovalRequest = { ...withEdit(request, { edit, ...by, at }), votes: [] };
+  const both = { request, asked, edited: askedAnswer(made, response, by) };
+  const onBehalfOf = await allowedFor(mayAnswer, both, () =>
+    refused(request.threadId, request.requestId, ' with this edit'),
+  );
+  return { onBehalfOf };
+}
