@@ -96,7 +96,8 @@ export interface Findings {
  * Decides about a call, and asks a person when in doubt. A rule that returns `denied` denies the call, as does one that returns an invalid
  * `user-approval` object, which may have meant to ask only some people. One that returns `user-approval` or another invalid status, or that
  * throws, asks a person. One that returns `approved` runs the call, whatever the tool's `needsApproval` says. In all other cases
- * `needsApproval` decides. Where one of the two has read a field that its tool doesn't have, a call that would run is asked about.
+ * `needsApproval` decides. Where one of the two has read a field that its tool doesn't have, a call that would run is asked about, and no
+ * standing approval decides.
  */
 export async function decide({ rule, mark }: Findings): Promise<Decision> {
   const status = await ruled(rule);
@@ -105,7 +106,7 @@ export async function decide({ rule, mark }: Findings): Promise<Decision> {
     case 'denied':
       return { type: 'deny', reason: status.reason };
     case 'user-approval':
-      return { type: 'ask', ...askedBy(status) };
+      return { type: 'ask', ...onlyOnce(askedBy(status), misreadRule) };
     case 'approved':
       return unlessMisread(misreadRule);
     case undefined:
@@ -125,7 +126,18 @@ function reportedMisread({ misread, report }: Finding): string | undefined {
 
 function unlessMisread(problem: string | undefined): Decision {
   if (problem === undefined) return { type: 'run' };
-  return { type: 'ask', reason: `The approval rule may be mistaken: ${problem}` };
+  return { type: 'ask', reason: mistaken(problem) };
+}
+
+/** What a rule demands; if it may be mistaken, without standing approvals, which would run what it should have asked about. */
+function onlyOnce(asked: Asked, problem: string | undefined): Asked {
+  if (problem === undefined) return asked;
+  const { remember: _remember, ...terms } = asked.terms ?? {};
+  return { ...asked, reason: asked.reason ?? mistaken(problem), terms };
+}
+
+function mistaken(problem: string): string {
+  return `The approval rule may be mistaken: ${problem}`;
 }
 
 async function ruled({ find, report }: Finding): Promise<z.output<typeof statusSchema>> {

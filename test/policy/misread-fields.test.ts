@@ -137,6 +137,51 @@ test('a rule that denies after it has read such a field still denies, and is rep
   expect(failures).toMatchObject([{ setting: 'toolApproval.pay', kind: 'unknown-field' }]);
 });
 
+test('a rule that reads such a field lets no standing approval decide: it asks each time', async () => {
+  const remember = { match: 'any' } as const;
+  const { agent, thread, request, paid, failures } = await payingOffice({
+    toolApproval: {
+      pay: ({ amount }: Guess) =>
+        amount > 100 ? 'user-approval' : { type: 'user-approval', remember },
+    },
+  });
+  expect(request).not.toHaveProperty('remember');
+  expect(request?.reason).toContain('amount');
+  const wish = { scope: 'thread', match: 'any' } as const;
+  const answer = request && { ...request.approve(), remember: wish };
+  expect(await errorCode(agent.run(answer ?? [], thread, { principal: 'ben' }))).toBe(
+    'invalid-answer',
+  );
+  expect(paid).toEqual([]);
+  expect(failures).toMatchObject([{ setting: 'toolApproval.pay', kind: 'unknown-field' }]);
+});
+
+test('nor does one that was given before the rule was changed so', async () => {
+  let field = 'euros';
+  const store = memoryStore();
+  const paying = (id: string) => ({ calls: [{ id, name: 'pay', input: bill }] });
+  const steps = [paying('c1'), { text: 'Done.' }, paying('c2')];
+  const paid: unknown[] = [];
+  const pay = tool({ inputSchema: payment, execute: async (input) => paid.push(input) });
+  const agent = createAgent({
+    model: scriptedModel(steps).model,
+    tools: { pay },
+    store,
+    toolApproval: {
+      pay: (input: object) =>
+        Number(Reflect.get(input, field)) > 1_000
+          ? 'denied'
+          : { type: 'user-approval', remember: { match: 'any' } },
+    },
+  });
+  const thread = await agent.thread('t');
+  const [request] = (await agent.run('Pay.', thread, { principal: 'ada' })).approvalRequests;
+  await agent.run(request?.approve({ remember: true }) ?? [], thread, { principal: 'ben' });
+  field = 'amount';
+  expect((await agent.run('Again.', thread, { principal: 'ada' })).status).toBe('waiting');
+  expect(paid).toEqual([bill]);
+});
+
 test("so does the rule of a custom agent, and of an agent that is another's tool", async () => {
   const paid: unknown[] = [];
   const execute = async (bills: unknown) => paid.push(bills);
