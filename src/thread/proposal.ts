@@ -52,13 +52,18 @@ export class Proposal {
    * The events, none earlier than the one before it: clocks differ and are set back, and an event may be older than others of its append.
    */
   #inOrder(events: readonly ThreadEvent[]): ThreadEvent[] {
-    let latest = this.#events.at(-1)?.at ?? this.state.events.findLast(isAny)?.at ?? -Infinity;
+    let latest = this.#events.at(-1)?.at ?? latestTime(this.state);
     return events.map((event) => {
       if (event.at < latest) return { ...event, at: latest };
       latest = event.at;
       return event;
     });
   }
+}
+
+/** The time of a thread's latest event, in milliseconds since 1970. */
+export function latestTime({ events }: Pick<ThreadState, 'events'>): number {
+  return events.findLast(isAny)?.at ?? -Infinity;
 }
 
 function isAny(_event: ThreadEvent): _event is ThreadEvent {

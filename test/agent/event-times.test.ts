@@ -1,6 +1,8 @@
-import { memoryStore } from 'holdpoint';
+import { tool } from 'ai';
+import { createAgent, memoryStore } from 'holdpoint';
 import { postgresStore } from 'holdpoint/stores/postgres';
 import { afterAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { eventsIn } from '../support/events-in.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { storeKits } from '../support/store-kits.ts';
@@ -10,6 +12,7 @@ import { checkTimesInOrder } from './event-times.ts';
 
 const server = sharedPostgres();
 afterAll(async () => server[Symbol.asyncDispose]());
+const payment = (id: string) => ({ calls: [{ id, name: 'pay', input: { euros: 1 } }] });
 const promise = 'the times in a log never go back when a clock does, and deadlines stay exact';
 
 test.each(storeKits)(`${promise}: $name`, async ({ keep }) => {
@@ -34,4 +37,35 @@ test('processes whose readings of the store’s clock differ leave the times in 
   }
   const times = (await eventsIn(kept, 't')).map(({ at }) => at);
   expect(times).toEqual(times.toSorted((one, other) => one - other));
+});
+
+test('a standing approval that has ended by the times in the log is not used where the clock is behind them', async () => {
+  const clock = { now: 1_800_000_000_000 };
+  const paid: unknown[] = [];
+  const pay = tool({
+    inputSchema: z.object({ euros: z.number() }),
+    execute: (input) => paid.push(input),
+  });
+  const { model } = scriptedModel([
+    payment('c1'),
+    { text: 'Paid.' },
+    { text: 'Hello.' },
+    payment('c2'),
+  ]);
+  const remember = { match: 'any', expiresAfterMs: 60_000 } as const;
+  const agent = createAgent({
+    model,
+    tools: { pay },
+    toolApproval: { pay: { type: 'user-approval', remember } },
+    store: memoryStore(),
+    now: () => clock.now,
+  });
+  const thread = await agent.thread('t');
+  const [request] = (await agent.run('Pay.', thread)).approvalRequests;
+  await agent.run(request?.approve({ remember: true }) ?? [], thread);
+  clock.now += 120_000;
+  await agent.run('Hi', thread);
+  clock.now -= 110_000;
+  expect((await agent.run('Pay again.', thread)).status).toBe('waiting');
+  expect(paid).toHaveLength(1);
 });

@@ -5,6 +5,7 @@ import type { Asked } from '../../policy/approval-rule.ts';
 import { termsDigest } from '../../policy/digest.ts';
 import { coversInput, whyTooWide } from '../../policy/match-grant.ts';
 import { identifyLoosely, type PrincipalId, soleRequester } from '../../policy/principal-id.ts';
+import { latestTime } from '../../thread/proposal.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { StoredGrant } from '../../thread/thread-store.ts';
 import type { GrantSources, GrantUse } from './find-grant.ts';
@@ -28,7 +29,8 @@ export async function grantFor(
   { asked, definition, toolCall }: GrantCall,
 ): Promise<GrantUse | undefined> {
   const { terms = {} } = asked;
-  const at = sources.now();
+  /* A time in the log never goes back: what has ended there has ended, even where this process's clock is behind. */
+  const at = Math.max(sources.now(), latestTime(state));
   const digest = await termsDigest(terms);
   const { requesters } = state.head;
   const person = soleRequester({ requesters }, sources.principalId);
