@@ -5,7 +5,14 @@ import type { ParentCall } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { AgentResponse } from './agent-response.ts';
 import type { Agent } from './agent.ts';
-import type { CheckedAnswers, PassedOn, Reassignment, Withdrawal } from './calls/delegation.ts';
+import {
+  type CheckedAnswers,
+  type PassedOn,
+  type Reassignment,
+  toolsBelow,
+  type Withdrawal,
+} from './calls/delegation.ts';
+import type { ToolDefinitions } from './calls/tool-definitions.ts';
 import type { ParsedInput } from './input/parse-input.ts';
 import type { AnswerOptions, RunInput } from './input/run-input.ts';
 import type { RunOptions } from './run/run-options.ts';
@@ -56,6 +63,8 @@ export function refuseChild({ threadId, head }: Readonly<ThreadState>): void {
 /** An agent that can be a sub-agent. */
 export interface ParentableAgent {
   [openChild](threadId: string, parent: ParentCall): Promise<ChildThread>;
+  /** The agent's tools. Absent in an older copy of the package. */
+  readonly [toolsBelow]?: () => ToolDefinitions | Promise<ToolDefinitions>;
 }
 
 /** The agent, if it was made by this package. Throws a `TypeError` for any other. */

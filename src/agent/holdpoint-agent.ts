@@ -21,6 +21,7 @@ import {
   deleteThread,
   retractMessage,
 } from './thread-changes.ts';
+import { toolsBelow } from './calls/delegation.ts';
 import type { RequestedApproval } from './calls/requested-approval.ts';
 import type { Question } from './calls/question-call.ts';
 import {
@@ -46,6 +47,7 @@ export class HoldpointAgent implements Agent<unknown> {
   readonly #context: AgentContext;
   readonly #threads: ThreadHandles;
   readonly [inputSchemas] = async () => schemasFrom(await this.#context.definedTools());
+  readonly [toolsBelow] = () => this.#context.definedTools();
 
   constructor(context: AgentContext, kept: { store: ThreadStore; clock: StoreClock }) {
     this.#context = context;

@@ -11,6 +11,7 @@ import {
   type PassedOn,
   type Reassignment,
   type ShownRequests,
+  toolsBelow,
   type Withdrawal,
 } from '../agent/calls/delegation.ts';
 import { type Execution, failed, type Reporting } from '../agent/calls/execute-call.ts';
@@ -90,6 +91,10 @@ export class AgentDelegation implements Delegation {
 
   async reassign(call: DelegatedCall, reassignment: Reassignment): Promise<void> {
     await (await this.#open(call)).reassign(reassignment);
+  }
+
+  definedTools(): ReturnType<NonNullable<Delegation['definedTools']>> {
+    return this.#child[toolsBelow]?.();
   }
 
   async mirror(call: DelegatedCall, shown: ShownRequests): Promise<Reporting> {

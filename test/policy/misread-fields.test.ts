@@ -12,6 +12,7 @@ import { inspect, isDeepStrictEqual } from 'node:util';
 import { produce } from 'immer';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { AgentOffice, ask as askAgent, pay as payTo } from '../support/agent-office.ts';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 
@@ -235,6 +236,31 @@ test('a mayAnswer that reads such a field lets nobody answer', async () => {
   expect(await errorCode(agent.run(answers, thread, { principal: 'eve' }))).toBe('not-allowed');
   expect(paid).toEqual([]);
   expect(failures).toMatchObject([{ setting: 'mayAnswer', kind: 'unknown-field' }]);
+});
+
+test("so does one that reads such a field of a sub-agent's call, at any level", async () => {
+  const office = new AgentOffice();
+  const payer = () => office.payer('buyer', [{ calls: [payTo('p1', 'ACME')] }, { text: 'Paid.' }]);
+  const buy = { calls: [askAgent('b1', 'buy', 'Pay.')] };
+  const lead = office.agent('lead', [buy], { tools: { buy: office.tool(payer()) } });
+  const failures: SettingFailure[] = [];
+  for (const below of [payer(), lead]) {
+    const manager = office.agent('manager', [buy], {
+      tools: { buy: office.tool(below) },
+      mayAnswer: ({ principal, request }) =>
+        request.type === 'approval-request' && guessOf(request.toolCall).amount > 100
+          ? principal === 'ada'
+          : true,
+    });
+    manager.on('setting-failed', (failure) => failures.push(failure));
+    const thread = await manager.thread(`of-${below.name}`);
+    const [request] = (await manager.run('Pay.', thread)).approvalRequests;
+    const answer = request?.approve() ?? [];
+    expect(await errorCode(manager.run(answer, thread, { principal: 'eve' }))).toBe('not-allowed');
+  }
+  expect(office.payments).toEqual([]);
+  const setting = { setting: 'mayAnswer', kind: 'unknown-field' };
+  expect(failures).toMatchObject([setting, setting]);
 });
 
 test('an approved call whose rule starts to misread its input still runs as it was shown, and is reported', async () => {

@@ -18,6 +18,7 @@ import {
 } from '../../thread/thread-state.ts';
 import type { CallFailure } from './answer-receiver.ts';
 import type { Execution, Reporting } from './execute-call.ts';
+import type { ToolDefinitions } from './tool-definitions.ts';
 
 /** A call that is delegated to a sub-agent. */
 export interface DelegatedCall extends ToolCall {
@@ -154,6 +155,8 @@ export interface Delegation {
   withdraw(call: DelegatedCall, withdrawal: Withdrawal): Promise<void>;
   /** Has the sub-agent record that somebody else is to answer its request. Rejects, as `agent.reassign` does. */
   reassign(call: DelegatedCall, reassignment: Reassignment): Promise<void>;
+  /** The sub-agent's tools; `undefined` if they can't be known. */
+  definedTools?(): ToolDefinitions | Promise<ToolDefinitions> | undefined;
   /** Reads the sub-agent's thread. The result repeats in the parent thread what was recorded about the sub-agent's requests. */
   mirror(call: DelegatedCall, shown: ShownRequests): Promise<Reporting>;
 }
@@ -167,6 +170,9 @@ export interface MirroredCall {
 
 /** The key of a tool's delegation. A registered symbol, so that it works across two copies of the package. */
 export const delegating: unique symbol = Symbol.for('holdpoint.delegating');
+
+/** The key of the method that gives an agent's tools to the agents above it. Registered, too. */
+export const toolsBelow: unique symbol = Symbol.for('holdpoint.tools-below');
 
 /** How a tool's calls are delegated; `undefined` for a tool that is executed. */
 export function delegationOf(tool: Tool): Delegation | undefined {

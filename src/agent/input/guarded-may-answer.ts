@@ -1,6 +1,6 @@
 import type { SettingFailure } from '../../content/setting-failure.ts';
-import { plainCall } from '../../content/tool-call.ts';
 import { InputReads, undeclaredText } from '../../policy/input-reads.ts';
+import { plainCall, type RequestPath } from '../../content/tool-call.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { MayAnswer } from './run-input.ts';
 
@@ -14,10 +14,10 @@ export function guardedMayAnswer(
   return async (asked) => {
     const { request } = asked;
     const { toolCall, path } = request.type === 'approval-request' ? request : {};
-    /* A sub-agent knows its own tools. */
-    if (toolCall === undefined || path !== undefined) return mayAnswer(asked);
+    if (toolCall === undefined) return mayAnswer(asked);
     const { toolName, input } = toolCall;
-    const reads = new InputReads((await definedTools()).get(toolName)?.inputSchema);
+    const tools = await toolsAt(path, await definedTools());
+    const reads = new InputReads(tools?.get(toolName)?.inputSchema);
     const answer = await reads.during(input, (copy) => {
       toolCall.input = copy;
       return mayAnswer(asked);
@@ -29,4 +29,15 @@ export function guardedMayAnswer(
     report({ threadId, setting: 'mayAnswer', kind: 'unknown-field', problem, toolCall: call });
     return false;
   };
+}
+
+/** The tools of the agent that asks: of a sub-agent, if the request has come through delegated calls; `undefined` if they can't be known. */
+async function toolsAt(
+  path: RequestPath | undefined,
+  own: ToolDefinitions,
+): Promise<ToolDefinitions | undefined> {
+  let tools: ToolDefinitions | undefined = own;
+  for (const { toolName } of path ?? [])
+    tools = await tools?.get(toolName)?.delegation?.definedTools?.();
+  return tools;
 }
