@@ -43,6 +43,21 @@ async function asked(way: Way, approval: ToolApprovalStatus, calls?: ReturnType<
 }
 
 describe.each(ways)('Ada, Ben and Eve share a history behind holdPoint, with $name', (way) => {
+  test('Ada edits, and Ben’s yes counts for what he was shown: the edited call, not the one before', async () => {
+    const at = await asked(way, { type: 'user-approval', quorum: 2, editable: true });
+    const edits = at.requests.map((request) => request.approve({ input: { city: 'Rome' } }));
+    const edited = await at.say('Ada', [...at.history, answerMessage(...edits)]);
+    const [next = ''] = requestsIn(edited.content);
+    expect(edited.content).toContainEqual(
+      expect.objectContaining({ type: 'tool-call', input: { city: 'Rome' } }),
+    );
+    await at.say('Ben', [...at.history, answering([at.id])]);
+    expect(await at.answeredBy()).toEqual(['Ada']);
+    await at.say('Ben', [...at.history, ...edited.responseMessages, answering([next])]);
+    expect(await at.answeredBy()).toEqual(['Ada', 'Ben']);
+    expect(at.ran).toMatchObject([{ input: { city: 'Rome' } }]);
+  });
+
   test.each(['part', 'message'])(
     'Eve’s %s is refused, and Ada’s question is no yes',
     async (kind) => {

@@ -1,4 +1,4 @@
-import type { UserInputResponseContent } from '../../content/user-input.ts';
+import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { ApprovalIds } from '../../thread/approval-ids.ts';
 
@@ -15,7 +15,7 @@ export interface AnswersByApprovalId {
  * be the vote that changed it, and was not given for what is shown now.
  */
 export function answersByApprovalId(
-  { events }: Pick<AgentThread, 'events'>,
+  { events, activeRequests }: Pick<AgentThread, 'events' | 'activeRequests'>,
   answers: readonly UserInputResponseContent[],
 ): AnswersByApprovalId {
   if (answers.length === 0) return { answers: [], requestIds: [] };
@@ -24,9 +24,25 @@ export function answersByApprovalId(
   return {
     answers: named
       .filter(({ answer, isOutdated }) => !isOutdated || isRejection(answer))
-      .map(({ answer, requestId }) => ({ ...answer, requestId })),
+      .map(({ answer, requestId }) => {
+        const request = activeRequests.find((open) => open.requestId === requestId);
+        return withShown({ ...answer, requestId }, request);
+      }),
     requestIds: named.map(({ requestId }) => requestId),
   };
+}
+
+/**
+ * The answer; a yes to an edited request with the digest of what its approval id was shown with. Each edit gives a request another id, so the
+ * id that it has now names this input.
+ */
+function withShown(
+  answer: UserInputResponseContent,
+  request: UserInputRequest | undefined,
+): UserInputResponseContent {
+  if (answer.type !== 'approval-response' || answer.digest !== undefined) return answer;
+  if (request?.type !== 'approval-request' || request.edit === undefined) return answer;
+  return answer.approved ? { ...answer, digest: request.digest } : answer;
 }
 
 /** Whether an answer denies an approval. */
