@@ -2,7 +2,7 @@ import { MockLanguageModelV4 } from 'ai/test';
 import { finishPart, type StreamPart, textParts } from '../support/streamed-model.ts';
 import type { Prompt } from './stateless-model.ts';
 
-const order = /^(pay|refund|wire|post) (\d+) #\d+$/;
+const order = /^(pay|refund|wire|post|note) (\d+) #\d+$/;
 
 /** A call, and the numbers of the messages that nobody had replied to when it was made. */
 export interface Asked {

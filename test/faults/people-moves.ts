@@ -73,7 +73,7 @@ async function say(office: SharedOffice, move: SayMove): Promise<void> {
     /* What was refused is not in the app's history. */
     if ((await office.open()).thread.revision === before) office.history.splice(length - 1, 1);
   } else {
-    const kept = move.door === 'page' ? undefined : pick(office.kept, move.nth);
+    const kept = move.door === 'page' ? undefined : pick(office.kept.slice(-2), move.nth);
     const earlier = kept ?? (await toUIMessages(thread));
     const message = { id: `m${id}`, role: 'user', parts: [{ type: 'text', text }] };
     await office.act(async () => office.post(principal, { messages: [...earlier, message] }));

@@ -13,7 +13,7 @@ const moves = fc.oneof(
       ...somebody,
       order: fc.constantFrom(undefined, ...toolNames),
       euros: fc.constantFrom(50, 50, 5_000),
-      door: fc.constantFrom('plain', 'held', 'page', 'kept page'),
+      door: fc.constantFrom('plain', 'held', 'held', 'page', 'kept page', 'kept page'),
       nth,
       isFailing: fc.integer({ min: 0, max: 4 }).map((value) => value === 0),
     }),
@@ -25,7 +25,7 @@ const moves = fc.oneof(
       ...somebody,
       nth,
       isYes: fc.integer({ min: 0, max: 7 }).map((value) => value > 0),
-      door: fc.constantFrom('plain', 'respond', 'stale', 'held', 'held message', 'page'),
+      door: fc.constantFrom('plain', 'respond', 'stale', 'held', 'held message', 'page', 'page'),
       change: fc.constantFrom(
         undefined,
         undefined,

@@ -131,7 +131,7 @@ export class SharedOffice {
     return {
       name: 'office',
       store: this.#store,
-      tools: { pay, refund: pay, wire: pay, post: pay },
+      tools: { pay, refund: pay, wire: pay, post: pay, note: pay },
       toolApproval: demands,
       mayAnswer: ({ principal, request }: Parameters<MayAnswer>[0]) => {
         const person = whoIs(principal);

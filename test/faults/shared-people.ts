@@ -48,8 +48,9 @@ export const demands = {
     approvers: ['staff'],
     remember: { scope: 'principal', match: 'any' },
   },
+  note: { type: 'user-approval', text },
 } satisfies Record<string, UserApproval<Payment>>;
-export const toolNames = ['pay', 'refund', 'wire', 'post'] as const;
+export const toolNames = ['pay', 'refund', 'wire', 'post', 'note'] as const;
 
 /** How a deployment may say who is the same person: not at all, by the address, or by another system's number. */
 export const identities: readonly (((principal: unknown) => string) | undefined)[] = [

@@ -6,6 +6,7 @@ import { engineMutants } from './engine-mutants.ts';
 import { editMutants } from './edit-mutants.ts';
 import { historyMutants } from './history-mutants.ts';
 import { keptMutants } from './kept-mutants.ts';
+import { randomMutants } from './random-mutants.ts';
 import { ruleMutants } from './rule-mutants.ts';
 import { mirrorMutants } from './mirror-mutants.ts';
 import { recordMutants } from './record-mutants.ts';
@@ -389,6 +390,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...engineMutants,
   ...keptMutants,
   ...ruleMutants,
+  ...randomMutants,
   ...mirrorMutants,
   ...recordMutants,
 ];

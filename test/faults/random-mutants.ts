@@ -1,0 +1,33 @@
+import { editMutants } from './edit-mutants.ts';
+import { historyMutants } from './history-mutants.ts';
+import { identityMutants } from './identity-mutants.ts';
+import type { SourceMutant } from './source-mutants.ts';
+
+/* Each stands for one way in which a call ran that too few entitled people had approved. */
+const promises = new Set([
+  'a part before a new message is no answer of its sender',
+  'a message of answers before another message is no answer of its sender',
+  'an input of null is an input',
+  'an edit function that returns the new input makes it',
+  'who edits may answer the edited request',
+  'a request shows the input that will run',
+  'a request shows the text for the input that will run',
+  'a call is everybody’s whose message led to it',
+  'a standing approval for one person decides only what that person alone asked for',
+  'two spellings of a name are one person',
+  'votes are counted by today’s principalId',
+]);
+
+/** The guards without which people who share a thread, a history and a page are found out by playing them at random. */
+export const randomMutants: readonly SourceMutant[] = [
+  ...historyMutants,
+  ...editMutants,
+  ...identityMutants,
+]
+  .filter(({ promise }) => promises.has(promise))
+  .map((mutant) => ({
+    ...mutant,
+    promise: `at random: ${mutant.promise}`,
+    suite: ['policy/shared-people', 'too few entitled people'],
+    sentence: /Property failed/,
+  }));
