@@ -59,7 +59,7 @@ function unreadableSchema(toolName: string, reason: string): SettingFailure {
   return {
     setting: `tools.${toolName}.inputSchema`,
     kind: 'unreadable-schema',
-    problem: `The JSON Schema can't be read, so calls are not validated and edits are refused: ${reason}. Give it a validate function, or mend it.`,
+    problem: `The JSON Schema can't be read, so calls are not validated and edits are refused: ${reason}. Fix it, or give it a validate function.`,
   };
 }
 

@@ -162,9 +162,9 @@ function textFor(
     const problem = undeclaredText(reads, name);
     if (problem !== undefined) return fail({ kind: 'unknown-field', problem });
     if (typeof made === 'string') return made;
-    return fail({ kind: 'invalid', problem: 'It gave no text.' });
+    return fail({ kind: 'invalid', problem: 'It returned no text.' });
   } catch (error) {
-    return fail({ kind: 'error', problem: 'It failed.', error });
+    return fail({ kind: 'error', problem: 'It threw an error.', error });
   }
 }
 

@@ -60,7 +60,10 @@ export async function grantMaker(
   return (input, at, votes) => {
     const covered = matchFor(match, input);
     if (covered === undefined)
-      throw refusedGrant(requestId, 'the input lacks a field of its match');
+      throw refusedGrant(
+        requestId,
+        `the input lacks a field of its match, ${JSON.stringify(match)}`,
+      );
     const grant = {
       grantId,
       decision: approved ? ('approved' as const) : ('rejected' as const),
@@ -100,7 +103,7 @@ function whyNotOne(
   { approved }: ApprovalResponseContent,
 ): string | undefined {
   if (approved || quorum === 1) return undefined;
-  return `its rule wants ${quorum} people, and one of them can't reject later calls for all; reject without remember`;
+  return `its rule has a quorum of ${quorum}, so one person can't reject later calls: reject without remember`;
 }
 
 function whyNotKept(
@@ -110,17 +113,18 @@ function whyNotKept(
 ): string | undefined {
   if (request.path !== undefined) return undefined;
   if (scope !== 'thread' && name === undefined) {
-    return `the scope '${scope}' needs an agent with a name: give this one a name`;
+    return `the scope '${scope}' needs an agent with a name: set the agent's name`;
   }
   if (scope !== 'thread' && grants === undefined) {
     return `the agent's store keeps no standing approvals of the scope '${scope}'`;
   }
   if (scope !== 'principal' || soleRequester(request, principalId) !== undefined) return undefined;
   const requesters = requestersOf(request);
-  if (requesters.includes(null)) return 'not everybody for whom the request was made is known';
+  if (requesters.includes(null))
+    return "the scope 'principal' is for one person, and not everybody who asked for this is known: pass the principal with each message";
   return requesters.some((each) => identifyStrictly(each, principalId) === undefined)
-    ? "the scope 'principal' needs to know for sure who somebody is: give the agent a principalId, which names its principals"
-    : 'the request was made for several people';
+    ? "the scope 'principal' can't identify a principal that is an object: give the agent a principalId"
+    : "the scope 'principal' is for one person, and several people asked for this";
 }
 
 function refusedGrant(requestId: string, why: string): HoldpointError {

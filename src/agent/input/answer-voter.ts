@@ -87,7 +87,7 @@ function refuseRequesters(
     if (name === undefined) {
       throw notAllowed(
         requestId,
-        'the people for whom it was made may not answer, and not all are known',
+        'its rule excludes the people who asked for it (notRequester), and not all of them are known',
       );
     }
     const requester = { name, principal };
@@ -95,7 +95,8 @@ function refuseRequesters(
       isSamePerson(each, requester),
     );
     if (same === undefined) continue;
-    const why = 'a person for whom it was made may not answer it';
+    const why =
+      'its rule excludes the people who asked for it (notRequester), and this is one of them';
     const strictly = identifyStrictly(same.principal, principalId);
     const isCertain =
       strictly !== undefined && strictly === identifyStrictly(principal, principalId);

@@ -65,5 +65,5 @@ function refuseOtherName(
   const [one] = answering;
   const other = voted.find((each) => one !== undefined && isSamePerson(each, one)) ?? voted[0];
   if (one === undefined || other === undefined) return;
-  throw notAllowed(requestId, `this person has approved it already: ${tellSameness(one, other)}`);
+  throw notAllowed(requestId, `this person has already approved it: ${tellSameness(one, other)}`);
 }

@@ -36,7 +36,7 @@ export function newMessages(
     } else if (isSender !== undefined && !hasSameContent(before, message)) {
       throw new HoldpointError(
         'invalid-input',
-        `The message with the id ${JSON.stringify(id ?? messageId)} already exists with another content. Messages can't be edited: send it under an id of its own.`,
+        `The message with the id ${JSON.stringify(id ?? messageId)} already exists with other content. Messages can't be edited: send this one with a new id.`,
       );
     }
   }
@@ -56,7 +56,7 @@ function refuseOtherSender(
   if (added?.type !== 'message-added' || isSender(added.principal)) return;
   throw new HoldpointError(
     'invalid-input',
-    `The message with the id ${JSON.stringify(messageId)} was sent by somebody else. Send yours under an id of its own.`,
+    `The message with the id ${JSON.stringify(messageId)} was sent by somebody else. Send yours with a new id.`,
   );
 }
 

@@ -22,9 +22,6 @@ export function failureReporter(
     if (warned.has(key) || globalThis.process?.env['NODE_ENV'] === 'production') return;
     warned.add(key);
     const agent = agentName === undefined ? '' : ` of agent '${agentName}'`;
-    console.warn(
-      `holdpoint: ${setting}${agent} is at fault. ${problem}`,
-      ...[error].filter(Boolean),
-    );
+    console.warn(`holdpoint: ${setting}${agent}: ${problem}`, ...[error].filter(Boolean));
   };
 }
