@@ -42,7 +42,7 @@ test('a client that lacks only the end of the conversation gets one snapshot', a
   expect(ofType(events, 'MESSAGES_SNAPSHOT')).toHaveLength(1);
 });
 
-test('a client cannot edit a message of the thread, and is told so', async () => {
+test("a client can't edit a message of the thread, and gets an error", async () => {
   const at = site([{ text: 'One.' }, { text: 'Two.' }]);
   await at.post(runInput({ messages: [user('u1', 'Pay Ben')] }));
   const { revision } = await at.agent.thread('t');

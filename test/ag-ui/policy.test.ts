@@ -297,7 +297,7 @@ describe('several people', () => {
     expect(carried(bob)['edit']).toBeUndefined();
   });
 
-  test('an input of null is refused, also where nothing may be edited', async () => {
+  test('an input of null is refused, even if nothing may be edited', async () => {
     for (const editable of [undefined, true] as const) {
       const at = await siteOf({ type: 'user-approval', editable });
       const events = await at.ann.answer({ approved: true, input: null });

@@ -38,7 +38,7 @@ function codeOf({ events }: { events: Told[] }): unknown {
   return ofType(events, 'RUN_ERROR')[0]?.['code'];
 }
 
-test('over AG-UI only `resume` answers: what stands in the messages is nobody’s yes', async () => {
+test('over AG-UI only `resume` answers: an approval in the messages counts for nobody', async () => {
   const at = await office(1);
   const { messages, yes } = at;
   expect(codeOf(await at.as('Eve')(runInput({ messages, resume: [yes] })))).toBe('not-allowed');

@@ -67,7 +67,7 @@ test.each([
   expect(prompts[1]?.at(-1)).toMatchObject({ content: [{ output: expected }] });
 });
 
-test("an app's own tool means by isError what it likes", async () => {
+test("isError in the result of an app's own tool has no meaning", async () => {
   const remove = dynamicTool({
     inputSchema: jsonSchema({ type: 'object' }),
     execute: async () => ({ content: [{ type: 'text', text: '3 errors found' }], isError: true }),

@@ -178,7 +178,7 @@ test("a person is the same by the app's principalId, whatever else the principal
   expect(await errorCode(send({ sub: 'eve', session: 1 }))).toBe('invalid-input');
 });
 
-test('a text that was refused under an id is taken under another', async () => {
+test('a text that was refused under one id is accepted under another', async () => {
   const { agent, thread } = await advised();
   expect(await errorCode(agent.run('When?', thread, { messageId: 'm2', principal: 'eve' }))).toBe(
     'invalid-input',

@@ -168,7 +168,7 @@ test('an agent can not work for itself', async () => {
   ]);
 });
 
-test('a sub-agent whose message an app makes otherwise by then: its first message stays', async () => {
+test('a sub-agent keeps its first message, even if the app would write another one later', async () => {
   const office = new AgentOffice();
   const buyer = office.payer('buyer', [
     { calls: [pay('p1', 'Ann')] },

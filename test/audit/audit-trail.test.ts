@@ -123,7 +123,7 @@ test.each([
   expect(safe).not.toEqual([]);
 });
 
-test('people are named with their ids beside, so that a chosen name imitates nobody', async () => {
+test("the id stands beside a person's name, so that nobody can imitate another by name", async () => {
   const world = memoryWorld([{ text: 'Done.' }, { text: 'Done.' }]);
   const agent = world.agent();
   const thread = await agent.thread('t');
@@ -139,7 +139,7 @@ test('people are named with their ids beside, so that a chosen name imitates nob
   expect(cells).toContain(JSON.stringify(eve));
 });
 
-test('of a log that was edited behind a snapshot there is no trail, whoever opened it', async () => {
+test('a log that was edited behind a snapshot has no trail, in any process', async () => {
   await withSqliteStore(async (store, path) => {
     using file = new DatabaseSync(path);
     const { model } = scriptedModel([{ text: 'One.' }]);

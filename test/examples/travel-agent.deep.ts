@@ -66,7 +66,7 @@ describe('the travel agent', () => {
     expect(await world.bookings()).toMatchObject([{ to: 'Paris', flightId, departs, price }]);
   });
 
-  it('asks nobody where its input is no terminal, says so, and keeps what it would ask', async () => {
+  it('asks nobody if its input is not a terminal, says so, and keeps the requests open', async () => {
     await using world = await World.make();
     const lines = [request, '1', 'approve', 'y'];
     const { code, shown, errors } = await world

@@ -106,7 +106,7 @@ export const editMutants: readonly SourceMutant[] = [
     file: 'agent/input/withdrawn-votes.ts',
     from: '...(endsEdit ? { endsEdit } : {})',
     to: '',
-    suite: [story, 'when its editor withdraws'],
+    suite: [story, 'after its editor withdraws'],
     sentence: failed,
   },
   {
@@ -122,7 +122,7 @@ export const editMutants: readonly SourceMutant[] = [
     file: 'thread/apply/apply-vote.ts',
     from: 'return { ...withoutEdit(request), votes: [] };',
     to: 'return { ...withoutEdit(request), votes: request.votes };',
-    suite: [story, 'when its editor withdraws'],
+    suite: [story, 'after its editor withdraws'],
     sentence: failed,
   },
   {
@@ -130,7 +130,7 @@ export const editMutants: readonly SourceMutant[] = [
     file: 'agent/input/weigh-answer.ts',
     from: 'if (isOfEndedEdit(current.request, now, response)) return withdrawn;',
     to: '',
-    suite: [story, 'when its editor may not answer any more'],
+    suite: [story, 'once its editor may no longer answer'],
     sentence: failed,
   },
   {

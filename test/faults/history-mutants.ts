@@ -35,7 +35,7 @@ export const historyMutants: readonly SourceMutant[] = [
     file: 'thread/approval-ids.ts',
     from: 'now === undefined || Number(count) > now',
     to: 'now === undefined',
-    suite: [held, 'a yes from before a vote'],
+    suite: [held, 'an approval from before a withdrawal'],
     sentence,
   },
   {
@@ -43,7 +43,7 @@ export const historyMutants: readonly SourceMutant[] = [
     file: 'thread/approval-ids.ts',
     from: "case 'vote-withdrawn':",
     to: '',
-    suite: [held, 'a yes from before a vote'],
+    suite: [held, 'an approval from before a withdrawal'],
     sentence,
   },
   {

@@ -91,7 +91,7 @@ export const identityMutants: readonly SourceMutant[] = [
     file: 'agent/input/answer-voter.ts',
     from: 'if (name === undefined) {',
     to: 'if (name === undefined) continue;\n    if (name === null) {',
-    suite: [shared, 'whom principalId does not name'],
+    suite: [shared, 'who have no text from principalId'],
     sentence: failed,
   },
   {
@@ -139,7 +139,7 @@ export const identityMutants: readonly SourceMutant[] = [
     file: 'agent/input/count-votes.ts',
     from: 'counted.push(...behind);',
     to: '',
-    suite: [same, 'turn out to be one person'],
+    suite: [same, 'two votes of the same person'],
     sentence: failed,
   },
   {

@@ -25,7 +25,7 @@ export const recordMutants: readonly SourceMutant[] = [
     file: 'content/mcp-tool.ts',
     from: 'isMcp ? failureSchema',
     to: 'isMcp || true ? failureSchema',
-    suite: ['agent/mcp-failures', 'means by isError what it likes'],
+    suite: ['agent/mcp-failures', 'isError in the result of an app'],
     sentence: failed,
   },
   {
@@ -49,7 +49,7 @@ export const recordMutants: readonly SourceMutant[] = [
     file: 'content/requester-text.ts',
     from: 'return id === undefined || id === name ?',
     to: 'return id !== null ?',
-    suite: ['audit/audit-trail', 'imitates nobody'],
+    suite: ['audit/audit-trail', 'nobody can imitate another'],
     sentence: failed,
   },
   {
@@ -57,7 +57,7 @@ export const recordMutants: readonly SourceMutant[] = [
     file: 'content/requester-text.ts',
     from: "name.normalize('NFKC')) ?",
     to: "'') ?",
-    suite: ['audit/audit-trail', 'imitates nobody'],
+    suite: ['audit/audit-trail', 'nobody can imitate another'],
     sentence: failed,
   },
   {
@@ -129,7 +129,7 @@ export const recordMutants: readonly SourceMutant[] = [
     file: 'agent/run-thread.ts',
     from: 'if (isFromParent !== true) parsed.isSender',
     to: 'if (isFromParent !== null) parsed.isSender',
-    suite: ['agent/sub-agents', 'its first message stays'],
+    suite: ['agent/sub-agents', 'keeps its first message'],
     sentence: /AssertionError|Error/,
   },
   {

@@ -67,7 +67,7 @@ export const ruleMutants: readonly SourceMutant[] = [
     file: 'agent/calls/make-request.ts',
     from: "if (problem !== undefined) return fail({ kind: 'unknown-field', problem });",
     to: '',
-    suite: [misread, 'the default text is'],
+    suite: [misread, 'is replaced by the default text'],
     sentence: failed,
   },
   {
@@ -83,7 +83,7 @@ export const ruleMutants: readonly SourceMutant[] = [
     file: 'agent/run/report-failure.ts',
     from: '{ ...toolCall, input: plainCopy(toolCall.input) }',
     to: 'toolCall',
-    suite: [misread, 'to listeners who may do what they like'],
+    suite: [misread, 'to listeners, which may change what they receive'],
     sentence: failed,
   },
   {

@@ -103,7 +103,7 @@ describe.each(ways)('Ada, Ben and Eve share a history behind holdPoint, with $na
     expect(at.ran).toHaveLength(1);
   });
 
-  test('a yes from before a vote was taken back is no yes, and a no always stops the call', async () => {
+  test('an approval from before a withdrawal does not count, and a rejection always stops the call', async () => {
     const at = await asked(way, { type: 'user-approval', quorum: 2 });
     const yes = [...at.history, answering([at.id])];
     const voted = await at.say('Ada', yes);
@@ -121,7 +121,7 @@ describe.each(ways)('Ada, Ben and Eve share a history behind holdPoint, with $na
     expect(at.ran).toEqual([]);
   });
 
-  test('tool results, a retried request and an edited history make no yes of an earlier part', async () => {
+  test('tool results, a retried request and an edited history do not make an earlier part count', async () => {
     const at = await asked(way, 'user-approval', [book('c1', 'Paris'), book('c2', 'Rome')]);
     const [paris, rome] = at.requests;
     if (paris === undefined || rome === undefined) throw new Error('Two requests were expected.');
@@ -135,7 +135,7 @@ describe.each(ways)('Ada, Ben and Eve share a history behind holdPoint, with $na
     expect((await at.thread()).activeRequests).toMatchObject([{ requestId: paris.requestId }]);
   });
 
-  test('all parts of the last message are its sender’s, also if one was refused from Eve before', async () => {
+  test('all parts of the last message count for its sender, even one that was refused from Eve before', async () => {
     const at = await asked(way, 'user-approval', [book('c1', 'Paris'), book('c2', 'Rome')]);
     const ids = at.requests.map(({ requestId }) => requestId);
     const both = [...at.history, answering(ids)];
@@ -154,7 +154,7 @@ describe.each(ways)('Ada, Ben and Eve share a history behind holdPoint, with $na
     expect(at.ran).toHaveLength(2);
   });
 
-  test('what Ada said before, and was answered elsewhere, does not become Ben’s words', async () => {
+  test('what Ada wrote before, and was answered elsewhere, is not recorded as Ben’s', async () => {
     const script = [{ fail: 'overloaded' }, { text: 'Hello Ada.' }, { text: 'Hello Ben.' }];
     const { model, agent } = scriptedWorld(script);
     const say = async (principal: string, ...words: string[]): Promise<Got> =>
@@ -175,7 +175,7 @@ describe.each(ways)('Ada, Ben and Eve share a history behind holdPoint, with $na
     ]);
   });
 
-  test('the same words said again before another message are said again', async () => {
+  test('the same words, sent again before another message, are a new message', async () => {
     const script = [{ text: 'One.' }, { text: 'Two.' }];
     const { model, agent } = scriptedWorld(script);
     const say = async (messages: ModelMessage[]): Promise<Got> =>

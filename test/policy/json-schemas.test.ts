@@ -163,7 +163,7 @@ describe('an edit of a call to an MCP tool must fit the JSON Schema of its serve
   });
 });
 
-describe('an edit is validated as the schema says, and changed by nothing', () => {
+describe('an edit is validated by the schema, and nothing changes it', () => {
   test('no default is written, and what runs is what was sent', async () => {
     const { ran, edit } = await asked(byPath);
     await edit({ path: 'b.txt', note: 'kept' });
@@ -391,7 +391,7 @@ describe('a hostile input or schema', () => {
   };
   const nested = (depth: number): object => (depth === 0 ? {} : { in: nested(depth - 1), kind: 0 });
 
-  test('that would be tried in more ways than there are is refused in time', async () => {
+  test('that would take too many attempts is refused in time', async () => {
     const { ran, edit } = await asked(recursive, { kind: 1 });
     await expect(edit(nested(60))).rejects.toThrow('too large or too deep');
     expect(ran).toEqual([]);

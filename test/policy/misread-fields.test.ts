@@ -217,7 +217,7 @@ test("a tool's needsApproval that reads such a field asks", async () => {
   expect(failures).toMatchObject([{ setting: 'tools.pay.needsApproval', kind: 'unknown-field' }]);
 });
 
-test('a text that reads such a field is not shown: the default text is', async () => {
+test('a text that reads such a field is replaced by the default text', async () => {
   const pay = { type: 'user-approval', text: ({ amount }: Guess) => `Pay ${amount} EUR?` };
   const { request, failures } = await payingOffice({ toolApproval: { pay } });
   expect(request?.text).toBe('The agent wants to call pay.');
@@ -461,7 +461,7 @@ describe('a rule at fault is reported', () => {
     expect(more).toEqual(failure.error === undefined ? [] : [broken]);
   });
 
-  test('to listeners who may do what they like with it', async () => {
+  test('to listeners, which may change what they receive', async () => {
     const { agent, thread, request, paid } = await payingOffice({
       toolApproval: { pay: asksAbove },
       onFailure: ({ toolCall }) => {

@@ -154,7 +154,7 @@ describe('the requesters of a call', () => {
     expect(at.thread.activeRequests).toEqual([]);
   });
 
-  test('whom principalId does not name may be anybody: nobody answers where they may not', async () => {
+  test('who have no text from principalId could be anybody: nobody answers where they may not', async () => {
     const world = memoryWorld([asksParis]);
     const agent = world.agent({
       toolApproval: { book: others },

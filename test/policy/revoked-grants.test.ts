@@ -181,7 +181,7 @@ async function asking() {
 }
 
 describe('with a quorum of two', () => {
-  test("Eve's rejection can't reject later calls, and is told why; her plain rejection decides alone", async () => {
+  test("Eve can't reject later calls, and the error says why; her plain rejection decides alone", async () => {
     const { agent, thread, request } = await asking();
     const { revision } = thread;
     const asked = agent.respond(request.reject({ remember: true }), thread, { principal: 'eve' });

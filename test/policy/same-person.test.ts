@@ -162,8 +162,8 @@ describe('a refusal by looseness', () => {
   });
 });
 
-describe('nobody counts twice for somebody else, whatever the case of their name', () => {
-  test('who was asked to answer instead of Ada does not count beside her', async () => {
+describe('nobody counts twice for somebody else, in any spelling of the name', () => {
+  test('a person who was asked to answer instead of Ada does not count beside her', async () => {
     const { deploy, ran } = deployments(three);
     const agent = deploy({
       mayAnswer: ({ principal, request }) =>
@@ -233,7 +233,7 @@ describe('after a deployment changes principalId', () => {
     await thread.verify();
   });
 
-  test("two votes that turn out to be one person's count once", async () => {
+  test('two votes of the same person count once', async () => {
     const { deploy, ran } = deployments(three);
     const request = await ask(deploy(mail), cy);
     await say(deploy(mail), ada, request);
@@ -248,7 +248,7 @@ describe('after a deployment changes principalId', () => {
     expect(ran.length).toBe(1);
   });
 
-  test('a vote is withdrawn by whoever gave it', async () => {
+  test('the person who gave a vote withdraws it', async () => {
     const { deploy } = deployments(two);
     const request = await ask(deploy(mail), cy);
     await say(deploy(mail), ada, request);

@@ -108,7 +108,7 @@ function forgetfulAgent(at: ReturnType<typeof office>, options: Partial<AgentOpt
   return { ran: world.ran, agent, failures };
 }
 
-describe('a request that would be asked again, of nobody,', () => {
+describe('a request that nobody could answer if it were asked again', () => {
   test.each([
     ['is escalated', { ...escalated, approvers: ['owners'] }],
     ['is repeated', { ...owners, expiresAfterMs: 1_000, onExpiry: 'ask-again' }],

@@ -339,7 +339,7 @@ describe('a request that was edited', () => {
     expect(approvalRequests).toMatchObject([{ toolCall: { input: { euros: 60 } } }]);
   });
 
-  test('is as it was asked when its editor withdraws, and nobody’s approval of the edit counts', async () => {
+  test('is as it was asked after its editor withdraws, and no approval of the edit counts', async () => {
     const at = await refunding({ rule: asking({ quorum: 3 }) });
     const asked = { ...at.shown() };
     await at.agent.respond(at.shown().approve({ input: { euros: 60 } }), at.thread, {
@@ -399,7 +399,7 @@ describe('a request that was edited', () => {
     });
   });
 
-  test('is as it was asked when its editor may not answer any more: an approval of the edit runs nothing', async () => {
+  test('is as it was asked once its editor may no longer answer: an approval of the edit runs nothing', async () => {
     const isThere = { ada: true };
     const at = await refunding({
       rule,
@@ -458,7 +458,7 @@ describe('a request that was edited', () => {
     expect(again?.edit).toBeUndefined();
   });
 
-  test('by a lone approver is decided by what it becomes, also asked twice', async () => {
+  test('by a single approver is decided for the edited input, also if it is asked twice', async () => {
     const at = await refunding();
     const answer = at.shown().approve({ input: { euros: 60 } });
     await at.agent.run(answer, at.thread, { principal: 'ada' });

@@ -288,7 +288,7 @@ test('an indeterminate call is a span with an error, linked to its approval', as
   });
 });
 
-test('a setting at fault is a span with an error, and without what it says', async () => {
+test('a mistake in a setting is a span with an error, and without values', async () => {
   vi.spyOn(console, 'warn').mockReturnValue();
   const { spans } = traced();
   const agent = memoryWorld([{ calls: [book('c1', 'Paris')] }]).agent({

@@ -208,7 +208,7 @@ describe('the channel publishes, as operations with one message each,', () => {
   });
 });
 
-test('a setting at fault is published at once, also to those who listen to nothing else', async () => {
+test('a mistake in a setting is published at once, also without other listeners', async () => {
   vi.spyOn(console, 'warn').mockReturnValue();
   using heard = listen();
   const agent = memoryWorld(script).agent({

@@ -49,7 +49,7 @@ const yesses = [
   'approved',
 ];
 
-describe('an input that is no terminal', () => {
+describe('an input that is not a terminal', () => {
   test('refuses to ask, with the option that lets lines answer', async () => {
     for (const text of ['approve\n', 'y\n'.repeat(1_000), '1\n', '']) {
       const streams = pipe(text);
@@ -65,7 +65,7 @@ describe('an input that is no terminal', () => {
     }
   });
 
-  test('has nothing to refuse where nothing is asked', async () => {
+  test('has nothing to refuse if nothing is asked', async () => {
     expect(await askInTerminal([], pipe(''))).toEqual([]);
     const votes = [{ person: 'ada', at: 1 }];
     const voted = approval({ quorum: 2, votes });

@@ -41,7 +41,7 @@ async function older(ended: boolean) {
   return { ...at, clerk, thread };
 }
 
-describe("a quorum about a sub-agent's call", () => {
+describe("a quorum for a sub-agent's call", () => {
   test('Ada votes and leaves, Ben votes: the request stays open above as below, until Cem votes', async () => {
     const people = new Set(['Ada', 'Ben', 'Cem']);
     const at = await desk({ payer: { mayAnswer: only(people) } });
@@ -58,7 +58,7 @@ describe("a quorum about a sub-agent's call", () => {
     expect(at.paid).toEqual([{ euros: 900 }]);
   });
 
-  test('one person by the principalId of the sub-agent has one vote, whatever the parent thinks', async () => {
+  test("one person by the principalId of the sub-agent has one vote, whatever the parent's says", async () => {
     const at = await desk({ payer: { principalId: subjectOf } });
     const { clerk, thread } = at;
     for (const session of [1, 2]) {
@@ -133,7 +133,7 @@ describe("a quorum about a sub-agent's call", () => {
     expect(answered).toMatchObject({ person: 'Cem', response: { digest: edited.digest } });
   });
 
-  test("whom the parent's mayAnswer limits can't edit beyond that limit, nor take an edit back into it", async () => {
+  test("somebody whom the parent's mayAnswer limits can neither edit beyond the limit nor edit back into it", async () => {
     const asked: unknown[] = [];
     const limited: MayAnswer = ({ principal, request }) => {
       if (request.type !== 'approval-request') return false;

@@ -103,7 +103,7 @@ function whyNotOne(
   { approved }: ApprovalResponseContent,
 ): string | undefined {
   if (approved || quorum === 1) return undefined;
-  return `its rule has a quorum of ${quorum}, so one person can't reject later calls: reject without remember`;
+  return `its rule wants ${quorum} people, so one person can't reject later calls: reject without remember`;
 }
 
 function whyNotKept(
@@ -113,7 +113,7 @@ function whyNotKept(
 ): string | undefined {
   if (request.path !== undefined) return undefined;
   if (scope !== 'thread' && name === undefined) {
-    return `the scope '${scope}' needs an agent with a name: set the agent's name`;
+    return `the scope '${scope}' needs an agent with a name: give this one a name`;
   }
   if (scope !== 'thread' && grants === undefined) {
     return `the agent's store keeps no standing approvals of the scope '${scope}'`;
