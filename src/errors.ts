@@ -38,7 +38,7 @@ export type HoldpointErrorCode =
   | 'log-tampered'
   /** The thread was written by a newer version of holdpoint. Upgrade holdpoint to open it. */
   | 'unsupported-version'
-  /** The operation isn't allowed for this thread, call or request now, or not here. The message says why. */
+  /** The operation isn't allowed for this thread, call or request now, or in this place. The message says why. */
   | 'not-allowed';
 
 const brand = Symbol.for('holdpoint.error');

@@ -75,7 +75,7 @@ export interface SharedAgentOptions<
   mayAnswer?: MayAnswer;
   /**
    * Who a principal is, as text that is the same for all principals of one person. For a `quorum` and `notRequester`, texts that differ
-   * only in case, width, white space around them or invisible characters are one person; a standing approval for one person is for exactly
+   * only in case, width, surrounding white space or invisible characters are one person; a standing approval for one person is for exactly
    * this text. Default: a string as it is; an object's `id`, `subject`, `sub` or `email`; otherwise the whole JSON. An object gets no
    * standing approval for one person by default.
    */

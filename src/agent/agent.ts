@@ -115,7 +115,7 @@ export interface Agent<
    */
   grants(thread?: AgentThread): Promise<Grant[]>;
   /**
-   * Revokes a standing approval of this agent: no call starts on it any more, in any process. Calls that it has started go on. The thread in
+   * Revokes a standing approval of this agent: no process starts a call on it any more. Calls that have started continue. The thread in
    * which it was made records who revoked it. Rejects with `unknown-grant` if it has ended already, or is another agent's.
    */
   revoke(grant: Grant, options?: AnswerOptions): Promise<void>;
@@ -199,8 +199,8 @@ export interface Agent<
    */
   delete(thread: AgentThread): Promise<void>;
   /**
-   * Calls `listener` for each event of a type that this agent appends, once it is durable. `setting-failed` is none of the log: it says that
-   * a setting of yours, such as a rule, is at fault, each time it is evaluated. Returns a function that removes the listener.
+   * Calls `listener` for each event of a type that this agent appends, once it is durable. `setting-failed` is not in the log: it reports a
+   * mistake in a setting of yours, such as a rule, each time it is evaluated. Returns a function that removes the listener.
    */
   on<TYPE extends keyof AgentEvents>(type: TYPE, listener: AgentListener<TYPE>): () => void;
 }

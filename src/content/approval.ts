@@ -104,8 +104,8 @@ export interface ApproveOptions<INPUT = unknown> {
   /** The whole input to run instead of the one that is shown. The request's `editable` says whether, and which fields, it may change. */
   input?: INPUT;
   /**
-   * Changes the input to run, on an immer draft of the one that is shown, or returns the new input; not both. It can't be async: what it
-   * does must be complete when it returns.
+   * Changes an immer draft of the input that is shown, or returns the new input; not both. It can't be async: it must be done when it
+   * returns.
    */
   edit?(draft: INPUT): unknown;
   /** Decides later calls too. The request's `remember` says how widely it may. */

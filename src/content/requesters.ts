@@ -5,7 +5,7 @@ export const requestedFields = {
   /** The `principal` of the latest message. */
   requestedBy: z.unknown().optional(),
   /**
-   * Everybody whose message was unanswered and so led to the request, in order, each once. `null` stands for somebody whom nobody knows: a
+   * Everybody whose unanswered message led to the request, in order, each once. `null` stands for somebody unknown: a
    * message without a principal, or from an imported conversation. Absent if nobody is known; older requests have `requestedBy` alone.
    */
   requesters: z.array(z.unknown()).min(1).optional(),
@@ -17,7 +17,7 @@ export interface Requested {
   requesters?: readonly unknown[] | undefined;
 }
 
-/** Everybody for whom a request was made; `null` stands for somebody whom nobody knows. */
+/** Everybody for whom a request was made; `null` stands for somebody unknown. */
 export function requestersOf({
   requestedBy = null,
   requesters = [],

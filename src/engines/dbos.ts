@@ -64,8 +64,8 @@ export interface AgentWorkflow {
     parameters?: AgentWorkflowParameters,
   ): Promise<WorkflowHandle<AgentWorkflowResult>>;
   /**
-   * Takes over the workflows of processes that are gone: those whose thread has been due for 10 seconds and is not being run. Any process
-   * of the same `applicationVersion` continues them. It is a workflow of DBOS: schedule it every minute.
+   * Takes over the workflows of processes that never return: those whose thread has been due for 10 seconds and is not being run. Any
+   * process of the same `applicationVersion` continues them. It is a DBOS workflow: schedule it every minute.
    *
    * @example
    * const schedule = { scheduleName: 'trips-sweep', workflowFn: trips.sweep, schedule: '* * * * *' };

@@ -7,7 +7,7 @@ const maximumFields = 5;
 
 /**
  * Passes the input of a call to a function of the app, and notes which fields the function reads that neither the input nor the tool's input
- * schema has: a mistake in its name, mostly, whose value `undefined` must not pass for a small amount.
+ * schema has: usually a misspelled name, whose value `undefined` must not count as a small amount.
  */
 export class InputReads {
   readonly #schema: unknown;

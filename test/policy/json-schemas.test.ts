@@ -97,7 +97,7 @@ describe('an edit of a call to an MCP tool must fit the JSON Schema of its serve
     }
     await expect(
       agent.run(request.approve({ input: hostile }), thread, { principal: 'ben' }),
-    ).rejects.toThrow(why);
+    ).rejects.toThrow(/Expected "string"\. The request stays open\.$/);
     expect([thread.revision, server.called]).toEqual([revision, []]);
     const input = { path: 'b.txt' };
     await agent.run(request.approve({ input }), thread, { principal: 'ben' });

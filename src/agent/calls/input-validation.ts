@@ -39,7 +39,7 @@ export function inputValidation(
   return {
     call(input) {
       const checks = read();
-      /* What is no strict JSON is refused when it is recorded, with a reason of its own. */
+      /* Anything but strict JSON is refused when it is recorded, with another reason. */
       const isLeft = 'unreadable' in checks || whyNotStrictJson(input) !== undefined;
       return resultOf(input, isLeft ? undefined : checks.call(input));
     },

@@ -71,7 +71,7 @@ function faultsOf(errors: readonly OutputUnit[]): string {
 }
 
 function faultOf({ keyword, instanceLocation, error }: OutputUnit): string {
-  const text = keyword === 'false' ? 'is not allowed' : error.replace(/^Instance /, '');
+  const text = keyword === 'false' ? 'is not allowed' : error.replaceAll(/^Instance |\.$/g, '');
   const shown = text.length > longestFault ? `${text.slice(0, longestFault)}…` : text;
   return `${fieldAt(instanceLocation)}: ${shown}`;
 }

@@ -2,7 +2,7 @@ import type { ToolCall } from '../../content/tool-call.ts';
 import type { Asked } from '../../policy/approval-rule.ts';
 import { type RequestMaking, whyNobodyAnswers } from './make-request.ts';
 
-/** Why a call fails about which nobody could ever answer, which is reported; `undefined` if somebody may be able to. */
+/** Reports a call whose request nobody could ever answer, and says why it fails; `undefined` if somebody may be able to. */
 export function refuseUnanswerable(
   making: RequestMaking,
   asked: Asked,

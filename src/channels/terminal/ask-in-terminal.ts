@@ -35,8 +35,8 @@ export interface AskOptions extends TerminalOptions {
    */
   person?: string;
   /**
-   * Whether lines answer where the input is no terminal: a pipe, a file, an empty input. By default nobody is asked there. The word
-   * `approve` approves, and nothing else does.
+   * Whether lines may answer if the input is not a terminal: a pipe, a file, an empty input. By default nobody is asked then. Only the
+   * word `approve` approves.
    */
   acceptLines?: boolean;
 }

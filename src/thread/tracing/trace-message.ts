@@ -142,7 +142,7 @@ interface IndeterminateMessage extends CallFacts {
   follows: string | undefined;
 }
 
-/** A setting of the app is at fault: see `SettingFailure`. It is published at once, as it is not in the log. */
+/** A mistake in a setting of the app: see `SettingFailure`. It is published immediately, as it is not in the log. */
 interface SettingFailedMessage extends Conversation {
   type: 'setting-failed';
   threadId?: string | undefined;
