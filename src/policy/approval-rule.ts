@@ -82,7 +82,7 @@ export interface UserApproval<INPUT = never> extends ReadonlyLists<
 /** Why an agent without a name can't ask on these terms: agents without one share a store's standing approvals. `undefined` if it can. */
 export function whyNotNameless({ remember }: ApprovalTerms = {}): string | undefined {
   if (remember === undefined || remember.scope === 'thread') return undefined;
-  return `its rule lets answers be remembered with the scope '${remember.scope}', which needs an agent with a name: give the agent a name, or use the scope 'thread'`;
+  return `The approval rule lets answers be remembered with the scope '${remember.scope}', which needs an agent with a name: give the agent a name, or use the scope 'thread'.`;
 }
 
 /** What a request is made from, besides its call. */

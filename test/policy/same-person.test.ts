@@ -381,7 +381,7 @@ describe('an agent without a name', () => {
     async (scope) => {
       const rule = { type: 'user-approval', remember: { scope } } as const;
       expect(nameless({ book: rule }).make).toThrow(
-        'toolApproval.book: its rule lets answers be remembered with the scope',
+        'toolApproval.book: The approval rule lets answers be remembered with the scope',
       );
       const { make, ran } = nameless({ book: () => rule });
       const agent = make();

@@ -53,7 +53,7 @@ export function checkRules(
       );
     }
     const nameless = agentName === undefined ? whyNotNameless(termsOfRule(rule)) : undefined;
-    if (nameless !== undefined) throw new TypeError(`toolApproval.${name}: ${nameless}.`);
+    if (nameless !== undefined) throw new TypeError(`toolApproval.${name}: ${nameless}`);
     if (runsAtProvider(tool)) {
       throw new TypeError(
         `toolApproval names '${name}', which runs at the provider, where holdpoint can't hold it.`,

@@ -108,7 +108,7 @@ export async function decideCall(
       const problem = input.name === undefined ? whyNotNameless(decision.terms) : undefined;
       if (problem !== undefined) {
         input.rules.report({ setting, kind: 'invalid', problem, toolCall });
-        return failed(`Not run: ${problem}.`);
+        return failed(`Not run. ${problem}`);
       }
       const use = await input.findGrant(decision, { definition, toolCall });
       if (use !== undefined) return { type: 'granted', use };
