@@ -81,7 +81,8 @@ function told(messages: readonly ModelMessage[]): string {
 
 describe('an edit of a call to an MCP tool must fit the JSON Schema of its server', () => {
   const script = calling({ path: 'a.txt' });
-  const why = /field "path": type "object" is invalid. Expected "string"/;
+  const why =
+    /field "path": type "object" is invalid. Expected "string"\. The request stays open\.$/;
 
   test("in the agent's thread, where the request stays open for an edit that fits", async () => {
     const { server, tools } = await clientTools();
@@ -97,7 +98,7 @@ describe('an edit of a call to an MCP tool must fit the JSON Schema of its serve
     }
     await expect(
       agent.run(request.approve({ input: hostile }), thread, { principal: 'ben' }),
-    ).rejects.toThrow(/Expected "string"\. The request stays open\.$/);
+    ).rejects.toThrow(why);
     expect([thread.revision, server.called]).toEqual([revision, []]);
     const input = { path: 'b.txt' };
     await agent.run(request.approve({ input }), thread, { principal: 'ben' });
