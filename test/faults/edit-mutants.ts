@@ -56,8 +56,8 @@ export const editMutants: readonly SourceMutant[] = [
   {
     promise: 'who edits is who may answer the edited request',
     file: 'agent/input/weigh-answer.ts',
-    from: 'return voterFor(context, made, { by, onBehalfOf });',
-    to: 'return voterFor(context, made, { by, onBehalfOf: undefined });',
+    from: 'return voterFor(context, made, { by, onBehalfOf: allowed ?? above.onBehalfOf });',
+    to: 'return voterFor(context, made, { by, onBehalfOf: above.onBehalfOf });',
     suite: [story, 'edits to 5,000 only for somebody who may'],
     sentence: failed,
   },

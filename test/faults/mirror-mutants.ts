@@ -20,7 +20,7 @@ export const mirrorMutants: readonly SourceMutant[] = [
   },
   {
     promise: "the parent's mayAnswer limits edits of a sub-agent's call",
-    file: 'agent/input/weigh-answer.ts',
+    file: 'agent/input/check-below.ts',
     from: 'const both = { request, asked, edited: askedAnswer(made, response, by) };',
     to: 'const both = { request, asked, ...(made && {}) };',
     suite: votes("the parent's mayAnswer limits"),
@@ -32,6 +32,22 @@ export const mirrorMutants: readonly SourceMutant[] = [
     from: 'if (event.endsEdit === true) {',
     to: 'if (false) {',
     suite: votes('the vote of its author'),
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'a vote that the agent above refuses by now does not count below',
+    file: 'agent/input/revoked-votes.ts',
+    from: 'const revoked = new Set(above.revoked);',
+    to: 'const revoked = new Set<string>();',
+    suite: ['policy/sub-agent-attacks', 'once the mayAnswer of the agent above'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'who answers for somebody above answers for them below',
+    file: 'agent/input/weigh-answer.ts',
+    from: 'onBehalfOf: allowed ?? above.onBehalfOf });',
+    to: 'onBehalfOf: allowed });',
+    suite: ['policy/sub-agent-attacks', "takes it for Ada's vote"],
     sentence: /AssertionError/,
   },
   {
@@ -77,8 +93,8 @@ export const mirrorMutants: readonly SourceMutant[] = [
   {
     promise: 'votes of an older version are handed to the sub-agent',
     file: 'tools/agent-delegation.ts',
-    from: 'if (votes.length === 0) return record;',
-    to: 'if (votes.length < 99) return record;',
+    from: 'if (votes.length === 0) return checked;',
+    to: 'if (votes.length < 99) return checked;',
     suite: votes('hands the votes'),
     sentence: /AssertionError/,
   },

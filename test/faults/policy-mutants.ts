@@ -180,8 +180,8 @@ export const policyMutants: readonly SourceMutant[] = [
   {
     promise: 'the requester may not answer where the rule says so',
     file: 'agent/input/answer-voter.ts',
-    from: 'if (person === requester || onBehalfOf === requester) {',
-    to: 'if (person === requester && onBehalfOf === requester) {',
+    from: 'if (notRequester === true) refuseRequesters(',
+    to: 'if (false) refuseRequesters(',
     suite: plays,
     sentence: anyFault,
   },

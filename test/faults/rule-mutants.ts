@@ -97,8 +97,8 @@ export const ruleMutants: readonly SourceMutant[] = [
   {
     promise: 'a request that excludes somebody unknown is one',
     file: 'agent/calls/make-request.ts',
-    from: '[requestedBy].filter(isSomebody);',
-    to: '[requestedBy];',
+    from: 'requestersOf(requested).every(isSomebody)',
+    to: 'requestersOf(requested).length > 0',
     suite: [unanswerable, 'the requester is excluded'],
     sentence: failed,
   },
@@ -132,6 +132,22 @@ export const ruleMutants: readonly SourceMutant[] = [
     from: 'const why = whyNobodyAnswers(making, { terms, ...asked });',
     to: 'const why = undefined as string | undefined;',
     suite: [unanswerable, "the app's own request"],
+    sentence: failed,
+  },
+  {
+    promise: 'no standing approval decides where a rule may be mistaken',
+    file: 'policy/tool-approval.ts',
+    from: '...onlyOnce(askedBy(status), misreadRule)',
+    to: '...askedBy(status)',
+    suite: ['policy/misread-fields', 'lets no standing approval decide'],
+    sentence: failed,
+  },
+  {
+    promise: 'a mayAnswer that misreads the call of a sub-agent lets nobody answer',
+    file: 'agent/input/guarded-may-answer.ts',
+    from: 'toolsAt(path, await definedTools())',
+    to: 'toolsAt(undefined, await definedTools())',
+    suite: ['policy/misread-fields', 'such a field of a sub-agent'],
     sentence: failed,
   },
 ];
