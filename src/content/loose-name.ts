@@ -6,6 +6,11 @@ import { withoutHidden } from './inert-text.ts';
  */
 export function looseName(name: string): string {
   /* Some letters have no upper case of their own, others no lower case: both ways, all forms of a letter meet. */
-  const oneCase = withoutHidden(name.normalize('NFKC')).toLowerCase().toUpperCase().toLowerCase();
-  return withoutHidden(oneCase.normalize('NFKC')).trim();
+  const oneCase = withoutBlank(name.normalize('NFKC')).toLowerCase().toUpperCase().toLowerCase();
+  return withoutBlank(oneCase.normalize('NFKC')).trim();
+}
+
+/* The blank of Braille is no space to Unicode, and looks like one. */
+function withoutBlank(name: string): string {
+  return withoutHidden(name).replaceAll('\u2800', '');
 }

@@ -123,7 +123,7 @@ export const historyMutants: readonly SourceMutant[] = [
     file: 'middleware/new-input.ts',
     from: 'return withoutRecorded(rest, thread, [...earlier, ...before]);',
     to: 'return rest;',
-    suite: [held, 'does not become Ben’s words'],
+    suite: [held, 'is not recorded as Ben’s'],
     sentence,
   },
   {
@@ -131,7 +131,7 @@ export const historyMutants: readonly SourceMutant[] = [
     file: 'middleware/new-input.ts',
     from: '.filter(isSame).length > recorded.filter(isSame).length',
     to: '.filter(isSame).length > recorded.filter(isSame).length + 99',
-    suite: [held, 'the same words said again'],
+    suite: [held, 'are a new message'],
     sentence,
   },
 ];

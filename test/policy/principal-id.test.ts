@@ -11,6 +11,7 @@ const ada = [
   'ada@x\u00A0',
   'ada@x\n',
   'a\u200Bda@x',
+  'ada\u2800@x',
   'ada\uFE0F@x',
   'ada@x\u{E0061}',
   '\uFF41da@x',

@@ -2,6 +2,7 @@ import {
   type ApprovalRequest,
   approve as approveRequest,
   createAgent,
+  reject,
   type UserApproval,
 } from 'holdpoint';
 import { createCustomAgent, type CustomStep } from 'holdpoint/custom-agent';
@@ -34,6 +35,18 @@ function shared(script: ScriptedStep[], status: UserApproval) {
   };
   return { ...held, request };
 }
+
+test('somebody who rejects with a reason has not asked for the calls that follow', async () => {
+  const again: ScriptedStep = { calls: [book('c2', 'Rome')] };
+  const { agent, request, ran } = shared([asksParis, again, { text: 'Done.' }], others);
+  const thread = await agent.thread('t');
+  await agent.run('Book', thread, { principal: 'ada' });
+  await agent.run(reject(await request(), 'Rome instead.'), thread, { principal: 'ben' });
+  const next = await request();
+  expect(next).toMatchObject({ requesters: ['ada'], toolCall: { input: { city: 'Rome' } } });
+  await agent.run(approveRequest(next), thread, { principal: 'ben' });
+  expect(ran.length).toBe(1);
+});
 
 describe.each(peoplesChannels)('through $name', ({ open }) => {
   test("Ada does not approve her own call because Ben has said hello since: it is both people's", async () => {
