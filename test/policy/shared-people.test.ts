@@ -9,6 +9,6 @@ test('nothing runs that too few entitled people approved as it ran, whoever shar
     fc.asyncProperty(turns, async (played) => {
       expect((await playTurns(played, memoryStore)).faults).toEqual([]);
     }),
-    { seed: 25, numRuns: 300 },
+    { seed: 37, numRuns: 300 },
   );
 });
