@@ -73,8 +73,8 @@ export const historyMutants: readonly SourceMutant[] = [
   {
     promise: 'a yes that a message follows on a page is history',
     file: 'channels/ui/input/page-input.ts',
-    from: '(isFollowed ? [] : inParts.answers)',
-    to: 'inParts.answers',
+    from: '!isFollowed || isRejection(answer)',
+    to: 'isFollowed || true',
     suite: [page, 'all parts at the very end'],
     sentence,
   },

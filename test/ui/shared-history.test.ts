@@ -224,29 +224,3 @@ test('a reloaded page shows an answered request under the id of its last vote, a
   const [open = ''] = openApprovals(await toUIMessages(await at.thread()));
   expect(open).toBe(`${activeRequests[0]?.requestId}#2`);
 });
-
-test('an answer that a message follows is nobody’s, a rejection too, where a page names the answered message', async () => {
-  for (const approved of [true, false]) {
-    const at = office('user-approval');
-    const ada = at.page('Ada', true);
-    await ada.chat.sendMessage({ text: 'Book' });
-    const clicked = withClicks(kept(ada)).map((message) => ({
-      ...message,
-      parts: message.parts.map((part) =>
-        'approval' in part && part.approval
-          ? { ...part, approval: { ...part.approval, approved } }
-          : part,
-      ),
-    }));
-    const asking = {
-      id: 'u2',
-      role: 'user',
-      parts: [{ type: 'text', text: 'What is the status?' }],
-    };
-    const messageId = clicked.at(-1)?.id;
-    const body = { id: 't', messageId, messages: [...clicked, asking] };
-    await chunksOf(await at.handlerOf('Ada')(post(body)));
-    expect(await at.answeredBy()).toEqual([]);
-    expect((await at.thread()).activeRequests).toHaveLength(1);
-  }
-});

@@ -42,7 +42,7 @@ export interface ChatRequest extends Omit<
   earlier: readonly unknown[];
   /** The answers in the last step of `message`, if it is the assistant's, by approval id. */
   answersInParts: UserInputResponseContent[];
-  /** Whether a message follows `message`: an answer in it is history then, and nobody's. */
+  /** Whether a message follows `message`: an approval in it is history then. A rejection runs nothing, and counts. */
   isFollowed: boolean;
   /** The ids under which any message answers a request. Those before the end are history, from whoever wrote it. */
   answeredIds: readonly string[];

@@ -1,4 +1,4 @@
-import { answersByApprovalId } from '../../../agent/input/answers-by-approval-id.ts';
+import { answersByApprovalId, isRejection } from '../../../agent/input/answers-by-approval-id.ts';
 import type { InputItem } from '../../../agent/input/run-input.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
@@ -38,7 +38,8 @@ export async function pageInput(
     case 'assistant':
     case 'none': {
       const inParts = answersByApprovalId(thread, answersInParts);
-      const items = [...answers, ...(isFollowed ? [] : inParts.answers)];
+      const counted = inParts.answers.filter((answer) => !isFollowed || isRejection(answer));
+      const items = [...answers, ...counted];
       const shown = answeredIds.length === 0 ? undefined : new ApprovalIds(thread.events);
       const ids = [
         ...answers.map(({ requestId }) => requestId),
