@@ -31,7 +31,7 @@ export interface ChildThread {
   /** Rejects, as `agent.respond` does, unless the answer would be accepted. Records nothing; the result does. */
   check(asked: PassedOn): Promise<CheckedAnswers>;
   /** Records an answer that was checked; `mayAnswer` is not called again. */
-  respond(answer: UserInputResponseContent, by: AnswerOptions): Promise<void>;
+  respond(answer: UserInputResponseContent, by: AnswerOptions, onBehalfOf?: string): Promise<void>;
   /** Records that somebody else is to answer. Rejects, as `agent.reassign` does, for a person who may not answer. */
   reassign(reassignment: Reassignment): Promise<void>;
   /** Records that a person takes back their approval. Rejects, as `agent.withdraw` does, if there is none. */

@@ -23,9 +23,9 @@ export async function openChildThread(
     run: async (input, options, requesters = []) =>
       runThread(context, threads, thread, { input, options, forParent: { requesters } }),
     update: async () => threads.update(log),
-    respond: async (answer, by) => {
+    respond: async (answer, by, onBehalfOf) => {
       await threads.update(log);
-      const input = parseInput(answer, by);
+      const input = { ...parseInput(answer, by), onBehalfOf };
       await (await checkAnswers(context, log, input, undefined)).record();
     },
     reassign: async (reassignment) => {
@@ -33,10 +33,10 @@ export async function openChildThread(
       const { reassignRequest } = await import('./input/change-votes.ts');
       await reassignRequest(context, log, reassignment);
     },
-    withdraw: async (withdrawal) => {
+    withdraw: async ({ request: { requestId }, by }) => {
       await threads.update(log);
       const { withdrawVote } = await import('./input/change-votes.ts');
-      await withdrawVote(context, log, withdrawal);
+      await withdrawVote(context, log, { requestId, by });
     },
     check: async ({ response, principal, channel, onBehalfOf, revoked }) => {
       await threads.update(log);

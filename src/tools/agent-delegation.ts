@@ -79,14 +79,17 @@ export class AgentDelegation implements Delegation {
     const checked = await child.check({ ...asked, response: answer });
     if (votes.length === 0) return checked;
     const record = async (): Promise<void> => {
-      for (const vote of votes) await child.respond(vote.answer, senderOf(vote));
+      await sendVotes(child, votes);
       await (await this.check(call, { response, ...asked })).record();
     };
     return { ...checked, record };
   }
 
   async withdraw(call: DelegatedCall, withdrawal: Withdrawal): Promise<void> {
-    await (await this.#open(call)).withdraw(withdrawal);
+    const child = await this.#open(call);
+    await this.#ownRequest(child, call, withdrawal.request);
+    await sendVotes(child, unsentVotes(withdrawal.request, child.thread));
+    await child.withdraw(withdrawal);
   }
 
   async reassign(call: DelegatedCall, reassignment: Reassignment): Promise<void> {
@@ -186,9 +189,7 @@ export class AgentDelegation implements Delegation {
     { request, response, principal, channel }: PassedAnswer,
   ): Promise<void> {
     await this.#ownRequest(child, call, request);
-    for (const vote of unsentVotes(request, child.thread)) {
-      await child.respond(vote.answer, senderOf(vote));
-    }
+    await sendVotes(child, unsentVotes(request, child.thread));
     const own = await this.#ownRequest(child, call, request);
     await child.respond(ownAnswer(response, request, own), senderOf({ principal, channel }));
   }
@@ -216,6 +217,10 @@ export class AgentDelegation implements Delegation {
       error: `The answer could not be sent to agent '${this.agent}': ${why}`,
     };
   }
+}
+
+async function sendVotes(child: ChildThread, votes: ReturnType<typeof unsentVotes>): Promise<void> {
+  for (const vote of votes) await child.respond(vote.answer, senderOf(vote), vote.onBehalfOf);
 }
 
 function senderOf({ principal, channel }: Pick<PassedAnswer, 'principal' | 'channel'>) {

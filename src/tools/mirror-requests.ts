@@ -176,7 +176,7 @@ function newEvents(
       : [];
   const last = lastMirrored(proposal, requestId);
   const fresh = decisions.filter(({ mirrors = 0 }) => mirrors > (last ?? 0));
-  const own = last === undefined && fresh.length > 0 ? ownVotes(shown?.request, at) : [];
+  const own = isOwnCount(proposal, requestId, fresh) ? ownVotes(shown?.request, at) : [];
   const isOver = isOpen || fresh.some(({ type }) => isEnd(type));
   const gone = { cause: 'cancelled' as const, reason: 'The agent no longer asks this.', at };
   const closed = isOver ? [] : closeEvents(requestId, undefined, gone);
@@ -188,6 +188,24 @@ function lastMirrored({ events, state }: Proposal, requestId: string): number | 
   const isMirrored = (event: ThreadEvent): event is Decision =>
     requestOf(event) === requestId && 'mirrors' in event && event.mirrors !== undefined;
   return (events.findLast(isMirrored) ?? state.events.findLast(isMirrored))?.mirrors;
+}
+
+/** Whether the sub-agent has answers now, and the votes that this thread shows are still those that it counted itself. */
+function isOwnCount(
+  { events, state }: Proposal,
+  requestId: string,
+  fresh: readonly Decision[],
+): boolean {
+  const isMirroredAnswer = (event: ThreadEvent): boolean =>
+    'response' in event &&
+    'mirrors' in event &&
+    event.mirrors !== undefined &&
+    requestOf(event) === requestId;
+  if (events.some(isMirroredAnswer)) return false;
+  return (
+    fresh.some((event) => 'response' in event) &&
+    state.events.findLastIndex(isMirroredAnswer) === -1
+  );
 }
 
 /* Older versions counted the votes in this thread, and sent them with the answer that decided. */

@@ -42,10 +42,10 @@ export function unsentVotes(request: UserInputRequest, { events }: AgentThread) 
   const { requestId, votes = [] } = request;
   const isKnown = events.some((event) => 'response' in event && requestOf(event) === requestId);
   if (isKnown) return [];
-  return votes.map(({ reason, remember, principal, channel }) => {
+  return votes.map(({ reason, remember, principal, channel, onBehalfOf }) => {
     const says = { ...(reason === undefined ? {} : { reason }), ...(remember && { remember }) };
     const input = request.edit && { input: request.toolCall?.input };
     const yes = { type: 'approval-response' as const, requestId, approved: true, ...says };
-    return { answer: { ...yes, ...input }, principal, channel };
+    return { answer: { ...yes, ...input }, principal, channel, onBehalfOf };
   });
 }

@@ -10,29 +10,34 @@ function subjectOf(principal: unknown): string {
 
 const text = ({ euros }: { euros: number }): string => `Pay ${euros} EUR?`;
 
-/** Ada's vote, as older versions recorded it. */
-function voted(requestId: string, at: number) {
+/** A vote, as older versions recorded it: Ada's, or Dee's for Ada. */
+function voted(requestId: string, at: number, isForAda = false) {
   return {
     type: 'request-voted' as const,
     at,
     response: { type: 'approval-response' as const, requestId, approved: true },
-    principal: 'Ada',
-    person: 'Ada',
+    ...(isForAda
+      ? { principal: 'Dee', person: 'Dee', onBehalfOf: 'Ada' }
+      : { principal: 'Ada', person: 'Ada' }),
   };
 }
 
-/** A desk whose clerk has an older log: Ada's vote, or also the end of the request. */
-async function older(ended: boolean) {
+/** A desk whose clerk has an older log: Ada's vote, or Dee's for Ada, or also the end of the request. */
+async function older(ended: boolean, isForAda = false) {
   const at = await desk();
   const { requestId } = requestIn(at.thread);
   const json = at.thread.toJSON();
   const entries = (await at.store.read('t')).slice();
-  const events = [voted(requestId, at.clock.now)];
+  const events = [voted(requestId, at.clock.now, isForAda)];
   const { person: _person, ...answer } = { ...voted(requestId, at.clock.now), principal: 'Ben' };
   const answered = { ...answer, type: 'request-answered' as const, person: 'Ben' };
   const delivered = { type: 'answer-delivered' as const, at: at.clock.now, requestId };
   const added = chained(ended ? [...events, answered, delivered] : events, endOf(entries));
-  const clerk = at.delegating('clerk', at.payer, { store: memoryStore(), hasAsked: true });
+  const clerk = at.delegating('clerk', at.payer, {
+    store: memoryStore(),
+    hasAsked: true,
+    mayAnswer: () => true,
+  });
   const thread = await clerk.restore({
     ...json,
     revision: added.revision,
@@ -327,6 +332,35 @@ describe('a thread of an older version, which counted the votes itself,', () => 
     expect(again.status).toBe('waiting');
     expect(votersOf(requestIn(thread))).toEqual(['Ada']);
     await clerk.run(requestIn(thread).approve(), thread, { principal: 'Ben' });
+    expect(paid).toHaveLength(1);
+  });
+
+  test('counts somebody once who answers after another has answered for them', async () => {
+    const { clerk, thread, paid } = await older(false, true);
+    const own = await clerk.run(requestIn(thread).approve(), thread, { principal: 'Ada' });
+    expect(own.status).toBe('waiting');
+    expect(votersOf(requestIn(thread))).toEqual(['Ada']);
+    expect(paid).toEqual([]);
+    await clerk.run(requestIn(thread).approve(), thread, { principal: 'Ben' });
+    expect(paid).toHaveLength(1);
+  });
+
+  test('lets a person take back a vote that the sub-agent does not have yet', async () => {
+    const { clerk, thread, paid } = await older(false);
+    await clerk.withdraw(thread, requestIn(thread).requestId, { principal: 'Ada' });
+    expect(votersOf(requestIn(thread))).toEqual([]);
+    const next = await clerk.run(requestIn(thread).approve(), thread, { principal: 'Ben' });
+    expect(next.status).toBe('waiting');
+    expect(votersOf(requestIn(thread))).toEqual(['Ben']);
+    expect(paid).toEqual([]);
+  });
+
+  test('keeps its votes when somebody lets another person answer', async () => {
+    const { clerk, thread, paid } = await older(false);
+    await clerk.reassign(thread, requestIn(thread).requestId, 'Dee', { principal: 'Ben' });
+    await clerk.run([], thread);
+    expect(votersOf(requestIn(thread))).toEqual(['Ada']);
+    await clerk.run(requestIn(thread).approve(), thread, { principal: 'Cem' });
     expect(paid).toHaveLength(1);
   });
 

@@ -1,4 +1,5 @@
 import type { Tool, ToolSet } from 'ai';
+import type { ApprovalRequest } from '../../content/approval.ts';
 import type { CallPlace, ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
 import type {
   AskedAnswer,
@@ -105,7 +106,8 @@ export interface ShownRequests {
 
 /** That somebody takes back their approval of a request. */
 export interface Withdrawal {
-  requestId: string;
+  /** The request, as the thread shows it in which the person takes it back. */
+  request: ApprovalRequest;
   by: { principal?: unknown; channel?: string };
 }
 

@@ -21,7 +21,7 @@ export async function withdrawVote(
   const open = openApproval(log.state, requestId, context.now());
   const asking = delegationAsking(context.tools, { threadId, head }, open);
   if (asking !== undefined) {
-    await asking.delegation.withdraw(asking.call, { requestId, by });
+    await asking.delegation.withdraw(asking.call, { request: open.request, by });
     return commitMirror(context, log, asking);
   }
   const { principalId } = context;
