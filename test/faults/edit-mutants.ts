@@ -56,8 +56,8 @@ export const editMutants: readonly SourceMutant[] = [
   {
     promise: 'who edits is who may answer the edited request',
     file: 'agent/input/weigh-answer.ts',
-    from: 'return voterFor(context, made, { by, onBehalfOf: allowed ?? above.onBehalfOf });',
-    to: 'return voterFor(context, made, { by, onBehalfOf: above.onBehalfOf });',
+    from: 'return voterFor(context, made, { by, onBehalfOf: allowed ?? above.onBehalfOf, head });',
+    to: 'return voterFor(context, made, { by, onBehalfOf: above.onBehalfOf, head });',
     suite: [story, 'edits to 5,000 only for somebody who may'],
     sentence: failed,
   },

@@ -45,8 +45,8 @@ export const mirrorMutants: readonly SourceMutant[] = [
   {
     promise: 'who answers for somebody above answers for them below',
     file: 'agent/input/weigh-answer.ts',
-    from: 'onBehalfOf: allowed ?? above.onBehalfOf });',
-    to: 'onBehalfOf: allowed });',
+    from: 'onBehalfOf: allowed ?? above.onBehalfOf, head });',
+    to: 'onBehalfOf: allowed, head });',
     suite: ['policy/sub-agent-attacks', "takes it for Ada's vote"],
     sentence: /AssertionError/,
   },

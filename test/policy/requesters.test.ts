@@ -2,6 +2,7 @@ import {
   type ApprovalRequest,
   approve as approveRequest,
   createAgent,
+  memoryStore,
   reject,
   type UserApproval,
 } from 'holdpoint';
@@ -11,6 +12,7 @@ import { describe, expect, test } from 'vitest';
 import { askerLines } from '../../src/content/requester-text.ts';
 import { requestDigest } from '../../src/policy/digest.ts';
 import { heldWorld } from '../middleware/held-world.ts';
+import { rechainedJson } from '../support/chained.ts';
 import { errorCode } from '../support/error-code.ts';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -199,6 +201,28 @@ describe('the requesters of a call', () => {
       ),
     );
     expect(new Set(digests).size).toBe(digests.length);
+  });
+
+  test('of an older request, which names only the latest of them, may not answer it either', async () => {
+    const world = memoryWorld([{ fail: 'overloaded' }, asksParis]);
+    const toolApproval = { book: others };
+    const agent = world.agent({ toolApproval });
+    const thread = await agent.thread('t');
+    await expect(agent.run('Book Paris', thread, { principal: 'ada' })).rejects.toThrow();
+    await agent.run('Hello', thread, { principal: 'ben' });
+    const older = JSON.stringify(thread).replace(',"requesters":["ada","ben"]', '');
+    const now = world.agent({ toolApproval, store: memoryStore() });
+    const restored = await now.restore(rechainedJson(older));
+    const [request] = restored.activeApprovalRequests;
+    if (request === undefined) throw new Error('Nothing is asked.');
+    expect(request).not.toHaveProperty('requesters');
+    for (const principal of ['ada', 'ben']) {
+      const { requestId } = request;
+      const yes = { type: 'approval-response', requestId, approved: true } as const;
+      expect(await errorCode(now.respond(yes, restored, { principal }))).toBe('not-allowed');
+    }
+    await now.respond(request.approve(), restored, { principal: 'cy' });
+    expect(restored.activeRequests).toEqual([]);
   });
 
   test.each([others, { type: 'user-approval' } as const])(

@@ -2,7 +2,7 @@ import type { ApprovalRequest } from '../../content/approval.ts';
 import { isForSome } from '../../content/approval-terms.ts';
 import { quotedLine } from '../../content/inert-text.ts';
 import { looseName } from '../../content/loose-name.ts';
-import { requestersOf } from '../../content/requesters.ts';
+import { type Requested, requestersOf } from '../../content/requesters.ts';
 import type { Voter } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
 import { identifyStrictly, nameOf } from '../../policy/principal-id.ts';
@@ -24,7 +24,7 @@ export interface Person {
 export function voterFor(
   context: Pick<AnswerContext, 'principalId' | 'mayAnswer'>,
   request: ApprovalRequest,
-  { by, onBehalfOf }: Pick<Answering, 'by' | 'onBehalfOf'>,
+  { by, onBehalfOf, head }: Pick<Answering, 'by' | 'onBehalfOf'> & { head: Requested },
 ): Voter {
   const { approvers, notRequester, requestId } = request;
   const { principal } = by;
@@ -40,8 +40,16 @@ export function voterFor(
   }
   const person = personOf(context, by, requestId);
   const voter = { person, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) };
-  if (notRequester === true) refuseRequesters(context, request, { ...voter, principal });
+  const asked = askedFor(request, head);
+  if (notRequester === true) refuseRequesters(context, asked, { ...voter, principal });
   return voter;
+}
+
+/* A request of an older version says only who sent the latest message; its thread knows who else is waiting for a reply. */
+function askedFor(request: ApprovalRequest, { requesters = [] }: Requested): ApprovalRequest {
+  if (request.requesters !== undefined) return request;
+  const known = requesters.filter((each) => each !== null);
+  return { ...request, requesters: [...requestersOf(request), ...known] };
 }
 
 /** The people behind a vote: who voted, and for whom. */

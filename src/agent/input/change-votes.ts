@@ -66,7 +66,7 @@ export async function reassignRequest(
     refused(threadId, requestId),
   );
   const from = onBehalfOf ?? personOf(context, by, requestId);
-  voterFor(context, request, { by, onBehalfOf });
+  voterFor(context, request, { by, onBehalfOf, head });
   const asking = delegationAsking(context.tools, { threadId, head }, open);
   /* If the process dies after this, this thread still refuses the other person, and the request can be reassigned again. */
   if (asking !== undefined) {

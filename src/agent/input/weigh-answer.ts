@@ -41,7 +41,8 @@ export async function weighAnswer(
   const { open, response, by, above, onBehalfOf = above.onBehalfOf } = answering;
   const { request } = open;
   if (request.type !== 'approval-request') throw new TypeError('Only approvals are weighed.');
-  const self = voterFor(context, request, { by, onBehalfOf });
+  const { head } = state;
+  const self = voterFor(context, request, { by, onBehalfOf, head });
   refuseSilentApproval(request, response);
   const tools = await context.definedTools();
   const revoked = await revokedVoters(context.mayAnswer, request, above);
@@ -50,7 +51,7 @@ export async function weighAnswer(
   const voter =
     newEdit(standing, response, edited) === undefined
       ? self
-      : await editorFor(context, { ...answering, standing, edited });
+      : await editorFor(context, { ...answering, head, standing, edited });
   const makeGrant = await grantMaker(context, { open, request, response, voter, by, tools });
   return (current, at) => {
     if (current.request.type !== 'approval-request')
@@ -119,9 +120,10 @@ async function editorFor(
     response,
     above,
     mayAnswer,
+    head,
     standing,
     edited,
-  }: Answering & { standing: ApprovalRequest; edited: Edited },
+  }: Answering & { head: ThreadState['head']; standing: ApprovalRequest; edited: Edited },
 ): Promise<Voter> {
   const { threadId, requestId } = standing;
   const made = { ...withEdit(standing, { edit: edited, ...by, at: context.now() }), votes: [] };
@@ -133,7 +135,7 @@ async function editorFor(
   const allowed = await allowedFor(mayAnswer, both, () =>
     refused(threadId, requestId, ' with this edit'),
   );
-  return voterFor(context, made, { by, onBehalfOf: allowed ?? above.onBehalfOf });
+  return voterFor(context, made, { by, onBehalfOf: allowed ?? above.onBehalfOf, head });
 }
 
 /**
