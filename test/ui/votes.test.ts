@@ -28,7 +28,9 @@ function site(
   });
   const page = async (person: string) => {
     const sent: string[] = [];
-    const net = { isDown: false };
+    const net: { isDown: boolean; loseReply?: (() => Promise<void>) | undefined } = {
+      isDown: false,
+    };
     const thread = new ThreadChat((init) => new Chat<UIMessage>(init), {
       id: 't',
       api: '/chat',
@@ -37,7 +39,13 @@ function site(
         if (net.isDown) throw new TypeError('Failed to fetch');
         const request = new Request(new URL(urlOf(input), origin), init);
         sent.push(request.method);
-        return handler(request);
+        const response = await handler(request);
+        const { loseReply } = net;
+        if (loseReply === undefined || request.method !== 'POST') return response;
+        net.loseReply = undefined;
+        await response.text();
+        await loseReply();
+        throw new TypeError('Failed to fetch');
       },
       wait: async (milliseconds) =>
         milliseconds === 12_000 ? new Promise(() => {}) : new Promise(setImmediate),
@@ -119,6 +127,24 @@ describe('a request that needs two people', () => {
     }
     expect(shown(ann).votes).toHaveLength(1);
     expect(ann.sent.filter((method) => method === 'POST')).toHaveLength(3);
+  });
+
+  test('a vote whose reply is lost does not come back after its voter has taken it back elsewhere', async () => {
+    const at = site({ type: 'user-approval', quorum: 2 });
+    const ann = await at.page('ann');
+    await ann.chat.sendMessage({ text: 'Book' });
+    const { requestId } = shown(ann);
+    ann.net.loseReply = async () => {
+      const thread = await at.agent.thread('t');
+      await at.agent.withdraw(thread, requestId, { principal: 'ann' });
+    };
+    await ann.thread.answer(approve(shown(ann)));
+    await quiet(ann);
+    expect(shown(ann)).toMatchObject({ requestId, votes: [] });
+    expect((await at.agent.thread('t')).activeApprovalRequests[0]?.votes).toEqual([]);
+    await ann.thread.answer(approve(shown(ann)));
+    await quiet(ann);
+    expect(shown(ann).votes).toMatchObject([{ person: 'ann' }]);
   });
 
   test('shows a vote that is withdrawn, a person who is asked instead, and why that is refused', async () => {

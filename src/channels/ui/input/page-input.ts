@@ -1,5 +1,6 @@
 import { answersByApprovalId, isRejection } from '../../../agent/input/answers-by-approval-id.ts';
 import type { InputItem } from '../../../agent/input/run-input.ts';
+import type { UserInputResponseContent } from '../../../content/user-input.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { ApprovalIds } from '../../../thread/approval-ids.ts';
@@ -22,8 +23,9 @@ export async function pageInput(
   thread: AgentThread,
   convertDataPart: ConvertDataPart | undefined,
 ): Promise<PageInput> {
-  const { message, answersInParts, answeredIds, isFollowed, answers, revision } = request;
+  const { message, answersInParts, answeredIds, isFollowed, revision } = request;
   const { isRegenerate, unrecorded } = request;
+  const answers = request.answers.filter((answer) => !isTakenBack(answer, thread, revision));
   const role = message === undefined ? 'none' : headOf(message)?.role;
   if (role === 'user') {
     const content = await userMessage(message, thread, convertDataPart);
@@ -42,7 +44,7 @@ export async function pageInput(
       const items = [...answers, ...counted];
       const shown = answeredIds.length === 0 ? undefined : new ApprovalIds(thread.events);
       const ids = [
-        ...answers.map(({ requestId }) => requestId),
+        ...request.answers.map(({ requestId }) => requestId),
         ...inParts.requestIds,
         ...answeredIds.flatMap((id) => shown?.read(id).requestId ?? []),
       ];
@@ -55,6 +57,29 @@ export async function pageInput(
         `The last message has the role ${JSON.stringify(role)}; send a message of the user, or the assistant's message with answers.`,
       );
   }
+}
+
+/**
+ * Whether somebody has voted on the answered request and taken that back since the page saw the thread. A page whose network failed sends
+ * its answer again by itself, and a yes that was taken back in the meantime must not come back so.
+ */
+function isTakenBack(
+  answer: UserInputResponseContent,
+  { events }: Pick<AgentThread, 'events'>,
+  seen: number | undefined,
+): boolean {
+  if (seen === undefined || answer.type !== 'approval-response' || !answer.approved) return false;
+  const voters = new Set<string>();
+  return events.slice(seen).some((event) => {
+    if (event.type === 'request-voted' && event.response.requestId === answer.requestId) {
+      voters.add(event.person);
+    }
+    return (
+      event.type === 'vote-withdrawn' &&
+      event.requestId === answer.requestId &&
+      voters.has(event.person)
+    );
+  });
 }
 
 /* A recorded message that is sent again is not added again: its turn is streamed. */
