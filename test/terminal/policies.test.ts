@@ -195,6 +195,35 @@ describe('several requests', () => {
     expect(await asking).toEqual([reject(drop), ...approved]);
   });
 
+  test('that are similar show who asked for each, why, and who has approved it, before one key approves all', async () => {
+    const terminal = new VirtualTerminal({ rows: 60 });
+    const [ours, theirs] = [
+      { ...small('a', 1), requestedBy: 'ada', quorum: 2 },
+      {
+        ...small('b', 2),
+        requestedBy: 'eve',
+        quorum: 2,
+        reason: 'A new payee.',
+        follows: 'z',
+        votes: [{ person: 'mallory', at: 1 }],
+      },
+    ];
+    const asking = askInTerminal([ours, theirs], terminal);
+    await pick(terminal, 'See all 2 similar requests');
+    await terminal.shows('2 similar requests');
+    for (const line of [
+      'Asked for by: ada',
+      'Asked for by: eve',
+      'Why: A new payee.',
+      'Approvals: 0 of 2 (none yet)',
+      'Approvals: 1 of 2 (mallory)',
+      'Asked again',
+    ])
+      expect(terminal.screen).toContain(line);
+    await terminal.types(keys.enter);
+    expect(await asking).toEqual([reject(ours), reject(theirs)]);
+  });
+
   test('are in groups by tool and terms, the riskiest first, then the oldest', () => {
     const other = { ...small('e', 5), approvers: ['owners'] };
     const groups = groupRequests([small('a', 1), other, drop, small('b', 2)]);

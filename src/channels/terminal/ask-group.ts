@@ -4,8 +4,10 @@ import {
   approve,
   reject,
 } from '../../content/approval.ts';
+import { askerLines } from '../../content/requester-text.ts';
 import { termLines } from '../../content/term-lines.ts';
 import type { Dialog } from './dialog.ts';
+import type { Page } from './page.ts';
 import { showCall } from './show-call.ts';
 import { approvingWord } from './widget.ts';
 
@@ -19,11 +21,18 @@ export async function askGroup(
   const needsReason = first.requireReason === true;
   await dialog.show((page) => {
     page.text(`${requests.length} similar requests`, page.paint.question);
-    page.facts(termLines(first));
+    const lines = requests.map(linesOf);
+    const shared = linesOf(first).filter((line) => lines.every((each) => each.includes(line)));
+    const isOneReason = requests.every(({ reason }) => reason === first.reason);
+    if (isOneReason) showReason(page, first);
+    page.facts(shared);
     page.warnings(requests);
-    for (const { text, toolCall } of requests) {
+    for (const [index, request] of requests.entries()) {
+      const { text, toolCall } = request;
       page.add('');
       page.text(text);
+      if (!isOneReason) showReason(page, request);
+      page.facts(lines[index]?.filter((line) => !shared.includes(line)) ?? []);
       if (toolCall !== undefined) showCall(page, toolCall);
     }
     page.add('');
@@ -65,4 +74,13 @@ export async function askGroup(
   return requests.map((request) =>
     isYes ? approve(request, { reason }) : reject(request, reason),
   );
+}
+
+/* Who asks, on which terms: what is the same for all requests is shown once. */
+function linesOf(request: ApprovalRequest): string[] {
+  return [...askerLines(request), ...termLines(request)];
+}
+
+function showReason(page: Page, { reason }: ApprovalRequest): void {
+  if (reason !== undefined) page.text(`Why: ${reason}`);
 }
