@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..', '..');
 /** The project in a folder of its own, with one line of its source changed. */
 function mutated({ file, from, to }: SourceMutant): string {
   const folder = mkdtempSync(join(tmpdir(), 'holdpoint-mutant-'));
-  for (const part of ['package.json', 'tsconfig.json', 'src', 'test']) {
+  for (const part of ['package.json', 'tsconfig.json', 'examples', 'src', 'test']) {
     cpSync(join(root, part), join(folder, part), { recursive: true });
   }
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
