@@ -135,14 +135,14 @@ function parseRunInput(context: AgentContext, { input, options, forParent }: Run
     ...forParent,
   };
   /* Each resumption of a delegated call sends its message again, which an app may make otherwise by then. */
-  if (forParent === undefined) parsed.isSender = (other) => isSamePerson(context, principal, other);
+  if (forParent === undefined) parsed.isSender = (other) => isSameSender(context, principal, other);
   const isEmpty = parsed.messages.length + parsed.answers.length === 0;
   if (onlyWhenDue !== true || isEmpty) return parsed;
   throw new HoldpointError('invalid-input', 'onlyWhenDue needs the input []: it only resumes.');
 }
 
-/** Whether two principals are one person for certain. */
-function isSamePerson({ principalId }: AgentContext, one: unknown, other: unknown): boolean {
+/** Whether two principals are the same person, compared strictly: a reply is given to nobody else. */
+function isSameSender({ principalId }: AgentContext, one: unknown, other: unknown): boolean {
   if (equalJson(one, other)) return true;
   const person = identifyStrictly(one, principalId);
   return person !== undefined && person === identifyStrictly(other, principalId);

@@ -48,6 +48,14 @@ async function startExecutor(id: string, ...input: string[]): Promise<void> {
   await ready;
 }
 
+/** Puts a workflow on the queue that books in a thread of its own. */
+async function enqueueBooking(client: DBOSClient, threadId: string) {
+  const options = { workflowName: 'booking', queueName: 'turns', appVersion: '1' };
+  const attributes = { holdpointThread: threadId };
+  const input = { threadId, message: 'Book' };
+  return client.enqueue({ ...options, workflowID: threadId, attributes }, input);
+}
+
 test('two executors run 100 threads, one is killed and comes back: each tool runs once', async () => {
   const database = await prepared();
   const connectionString = server.connectionString(database);
@@ -59,14 +67,7 @@ test('two executors run 100 threads, one is killed and comes back: each tool run
 
   const client = await DBOSClient.create({ systemDatabaseUrl: connectionString });
   const ids = Array.from({ length: 100 }, (_, nth) => `t${nth}`);
-  const options = { workflowName: 'booking', queueName: 'turns', appVersion: '1' };
-  const handles = await Promise.all(
-    ids.map(async (threadId) => {
-      const attributes = { holdpointThread: threadId };
-      const input = { threadId, message: 'Book' };
-      return client.enqueue({ ...options, workflowID: threadId, attributes }, input);
-    }),
-  );
+  const handles = await Promise.all(ids.map(async (id) => enqueueBooking(client, id)));
 
   const store = postgresStore(server.pool(database), { onWake: wakeWorkflow() });
   const web = travelWorld(scriptedModel([]), () => store).agent();
@@ -118,14 +119,7 @@ test('the workflows of an executor that never returns are taken over by another'
   await startExecutor('hanging', connectionString, ledger);
   const client = await DBOSClient.create({ systemDatabaseUrl: connectionString });
   const ids = Array.from({ length: 20 }, (_, nth) => `t${nth}`);
-  const options = { workflowName: 'booking', queueName: 'turns', appVersion: '1' };
-  const handles = await Promise.all(
-    ids.map(async (threadId) => {
-      const attributes = { holdpointThread: threadId };
-      const input = { threadId, message: 'Book' };
-      return client.enqueue({ ...options, workflowID: threadId, attributes }, input);
-    }),
-  );
+  const handles = await Promise.all(ids.map(async (id) => enqueueBooking(client, id)));
   const store = postgresStore(server.pool(database), { onWake: wakeWorkflow() });
   const web = travelWorld(scriptedModel([]), () => store).agent();
   const answer = async (threadId: string): Promise<void> => {
