@@ -69,8 +69,10 @@ async function passedOn(
   const until = Math.min(request.expiresAt ?? Infinity, expiresAt ?? Infinity);
   const mirrored = { threadId, path, ...(until === Infinity ? {} : { expiresAt: until }) };
   if (request.type === 'question-request') return { ...request, ...mirrored };
-  const opened = asOpened(request);
-  const passed = { ...opened, ...mirrored };
+  const { onExpiry, ...opened } = asOpened(request);
+  /* A call that ends first takes the request with it: nobody is asked again, and nobody else instead. */
+  const follows = onExpiry !== undefined && until === request.expiresAt ? { onExpiry } : {};
+  const passed = { ...opened, ...mirrored, ...follows };
   return { ...passed, digest: await requestDigest(passed, undefined, opened.digest) };
 }
 

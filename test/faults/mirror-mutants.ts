@@ -107,6 +107,14 @@ export const mirrorMutants: readonly SourceMutant[] = [
     sentence: /AssertionError/,
   },
   {
+    promise: 'nobody is told of an escalation that the end of the call comes before',
+    file: 'tools/mirror-requests.ts',
+    from: 'onExpiry !== undefined && until === request.expiresAt',
+    to: 'onExpiry !== undefined',
+    suite: ['tools/call-deadlines', 'nobody is told that this happens'],
+    sentence: /AssertionError/,
+  },
+  {
     promise: 'what is asked during a call ends with the call',
     file: 'thread/thread-state.ts',
     from: '|| (call !== undefined && isExpired(call, now))',

@@ -47,6 +47,30 @@ test('the earlier of two deadlines counts: that of the rule, or that of the agen
   expect(late.paid).toHaveLength(1);
 });
 
+test.each(['ask-again', { type: 'escalate', approvers: ['managers'] }] as const)(
+  'where the call ends before the rule would %j, nobody is told that this happens, and it does not',
+  async (onExpiry) => {
+    const people = { mayAnswer: () => true };
+    const rule = { type: 'user-approval', expiresAfterMs: 2 * minute, onExpiry } as const;
+    const early = await desk({ expiresAfterMs: minute, clerk: people, payer: people }, rule);
+    const { clerk, thread, clock } = early;
+    expect(requestIn(thread)).toMatchObject({ expiresAt: clock.now + minute });
+    expect(requestIn(thread).onExpiry).toBeUndefined();
+    clock.now += minute;
+    await clerk.run([], thread);
+    expect(thread.activeRequests).toEqual([]);
+    expect(thread.calls).toMatchObject([{ status: 'failed' }]);
+    const late = await desk({ expiresAfterMs: 3 * minute, clerk: people, payer: people }, rule);
+    expect(requestIn(late.thread).onExpiry).toMatchObject(
+      Object(requestIn(await childOf(late)).onExpiry),
+    );
+    late.clock.now += 2 * minute;
+    await late.clerk.run([], late.thread);
+    await late.clerk.run(requestIn(late.thread).approve(), late.thread, { principal: 'Ada' });
+    expect(late.paid).toHaveLength(1);
+  },
+);
+
 test('through three levels, people see the earliest deadline', async () => {
   const at = await desk({ expiresAfterMs: minute }, 'user-approval');
   const clerk = at.delegating('clerk', at.newPayer());

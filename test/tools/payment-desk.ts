@@ -3,6 +3,7 @@ import {
   type Agent,
   type AgentOptions,
   type AgentThread,
+  type ApprovalRequest,
   type ApprovalRequestContent,
   createAgent,
   type MayAnswer,
@@ -100,6 +101,6 @@ export async function childOf({
 }
 
 /** Who has voted. */
-export function votersOf({ votes = [] }: ApprovalRequestContent): string[] {
+export function votersOf({ votes = [] }: Pick<ApprovalRequest, 'votes'>): string[] {
   return votes.map(({ person }) => person);
 }
