@@ -2,11 +2,7 @@ import { type MayAnswer, memoryStore } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { chained, endOf } from '../support/chained.ts';
 import { errorCode } from '../support/error-code.ts';
-import { childOf, desk, only, quorum, requestIn, votersOf } from './payment-desk.ts';
-
-function subjectOf(principal: unknown): string {
-  return String(Object(principal).sub);
-}
+import { childOf, desk, only, quorum, requestIn, subjectOf, votersOf } from './payment-desk.ts';
 
 const text = ({ euros }: { euros: number }): string => `Pay ${euros} EUR?`;
 

@@ -17,6 +17,14 @@ import { scriptedModel } from '../support/scripted-model.ts';
 
 export const quorum = { type: 'user-approval', quorum: 2 } as const;
 
+/** A rule as a function, whose approvers an agent without a `mayAnswer` does not know. */
+export const forOwners = () => ({ type: 'user-approval' as const, approvers: ['owners'] });
+
+/** A `principalId` for which every session of a person is that person. */
+export function subjectOf(principal: unknown): string {
+  return String(Object(principal).sub);
+}
+
 /** Lets these people answer. They may leave. */
 export function only(people: ReadonlySet<string>): MayAnswer {
   return ({ principal }) => people.has(String(principal));
