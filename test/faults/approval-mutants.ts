@@ -93,6 +93,14 @@ export const approvalMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'the terminal offers nobody to reject later calls alone where several decide',
+    file: 'channels/terminal/ask-approval.ts',
+    from: 'remember === undefined || quorum > 1',
+    to: 'remember === undefined || quorum > 99',
+    suite: ['terminal/policies', 'is not offered to reject those'],
+    sentence: /AssertionError/,
+  },
+  {
     promise: 'a pipe answers only where the app says so',
     file: 'channels/terminal/ask-in-terminal.ts',
     from: 'if (input.isTTY === true) return;',

@@ -155,6 +155,19 @@ test('later calls are approved too, no wider than the rule allows, the narrowest
   expect(await asking).toEqual([approve(request, { remember })]);
 });
 
+test('where two people must approve, Ada’s vote may cover later calls, and Eve alone is not offered to reject those', async () => {
+  const request = approval({ remember: { scope: 'thread', match: 'exact' }, quorum: 2 });
+  const terminal = new VirtualTerminal();
+  const asking = askInTerminal(request, terminal);
+  await pick(terminal, 'Approve, and later calls too');
+  await terminal.shows('Approve every bookFlight with this input, in this thread');
+  expect(terminal.output.written).toContain('Reject with a reason');
+  expect(terminal.output.written).not.toContain('Reject, and later calls too');
+  await terminal.types(keys.enter);
+  const remember = { scope: 'thread', match: 'exact' } as const;
+  expect(await asking).toEqual([approve(request, { remember })]);
+});
+
 test('a reason that is demanded is asked for, and one that was not given approves nothing', async () => {
   const request = approval({ requireReason: true });
   const terminal = new VirtualTerminal();

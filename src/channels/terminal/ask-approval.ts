@@ -67,7 +67,7 @@ export async function askApproval(
 }
 
 function decisionsFor(request: ApprovalRequest): Decision[] {
-  const { requireReason, editable, remember, toolCall } = request;
+  const { requireReason, editable, remember, toolCall, quorum = 1 } = request;
   const approving = { label: 'Approve', words: [approvingWord], isYes: true };
   const needsReason = requireReason === true;
   return [
@@ -100,7 +100,8 @@ function decisionsFor(request: ApprovalRequest): Decision[] {
         ]),
     { label: 'Reject', words: ['reject', 'n', 'no'], answer: async () => reject(request) },
     { label: 'Reject with a reason', leadsOn: true, answer: rejectionOf(request) },
-    ...(remember === undefined
+    /* One person can't reject later calls where several must approve one. */
+    ...(remember === undefined || quorum > 1
       ? []
       : [
           {
