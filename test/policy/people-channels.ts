@@ -7,8 +7,12 @@ import { type HeldModel, ofThread, ways } from '../middleware/held-world.ts';
 interface PeoplesChannel {
   /** Somebody says something in thread `t`. */
   say(principal: unknown, text: string): Promise<void>;
-  /** Somebody approves a request; the code with which that is refused, if it is. */
-  approve(principal: unknown, request: ApprovalRequest): Promise<string | undefined>;
+  /** Somebody approves a request, perhaps with another input; the code with which that is refused, if it is. */
+  approve(
+    principal: unknown,
+    request: ApprovalRequest,
+    change?: { input: unknown },
+  ): Promise<string | undefined>;
 }
 
 /** Makes a channel to an agent, and to the model that stands for it behind `holdPoint`. */
@@ -18,8 +22,8 @@ const plain: OpenChannel = ({ agent }) => ({
   async say(principal, text) {
     await codeOf(agent.run(text, await agent.thread('t'), { principal }));
   },
-  async approve(principal, request) {
-    return codeOf(agent.run(approve(request), await agent.thread('t'), { principal }));
+  async approve(principal, request, change) {
+    return codeOf(agent.run(approve(request, change), await agent.thread('t'), { principal }));
   },
 });
 
@@ -39,7 +43,8 @@ const middleware: OpenChannel = ({ model }) => {
       last = text;
       await call(principal, text);
     },
-    approve: async (principal, request) => call(principal, last, { answers: [approve(request)] }),
+    approve: async (principal, request, change) =>
+      call(principal, last, { answers: [approve(request, change)] }),
   };
 };
 
@@ -55,8 +60,8 @@ const page: OpenChannel = ({ agent }) => {
       const message = { id: `m${said}`, role: 'user', parts: [{ type: 'text', text }] };
       await send(principal, { message });
     },
-    approve: async (principal, request) =>
-      refusalIn(await send(principal, { answers: [approve(request)] })),
+    approve: async (principal, request, change) =>
+      refusalIn(await send(principal, { answers: [approve(request, change)] })),
   };
 };
 
@@ -73,8 +78,8 @@ const agUi: OpenChannel = ({ agent }) => {
       said += 1;
       await send(principal, { messages: [{ id: `m${said}`, role: 'user', content: text }] });
     },
-    async approve(principal, { requestId: interruptId }) {
-      const payload = { approved: true };
+    async approve(principal, { requestId: interruptId, digest }, change) {
+      const payload = { approved: true, digest, ...change };
       const resume = [{ interruptId, status: 'resolved', payload }];
       return refusalIn(await send(principal, { resume }));
     },
