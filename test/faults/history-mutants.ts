@@ -71,6 +71,15 @@ export const historyMutants: readonly SourceMutant[] = [
     sentence: /requests-open|waits for 1 answer/,
   },
   {
+    promise:
+      "a page's retry brings back no vote that was taken back, also for a sub-agent's request",
+    file: 'channels/ui/input/page-input.ts',
+    from: "event.type === 'vote-withdrawn' &&",
+    to: 'event === null &&',
+    suite: ['ui/delegated-people', 'does not come back once she has taken it back'],
+    sentence,
+  },
+  {
     promise: 'a yes that a message follows on a page is history',
     file: 'channels/ui/input/page-input.ts',
     from: '!isFollowed || isRejection(answer)',
