@@ -1,13 +1,16 @@
 import { dynamicTool, generateText, isStepCount, jsonSchema, type ToolSet } from 'ai';
 import { createAgent, memoryStore, type ThreadStore } from 'holdpoint';
+import { createAgUiHandler } from 'holdpoint/ag-ui';
 import { auditTrail } from 'holdpoint/audit';
 import { guardTools } from 'holdpoint/middleware';
 import { agentTool } from 'holdpoint/tools';
-import { toUIMessages } from 'holdpoint/ui';
+import { createUiHandler, toUIMessages } from 'holdpoint/ui';
 import { expect, test } from 'vitest';
+import { ofType, poster, runInput, user } from '../ag-ui/ag-ui-site.ts';
 import { scriptedWorld } from '../middleware/held-world.ts';
 import { FileServer } from '../policy/mcp-server.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
+import { chatPage, toolParts } from '../ui/chat-page.ts';
 
 const deletion = [
   { calls: [{ id: 'c1', name: 'remove', input: { path: 'locked.txt' } }] },
@@ -122,6 +125,24 @@ test("a refusal of a sub-agent's call has failed in the child thread, and behind
     providerOptions: { holdpoint: { threadId: 't' } },
   });
   expect(content).toMatchObject([{}, { type: 'tool-error', error }, { type: 'text' }]);
+});
+
+test('a page and an AG-UI client show, live, that the call has failed, and what the server said where errors are shown', async () => {
+  for (const redactToolErrors of [true, false]) {
+    const errorText = redactToolErrors ? 'An error occurred.' : error;
+    const view = { redactToolErrors, authorize: () => ({ principal: 'Ada' }) };
+    const { agent: ofPage } = agentOf(await fileTools());
+    const page = chatPage(createUiHandler({ agent: ofPage, ...view }));
+    await page.chat.sendMessage({ text: 'Delete it' });
+    expect(toolParts(page.chat.messages)).toMatchObject([{ state: 'output-error', errorText }]);
+
+    const { agent: ofClient } = agentOf(await fileTools());
+    const client = poster(createAgUiHandler({ agent: ofClient, keepAliveMs: 0, ...view }));
+    const { events } = await client(runInput({ messages: [user('u1', 'Delete it')] }));
+    expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([
+      { toolCallId: 'c1', content: errorText, metadata: { holdpoint: { status: 'failed' } } },
+    ]);
+  }
 });
 
 test('a guarded call is recorded as failed, and every process returns what the server said', async () => {
