@@ -34,7 +34,7 @@ export interface McpToolApprovalOptions {
 /**
  * A rule for `toolApproval` that reads the annotations of MCP tools, as `@ai-sdk/mcp` puts them in a tool's `metadata`. An absent hint
  * counts as the worst: the tool writes, destroys, and reaches the outside world. A server can lie in its annotations, so they count only
- * for the servers that you trust; without options, every call asks.
+ * for the servers that you trust; without options, every call asks. Throws a `TypeError` for an option that it does not have.
  *
  * @example
  * const github = await createMCPClient({ clientName: 'github', transport });
@@ -51,7 +51,10 @@ export function mcpToolApproval({
   readOnlyOpenWorld = readOnly,
   nonDestructive = 'user-approval',
   destructive = 'user-approval',
+  ...unknown
 }: McpToolApprovalOptions = {}): (call: McpRuleInput) => Verdict {
+  for (const name of Object.keys(unknown))
+    throw new TypeError(`mcpToolApproval has no option '${name}'.`);
   const trusted = new Set(trustedServers);
   const statuses = { readOnly, readOnlyOpenWorld, nonDestructive, destructive };
   return (call) => {

@@ -101,6 +101,14 @@ export const approvalMutants: readonly SourceMutant[] = [
     sentence: /AssertionError/,
   },
   {
+    promise: 'a misspelled option of a rule is refused',
+    file: 'tools/mcp-tool-approval.ts',
+    from: 'of Object.keys(unknown)',
+    to: 'of Object.keys(unknown).slice(1)',
+    suite: ['policy/mcp-tool-approval', 'a misspelled option is refused'],
+    sentence: failed,
+  },
+  {
     promise: 'a pipe answers only where the app says so',
     file: 'channels/terminal/ask-in-terminal.ts',
     from: 'if (input.isTTY === true) return;',

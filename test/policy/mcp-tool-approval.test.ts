@@ -162,3 +162,10 @@ test('an approval of a tool does not hold when the server changes its annotation
   expect((await other.run(again, asked.thread)).status).toBe('completed');
   expect(rough.called).toEqual(['touch a.txt']);
 });
+
+test('a misspelled option is refused where the rule is made, and so runs nothing unasked', () => {
+  const misspelled = { readonly: 'user-approval' };
+  expect(() => mcpToolApproval({ ...trusting, ...misspelled })).toThrow(
+    new TypeError("mcpToolApproval has no option 'readonly'."),
+  );
+});
