@@ -6,6 +6,7 @@ import type { AgentThread, ThreadEvent } from 'holdpoint';
 import { expect, test, vi } from 'vitest';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { subAgentFaults } from './audit-sub-agents.ts';
+import { describeConnections, describeThreads } from './describe-threads.ts';
 import { openLedger, openOffice, type PayingOffice } from './paying-office.ts';
 import {
   answerOf,
@@ -33,6 +34,8 @@ interface Site extends AsyncDisposable {
   scenario: SubAgentScenario;
   office: PayingOffice;
   start(role: Role, killAt?: number): Staffed;
+  /** Where threads and those below them stand, and what each process does. */
+  describe(threadIds: readonly string[]): Promise<string>;
 }
 
 async function openSite(scenario: SubAgentScenario): Promise<Site> {
@@ -40,7 +43,8 @@ async function openSite(scenario: SubAgentScenario): Promise<Site> {
   const database = await server.createDatabase();
   const pool = server.pool(database);
   await openLedger(pool);
-  let count = 0;
+  const office = openOffice(pool, scenario);
+  const started = new Map<string, ChildProcess>();
   /* The server ends a statement that it has got before it sees that its client is dead. */
   const isGone = async (name: string): Promise<boolean> => {
     const left = 'select from pg_stat_activity where application_name = $1';
@@ -48,14 +52,15 @@ async function openSite(scenario: SubAgentScenario): Promise<Site> {
   };
   return {
     scenario,
-    office: openOffice(pool, scenario),
+    office,
     start(role, killAt = 0) {
-      const name = `${role}-${(count += 1)}`;
+      const name = `${role}-${started.size + 1}`;
       const address = `${server.connectionString(database)}?application_name=${name}`;
       const input = [address, scenario.name, role, String(killAt)];
       const child = spawn(process.execPath, ['--conditions=holdpoint-source', program, ...input], {
         stdio: ['pipe', 'pipe', 'inherit'],
       });
+      started.set(name, child);
       const exited = once(child, 'exit');
       const dies = async (): Promise<string> => {
         const [said, [code]] = await Promise.all([text(child.stdout), exited]);
@@ -73,8 +78,21 @@ async function openSite(scenario: SubAgentScenario): Promise<Site> {
         },
       };
     },
+    async describe(threadIds) {
+      const alive = [...started].filter(([, child]) => isAlive(child));
+      for (const [, child] of alive) child.kill('SIGUSR2');
+      return [
+        `Threads that have not ended: ${threadIds.length}. ${await describeThreads(office, threadIds)}`,
+        `Live processes: ${alive.map(([name, { pid }]) => `${name} (${pid})`).join(', ')}.`,
+        await describeConnections(pool),
+      ].join('\n');
+    },
     [Symbol.asyncDispose]: async () => server[Symbol.asyncDispose](),
   };
+}
+
+function isAlive({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === null && signalCode === null;
 }
 
 /** Kills a process at each boundary of a thread in turn. `onDeath` learns of each thread whose process died, and gets its number. */
@@ -139,6 +157,21 @@ async function attend(
   }
 }
 
+/** Waits for threads to end. If they don't, the error says where they stand and what the processes do. */
+async function orDescribe<RESULT>(
+  site: Site,
+  threadIds: Iterable<string>,
+  waiting: Promise<RESULT>,
+): Promise<RESULT> {
+  try {
+    return await waiting;
+  } catch (cause) {
+    const { message } = cause instanceof Error ? cause : { message: String(cause) };
+    const found = await site.describe(await unfinished(site, threadIds));
+    throw new Error(`${message}\n${found}`, { cause });
+  }
+}
+
 /** Attends to the threads until the work elsewhere and all of them have ended. */
 async function attendUntil<RESULT>(
   site: Site,
@@ -155,7 +188,7 @@ async function attendUntil<RESULT>(
     await Promise.all(left.map(async (threadId) => attend(site, threadId, wasOver)));
     return wasOver && left.length === 0;
   }, patience);
-  const [result] = await Promise.all([working, attending]);
+  const [result] = await orDescribe(site, threadIds, Promise.all([working, attending]));
   return result;
 }
 
@@ -238,7 +271,11 @@ test('a process is killed at each boundary of a thread and its sub-agent, and an
     threadIds.push(threadId);
     heir.child.stdin?.write(`${threadId}\n`);
   });
-  await expect.poll(async () => unfinished(site, threadIds), patience).toEqual([]);
+  const ended = vi.waitUntil(
+    async () => (await unfinished(site, threadIds)).length === 0,
+    patience,
+  );
+  await orDescribe(site, threadIds, ended);
   const ends = await expectSound(site, threadIds);
   const settled = ends.filter(({ isAllPaid }) => !isAllPaid);
   console.log(`${boundaries.length} kills, ${settled.length} not paid`);
@@ -262,21 +299,45 @@ test('a process is killed at each boundary of three levels, and with a worker of
   expect(placesOf(boundaries)).toEqual(placesWith(scenario));
 });
 
+/** Adds threads. The process that sends their messages dies right after. */
+async function addThreads(site: Site, threadIds: Set<string>): Promise<void> {
+  const added = Array.from({ length: fleetSize }, (_, index) => `t${threadIds.size + index}`);
+  await using leader = site.start('lead', 2 * fleetSize + 1);
+  leader.child.stdin?.end(added.map((threadId) => `${threadId}\n`).join(''));
+  await leader.death;
+  for (const threadId of added) threadIds.add(threadId);
+}
+
+/** Adds threads whenever all have ended, until a worker is dead: another worker may do so much of the work that this one has too little to die. */
+async function addThreadsUntilDeath(
+  site: Site,
+  threadIds: Set<string>,
+  { child, death }: Staffed,
+): Promise<string> {
+  while (isAlive(child)) {
+    await vi.waitUntil(
+      async () => !isAlive(child) || (await unfinished(site, threadIds)).length === 0,
+      patience,
+    );
+    if (isAlive(child)) await addThreads(site, threadIds);
+  }
+  return death;
+}
+
 test.each([60, 300])(
-  'two workers on 20 threads with siblings, one of them killed at its boundary %i: all is paid exactly once',
+  'two workers on fleets of 20 threads with siblings, one of them killed at its boundary %i: all is paid exactly once',
   async (killAt) => {
     await using site = await openSite(askingSiblings);
-    const threadIds = Array.from({ length: fleetSize }, (_, index) => `t${index}`);
-    /* It records the messages. */
-    await using leader = site.start('lead', 2 * fleetSize + 1);
-    leader.child.stdin?.end(threadIds.map((threadId) => `${threadId}\n`).join(''));
-    await leader.death;
+    const threadIds = new Set<string>();
+    await addThreads(site, threadIds);
     await using mortal = site.start('work', killAt);
     await using heir = site.start('work-for-all');
-    const boundary = await attendUntil(site, new Set(threadIds), mortal.death);
+    const dying = addThreadsUntilDeath(site, threadIds, mortal);
+    const boundary = await attendUntil(site, threadIds, dying);
     expect(heir.child.exitCode).toBeNull();
     const ends = await expectSound(site, threadIds);
-    console.log(`killed ${boundary}; ${ends.filter(({ lost }) => lost.length > 0).length} cut off`);
+    const cutOff = ends.filter(({ lost }) => lost.length > 0);
+    console.log(`killed ${boundary}; ${cutOff.length} of ${threadIds.size} threads cut off`);
     expect(boundary).not.toBe('');
     expect(ends.filter(({ isAllPaid }) => !isAllPaid)).toEqual([]);
   },

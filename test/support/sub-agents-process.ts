@@ -1,6 +1,7 @@
 /*
  * A process with the agents of a scenario. It leads the threads whose ids it reads, one a line, to their end and exits when there are no
- * more, or it is a worker: of the outermost agent, or of all. It kills itself at one of the boundaries that it passes, and says which.
+ * more, or it is a worker: of the outermost agent, or of all. It kills itself at one of the boundaries that it passes, and says which. On
+ * SIGUSR2 it reports how many it has passed.
  * Arguments: a connection string, the scenario, `lead`, `work` or `work-for-all`, the number of the boundary (0: none).
  */
 import { writeSync } from 'node:fs';
@@ -28,6 +29,9 @@ const office = openOffice(pool, scenario, (boundary) => {
   }
 });
 const { outermost, agents, store } = office;
+process.on('SIGUSR2', () => {
+  writeSync(2, `${role} ${process.pid} has passed ${passed} boundaries (dies at ${killAt})\n`);
+});
 
 async function lead(threadId: string): Promise<void> {
   for (let status = ''; status !== 'completed';) {
