@@ -1,15 +1,10 @@
 import { tool } from 'ai';
 import { createAgent, type MayAnswer, type ThreadStore } from 'holdpoint';
-import { postgresStore } from 'holdpoint/stores/postgres';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { errorCode } from '../support/error-code.ts';
+import { everyStore } from '../support/every-store.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
-import { sharedPostgres } from '../support/shared-postgres.ts';
-import { storeKits } from '../support/store-kits.ts';
-
-const server = sharedPostgres();
-afterAll(async () => server[Symbol.asyncDispose]());
 
 const refundInput = z.object({ euros: z.number() });
 const limits: Record<string, number> = { ben: 50, ada: 10_000, cleo: 10_000 };
@@ -47,18 +42,7 @@ async function refunding(open: () => ThreadStore) {
   return { ran, ada, processWith };
 }
 
-const kits = [
-  ...storeKits.map(({ name, keep }) => ({ name, start: async () => keep() })),
-  {
-    name: 'postgresStore',
-    start: async () => {
-      const database = await server.createDatabase();
-      return { open: () => postgresStore(server.pool(database)), [Symbol.dispose]() {} };
-    },
-  },
-];
-
-describe.each(kits)('$name: an answer that was checked', ({ start }) => {
+describe.each(everyStore())('$name: an answer that was checked', ({ start }) => {
   test.each([
     ['as a plain yes', {}],
     ['with an edit', { input: { euros: 40 } }],

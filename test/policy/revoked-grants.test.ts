@@ -1,11 +1,9 @@
 import { memoryStore, type ThreadStore } from 'holdpoint';
 import { auditTrail } from 'holdpoint/audit';
-import { postgresStore } from 'holdpoint/stores/postgres';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
-import { sharedPostgres } from '../support/shared-postgres.ts';
+import { everyStore } from '../support/every-store.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
-import { storeKits } from '../support/store-kits.ts';
 import { book, memoryWorld, travelWorld } from '../support/travel-world.ts';
 
 const script = [
@@ -33,23 +31,9 @@ async function granted(open: () => ThreadStore) {
   return { world, office, agent, grant };
 }
 
-const postgres = sharedPostgres();
-afterAll(async () => postgres[Symbol.asyncDispose]());
-
-const kits = [
-  ...storeKits.map(({ name, keep }) => ({ name, open: async () => keep() })),
-  {
-    name: 'postgresStore',
-    open: async () => {
-      const pool = postgres.pool(await postgres.createDatabase());
-      return { open: () => postgresStore(pool), [Symbol.dispose]() {} };
-    },
-  },
-];
-
-describe.each(kits)('on a $name', ({ open }) => {
+describe.each(everyStore())('on a $name', ({ start }) => {
   test('a standing approval wider than a thread is revoked by Ada, and the thread that made it says so', async () => {
-    using kept = await open();
+    using kept = await start();
     const { agent, grant } = await granted(() => kept.open());
     await agent.revoke(grant, { principal: 'ada', channel: 'desk' });
     const first = await agent.thread('first');
@@ -72,7 +56,7 @@ describe.each(kits)('on a $name', ({ open }) => {
   });
 
   test('of Ada and Eve who revoke it at one moment one has done so, and the log names that one', async () => {
-    using kept = await open();
+    using kept = await start();
     const { agent, grant } = await granted(() => kept.open());
     const revoked = ['ada', 'eve'].map(async (principal) =>
       errorCode(agent.revoke(grant, { principal })),
@@ -87,7 +71,7 @@ describe.each(kits)('on a $name', ({ open }) => {
   });
 
   test.each(['post', undefined])('no other agent of the store revokes it: %s', async (name) => {
-    using kept = await open();
+    using kept = await start();
     const { agent, office, grant } = await granted(() => kept.open());
     const other = office(name);
     expect(await errorCode(other.revoke(grant, { principal: 'eve' }))).toBe('unknown-grant');
@@ -98,7 +82,7 @@ describe.each(kits)('on a $name', ({ open }) => {
   });
 
   test('it is revoked also when the thread that made it was deleted, or another has its id now', async () => {
-    using kept = await open();
+    using kept = await start();
     const { agent, grant } = await granted(() => kept.open());
     await agent.delete(await agent.thread('first'));
     const { thread } = await agent.run('Hi', await agent.thread('first'));

@@ -5,7 +5,7 @@ import { memoryStore, type ThreadStore } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 
 /** Where the threads of one test are kept. */
-interface KeptThreads extends Disposable {
+export interface KeptThreads extends Disposable {
   /** The store as another process would open it. */
   open(): ThreadStore;
 }

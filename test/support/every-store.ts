@@ -1,0 +1,22 @@
+import { postgresStore } from 'holdpoint/stores/postgres';
+import { afterAll } from 'vitest';
+import { sharedPostgres } from './shared-postgres.ts';
+import { type KeptThreads, storeKits } from './store-kits.ts';
+
+/** A kind of store that may be on a server. */
+interface ServedKit {
+  name: string;
+  start(): Promise<KeptThreads>;
+}
+
+/** Every store of the package, with Postgres, for the tests of one file. */
+export function everyStore(): ServedKit[] {
+  const server = sharedPostgres();
+  afterAll(async () => server[Symbol.asyncDispose]());
+  const start = async (): Promise<KeptThreads> => {
+    const database = await server.createDatabase();
+    return { open: () => postgresStore(server.pool(database)), [Symbol.dispose]() {} };
+  };
+  const local = storeKits.map(({ name, keep }) => ({ name, start: async () => keep() }));
+  return [...local, { name: 'postgresStore', start }];
+}
