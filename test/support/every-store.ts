@@ -15,7 +15,9 @@ export function everyStore(): ServedKit[] {
   afterAll(async () => server[Symbol.asyncDispose]());
   const start = async (): Promise<KeptThreads> => {
     const database = await server.createDatabase();
-    return { open: () => postgresStore(server.pool(database)), [Symbol.dispose]() {} };
+    /* Each process has connections of its own, and gives them back soon: others share the server. */
+    const open = () => postgresStore(server.pool(database, { max: 2, idleTimeoutMillis: 50 }));
+    return { open, [Symbol.dispose]() {} };
   };
   const local = storeKits.map(({ name, keep }) => ({ name, start: async () => keep() }));
   return [...local, { name: 'postgresStore', start }];

@@ -36,15 +36,36 @@ interface DeskOptions {
   payer?: Partial<AgentOptions>;
   /** How long the payer may take. */
   expiresAfterMs?: number;
+  /** Opens the store that all processes share. */
+  open?: () => ThreadStore;
+  threadId?: string;
+}
+
+/** How a process differs from the others at its desk. */
+interface ProcessOptions extends Pick<DeskOptions, 'clerk' | 'payer'> {
+  /** The store as this process sees it. */
+  see?: (store: ThreadStore) => ThreadStore;
+}
+
+/** Keeps the threads of one desk in memory. */
+function openMemory(): () => ThreadStore {
+  const store = memoryStore();
+  return () => store;
 }
 
 /** A clerk whose payer pays as a rule allows, each with its own notion of people. Eve has asked for 900 euros. */
 export async function desk(
-  { clerk: above = {}, payer: below = {}, expiresAfterMs }: DeskOptions = {},
+  {
+    clerk: above = {},
+    payer: below = {},
+    expiresAfterMs,
+    open = openMemory(),
+    threadId = 't',
+  }: DeskOptions = {},
   status: ToolApprovalStatus = quorum,
 ) {
   const clock = { now: 1_800_000_000_000 };
-  const kept = memoryStore();
+  const kept = open();
   const dying = { threadId: '' };
   const store: ThreadStore = {
     ...kept,
@@ -62,13 +83,13 @@ export async function desk(
     },
   });
   const shared = { store, now: () => clock.now, maxRetries: 0 };
-  const newPayer = (): Agent => {
-    const { model } = scriptedModel([
-      { calls: [{ id: 'p1', name: 'pay', input: { euros: 900 } }] },
-      { text: 'Paid.' },
-    ]);
+  const newPayer = (options: Partial<AgentOptions> & { hasAsked?: boolean } = {}): Agent => {
+    const { hasAsked = false, ...more } = options;
+    const paying = { calls: [{ id: 'p1', name: 'pay', input: { euros: 900 } }] };
+    const { model } = scriptedModel([...(hasAsked ? [] : [paying]), { text: 'Paid.' }]);
     const toolApproval = { pay: status };
-    return createAgent({ ...shared, name: 'payer', model, tools: { pay }, toolApproval, ...below });
+    const setting = { ...shared, name: 'payer', model, tools: { pay }, toolApproval };
+    return createAgent({ ...setting, ...below, ...more });
   };
   /** An agent that delegates to another, or has done so. */
   const delegating = (
@@ -83,11 +104,18 @@ export async function desk(
     const tools = { payer: agentTool(to, { description: 'Pays.', ...limit }) };
     return createAgent({ ...shared, name, model, tools, ...more });
   };
+  /** Another process, with a clerk, a payer and a connection of its own, after Eve has asked. */
+  const startProcess = async ({ see = (each) => each, ...options }: ProcessOptions = {}) => {
+    const own = { hasAsked: true, store: see(open()) };
+    const itsPayer = newPayer({ ...own, ...options.payer });
+    const itsClerk = delegating('clerk', itsPayer, { ...above, ...own, ...options.clerk });
+    return { clerk: itsClerk, payer: itsPayer, thread: await itsClerk.thread(threadId) };
+  };
   const payer = newPayer();
   const clerk = delegating('clerk', payer, above);
-  const thread = await clerk.thread('t');
+  const thread = await clerk.thread(threadId);
   await clerk.run('Pay 900.', thread, { principal: 'Eve' });
-  return { clerk, payer, thread, paid, clock, dying, store, newPayer, delegating };
+  return { clerk, payer, thread, paid, clock, dying, store, newPayer, delegating, startProcess };
 }
 
 /** The open request of a thread. */

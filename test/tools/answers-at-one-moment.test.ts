@@ -1,0 +1,253 @@
+import type { Agent, AgentThread, ApprovalRequestContent, ThreadStore } from 'holdpoint';
+import { describe, expect, test } from 'vitest';
+import { errorCode } from '../support/error-code.ts';
+import { everyStore } from '../support/every-store.ts';
+import { Pause } from '../support/pause.ts';
+import { childOf, desk, quorum, requestIn, votersOf } from './payment-desk.ts';
+
+type Desk = Awaited<ReturnType<typeof desk>>;
+type Process = Awaited<ReturnType<Desk['startProcess']>>;
+
+/* Where a process waits that answers, while somebody answers through another one. */
+const points = ['asked above', 'asked below', 'recording below', 'recording above'] as const;
+type Point = (typeof points)[number];
+
+const pairs = [
+  ['Ada', 'Ben'],
+  ['Ben', 'Ada'],
+] as const;
+
+const mayAnswer = (): boolean => true;
+
+/** A process that waits at a point. */
+async function startSlow(at: Desk, point: Point, pause: Pause): Promise<Process> {
+  const askedAt = (where: Point) => async (): Promise<boolean> => {
+    if (where === point) await pause.wait();
+    return true;
+  };
+  const see = (store: ThreadStore): ThreadStore => ({
+    ...store,
+    append: async (...input) => {
+      const where = input[0] === at.thread.id ? 'recording above' : 'recording below';
+      if (where === point) await pause.wait();
+      return store.append(...input);
+    },
+  });
+  const clerk = { mayAnswer: askedAt('asked above') };
+  return at.startProcess({ see, clerk, payer: { mayAnswer: askedAt('asked below') } });
+}
+
+/** What is recorded about answers in a thread: what was done, by whom. */
+function answersIn({ events }: AgentThread): unknown[] {
+  return events.flatMap((event) =>
+    event.type === 'request-voted' || event.type === 'request-answered'
+      ? [[event.type, event.person ?? event.principal, Reflect.get(event.response, 'approved')]]
+      : event.type === 'vote-withdrawn'
+        ? [[event.type, event.person]]
+        : [],
+  );
+}
+
+/** What both threads record, as a process sees it that starts now. They must say the same, and each name who really answered. */
+async function recorded(at: Desk): Promise<unknown[]> {
+  const { payer, thread } = await at.startProcess();
+  const child = await childOf({ payer, thread });
+  const [above, below] = [thread, child].map(answersIn);
+  expect(above).toEqual(below);
+  expect(thread.activeRequests.map(({ requestId }) => requestId)).toEqual(
+    child.activeRequests.map(({ requestId }) => requestId),
+  );
+  for (const { events } of [thread, child]) {
+    for (const event of events) {
+      if (event.type === 'request-voted') expect(event.principal).toBe(event.person);
+    }
+  }
+  return above ?? [];
+}
+
+/** A process resumes the thread. */
+async function resume(at: Desk): Promise<void> {
+  const { clerk, thread } = await at.startProcess();
+  await clerk.run([], thread);
+}
+
+/** Two processes resume the thread at one moment. Nothing waits afterwards. */
+async function resumeTwice(at: Desk): Promise<void> {
+  const processes = [await at.startProcess(), await at.startProcess()];
+  await Promise.all(processes.map(async ({ clerk, thread }) => clerk.run([], thread)));
+  const { clerk, payer, thread } = await at.startProcess();
+  expect(thread.status).toBe('idle');
+  expect((await childOf({ payer, thread })).status).toBe('idle');
+  expect(thread.calls).toMatchObject([{ status: 'succeeded' }]);
+  await clerk.run([], thread);
+}
+
+/** Somebody answers as the thread shows the request to them. */
+async function say(
+  { clerk, thread }: { clerk: Agent; thread: AgentThread },
+  principal: string,
+  answer: (request: ApprovalRequestContent) => Parameters<Agent['respond']>[0] = (request) =>
+    request.approve(),
+): Promise<unknown> {
+  return errorCode(clerk.respond(answer(requestIn(thread)), thread, { principal }));
+}
+
+/** Plays a story at each point, and with the two people in either order; each in a thread of its own. */
+async function playEach(
+  open: () => ThreadStore,
+  rule: Parameters<typeof desk>[1],
+  story: (scene: {
+    at: Desk;
+    slow: Process;
+    pause: Pause;
+    first: string;
+    second: string;
+    point: Point;
+  }) => Promise<void>,
+): Promise<void> {
+  for (const [first, second] of pairs) {
+    for (const point of points) {
+      const threadId = `${point}, ${first} is slow`;
+      const at = await desk({ clerk: { mayAnswer }, payer: { mayAnswer }, open, threadId }, rule);
+      const pause = new Pause();
+      const slow = await startSlow(at, point, pause);
+      await story({ at, slow, pause, first, second, point });
+    }
+  }
+}
+
+describe.each(everyStore())('$name: while one person answers for a sub-agent', ({ start }) => {
+  test('another gives the second of two approvals: both count, and it is paid once', async () => {
+    using kept = await start();
+    await playEach(kept.open, quorum, async ({ at, slow, pause, first, second, point }) => {
+      const code = await pause.during(say(slow, first), async () => {
+        expect(await say(await at.startProcess(), second)).toBe('no error');
+      });
+      expect(code).toBe('no error');
+      const [one, other] = point === 'recording above' ? [first, second] : [second, first];
+      expect(await recorded(at)).toEqual([
+        ['request-voted', one, true],
+        ['request-answered', other, true],
+      ]);
+      expect(at.paid).toEqual([]);
+      await resumeTwice(at);
+      expect(at.paid).toEqual([{ euros: 900 }]);
+    });
+  });
+
+  test('another gives the second of three approvals: both threads show both, and a third person decides', async () => {
+    using kept = await start();
+    const rule = { ...quorum, quorum: 3 };
+    await playEach(kept.open, rule, async ({ at, slow, pause, first, second }) => {
+      await pause.during(say(slow, first), async () => say(await at.startProcess(), second));
+      const votes = [first, second].map((person) => ['request-voted', person, true]);
+      expect(new Set(await recorded(at))).toEqual(new Set(votes));
+      await resume(at);
+      expect(at.paid).toEqual([]);
+      const { thread, ...process } = await at.startProcess();
+      expect(new Set(votersOf(requestIn(thread)))).toEqual(new Set([first, second]));
+      expect(await say({ ...process, thread }, first)).toBe('no error');
+      expect(thread.activeRequests).toHaveLength(1);
+      expect(await say({ ...process, thread }, 'Cem')).toBe('no error');
+      expect((await recorded(at)).at(-1)).toEqual(['request-answered', 'Cem', true]);
+      await resumeTwice(at);
+      expect(at.paid).toHaveLength(1);
+    });
+  });
+
+  test('another rejects: the first that the sub-agent records decides, under the name of who gave it', async () => {
+    using kept = await start();
+    await playEach(
+      kept.open,
+      'user-approval',
+      async ({ at, slow, pause, first, second, point }) => {
+        let other: unknown;
+        const code = await pause.during(say(slow, first), async () => {
+          other = await say(await at.startProcess(), second, (request) => request.reject('No.'));
+        });
+        const isApproved = point === 'recording above';
+        expect([code, other]).toEqual(
+          isApproved ? ['no error', 'already-answered'] : ['already-answered', 'no error'],
+        );
+        const person = isApproved ? first : second;
+        expect(await recorded(at)).toEqual([['request-answered', person, isApproved]]);
+        await resumeTwice(at);
+        expect(at.paid).toHaveLength(isApproved ? 1 : 0);
+      },
+    );
+  });
+
+  test('another edits: an approval of the old input counts for no other', async () => {
+    using kept = await start();
+    const rule = { ...quorum, editable: true } as const;
+    await playEach(kept.open, rule, async ({ at, slow, pause, first, second, point }) => {
+      const code = await pause.during(say(slow, first), async () => {
+        const edit = (request: ApprovalRequestContent) => request.approve({ input: { euros: 50 } });
+        expect(await say(await at.startProcess(), second, edit)).toBe('no error');
+      });
+      expect(code).toBe('answer-mismatch');
+      const { thread, ...process } = await at.startProcess();
+      expect(votersOf(requestIn(thread))).toEqual([second]);
+      expect(requestIn(thread).toolCall?.input).toEqual({ euros: 50 });
+      expect((await recorded(at)).length).toBe(point === 'recording above' ? 2 : 1);
+      await resume(at);
+      expect(at.paid).toEqual([]);
+      expect(await say({ ...process, thread }, first)).toBe('no error');
+      await resumeTwice(at);
+      expect(at.paid).toEqual([{ euros: 50 }]);
+    });
+  });
+
+  test('another takes back the first approval: one is left, unless both were recorded before', async () => {
+    using kept = await start();
+    await playEach(kept.open, quorum, async ({ at, slow, pause, first, second, point }) => {
+      await say(await at.startProcess(), second);
+      let other: unknown;
+      const code = await pause.during(say(slow, first), async () => {
+        const { clerk, thread } = await at.startProcess();
+        const { requestId } = requestIn(thread);
+        other = await errorCode(clerk.withdraw(thread, requestId, { principal: second }));
+      });
+      expect(code).toBe('no error');
+      const isDecided = point === 'recording above';
+      expect(other).toBe(isDecided ? 'request-closed' : 'no error');
+      expect((await recorded(at)).at(-1)).toEqual([
+        isDecided ? 'request-answered' : 'request-voted',
+        first,
+        true,
+      ]);
+      await resume(at);
+      expect(at.paid).toHaveLength(isDecided ? 1 : 0);
+      if (isDecided) return;
+      const process = await at.startProcess();
+      expect(votersOf(requestIn(process.thread))).toEqual([first]);
+      expect(await say(process, second)).toBe('no error');
+      await resumeTwice(at);
+      expect(at.paid).toHaveLength(1);
+    });
+  });
+
+  test('nobody answers in the thread of the sub-agent: what is tried there is refused, and changes nothing', async () => {
+    using kept = await start();
+    await playEach(kept.open, quorum, async ({ at, slow, pause, first, second }) => {
+      const answerBelow = async (): Promise<void> => {
+        const { payer, thread } = await at.startProcess();
+        const child = await childOf({ payer, thread });
+        const { revision } = child;
+        const own = requestIn(child);
+        const by = { principal: second };
+        for (const answer of [own.approve(), requestIn(thread).approve(), own.reject()]) {
+          expect(await errorCode(payer.respond(answer, child, by))).toBe('not-allowed');
+          expect(await errorCode(payer.run(answer, child, by))).toBe('not-allowed');
+        }
+        expect((await childOf({ payer, thread })).revision).toBe(revision);
+      };
+      await pause.during(say(slow, first), answerBelow);
+      expect(await recorded(at)).toEqual([['request-voted', first, true]]);
+      await answerBelow();
+      expect(await say(await at.startProcess(), second)).toBe('no error');
+      await resumeTwice(at);
+      expect(at.paid).toHaveLength(1);
+    });
+  });
+});
