@@ -1,12 +1,10 @@
-import type { Agent, AgentThread, ApprovalRequestContent, ThreadStore } from 'holdpoint';
+import type { ApprovalRequestContent, ThreadStore } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { everyStore } from '../support/every-store.ts';
 import { Pause } from '../support/pause.ts';
+import { type Desk, type Process, recorded, resume, resumeTwice, say } from './desk-stories.ts';
 import { childOf, desk, quorum, requestIn, votersOf } from './payment-desk.ts';
-
-type Desk = Awaited<ReturnType<typeof desk>>;
-type Process = Awaited<ReturnType<Desk['startProcess']>>;
 
 /* Where a process waits that answers, while somebody answers through another one. */
 const points = ['asked above', 'asked below', 'recording below', 'recording above'] as const;
@@ -18,6 +16,8 @@ const pairs = [
 ] as const;
 
 const mayAnswer = (): boolean => true;
+
+const editTo50 = (request: ApprovalRequestContent) => request.approve({ input: { euros: 50 } });
 
 /** A process that waits at a point. */
 async function startSlow(at: Desk, point: Point, pause: Pause): Promise<Process> {
@@ -35,61 +35,6 @@ async function startSlow(at: Desk, point: Point, pause: Pause): Promise<Process>
   });
   const clerk = { mayAnswer: askedAt('asked above') };
   return at.startProcess({ see, clerk, payer: { mayAnswer: askedAt('asked below') } });
-}
-
-/** What is recorded about answers in a thread: what was done, by whom. */
-function answersIn({ events }: AgentThread): unknown[] {
-  return events.flatMap((event) =>
-    event.type === 'request-voted' || event.type === 'request-answered'
-      ? [[event.type, event.person ?? event.principal, Reflect.get(event.response, 'approved')]]
-      : event.type === 'vote-withdrawn'
-        ? [[event.type, event.person]]
-        : [],
-  );
-}
-
-/** What both threads record, as a process sees it that starts now. They must say the same, and each name who really answered. */
-async function recorded(at: Desk): Promise<unknown[]> {
-  const { payer, thread } = await at.startProcess();
-  const child = await childOf({ payer, thread });
-  const [above, below] = [thread, child].map(answersIn);
-  expect(above).toEqual(below);
-  expect(thread.activeRequests.map(({ requestId }) => requestId)).toEqual(
-    child.activeRequests.map(({ requestId }) => requestId),
-  );
-  for (const { events } of [thread, child]) {
-    for (const event of events) {
-      if (event.type === 'request-voted') expect(event.principal).toBe(event.person);
-    }
-  }
-  return above ?? [];
-}
-
-/** A process resumes the thread. */
-async function resume(at: Desk): Promise<void> {
-  const { clerk, thread } = await at.startProcess();
-  await clerk.run([], thread);
-}
-
-/** Two processes resume the thread at one moment. Nothing waits afterwards. */
-async function resumeTwice(at: Desk): Promise<void> {
-  const processes = [await at.startProcess(), await at.startProcess()];
-  await Promise.all(processes.map(async ({ clerk, thread }) => clerk.run([], thread)));
-  const { clerk, payer, thread } = await at.startProcess();
-  expect(thread.status).toBe('idle');
-  expect((await childOf({ payer, thread })).status).toBe('idle');
-  expect(thread.calls).toMatchObject([{ status: 'succeeded' }]);
-  await clerk.run([], thread);
-}
-
-/** Somebody answers as the thread shows the request to them. */
-async function say(
-  { clerk, thread }: { clerk: Agent; thread: AgentThread },
-  principal: string,
-  answer: (request: ApprovalRequestContent) => Parameters<Agent['respond']>[0] = (request) =>
-    request.approve(),
-): Promise<unknown> {
-  return errorCode(clerk.respond(answer(requestIn(thread)), thread, { principal }));
 }
 
 /** Plays a story at each point, and with the two people in either order; each in a thread of its own. */
@@ -182,8 +127,7 @@ describe.each(everyStore())('$name: while one person answers for a sub-agent', (
     const rule = { ...quorum, editable: true } as const;
     await playEach(kept.open, rule, async ({ at, slow, pause, first, second, point }) => {
       const code = await pause.during(say(slow, first), async () => {
-        const edit = (request: ApprovalRequestContent) => request.approve({ input: { euros: 50 } });
-        expect(await say(await at.startProcess(), second, edit)).toBe('no error');
+        expect(await say(await at.startProcess(), second, editTo50)).toBe('no error');
       });
       expect(code).toBe('answer-mismatch');
       const { thread, ...process } = await at.startProcess();
