@@ -38,9 +38,10 @@ export async function openChildThread(
       const { withdrawVote } = await import('./input/change-votes.ts');
       await withdrawVote(context, log, { requestId, by });
     },
-    check: async ({ response, principal, channel, onBehalfOf, revoked }) => {
+    check: async ({ response, principal, channel, onBehalfOf, revoked, until }) => {
       await threads.update(log);
-      const input = { ...parseInput(response, { principal, channel }), onBehalfOf, revoked };
+      const above = { onBehalfOf, revoked, until };
+      const input = { ...parseInput(response, { principal, channel }), ...above };
       return checkAnswers(context, log, input, context.mayAnswer);
     },
   };

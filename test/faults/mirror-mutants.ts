@@ -115,6 +115,22 @@ export const mirrorMutants: readonly SourceMutant[] = [
     sentence: /AssertionError/,
   },
   {
+    promise: 'a sub-agent records no answer after the deadline of its call',
+    file: 'agent/input/check-answers.ts',
+    from: 'isOverdue(state.head, open, now) || isExpired({ expiresAt: until }, now)',
+    to: 'isOverdue(state.head, open, now)',
+    suite: ['tools/late-answers', 'memoryStore.*the second of two that counts'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'nor after the deadline of a call further above',
+    file: 'agent/input/check-below.ts',
+    from: 'Math.min(request.expiresAt ?? Infinity, above.until ?? Infinity)',
+    to: 'request.expiresAt',
+    suite: ['tools/late-answers', 'memoryStore.*through three levels'],
+    sentence: /AssertionError/,
+  },
+  {
     promise: 'what is asked during a call ends with the call',
     file: 'thread/thread-state.ts',
     from: '|| (call !== undefined && isExpired(call, now))',

@@ -196,8 +196,8 @@ export const policyMutants: readonly SourceMutant[] = [
   {
     promise: 'an expired request is not answered, also when another is to follow',
     file: 'agent/input/check-answers.ts',
-    from: "if (isOverdue(state.head, open, now)) throw closed(answer.requestId, 'expired');",
-    to: '',
+    from: 'if (isOverdue(state.head, open, now) || isExpired({ expiresAt: until }, now))',
+    to: 'if (false)',
     suite: plays,
     sentence: anyFault,
   },

@@ -95,12 +95,12 @@ export async function desk(
   const delegating = (
     name: string,
     to: Agent,
-    options: Partial<AgentOptions> & { hasAsked?: boolean } = {},
+    options: Partial<AgentOptions> & { hasAsked?: boolean; within?: number } = {},
   ): Agent => {
-    const { hasAsked = false, ...more } = options;
+    const { hasAsked = false, within = expiresAfterMs, ...more } = options;
     const asking = { calls: [{ id: 'c1', name: 'payer', input: { prompt: 'Pay.' } }] };
     const { model } = scriptedModel([...(hasAsked ? [] : [asking]), { text: 'Done.' }]);
-    const limit = expiresAfterMs === undefined ? {} : { expiresAfterMs };
+    const limit = within === undefined ? {} : { expiresAfterMs: within };
     const tools = { payer: agentTool(to, { description: 'Pays.', ...limit }) };
     return createAgent({ ...shared, name, model, tools, ...more });
   };

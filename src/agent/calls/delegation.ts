@@ -68,6 +68,8 @@ export interface PassedOn extends AskedAnswer {
   onBehalfOf?: string | undefined;
   /** The people whose earlier approvals no longer count, as the agents of the threads above say. */
   revoked?: ReadonlySet<string> | undefined;
+  /** When the request closes in the threads above, with the calls there. The sub-agent's own request may have no such deadline. */
+  until?: number | undefined;
 }
 
 /** Answers that were checked. */

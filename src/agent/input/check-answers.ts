@@ -10,6 +10,7 @@ import type { UserInputRequest, UserInputResponseContent } from '../../content/u
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
 import {
+  isExpired,
   isOverdue,
   type EndedRequest,
   type OpenRequest,
@@ -26,7 +27,7 @@ export interface NewAnswer {
 /** The new answers, without repetitions. Throws for the first answer that is refused. */
 export function newAnswers(
   state: Readonly<ThreadState>,
-  { answers, allowedRequests, weighed }: ParsedInput,
+  { answers, allowedRequests, weighed, until }: ParsedInput,
   now: number,
 ): NewAnswer[] {
   const fresh = new Map<string, NewAnswer>();
@@ -49,7 +50,8 @@ export function newAnswers(
     if (open === undefined) {
       checkRepeated(state.endedRequests.get(answer.requestId), answer);
     } else {
-      if (isOverdue(state.head, open, now)) throw closed(answer.requestId, 'expired');
+      if (isOverdue(state.head, open, now) || isExpired({ expiresAt: until }, now))
+        throw closed(answer.requestId, 'expired');
       checkAnswer(open, answer);
       fresh.set(answer.requestId, { answer, open });
     }

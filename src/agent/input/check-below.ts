@@ -22,8 +22,9 @@ interface Below {
 }
 
 /**
- * Has a sub-agent check an answer to its request, with what this agent and those above know: on whose behalf the sender answers, and whose
- * approvals no longer count. Throws `not-allowed` for an edit that this agent's `mayAnswer` refuses, or what the sub-agent throws.
+ * Has a sub-agent check an answer to its request, with what this agent and those above know: on whose behalf the sender answers, whose
+ * approvals no longer count, and when it is too late. Throws `not-allowed` for an edit that this agent's `mayAnswer` refuses, or what the
+ * sub-agent throws.
  */
 export async function checkBelow(
   answering: AnsweringBelow,
@@ -34,8 +35,9 @@ export async function checkBelow(
     request.type === 'approval-request'
       ? await revokedVoters(mayAnswer, request, above)
       : above.revoked;
+  const until = Math.min(request.expiresAt ?? Infinity, above.until ?? Infinity);
   const checkFor = async (person: string | undefined): Promise<CheckedAnswers> =>
-    check({ ...asked(), onBehalfOf: person ?? above.onBehalfOf, revoked });
+    check({ ...asked(), onBehalfOf: person ?? above.onBehalfOf, revoked, until });
   const checked = await checkFor(onBehalfOf);
   const edit = await allowedEdit(answering, { text: checked.text, at: now() });
   /* Somebody who may answer the request as it stands may need another's right for what it would be. */

@@ -39,6 +39,8 @@ export interface ParsedInput {
   onBehalfOf?: string | undefined;
   /** The people whose earlier approvals no longer count, as the agents of the threads above say. */
   revoked?: ReadonlySet<string> | undefined;
+  /** When the answered request closes in the threads above. */
+  until?: number | undefined;
   /** The answers to requests of sub-agents, which record them; absent without one. */
   passed?: readonly PassedDown[];
   /** What the sub-agents have recorded about the answers to their requests. */
