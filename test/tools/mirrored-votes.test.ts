@@ -2,6 +2,7 @@ import { type MayAnswer, memoryStore } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { chained, endOf } from '../support/chained.ts';
 import { errorCode } from '../support/error-code.ts';
+import { everyStore } from '../support/every-store.ts';
 import { childOf, desk, only, quorum, requestIn, subjectOf, votersOf } from './payment-desk.ts';
 
 const text = ({ euros }: { euros: number }): string => `Pay ${euros} EUR?`;
@@ -179,9 +180,10 @@ describe("a quorum for a sub-agent's call", () => {
   });
 });
 
-describe('a process that dies between the two logs', () => {
+describe.each(everyStore())('$name: a process that dies between the two logs', ({ start }) => {
   test('leaves a vote that the next answer, or a run, shows', async () => {
-    const at = await desk();
+    using kept = await start();
+    const at = await desk({ open: kept.open });
     const { clerk, thread, dying } = at;
     dying.threadId = 't';
     const dead = clerk.respond(requestIn(thread).approve(), thread, { principal: 'Ada' });
@@ -202,7 +204,8 @@ describe('a process that dies between the two logs', () => {
   test.each(['the same answer', 'a run', 'another answer'] as const)(
     'leaves a decision that %s shows, with the person who gave it',
     async (how) => {
-      const at = await desk({}, 'user-approval');
+      using kept = await start();
+      const at = await desk({ open: kept.open }, 'user-approval');
       const { clerk, thread, dying } = at;
       const request = requestIn(thread);
       dying.threadId = 't';
@@ -224,9 +227,10 @@ describe('a process that dies between the two logs', () => {
   );
 });
 
-describe('copies and levels', () => {
+describe.each(everyStore())('$name: copies and levels', ({ start }) => {
   test('through three levels the innermost agent counts, and every thread shows its votes', async () => {
-    const at = await desk({ payer: { mayAnswer: only(new Set(['Ada', 'Ben'])) } });
+    using kept = await start();
+    const at = await desk({ open: kept.open, payer: { mayAnswer: only(new Set(['Ada', 'Ben'])) } });
     const clerk = at.delegating('clerk', at.newPayer());
     const boss = at.delegating('boss', clerk, { principalId: () => 'one' });
     const thread = await boss.thread('boss');
@@ -248,8 +252,10 @@ describe('copies and levels', () => {
   });
 
   test('a copy of the parent thread shows the votes that were given through the other copy', async () => {
-    const at = await desk();
-    const elsewhere = at.delegating('clerk', at.payer, { store: memoryStore(), hasAsked: true });
+    using kept = await start();
+    using other = await start();
+    const at = await desk({ open: kept.open });
+    const elsewhere = at.delegating('clerk', at.payer, { store: other.open(), hasAsked: true });
     const copy = await elsewhere.restore(JSON.stringify(at.thread));
     await at.clerk.respond(requestIn(at.thread).approve(), at.thread, { principal: 'Ada' });
     const done = await elsewhere.run(requestIn(copy).approve(), copy, { principal: 'Ben' });
@@ -263,9 +269,37 @@ describe('copies and levels', () => {
     expect(at.paid).toHaveLength(1);
   });
 
+  test('Ben votes through another copy: nobody is counted twice, and no vote is lost, where the thread shows the old votes', async () => {
+    using kept = await start();
+    using other = await start();
+    const at = await desk({ open: kept.open }, { ...quorum, quorum: 3 });
+    const { clerk, thread } = at;
+    await clerk.respond(requestIn(thread).approve(), thread, { principal: 'Ada' });
+    const elsewhere = at.delegating('clerk', at.payer, { store: other.open(), hasAsked: true });
+    const copy = await elsewhere.restore(JSON.stringify(thread));
+    await elsewhere.respond(requestIn(copy).approve(), copy, { principal: 'Ben' });
+    expect(votersOf(requestIn(thread))).toEqual(['Ada']);
+    const next = await at.startProcess();
+    expect(votersOf(requestIn(next.thread))).toEqual(['Ada']);
+    const yes = requestIn(next.thread).approve();
+    await next.clerk.respond(yes, next.thread, { principal: 'Ben' });
+    expect(votersOf(requestIn(next.thread))).toEqual(['Ada', 'Ben']);
+    await elsewhere.withdraw(copy, yes.requestId, { principal: 'Ada' });
+    const waiting = await next.clerk.run(yes, next.thread, { principal: 'Cem' });
+    expect(waiting.status).toBe('waiting');
+    expect(votersOf(requestIn(next.thread))).toEqual(['Ben', 'Cem']);
+    await next.clerk.run(yes, next.thread, { principal: 'Dee' });
+    expect(next.thread.decisions).toMatchObject([{ status: 'approved', principal: 'Dee' }]);
+    expect(at.paid).toHaveLength(1);
+    await elsewhere.run([], copy);
+    expect([copy.status, at.paid]).toEqual(['idle', [{ euros: 900 }]]);
+  });
+
   test('nobody approves a request that somebody edited through another copy of the thread', async () => {
-    const at = await desk({}, { ...quorum, editable: true });
-    const elsewhere = at.delegating('clerk', at.payer, { store: memoryStore(), hasAsked: true });
+    using kept = await start();
+    using other = await start();
+    const at = await desk({ open: kept.open }, { ...quorum, editable: true });
+    const elsewhere = at.delegating('clerk', at.payer, { store: other.open(), hasAsked: true });
     const copy = await elsewhere.restore(JSON.stringify(at.thread));
     const edit = requestIn(at.thread).approve({ input: { euros: 5_000 } });
     await at.clerk.respond(edit, at.thread, { principal: 'Ben' });
@@ -283,12 +317,14 @@ describe('copies and levels', () => {
   });
 
   test('nobody approves the original input where somebody took back the edit that was shown', async () => {
-    const at = await desk({}, { ...quorum, editable: true });
+    using kept = await start();
+    using other = await start();
+    const at = await desk({ open: kept.open }, { ...quorum, editable: true });
     const { clerk, thread } = at;
     await clerk.respond(requestIn(thread).approve({ input: { euros: 50 } }), thread, {
       principal: 'Ben',
     });
-    const elsewhere = at.delegating('clerk', at.payer, { store: memoryStore(), hasAsked: true });
+    const elsewhere = at.delegating('clerk', at.payer, { store: other.open(), hasAsked: true });
     const copy = await elsewhere.restore(JSON.stringify(thread));
     const back = requestIn(thread).approve({ input: { euros: 900 } });
     await clerk.respond(back, thread, { principal: 'Cem' });
@@ -300,7 +336,8 @@ describe('copies and levels', () => {
   });
 
   test('a request that was approved below before its cancellation is shown as approved', async () => {
-    const at = await desk({}, 'user-approval');
+    using kept = await start();
+    const at = await desk({ open: kept.open }, 'user-approval');
     const { clerk, thread, dying } = at;
     const request = requestIn(thread);
     dying.threadId = 't';
