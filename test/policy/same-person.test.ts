@@ -10,9 +10,10 @@ import {
 } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { heldWorld } from '../middleware/held-world.ts';
+import { everyStore } from '../support/every-store.ts';
+import { Pause } from '../support/pause.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { rechainedJson } from '../support/chained.ts';
-import { storeKits } from '../support/store-kits.ts';
 import { book, type Ran, travelTools } from '../support/travel-world.ts';
 import { peoplesChannels } from './people-channels.ts';
 
@@ -42,10 +43,16 @@ function bookingModel() {
   return { ...books, doGenerate };
 }
 
-/** Deployments of one agent over one store. */
+/** Keeps the threads of all deployments in memory. */
+function openMemory(): () => ThreadStore {
+  const store = memoryStore();
+  return () => store;
+}
+
+/** Deployments of one agent over one store, which each opens. */
 function deployments(
   status: UserApproval | (() => UserApproval),
-  store: ThreadStore = memoryStore(),
+  open: () => ThreadStore = openMemory(),
 ) {
   const ran: Ran[] = [];
   const deploy = (options: Partial<AgentOptions> = {}) =>
@@ -54,7 +61,7 @@ function deployments(
       model: bookingModel(),
       tools: travelTools(ran),
       toolApproval: { book: status },
-      store,
+      store: open(),
       ...options,
     });
   return { ran, deploy };
@@ -204,7 +211,7 @@ describe('a log in which one person decides alone is refused', () => {
   });
 });
 
-describe('after a deployment changes principalId', () => {
+describe.each(everyStore())('$name: after a deployment changes principalId', ({ start }) => {
   const mail = { principalId: (person: unknown) => String(Reflect.get(Object(person), 'email')) };
   const id = { principalId: (person: unknown) => String(Reflect.get(Object(person), 'id')) };
   const ada = { id: 'u1', email: 'ada@x' };
@@ -212,7 +219,8 @@ describe('after a deployment changes principalId', () => {
   const cy = { id: 'u3', email: 'cy@x' };
 
   test('the same person does not vote twice', async () => {
-    const { deploy, ran } = deployments(two);
+    using kept = await start();
+    const { deploy, ran } = deployments(two, kept.open);
     const request = await ask(deploy(mail), cy);
     await say(deploy(mail), ada, request);
     expect(await say(deploy(id), ada, request)).toBe(undefined);
@@ -222,7 +230,8 @@ describe('after a deployment changes principalId', () => {
   });
 
   test('a changed approval replaces the one under the old name', async () => {
-    const { deploy, ran } = deployments({ ...three, remember: true });
+    using kept = await start();
+    const { deploy, ran } = deployments({ ...three, remember: true }, kept.open);
     const request = await ask(deploy(mail), cy);
     await say(deploy(mail), ada, request);
     expect(await say(deploy(id), ada, request, true)).toBe(undefined);
@@ -234,7 +243,8 @@ describe('after a deployment changes principalId', () => {
   });
 
   test('two votes of the same person count once', async () => {
-    const { deploy, ran } = deployments(three);
+    using kept = await start();
+    const { deploy, ran } = deployments(three, kept.open);
     const request = await ask(deploy(mail), cy);
     await say(deploy(mail), ada, request);
     await say(deploy(mail), { id: 'u1', email: 'ada@home' }, request);
@@ -249,7 +259,8 @@ describe('after a deployment changes principalId', () => {
   });
 
   test('the person who gave a vote withdraws it', async () => {
-    const { deploy } = deployments(two);
+    using kept = await start();
+    const { deploy } = deployments(two, kept.open);
     const request = await ask(deploy(mail), cy);
     await say(deploy(mail), ada, request);
     const agent = deploy(id);
@@ -259,7 +270,8 @@ describe('after a deployment changes principalId', () => {
   });
 
   test("a request is still the requester's", async () => {
-    const { deploy } = deployments(others);
+    using kept = await start();
+    const { deploy } = deployments(others, kept.open);
     const request = await ask(deploy(mail), ada);
     expect(codeOf(await say(deploy(id), { id: 'u1', email: 'ada@home' }, request))).toBe(
       'not-allowed',
@@ -267,9 +279,9 @@ describe('after a deployment changes principalId', () => {
     expect(await say(deploy(id), ben, request)).toBe(undefined);
   });
 
-  test.each(storeKits)('a standing approval follows its person, in $name', async (kit) => {
-    using kept = kit.keep();
-    const { deploy, ran } = deployments(forPerson, kept.open());
+  test('a standing approval follows its person', async () => {
+    using kept = await start();
+    const { deploy, ran } = deployments(forPerson, kept.open);
     await say(deploy(mail), ben, await ask(deploy(mail), ada), true);
     expect(ran.length).toBe(1);
     expect(await ask(deploy(id), ada, 'second')).toBe(undefined);
@@ -279,12 +291,65 @@ describe('after a deployment changes principalId', () => {
     expect(await ask(deploy(id), { id: 'ada@x', email: 'eve@x' }, 'fourth')).toBeDefined();
   });
 
+  test('of two processes, an old one and a new one, in which a person votes at one moment, one has the vote', async () => {
+    using kept = await start();
+    const { deploy, ran } = deployments(two, kept.open);
+    const request = await ask(deploy(mail), cy);
+    const said = [say(deploy(mail), ada, request), say(deploy(id), ada, request)];
+    const codes = (await Promise.all(said)).map(codeOf);
+    expect(codes).toContain(undefined);
+    const thread = await deploy(id).thread('t');
+    expect(thread.activeRequests).toMatchObject([{ votes: [{ principal: ada }] }]);
+    expect(ran).toEqual([]);
+    expect(await say(deploy(id), ben, request)).toBe(undefined);
+    expect(ran.length).toBe(1);
+  });
+
+  test('nor does the person vote twice while the answer of the old process is on its way', async () => {
+    using kept = await start();
+    const { deploy, ran } = deployments(two, kept.open);
+    const request = await ask(deploy(mail), cy);
+    const pause = new Pause();
+    const slow = async (): Promise<boolean> => {
+      await pause.wait();
+      return true;
+    };
+    const late = await pause.during(
+      say(deploy({ ...mail, mayAnswer: slow }), ada, request),
+      async () => expect(await say(deploy(id), ada, request)).toBe(undefined),
+    );
+    expect(late).toBe(undefined);
+    const { activeRequests } = await deploy(id).thread('t');
+    expect(activeRequests).toMatchObject([{ votes: [{ principal: ada }] }]);
+    expect(ran).toEqual([]);
+  });
+
+  test('a standing approval that an old process makes after a new one has started serves its person from the next start, and nobody else', async () => {
+    using kept = await start();
+    const { deploy, ran } = deployments(forPerson, kept.open);
+    const started = { ...id, store: kept.open() };
+    await say(deploy(mail), cy, await ask(deploy(mail), ben), true);
+    expect(await ask(deploy(started), ben, 'second')).toBe(undefined);
+    await say(deploy(mail), cy, await ask(deploy(mail), ada, 'third'), true);
+    expect(ran.length).toBe(3);
+    const next = { principalId: (person: unknown) => id.principalId(person) };
+    const other = { id: 'ada@x', email: 'eve@x' };
+    for (const [index, process] of [started, next].entries()) {
+      expect(await ask(deploy(process), other, `fourth ${index}`)).toBeDefined();
+    }
+    expect(ran.length).toBe(3);
+    expect(await ask(deploy(next), ada, 'fifth')).toBe(undefined);
+    expect(ran.length).toBe(4);
+  });
+
   test('a standing approval is not for a call of somebody who answered it under another name', async () => {
-    const { deploy } = deployments({
+    const rule = {
       ...forPerson,
       ...others,
       remember: { scope: 'everyone', match: 'any' },
-    });
+    } as const;
+    using kept = await start();
+    const { deploy } = deployments(rule, kept.open);
     await say(deploy(mail), ben, await ask(deploy(mail), ada), true);
     expect(await ask(deploy(id), cy, 'second')).toBe(undefined);
     expect(await ask(deploy(id), ben, 'third')).toBeDefined();
@@ -320,7 +385,7 @@ describe('a standing approval for one person', () => {
 
   test('that an older version made for a string is for that string', async () => {
     const store = memoryStore();
-    const { deploy } = deployments(forPerson, store);
+    const { deploy } = deployments(forPerson, () => store);
     await say(deploy(), 'ben', await ask(deploy(), 'ada'), true);
     const [grant] = await deploy().grants();
     const { grants } = store;
@@ -344,7 +409,7 @@ describe('a standing approval for one person', () => {
 
   test('is refused if the call was made for two people', async () => {
     const store = memoryStore();
-    const { deploy } = deployments(forPerson, store);
+    const { deploy } = deployments(forPerson, () => store);
     const failing = scriptedModel([{ fail: 'overloaded' }]).model;
     const first = deploy({ model: failing, maxRetries: 0 });
     await expect(
