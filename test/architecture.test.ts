@@ -58,7 +58,7 @@ const rooms: Record<string, readonly string[]> = {
   audit: ['thread', 'content', 'errors.ts'],
   backtest: ['agent/calls', ...below],
   command: ['backtest', 'stores', ...below],
-  http: ['errors.ts'],
+  http: ['errors.ts', 'agent/sign-in.ts'],
   middleware: ['agent', ...below, 'stores/memory.ts'],
   channels: ['agent', 'thread', 'content', 'errors.ts', 'http', 'tools/interaction.ts'],
   engines: ['agent', 'stores/postgres/wake.ts', 'thread', 'content', 'errors.ts'],

@@ -40,6 +40,7 @@ import type { AgentContext } from './run/agent-context.ts';
 import type { AgentEvents, AgentListener } from './run/agent-events.ts';
 import type { RunOptions } from './run/run-options.ts';
 import { stopRequest, untilEnded } from './run/stop-run.ts';
+import { judgeSignIn, judgePrincipal, type SignIn } from './sign-in.ts';
 import { ThreadHandles } from './thread-handles.ts';
 
 /** An agent: each method brings the thread up to date, checks its input, and appends. */
@@ -48,6 +49,7 @@ export class HoldpointAgent implements Agent<unknown> {
   readonly #threads: ThreadHandles;
   readonly [inputSchemas] = async () => schemasFrom(await this.#context.definedTools());
   readonly [toolsBelow] = () => this.#context.definedTools();
+  readonly [judgeSignIn] = (signIn: SignIn) => judgePrincipal(this.#context, signIn);
 
   constructor(context: AgentContext, kept: { store: ThreadStore; clock: StoreClock }) {
     this.#context = context;

@@ -1,8 +1,12 @@
+import { isSignedIn } from '../agent/sign-in.ts';
 import { errorResponse, refusal } from './error-response.ts';
 
 /** The identity of an authorized request, and the context it runs with. */
 export interface Authorized<RUNTIME_CONTEXT = Record<string, unknown>> {
-  /** The user, as the app identifies them: any JSON except `null`. Recorded with each answer. */
+  /**
+   * The user, as the app identifies them: a text that is not blank, or an object that the agent's `principalId` names, or that has an `id`,
+   * `subject`, `sub` or `email`. Recorded with each message and answer.
+   */
   principal: unknown;
   /** The channel through which the user answers; recorded too. Default: the name of the entry, `'ui'` or `'ag-ui'`. */
   channel?: string;
@@ -20,22 +24,27 @@ export type Authorize<RUNTIME_CONTEXT = Record<string, unknown>> = (context: {
 
 type Decision<RUNTIME_CONTEXT> = Authorized<RUNTIME_CONTEXT> | Response | undefined;
 
-/** The app's hooks for a request. */
+/** The agent that a request is for, and the app's hooks. */
 export interface RequestHooks<RUNTIME_CONTEXT> {
+  agent: object;
   authorize: Authorize<RUNTIME_CONTEXT>;
   onError?: (error: unknown) => string;
 }
 
-/** The result of `authorize`, or the response that refuses the request. A decision without a principal is a refusal. */
+/**
+ * The result of `authorize`, or the response that refuses the request. A decision whose principal names nobody is a refusal, and one with a principal
+ * such as `false` is reported: it comes from a mistake, as `isSignedIn && user.email` is.
+ */
 export async function allowed<RUNTIME_CONTEXT>(
-  { authorize, onError }: RequestHooks<RUNTIME_CONTEXT>,
+  { agent, authorize, onError }: RequestHooks<RUNTIME_CONTEXT>,
   request: Request,
   threadId: string,
 ): Promise<Authorized<RUNTIME_CONTEXT> | Response> {
   try {
     const decision = await authorize({ request, threadId });
     if (decision instanceof Response) return decision;
-    if (decision?.principal !== undefined && decision.principal !== null) return decision;
+    const { principal } = decision ?? {};
+    if (decision !== undefined && isSignedIn(agent, { principal, threadId })) return decision;
     return refusal(403, 'not-allowed', 'This user may not use this thread.');
   } catch (cause) {
     /* Wrapped, because the code of a HoldpointError thrown here would be taken for a fault of the request. */

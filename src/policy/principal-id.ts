@@ -30,8 +30,8 @@ export function identifyLoosely(principal: unknown, principalId: PrincipalId): s
 
 /**
  * Who a principal is, as text to record and to show: what `principalId` gives; without it a string as it is, an object's `id`, `subject`,
- * `sub` or `email`, and otherwise the whole JSON. `undefined` for nobody: `null`, and where `principalId` throws or gives
- * no text that can be seen.
+ * `sub` or `email`, and otherwise the whole JSON. `undefined` for nobody: `null`, without `principalId` a boolean or a number, and where
+ * `principalId` throws or gives no text that can be seen.
  */
 export function nameOf(principal: unknown, principalId: PrincipalId): string | undefined {
   if (principal === undefined || principal === null) return undefined;
@@ -40,12 +40,34 @@ export function nameOf(principal: unknown, principalId: PrincipalId): string | u
 }
 
 /* It was written for the principals of today, and may throw for one that an older version of the app recorded. */
-function callPrincipalId(principal: unknown, principalId: NonNullable<PrincipalId>): unknown {
+function callPrincipalId(
+  principal: unknown,
+  principalId: (principal: unknown) => unknown,
+): unknown {
   try {
     return principalId(principal);
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Why a principal that a channel authenticated names nobody: it is neither a text that is not blank, nor an object that `principalId`, or
+ * without it an id field, names. Otherwise `undefined`. Quotes no values.
+ */
+export function whyNobody(principal: unknown, principalId: PrincipalId): string | undefined {
+  if (typeof principal === 'string' && looseName(principal) === '') return 'it is a blank text';
+  if (Array.isArray(principal)) return 'it is a list';
+  if (typeof principal !== 'string' && typeof principal !== 'object') {
+    return `it is a ${typeof principal}`;
+  }
+  if (principalId === undefined) {
+    if (typeof principal === 'string' || idFieldOf(principal) !== undefined) return undefined;
+    return `it is an object without ${quoted(idFields)}, and the agent has no principalId`;
+  }
+  return nameOf(principal, principalId) === undefined
+    ? 'principalId gives no text for it'
+    : undefined;
 }
 
 /** The one person for whom something was asked, as `identifyStrictly` finds them; `undefined` unless every requester is that person. */
@@ -54,15 +76,25 @@ export function soleRequester(requested: Requested, principalId: PrincipalId): s
   return people.every((person) => person === people[0]) ? people[0] : undefined;
 }
 
-function defaultPrincipalId(principal: unknown): string {
+/* A boolean or a number names nobody: they come from a mistake, such as `isSignedIn && user.email`. */
+function defaultPrincipalId(principal: unknown): string | undefined {
   if (typeof principal === 'string') return principal;
-  if (typeof principal === 'object' && principal !== null) {
-    const fields = new Map<string, unknown>(Object.entries(principal));
-    for (const name of idFields) {
-      const value = fields.get(name);
-      if (typeof value === 'string' && value.trim() !== '') return value;
-      if (typeof value === 'number') return String(value);
-    }
+  return typeof principal === 'object'
+    ? (idFieldOf(principal) ?? canonicalText(principal))
+    : undefined;
+}
+
+function idFieldOf(principal: unknown): string | undefined {
+  if (typeof principal !== 'object' || principal === null) return undefined;
+  const fields = new Map<string, unknown>(Object.entries(principal));
+  for (const name of idFields) {
+    const value = fields.get(name);
+    if (typeof value === 'string' && value.trim() !== '') return value;
+    if (typeof value === 'number') return String(value);
   }
-  return canonicalText(principal);
+  return undefined;
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `'${name}'`).join(', ');
 }

@@ -190,4 +190,28 @@ export const identityMutants: readonly SourceMutant[] = [
     suite: [same, 'for an edited call either'],
     sentence: failed,
   },
+  {
+    promise: 'whom authorize does not name may not use the thread',
+    file: 'http/authorize.ts',
+    from: 'decision !== undefined && isSignedIn(agent, { principal, threadId })',
+    to: 'decision !== undefined && principal !== undefined && principal !== null',
+    suite: ['policy/nobody-signed-in', 'as false'],
+    sentence: failed,
+  },
+  {
+    promise: 'an object without an id names nobody who could be signed in',
+    file: 'policy/principal-id.ts',
+    from: "typeof principal === 'string' || idFieldOf(principal) !== undefined) return undefined",
+    to: 'principal !== undefined) return undefined',
+    suite: ['policy/nobody-signed-in', 'as an object that has no id'],
+    sentence: failed,
+  },
+  {
+    promise: 'whom principalId does not name is nobody',
+    file: 'policy/principal-id.ts',
+    from: 'return nameOf(principal, principalId) === undefined',
+    to: 'return false',
+    suite: ['policy/nobody-signed-in', 'as an object without what principalId reads'],
+    sentence: failed,
+  },
 ];

@@ -1,11 +1,11 @@
-import { memoryStore, type ThreadStore } from 'holdpoint';
+import { type AgentOptions, memoryStore, type ThreadStore } from 'holdpoint';
 import { expect } from 'vitest';
 import type { ScriptedStep } from './script.ts';
 import { scriptedModel } from './scripted-model.ts';
 import { book, travelWorld } from './travel-world.ts';
 
 /** A thread that waits for the approval of a flight to Paris, over a store that records in `read` which threads were read. */
-export async function waitingThread(script: ScriptedStep[]) {
+export async function waitingThread(script: ScriptedStep[], options: Partial<AgentOptions> = {}) {
   const read: string[] = [];
   const kept = memoryStore();
   const store: ThreadStore = {
@@ -21,7 +21,7 @@ export async function waitingThread(script: ScriptedStep[]) {
   };
   const played = scriptedModel([{ calls: [book('c1', 'Paris')] }, ...script]);
   const world = travelWorld(played, () => store);
-  const agent = world.agent();
+  const agent = world.agent(options);
   const { thread, approvalRequests } = await agent.run('Book', await agent.thread('t'));
   const [request] = approvalRequests;
   if (request === undefined) throw new Error('Nothing is asked.');
