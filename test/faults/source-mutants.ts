@@ -1,6 +1,7 @@
 import { grantMutants, policyMutants } from './policy-mutants.ts';
 
 import { approvalMutants } from './approval-mutants.ts';
+import { callerMutants } from './caller-mutants.ts';
 import { identityMutants } from './identity-mutants.ts';
 import { engineMutants } from './engine-mutants.ts';
 import { editMutants } from './edit-mutants.ts';
@@ -387,6 +388,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...approvalMutants,
   ...editMutants,
   ...identityMutants,
+  ...callerMutants,
   ...engineMutants,
   ...keptMutants,
   ...ruleMutants,

@@ -6,8 +6,8 @@ import { type World, worldOf } from './world.ts';
 const choice = { prompt: 'May I?', choices: ['Yes', 'No'], default: 1 };
 const cancel = { thread_id: 'thread_xyz', tool_call_id: 'call_abc123' };
 
-async function status(posts: World['posts'], body: unknown): Promise<unknown> {
-  const response = await posts('/tool_call_status', body);
+async function status(tells: World['tells'], body: object | string): Promise<unknown> {
+  const response = await tells('/tool_call_status', body);
   expect(response.status).toBe(200);
   return response.json();
 }
@@ -229,15 +229,15 @@ describe('a call that is not wanted any more', () => {
     ['/cancel_tool_call', cancel, 'Error: The call was cancelled.'],
     ['/close_thread', { thread_id: 'thread_xyz' }, 'Error: The conversation was closed.'],
   ])('O0-09 %s is 200, stops it, and it ends with one error', async (path, body, text) => {
-    const { invoke, posts, runtime, selects, server } = await worldOf(({ askUser }) =>
+    const { invoke, tells, runtime, selects, server } = await worldOf(({ askUser }) =>
       askUser(choice),
     );
     await invoke();
     const asked = await runtime.next();
-    expect((await posts(path, body)).status).toBe(200);
+    expect((await tells(path, body)).status).toBe(200);
     expect((await runtime.next()).json).toMatchObject({ id: 'call_abc123', text });
     expect((await selects(asked, { selected: 0 })).status).toBe(404);
-    expect((await posts(path, body)).status).toBe(200);
+    expect((await tells(path, body)).status).toBe(200);
     await server.close();
     expect(runtime.types).toEqual(['user_choice', 'tool_result']);
   });
@@ -251,32 +251,32 @@ describe('a call that is not wanted any more', () => {
     ['/close_thread', cancel],
     ['/close_thread', { thread_id: ['thread_xyz'] }],
   ])('O0-09 %s of %j is 200, and this call goes on', async (path, body) => {
-    const { invoke, posts, runtime, selects } = await worldOf(async ({ askUser, signal }) => {
+    const { invoke, tells, runtime, selects } = await worldOf(async ({ askUser, signal }) => {
       await askUser(choice);
       return String(signal.aborted);
     });
     await invoke();
     const asked = await runtime.next();
-    expect((await posts(path, body)).status).toBe(200);
+    expect((await tells(path, body)).status).toBe(200);
     await selects(asked, { selected: 0 });
     expect((await runtime.next()).json.text).toBe('false');
   });
 
   test('O0-09 what a tool comes to in the grace time is its result, and says what is true', async () => {
-    const { invoke, posts, runtime } = await worldOf(async ({ askUser, signal }) => {
+    const { invoke, tells, runtime } = await worldOf(async ({ askUser, signal }) => {
       void askUser(choice).catch(() => {});
       await once(signal, 'abort');
       return 'It was done already.';
     });
     await invoke();
     await runtime.next();
-    await posts('/cancel_tool_call', cancel);
+    await tells('/cancel_tool_call', cancel);
     expect((await runtime.next()).json.text).toBe('It was done already.');
   });
 
   test('O0-09 the late result of a tool that did not stop is not sent', async () => {
     const late = Promise.withResolvers<string>();
-    const { clock, invoke, posts, runtime, server } = await worldOf(
+    const { clock, invoke, tells, runtime, server } = await worldOf(
       async ({ askUser }) => {
         void askUser(choice).catch(() => {});
         return late.promise;
@@ -285,7 +285,7 @@ describe('a call that is not wanted any more', () => {
     );
     await invoke();
     await runtime.next();
-    await posts('/cancel_tool_call', cancel);
+    await tells('/cancel_tool_call', cancel);
     await clock.pass(5_555);
     expect((await runtime.next()).json.text).toBe(
       'Error: The call was cancelled. It is unknown whether it took effect.',
@@ -298,16 +298,16 @@ describe('a call that is not wanted any more', () => {
 
 describe('a runtime that asks whether a call goes on', () => {
   test('hears so while the result is to come, and not when it was taken', async () => {
-    const { invoke, posts, runtime, selects, server } = await worldOf(({ askUser }) =>
+    const { invoke, tells, runtime, selects, server } = await worldOf(({ askUser }) =>
       askUser(choice),
     );
     await invoke();
     const asked = await runtime.next();
-    expect(await status(posts, cancel)).toEqual({ alive: true });
+    expect(await status(tells, cancel)).toEqual({ alive: true });
     await selects(asked, { selected: 0 });
     await runtime.next();
     await server.close();
-    expect(await status(posts, cancel)).toEqual({ alive: false });
+    expect(await status(tells, cancel)).toEqual({ alive: false });
   });
 
   test.each([
@@ -316,11 +316,11 @@ describe('a runtime that asks whether a call goes on', () => {
     { thread_id: 'thread_xyz' },
     'no JSON',
   ])('hears no for %j, and changes nothing', async (body) => {
-    const { invoke, posts, runtime, server } = await worldOf(({ askUser }) => askUser(choice));
+    const { invoke, tells, runtime, server } = await worldOf(({ askUser }) => askUser(choice));
     await invoke();
     await runtime.next();
-    expect(await status(posts, body)).toEqual({ alive: false });
-    expect(await status(posts, cancel)).toEqual({ alive: true });
+    expect(await status(tells, body)).toEqual({ alive: false });
+    expect(await status(tells, cancel)).toEqual({ alive: true });
     await server.close();
   });
 });
@@ -349,10 +349,10 @@ describe('a server that closes', () => {
   });
 
   test('takes no more calls, and says that it did not', async () => {
-    const { invoke, posts, runtime, server } = await worldOf(() => 'Done.');
+    const { invoke, tells, runtime, server } = await worldOf(() => 'Done.');
     await server.close();
     expect((await invoke()).status).toBe(429);
-    expect((await posts('/cancel_tool_call', cancel)).status).toBe(200);
+    expect((await tells('/cancel_tool_call', cancel)).status).toBe(200);
     await server.close();
     expect(runtime.callbacks).toEqual([]);
   });

@@ -63,6 +63,10 @@ export class Runtime {
     return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
   }
 
+  get callbackUrl(): string {
+    return `${this.origin}/callback?capability=s3cret`;
+  }
+
   /** How the next callbacks are answered, in turn; after them 200. */
   replies(...replies: Reply[]): void {
     this.#replies.push(...replies);
@@ -88,7 +92,7 @@ export class Runtime {
       operation,
       arguments: {},
       id: 'call_abc123',
-      callback_url: `${this.origin}/callback?capability=s3cret`,
+      callback_url: this.callbackUrl,
       group_id: 'thread_xyz',
       ...more,
     };

@@ -76,10 +76,10 @@ describe('the preset for a session', () => {
   });
 
   test('a conversation that was closed has to permit anew', async () => {
-    const { goes, posts } = await writingWorld();
+    const { goes, tells } = await writingWorld();
     await goes(0, { id: '1' });
     await goes(0, { id: '2', group_id: 'other' });
-    await posts('/close_thread', { thread_id: 'thread_xyz' });
+    await tells('/close_thread', { thread_id: 'thread_xyz' });
     expect(await goes(2, { id: '3' })).toContain('said no');
     expect(await goes(2, { id: '4', group_id: 'other' })).toBe('Written.');
   });
@@ -97,12 +97,14 @@ describe('where grants are kept', () => {
         log.push(['set', groupId, key]);
       },
     };
-    const { goes } = await writingWorld({ grants });
+    const { goes, runtime } = await writingWorld({ grants });
     expect(await goes(0, { id: '1' })).toContain('asked');
     expect(await goes(2, { id: '2' })).toContain('asked');
     expect(await goes(2, { id: '3' })).toBe('Written.');
-    expect(log[0]).toEqual(['get', 'thread_xyz', 'write:docs']);
-    expect(log[1]).toEqual(['set', 'thread_xyz', 'write:docs']);
+    const session = JSON.stringify([['origin', runtime.origin], 'thread_xyz']);
+    const key = JSON.stringify([[null, null], 'write:docs']);
+    expect(log[0]).toEqual(['get', session, key]);
+    expect(log[1]).toEqual(['set', session, key]);
   });
 
   test.each(['yes', 1, {}])('only true permits; %j does not', async (value) => {
@@ -126,7 +128,7 @@ describe('where grants are kept', () => {
   });
 
   test('a store that can not forget is told of, and the runtime is not', async () => {
-    const { errors, posts } = await writingWorld({
+    const { errors, tells } = await writingWorld({
       grants: {
         get: () => false,
         set: () => {},
@@ -135,7 +137,7 @@ describe('where grants are kept', () => {
         },
       },
     });
-    expect((await posts('/close_thread', { thread_id: 'thread_xyz' })).status).toBe(200);
+    expect((await tells('/close_thread', { thread_id: 'thread_xyz' })).status).toBe(200);
     expect(errors).toEqual([new Error('The disk is gone.')]);
   });
 

@@ -25,6 +25,8 @@ export interface World {
   invoke: (more?: object) => Promise<Response>;
   /** Posts to a path below the tool server's. */
   posts: (path: string, body: unknown, headers?: Record<string, string>) => Promise<Response>;
+  /** Posts a message about the runtime's calls, which names their callback URL, as nothing is signed. */
+  tells: (path: string, body: object | string) => Promise<Response>;
   /** Posts a selection to where a choice wants it; further keys take the place of the right ones. */
   selects: (choice: Callback, more: object) => Promise<Response>;
 }
@@ -52,6 +54,8 @@ export async function worldOf(
       },
     },
   });
+  const posts: World['posts'] = async (path, body, headers) =>
+    server.handler(post(`${endpoint}${path}`, body, headers));
   onTestFinished(() => runtime.stop());
   return {
     server,
@@ -59,7 +63,9 @@ export async function worldOf(
     clock,
     errors,
     invoke: (more) => server.handler(post(endpoint, runtime.invocation('work', more))),
-    posts: (path, body, headers) => server.handler(post(`${endpoint}${path}`, body, headers)),
+    posts,
+    tells: (path, body) =>
+      posts(path, typeof body === 'string' ? body : { callback_url: runtime.callbackUrl, ...body }),
     selects: ({ json }, more) => server.handler(post(json.response_url, { id: json.id, ...more })),
   };
 }

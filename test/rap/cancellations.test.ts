@@ -1,13 +1,20 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { dismiss, pick, questionOf, RemoteWorld } from './remote-world.ts';
 import { hangUp, status } from './tool-server.ts';
 
+const ownSchema = z.looseObject({ callback_url: z.string() });
 const cancelled = { thread_id: 't', tool_call_id: 'call_abc123' };
 
+/** The cancellations of a server that has one call, without the callback URL, which must be that of the call. */
 async function toldOf({ server }: RemoteWorld): Promise<unknown[]> {
   await server.until(() => server.cancellations.length > 0);
-  return server.cancellations;
+  return server.cancellations.map((cancellation) => {
+    const { callback_url, ...rest } = ownSchema.parse(cancellation);
+    expect(callback_url).toBe(server.last.callback_url);
+    return rest;
+  });
 }
 
 describe('O0-09: a server is told, once, that its call is not wanted any more:', () => {
@@ -75,7 +82,7 @@ describe('O0-09: a server is told, once, that its call is not wanted any more:',
     await using world = await RemoteWorld.start({ tool: { signing: { secret: key } } });
     const { agent, thread } = await world.called();
     await agent.cancel(thread);
-    await toldOf(world);
+    await world.server.until(() => world.server.cancellations.length > 0);
     const { headers, text } = world.server.received.at(-1) ?? { headers: {}, text: '' };
     const named = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name, String(value)]),

@@ -5,7 +5,12 @@ import { pick, RemoteWorld } from './remote-world.ts';
 import { hangUp, json, status } from './tool-server.ts';
 
 const lostText = 'The tool server no longer has this call. It is unknown whether it took effect.';
-const asked = { thread_id: 't', tool_call_id: 'call_abc123' };
+
+/** The status query about the call of a server, which names its callback URL, as nothing is signed. */
+function askedOf({ server }: RemoteWorld): object {
+  const { callback_url } = server.last;
+  return { thread_id: 't', tool_call_id: 'call_abc123', callback_url };
+}
 
 /** What a tool does that only asks. */
 async function execute(_input: unknown, { askUser }: ServedCall): Promise<string> {
@@ -91,7 +96,7 @@ test('an answer that a server refuses, which still has the call, leaves the call
   world.server.answerBehaviours.push(status(400));
   world.server.statusBehaviours.push(json({ alive: true }));
   await agent.run(pick(thread, 0), thread);
-  expect(world.server.questions).toEqual([asked]);
+  expect(world.server.questions).toEqual([askedOf(world)]);
   expect(thread.calls).toMatchObject([{ status: 'deferred' }]);
 });
 
@@ -108,7 +113,7 @@ describe('an app asks whether the calls that it waits for are lost:', () => {
       path: '/tool_call_status',
       headers: { 'content-type': 'application/json' },
     });
-    expect(world.server.questions).toEqual([asked]);
+    expect(world.server.questions).toEqual([askedOf(world)]);
     expect(await agent.run([], thread)).toMatchObject({ status: 'completed' });
     expect(thread.calls).toMatchObject([{ outcome: { status: 'failed', error: lostText } }]);
     expect(world.server.cancellations).toEqual([]);

@@ -108,6 +108,13 @@ async function make(move: Move, { agent, thread, clock, tell }: World): Promise<
   }
 }
 
+/** A cancellation is sent right after the end of its call, and nothing waits for it. */
+async function toldOf({ events }: AgentThread, { cancelled }: World): Promise<void> {
+  const ends = events.filter((event) => event.type === 'call-ended');
+  const forgotten = ends.filter(({ source }) => source !== 'delivered');
+  while (cancelled.length < forgotten.length) await new Promise(setImmediate);
+}
+
 /** What the log and the wire do not agree on, whatever the order was. */
 function faults(
   { events, calls, activeRequests }: AgentThread,
@@ -146,10 +153,13 @@ test.each(['cancel', 'default'] as const)(
             if (!HoldpointError.isInstance(error)) throw error;
             throw new Error(`${move}: ${error.code}`, { cause: error });
           }
-          expect(faults(await world.agent.thread('t'), world)).toEqual([]);
+          const found = await world.agent.thread('t');
+          await toldOf(found, world);
+          expect(faults(found, world)).toEqual([]);
         }
         await make('finish', world);
         await world.agent.run([], world.thread);
+        await toldOf(world.thread, world);
         expect(faults(world.thread, world)).toEqual([]);
         expect(world.thread.status).toBe('idle');
         expect(world.played.requests).toBe(2);

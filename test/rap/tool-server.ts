@@ -14,6 +14,9 @@ const invocationSchema = z.strictObject({
   call_id: z.string().nullish(),
   callback_url: z.string(),
   group_id: z.string(),
+  user_id: z.string().nullish(),
+  /* Not of the protocol, which lets a server ignore what it does not know. */
+  requesters_digest: z.string().nullish(),
 });
 
 /** A call as the server got it. */

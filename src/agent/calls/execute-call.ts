@@ -7,6 +7,7 @@ import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/to
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { CallOrigin } from './call-origin.ts';
 import { recordableOutput } from './recordable-output.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
@@ -17,7 +18,7 @@ import type { ToolDefinition } from './tool-definitions.ts';
  * @example
  * execute: async (input, { idempotencyKey }: ToolRunOptions) => bank.pay(input, { idempotencyKey })
  */
-export interface ToolRunOptions extends ToolExecutionOptions<unknown> {
+export interface ToolRunOptions extends ToolExecutionOptions<unknown>, CallOrigin {
   /**
    * Unique to this call, and the same in every process, attempt, and copy of the thread. Pass it to the server that does the work, so
    * that the server too does it once.
@@ -25,8 +26,6 @@ export interface ToolRunOptions extends ToolExecutionOptions<unknown> {
   idempotencyKey?: string;
   /** The number of starts of this call, this one included: above 1 only if the tool is idempotent, or a person approved a retry. */
   attempt?: number;
-  /** The thread of the call: with `toolCallId`, what `agent.deliver` needs. */
-  threadId?: string;
   /** The name that the tool has in the agent. */
   toolName?: string;
 }
@@ -60,7 +59,7 @@ export interface PreliminaryResult extends ToolCall {
 
 /** The inputs of `executeCall`. */
 interface CallOptions {
-  threadId: string;
+  origin: CallOrigin;
   messages: () => readonly ModelMessage[];
   signal: AbortSignal | undefined;
   /** Receives what the tool yields. */
@@ -91,8 +90,8 @@ export async function executeCall(
     context,
     idempotencyKey: call.idempotencyKey ?? toolCallId,
     attempt: call.attempts,
-    threadId: options.threadId,
     toolName,
+    ...options.origin,
   } satisfies ToolRunOptions;
   const onOutput = options.onPreliminary && preliminary(call, options.onPreliminary);
   let output: unknown;

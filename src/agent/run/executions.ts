@@ -3,6 +3,7 @@ import { WakeUp } from '../../content/wake-up.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { traceCall } from '../../thread/tracing/trace-operations.ts';
+import { describeOrigin } from '../calls/call-origin.ts';
 import { firstMessages } from '../calls/decide-calls.ts';
 import {
   executeCall,
@@ -168,7 +169,6 @@ export class Executions {
     { signal, messages }: { signal: AbortSignal; messages: ReturnType<typeof firstMessages> },
   ): Promise<Execution> {
     const { log, onPreliminary } = this.#setting;
-    const { threadId } = log.state;
     const traced = { call, description: definition.tool.description };
     const around = async <RESULT>(work: () => Promise<RESULT>): Promise<RESULT> =>
       traceCall(log.state, traced, work);
@@ -181,7 +181,8 @@ export class Executions {
       const work = delegatedWork(this.#context, this.#setting, { call, signal, report });
       return around(async () => delegation.work(definition.tool, call, work));
     }
-    return executeCall(definition, call, { threadId, messages, signal, onPreliminary, around });
+    const origin = describeOrigin(log.state, this.#context.principalId);
+    return executeCall(definition, call, { origin, messages, signal, onPreliminary, around });
   }
 
   /** Stops waiting for a call that ignores its time limit: what it returns afterwards is late. */

@@ -43,19 +43,29 @@ export class CallbackKeys {
   }
 
   /** The URL for the callbacks of a call. Rejects if the ids of the call are too long for one. */
-  async urlFor(
+  async urlFor(callbackUrl: URL, call: CallbackCall): Promise<string> {
+    const [url] = await this.urlsFor(callbackUrl, call);
+    if (url === undefined) throw new TypeError('remoteTool needs a secret.');
+    return url;
+  }
+
+  /** The same, one for each secret: a call that was sent before a change of secrets has one of the later ones. */
+  async urlsFor(
     callbackUrl: URL,
     { threadId, toolName, toolCallId }: CallbackCall,
-  ): Promise<string> {
+  ): Promise<string[]> {
     const claim = JSON.stringify([threadId, toolName, toolCallId]);
     const text = toBase64url(new TextEncoder().encode(claim));
     if (text.length > maximumLength) throw new Error('Not run: the ids of the call are too long.');
-    const [key] = await this.#keys();
-    if (key === undefined) throw new TypeError('remoteTool needs a secret.');
-    const signature = await crypto.subtle.sign(algorithm, key, signed(text));
-    const url = new URL(callbackUrl);
-    url.searchParams.set(parameter, `${text}.${toBase64url(new Uint8Array(signature))}`);
-    return url.href;
+    const keys = await this.#keys();
+    return Promise.all(
+      keys.map(async (key) => {
+        const signature = await crypto.subtle.sign(algorithm, key, signed(text));
+        const url = new URL(callbackUrl);
+        url.searchParams.set(parameter, `${text}.${toBase64url(new Uint8Array(signature))}`);
+        return url.href;
+      }),
+    );
   }
 
   /** Whether a capability was created with one of the secrets. WebCrypto compares in constant time. */

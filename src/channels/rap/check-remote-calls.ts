@@ -35,7 +35,7 @@ export async function checkRemoteCalls({
       const tool = named.get(toolName);
       const server = tool && serverOf(tool);
       if (server === undefined) return [];
-      if (!(await isCallLost(server, { threadId: thread.id, toolCallId }))) return [];
+      if (!(await isCallLost(server, { threadId: thread.id, toolName, toolCallId }))) return [];
       return (await isEnded({ agent, thread }, toolCallId)) ? [toolCallId] : [];
     }),
   );

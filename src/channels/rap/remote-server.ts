@@ -9,6 +9,8 @@ export interface RemoteServer extends Poster {
   cancelUrl: URL;
   /** The URL for asking whether the server still has a call. */
   statusUrl: URL;
+  /** The app's own URL for callbacks, without what `keys` adds for each call. */
+  callbackUrl: URL;
   keys: CallbackKeys;
   /** The origins that answers may be sent to. */
   origins: ReadonlySet<string>;

@@ -81,7 +81,6 @@ export function remoteTool<INPUT>({
   expiresAfterMs,
   ...options
 }: RemoteToolOptions<INPUT>): Tool<INPUT, unknown> {
-  const callbackUrl = serverUrl(options.callbackUrl, 'callbackUrl');
   const server = serverFor(options);
   const deferral = expiresAfterMs === undefined ? later : laterWithin(expiresAfterMs);
   const answers: AnswerReceiver = {
@@ -92,7 +91,7 @@ export function remoteTool<INPUT>({
     description,
     inputSchema,
     execute: async (input: INPUT, call: ToolRunOptions) => {
-      await sendCall(server, { input, operation, callbackUrl, call });
+      await sendCall(server, { input, operation, call });
       return deferral;
     },
     toModelOutput: ({ output }: { output: unknown }) => resultForModel(output),
@@ -112,6 +111,7 @@ function serverFor(
     endpoint,
     cancelUrl: routeUrl('cancel_tool_call', endpoint, options.baseUrl),
     statusUrl: routeUrl('tool_call_status', endpoint, options.baseUrl),
+    callbackUrl: serverUrl(options.callbackUrl, 'callbackUrl'),
     keys: new CallbackKeys(secret),
     origins: allowedOrigins(endpoint, options.allowedOrigins),
     signatures: signing && new WebhookSignatures(signing),

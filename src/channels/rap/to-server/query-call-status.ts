@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { postJson } from '../post-json.ts';
+import type { CallbackCall } from '../callback-url.ts';
+import { postJson, type Posted } from '../post-json.ts';
 import type { RemoteServer } from '../remote-server.ts';
+import { messagesAbout } from './messages-about.ts';
 
 /** The outcome of a call that its server has lost. */
 export const lostCallOutcome = {
@@ -16,16 +18,18 @@ const statusSchema = z.object({ alive: z.literal(false) });
  */
 export async function isCallLost(
   server: RemoteServer,
-  { threadId, toolCallId }: { threadId: string; toolCallId: string },
+  call: CallbackCall,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const posted = await postJson(server, {
-    id: `${threadId}.${toolCallId}.status`,
-    url: server.statusUrl,
-    body: { thread_id: threadId, tool_call_id: toolCallId },
-    signal,
-    readBytes: 1_024,
-  });
+  const id = `${call.threadId}.${call.toolCallId}.status`;
+  for (const body of await messagesAbout(server, call)) {
+    const post = { id, url: server.statusUrl, body, signal, readBytes: 1_024 };
+    if (!saysLost(await postJson(server, post))) return false;
+  }
+  return true;
+}
+
+function saysLost(posted: Posted): boolean {
   if (posted.status !== 'accepted') return false;
   try {
     return statusSchema.safeParse(JSON.parse(posted.text)).success;

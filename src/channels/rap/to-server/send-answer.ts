@@ -57,7 +57,8 @@ export async function sendAnswer(
   } catch (error) {
     /* A restarted server knows neither the question nor the call. */
     const { threadId } = request;
-    if (await isCallLost(server, { threadId, toolCallId: call.toolCallId }, signal))
+    const { toolName, toolCallId } = call;
+    if (await isCallLost(server, { threadId, toolName, toolCallId }, signal))
       return lostCallOutcome;
     throw error;
   }

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import type { ToolRunOptions } from '../../../agent/calls/execute-call.ts';
+import { sha256 } from '../../../content/sha256.ts';
 import { postJson } from '../post-json.ts';
 import type { RemoteServer } from '../remote-server.ts';
 import { sendCancellation } from './send-cancellation.ts';
 
-/** A call, and the URL for its result. */
+/** A call to send. */
 interface RemoteCall {
   input: unknown;
   operation: string | undefined;
-  callbackUrl: URL;
   call: ToolRunOptions;
 }
 
 /** Posts a call to its server, once. Throws an error for the model unless the server has accepted the call. */
 export async function sendCall(
   server: RemoteServer,
-  { input, operation, callbackUrl, call }: RemoteCall,
+  { input, operation, call }: RemoteCall,
 ): Promise<void> {
   const { threadId, toolName, toolCallId, idempotencyKey, abortSignal } = call;
   if (threadId === undefined || toolName === undefined || idempotencyKey === undefined) {
@@ -26,8 +26,9 @@ export async function sendCall(
     arguments: input,
     id: toolCallId,
     call_id: idempotencyKey,
-    callback_url: await server.keys.urlFor(callbackUrl, { threadId, toolName, toolCallId }),
+    callback_url: await server.keys.urlFor(server.callbackUrl, { threadId, toolName, toolCallId }),
     group_id: threadId,
+    ...(await userFields(call)),
   };
   const posted = await postJson(server, {
     id: idempotencyKey,
@@ -46,13 +47,33 @@ export async function sendCall(
     case 'unreachable':
       throw new Error(`Not run: the tool server can't be reached (${posted.why}).`);
     case 'unknown':
-      void sendCancellation(server, { threadId, toolCallId, idempotencyKey });
+      void sendCancellation(server, { threadId, toolName, toolCallId, idempotencyKey });
       throw new Error(
         `It is unknown whether the tool server received the call (${posted.why}). It was sent once and will not be sent ` +
           'again; it may have run, or may still run.',
       );
   }
 }
+
+/*
+ * For whom the call is made, so that what the server remembers for one user serves nobody else. Several people, and one without an id, are
+ * known by a digest; somebody unknown among them may be anybody, so then no other call has the same.
+ */
+async function userFields({
+  requester,
+  requesters = [],
+  threadId,
+  idempotencyKey,
+}: ToolRunOptions): Promise<{ user_id: string } | { requesters_digest: string } | undefined> {
+  if (requester !== undefined && requester.length <= maximumIdLength) return { user_id: requester };
+  if (requesters.every((each) => each === null)) return undefined;
+  const own = requesters.includes(null) ? idempotencyKey : null;
+  const people = requesters.map((each) => JSON.stringify(each)).toSorted();
+  const text = JSON.stringify([threadId, own, ...people]);
+  return { requesters_digest: await sha256(`holdpoint/rap-requesters/v1\0${text}`) };
+}
+
+const maximumIdLength = 1_000;
 
 const refusalSchema = z.object({ error: z.object({ message: z.string() }) });
 const maximumReasonLength = 500;

@@ -2,6 +2,7 @@ import { inertLine } from '../../../content/inert-text.ts';
 import { HoldpointError } from '../../../errors.ts';
 import { lookDifferent, visibleText } from '../visible-text.ts';
 import type { SessionGrants } from './grant-store.ts';
+import type { Caller } from './callers.ts';
 import type { SendCallback } from './send-callback.ts';
 
 import { type CallAddress, callIds, selectionSchema } from './runtime-messages.ts';
@@ -15,6 +16,7 @@ import type {
 
 /** The inputs of `userAsker`. */
 interface AskContext {
+  caller: Caller;
   address: CallAddress;
   /** The URL at which the runtime reaches this server. */
   baseUrl: string;
@@ -36,7 +38,7 @@ export function userAsker(context: AskContext): ServedCall['askUser'] {
 }
 
 async function ask(
-  { address, baseUrl, prompts, send, signal }: AskContext,
+  { address, caller, baseUrl, prompts, send, signal }: AskContext,
   choice: ChoicePrompt,
 ): Promise<Selection> {
   const finished = new AbortController();
@@ -44,7 +46,7 @@ async function ask(
   const stop = (): void => reject(whyStopped(signal));
   if (signal.aborted) throw whyStopped(signal);
   signal.addEventListener('abort', stop, { signal: finished.signal });
-  const secret = prompts.open(resolve);
+  const secret = prompts.open(caller, resolve);
   const message = {
     type: 'user_choice',
     ...callIds(address),
@@ -60,7 +62,7 @@ async function ask(
     return readSelection(await promise, address.id, choice.choices);
   } finally {
     finished.abort();
-    prompts.close(secret);
+    prompts.close(caller, secret);
   }
 }
 

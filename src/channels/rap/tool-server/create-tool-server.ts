@@ -1,7 +1,7 @@
 import { timer } from '../../../content/timer.ts';
 import { checkedLimit, checkedMs } from '../../../content/checked-number.ts';
-import { WebhookSignatures } from '../webhook-signatures.ts';
 import { callbackOriginCheck, ownBaseUrl } from '../url-checks.ts';
+import { signedCallers } from './callers.ts';
 import { callbackSender } from './send-callback.ts';
 import { memoryGrants } from './grant-store.ts';
 import { OpenPrompts } from './open-prompts.ts';
@@ -18,7 +18,9 @@ export interface ToolServer {
    * `…/tool_call_status` below that path. An accepted request is answered with 200 at once. A refused invocation does not run; the reason
    * is in the body, as `{ error: { code, message } }`: 400 (invalid invocation), 401 (signatures), 403 (callback origin not allowed, or a
    * request of a web page), 404 (no prompt waits for the selection), 413, 415, and 429 (too many calls are running, or the server is
-   * closing). Cancellations and closed conversations are answered with 200 even if the call or conversation is unknown.
+   * closing). Cancellations and closed conversations are answered with 200 even if the call or conversation is unknown, as those of
+   * other callers are: a message is about the calls of whoever signed it, or, where nothing is signed, about those with the `callback_url`
+   * that it has, and with a `user_id`, about those of this user alone.
    */
   handler: (request: Request) => Promise<Response>;
   /** Stops all running calls and accepts no more; resolves when each result was delivered or its retries are exhausted. */
@@ -27,8 +29,8 @@ export interface ToolServer {
 
 /**
  * Serves tools over HTTP callbacks to any runtime that uses the protocol of `holdpoint/rap`. A call is acknowledged at once, may ask
- * the person at the runtime, and always ends with one `tool_result`. A call that is sent twice, with the same `group_id` and `id`, runs
- * once. Calls are kept in the memory of this process: they end with it, and other processes don't know them.
+ * the person at the runtime, and always ends with one `tool_result`. A call that a caller sends twice, with the same `group_id`, `id` and
+ * user, runs once. Calls are kept in the memory of this process: they end with it, and other processes don't know them.
  *
  * Throws a `TypeError` for an invalid URL, origin, secret or number, and for a schema that validates nothing.
  *
@@ -53,17 +55,15 @@ export function createToolServer<INPUTS extends Record<string, unknown>>(
   const wait = neverRejecting(options.wait ?? timer);
   const { deadlineMs = 86_400_000, graceMs = 5_000, callbackMs = 10_000 } = options;
   const { maximumBodyBytes = 1_048_576, retries = 10 } = options;
-  const signatures = options.signing && new WebhookSignatures(options.signing);
   const poster = {
     fetch: options.fetch ?? globalThis.fetch,
-    signatures,
     timeoutMs: checkedMs(callbackMs, 'callbackMs'),
     timer: wait,
   };
   const calls = new RunningCalls(options.maximumRunning, options.maximumRemembered);
   const handler = requestHandler({
     calls,
-    signatures,
+    signers: signedCallers(options.signing),
     baseUrlOf: ownBaseUrl(options.baseUrl),
     isAllowed: callbackOriginCheck(options.allowedOrigins),
     report: reporter(options.onError),
@@ -75,7 +75,7 @@ export function createToolServer<INPUTS extends Record<string, unknown>>(
       tools: toolRunners(options.tools),
       grants: options.grants ?? memoryGrants(),
       prompts: new OpenPrompts(),
-      send: callbackSender(poster, checkedLimit(retries, 'retries')),
+      sendTo: callbackSender(poster, checkedLimit(retries, 'retries')),
     },
   });
   return { handler, close: () => calls.close() };

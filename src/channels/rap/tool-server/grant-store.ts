@@ -1,11 +1,17 @@
-/** Stores what people permitted for a session. The tool server keeps these grants; the agent does not. */
+import type { Caller } from './callers.ts';
+import type { OwnedCall } from './running-calls.ts';
+
+/**
+ * Stores what people permitted for a session. The tool server keeps these grants; the agent does not. Both texts are opaque:
+ * `conversation` names the caller and its `group_id`, `key` the user and what is permitted.
+ */
 export interface GrantStore {
   /** Whether `key` was permitted in this conversation. Only `true` counts. */
-  get(groupId: string, key: string): boolean | PromiseLike<boolean>;
+  get(conversation: string, key: string): boolean | PromiseLike<boolean>;
   /** Permits `key` in this conversation. */
-  set(groupId: string, key: string): unknown;
+  set(conversation: string, key: string): unknown;
   /** Deletes the grants of a closed conversation. */
-  clear?(groupId: string): unknown;
+  clear?(conversation: string): unknown;
 }
 
 /** The grants of the conversation of a call. */
@@ -14,35 +20,45 @@ export interface SessionGrants {
   set(key: string): Promise<void>;
 }
 
-/** The grants of one conversation, so that a tool can't use those of another by mistake. */
-export function sessionGrants(store: GrantStore, groupId: string): SessionGrants {
+/** The grants of one user in one conversation, so that a tool can't use those of another by mistake. */
+export function sessionGrants(
+  store: GrantStore,
+  { caller, user, groupId }: Pick<OwnedCall, 'caller' | 'user' | 'groupId'>,
+): SessionGrants {
+  const conversation = conversationKey(caller, groupId);
+  const keyOfUser = (key: string): string => JSON.stringify([user, key]);
   return {
     async get(key) {
-      const granted: unknown = await store.get(groupId, key);
+      const granted: unknown = await store.get(conversation, keyOfUser(key));
       return granted === true;
     },
     set: async (key) => {
-      await store.set(groupId, key);
+      await store.set(conversation, keyOfUser(key));
     },
   };
+}
+
+/** The text that names a caller's conversation in a store of grants. */
+export function conversationKey({ id }: Caller, groupId: string): string {
+  return JSON.stringify([id, groupId]);
 }
 
 /** Keeps grants in memory. Above `maximum`, the oldest is deleted and must be granted again. */
 export function memoryGrants(maximum = 10_000): GrantStore {
-  const grants = new Map<string, { groupId: string; key: string }>();
+  const grants = new Map<string, string>();
   return {
-    get: (groupId, key) => grants.has(keyOf(groupId, key)),
-    set(groupId, key) {
-      grants.set(keyOf(groupId, key), { groupId, key });
+    get: (conversation, key) => grants.has(keyOf(conversation, key)),
+    set(conversation, key) {
+      grants.set(keyOf(conversation, key), conversation);
       const [oldest] = grants.keys();
       if (grants.size > maximum && oldest !== undefined) grants.delete(oldest);
     },
-    clear(groupId) {
-      for (const [name, grant] of grants) if (grant.groupId === groupId) grants.delete(name);
+    clear(conversation) {
+      for (const [name, itsOwn] of grants) if (itsOwn === conversation) grants.delete(name);
     },
   };
 }
 
-function keyOf(groupId: string, key: string): string {
-  return JSON.stringify([groupId, key]);
+function keyOf(conversation: string, key: string): string {
+  return JSON.stringify([conversation, key]);
 }

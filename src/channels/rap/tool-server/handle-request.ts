@@ -2,15 +2,22 @@ import { z } from 'zod';
 import { HoldpointError } from '../../../errors.ts';
 import { errorResponse, jsonResponse, refusal } from '../../../http/error-response.ts';
 import { readJsonText } from '../../../http/read-json-body.ts';
-import type { WebhookSignatures } from '../webhook-signatures.ts';
-import { callAddressSchema, closeSchema, callNameSchema } from './runtime-messages.ts';
-import type { RunningCalls } from './running-calls.ts';
+import { type Caller, callerAt, findSigner } from './callers.ts';
+import { conversationKey } from './grant-store.ts';
+import {
+  callAddressSchema,
+  callNameSchema,
+  closeSchema,
+  type NamedOwner,
+} from './runtime-messages.ts';
+import type { OwnedCall, RunningCalls } from './running-calls.ts';
 import { serveCall, type Serving } from './serve-call.ts';
 
 /** The settings and state of the handler. */
 interface HandlerContext {
   calls: RunningCalls;
-  signatures: WebhookSignatures | undefined;
+  /** The callers that may sign; `undefined` where nothing is signed. */
+  signers: readonly Caller[] | undefined;
   baseUrlOf: (request: Request) => string;
   isAllowed: (callbackUrl: string) => boolean;
   report: (error: unknown) => void;
@@ -44,25 +51,34 @@ export function requestHandler(context: HandlerContext): (request: Request) => P
   };
 }
 
-/** The JSON of a request, or the response for a body that can't be read. */
-type Body = { json: unknown } | { fault: Response };
+/** The JSON of a request, or the response for a body that can't be read, and who signed it, where messages are signed. */
+type Body = ({ json: unknown } | { fault: Response }) & { signer: Caller | undefined };
 
 /** The body if its signature is valid, else a refusal. */
 async function readSigned(
-  { signatures, serving }: HandlerContext,
+  { signers, serving }: HandlerContext,
   request: Request,
 ): Promise<Body | Response> {
   const body = await readJsonText(request, serving.maximumBodyBytes);
-  if (body instanceof Response) return signatures === undefined ? { fault: body } : body;
-  if (signatures?.verify(request.headers, body.text) === false) {
+  if (body instanceof Response) {
+    return signers === undefined ? { fault: body, signer: undefined } : body;
+  }
+  const signer = signers && findSigner(signers, request.headers, body.text);
+  if (signers !== undefined && signer === undefined) {
     return refusal(401, 'not-signed', 'The signature is not valid.');
   }
   try {
     const json: unknown = JSON.parse(body.text);
-    return { json };
+    return { json, signer };
   } catch {
-    return { fault: refusal(400, 'invalid-input', 'The body is not JSON.') };
+    return { fault: refusal(400, 'invalid-input', 'The body is not JSON.'), signer };
   }
+}
+
+/** What a caller sent. */
+interface Message {
+  json: unknown;
+  signer: Caller | undefined;
 }
 
 async function handleMessage(
@@ -71,10 +87,12 @@ async function handleMessage(
   body: Body,
 ): Promise<Response> {
   const [, secret, route] = routes.exec(new URL(request.url).pathname) ?? [];
+  const { signer } = body;
   const json = 'json' in body ? body.json : undefined;
+  const message = { json, signer };
   if (secret !== undefined) {
     /* A selection that can't be read fails the user choice. */
-    const isAccepted = context.serving.prompts.answer(secret, json);
+    const isAccepted = context.serving.prompts.answer(signer, secret, json);
     if ('fault' in body) return body.fault;
     return isAccepted
       ? jsonResponse({})
@@ -82,19 +100,19 @@ async function handleMessage(
   }
   switch (route) {
     case 'cancel_tool_call':
-      cancelCall(context, json);
+      cancelCall(context, message);
       return jsonResponse({});
     case 'tool_call_status':
-      return jsonResponse({ alive: isAlive(context, json) });
+      return jsonResponse({ alive: isAlive(context, message) });
     case 'close_thread':
-      await closeThread(context, json);
+      await closeThread(context, message);
       return jsonResponse({});
     default:
-      return 'fault' in body ? body.fault : startCall(context, request, json);
+      return 'fault' in body ? body.fault : startCall(context, request, message);
   }
 }
 
-function startCall(context: HandlerContext, request: Request, json: unknown): Response {
+function startCall(context: HandlerContext, request: Request, { json, signer }: Message): Response {
   const { calls, isAllowed, report, serving } = context;
   const { data: address, error } = callAddressSchema.safeParse(json);
   if (address === undefined) {
@@ -109,8 +127,16 @@ function startCall(context: HandlerContext, request: Request, json: unknown): Re
     report(new HoldpointError('invalid-input', message));
     return refusal(403, 'not-allowed', message);
   }
-  const invocation = { address, json, baseUrl: context.baseUrlOf(request) };
-  const isAccepted = calls.start(groupId, id, (stop) =>
+  const caller = signer ?? callerAt(new URL(callbackUrl));
+  const call: OwnedCall = {
+    caller,
+    user: [address.user_id ?? null, address.requesters_digest ?? null],
+    groupId,
+    id,
+    callbackUrl,
+  };
+  const invocation = { address, json, call, baseUrl: context.baseUrlOf(request) };
+  const isAccepted = calls.start(call, (stop) =>
     serveCall(serving, invocation, stop).catch(report),
   );
   return isAccepted
@@ -118,26 +144,47 @@ function startCall(context: HandlerContext, request: Request, json: unknown): Re
     : refusal(429, 'too-busy', 'Too many calls are running, or the server is closing.');
 }
 
-function cancelCall({ calls }: HandlerContext, json: unknown): void {
-  const { data } = callNameSchema.safeParse(json);
-  if (data !== undefined) calls.cancel(data.thread_id, data.tool_call_id);
+function cancelCall({ calls }: HandlerContext, message: Message): void {
+  const isMeant = namedCall(message);
+  if (isMeant !== undefined) calls.stop(isMeant, 'The call was cancelled.');
 }
 
 /* A runtime that was restarted asks this, and fails the call if the answer is no. */
-function isAlive({ calls }: HandlerContext, json: unknown): boolean {
+function isAlive({ calls }: HandlerContext, message: Message): boolean {
+  const isMeant = namedCall(message);
+  return isMeant !== undefined && calls.isRunning(isMeant);
+}
+
+function namedCall({ json, signer }: Message): ((call: OwnedCall) => boolean) | undefined {
   const { data } = callNameSchema.safeParse(json);
-  return data !== undefined && calls.isRunning(data.thread_id, data.tool_call_id);
+  if (data === undefined) return undefined;
+  return (call) =>
+    isOwn(call, signer, data) && call.groupId === data.thread_id && call.id === data.tool_call_id;
+}
+
+/* The callback URL of a call is known to its caller alone, whereas anybody can name its ids and its origin. */
+function isOwn(
+  { caller, callbackUrl, user }: OwnedCall,
+  signer: Caller | undefined,
+  { callback_url, user_id }: NamedOwner,
+): boolean {
+  const isOfCaller = signer === undefined ? callbackUrl === callback_url : caller === signer;
+  return isOfCaller && (user_id ?? user[0]) === user[0];
 }
 
 async function closeThread(
   { calls, report, serving }: HandlerContext,
-  json: unknown,
+  { json, signer }: Message,
 ): Promise<void> {
   const { data } = closeSchema.safeParse(json);
   if (data === undefined) return;
-  calls.closeGroup(data.thread_id);
+  const isMeant = (call: OwnedCall): boolean =>
+    isOwn(call, signer, data) && call.groupId === data.thread_id;
+  calls.stop(isMeant, 'The conversation was closed.');
+  const url = URL.parse(data.callback_url ?? '');
+  const caller = signer ?? (url === null ? undefined : callerAt(url));
   try {
-    await serving.grants.clear?.(data.thread_id);
+    if (caller !== undefined) await serving.grants.clear?.(conversationKey(caller, data.thread_id));
   } catch (error) {
     report(error);
   }

@@ -1,25 +1,30 @@
 import { randomId } from '../../../content/random-id.ts';
+import type { Caller } from './callers.ts';
 
 /* How many answered prompts are remembered, as the same selection may be sent twice. */
 const maximumAnswered = 10_000;
 
-/** The prompts that wait for a selection, by the secret at the end of their URLs. */
+/** The prompts that wait for a selection, by whose call asks and the secret at the end of their URLs. */
 export class OpenPrompts {
   readonly #open = new Map<string, (json: unknown) => void>();
   readonly #answered = new Set<string>();
 
-  /** Opens a prompt and returns its secret. `onSelection` is called with what is posted to its URL. */
-  open(onSelection: (json: unknown) => void): string {
+  /** Opens a prompt to a caller and returns its secret. `onSelection` is called with what the caller posts to its URL. */
+  open(caller: Caller, onSelection: (json: unknown) => void): string {
     const secret = randomId();
-    this.#open.set(secret, onSelection);
+    this.#open.set(keyOf(caller, secret), onSelection);
     return secret;
   }
 
-  /** Answers a prompt. Returns whether it was open or had been answered before. */
-  answer(secret: string, json: unknown): boolean {
-    const onSelection = this.#open.get(secret);
-    if (onSelection === undefined) return this.#answered.has(secret);
-    this.#answered.add(secret);
+  /**
+   * Answers a prompt. Returns whether it was open, or had been answered before, and is the signer's. Where nothing is signed, the secret
+   * suffices.
+   */
+  answer(signer: Caller | undefined, secret: string, json: unknown): boolean {
+    const key = keyOf(signer, secret);
+    const onSelection = this.#open.get(key);
+    if (onSelection === undefined) return this.#answered.has(key);
+    this.#answered.add(key);
     const [oldest] = this.#answered;
     if (this.#answered.size > maximumAnswered && oldest !== undefined) {
       this.#answered.delete(oldest);
@@ -28,7 +33,12 @@ export class OpenPrompts {
     return true;
   }
 
-  close(secret: string): void {
-    this.#open.delete(secret);
+  close(caller: Caller, secret: string): void {
+    this.#open.delete(keyOf(caller, secret));
   }
+}
+
+function keyOf(caller: Caller | undefined, secret: string): string {
+  const signer = caller?.signatures === undefined ? null : caller.id;
+  return JSON.stringify([signer, secret]);
 }

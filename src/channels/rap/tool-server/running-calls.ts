@@ -1,15 +1,30 @@
 import { checkedLimit } from '../../../content/checked-number.ts';
+import type { Caller } from './callers.ts';
+
+/** A call, and whose it is. */
+export interface OwnedCall {
+  caller: Caller;
+  /** The `user_id` and the `requesters_digest` of the call. */
+  user: readonly [id: string | null, digest: string | null];
+  groupId: string;
+  id: string;
+  callbackUrl: string;
+}
 
 interface RunningCall {
-  groupId: string;
+  call: OwnedCall;
   stop: AbortController;
   done: Promise<void>;
 }
 
-/** The running calls and the last ones that have ended. Each call runs once. */
+/** Whether a message is about a call. */
+type IsMeant = (call: OwnedCall) => boolean;
+
+/** The running calls and the last ones that have ended. Each call of a caller and user runs once. */
 export class RunningCalls {
   readonly #running = new Map<string, RunningCall>();
-  readonly #ended = new Set<string>();
+  /* Those of each signing caller apart: a caller with many calls must not make another's run again. */
+  readonly #ended = new Map<string, Set<string>>();
   readonly #maximumRunning: number;
   readonly #maximumRemembered: number;
   #isClosed = false;
@@ -23,33 +38,28 @@ export class RunningCalls {
    * Starts a call unless it was started before. Returns false if there is no room or the server is closing. The call begins in a later
    * turn of the event loop, after its acknowledgement. `serve` must not reject.
    */
-  start(groupId: string, id: string, serve: (stop: AbortController) => Promise<void>): boolean {
-    const key = keyOf(groupId, id);
-    if (this.#running.has(key) || this.#ended.has(key)) return true;
+  start(call: OwnedCall, serve: (stop: AbortController) => Promise<void>): boolean {
+    const key = keyOf(call);
+    if (this.#running.has(key) || this.#endedOf(call.caller).has(key)) return true;
     if (this.#isClosed || this.#running.size >= this.#maximumRunning) return false;
     const stop = new AbortController();
     const turn = new Promise((resolve) => {
       setTimeout(resolve, 0);
     });
-    const done = turn.then(() => serve(stop)).finally(() => this.#end(key));
-    this.#running.set(key, { groupId, stop, done });
+    const done = turn.then(() => serve(stop)).finally(() => this.#end(key, call));
+    this.#running.set(key, { call, stop, done });
     return true;
   }
 
-  /** Whether the result of a call has yet to be sent. */
-  isRunning(groupId: string, id: string): boolean {
-    return this.#running.has(keyOf(groupId, id));
+  /** Whether the result of such a call has yet to be sent. */
+  isRunning(isMeant: IsMeant): boolean {
+    return [...this.#running.values()].some(({ call }) => isMeant(call));
   }
 
-  /** Stops a call. */
-  cancel(groupId: string, id: string): void {
-    this.#running.get(keyOf(groupId, id))?.stop.abort(aborted('The call was cancelled.'));
-  }
-
-  /** Stops all calls of a conversation. */
-  closeGroup(groupId: string): void {
-    for (const call of this.#running.values()) {
-      if (call.groupId === groupId) call.stop.abort(aborted('The conversation was closed.'));
+  /** Stops such calls. */
+  stop(isMeant: IsMeant, why: string): void {
+    for (const { call, stop } of this.#running.values()) {
+      if (isMeant(call)) stop.abort(aborted(why));
     }
   }
 
@@ -61,19 +71,26 @@ export class RunningCalls {
     await Promise.all(calls.map(({ done }) => done));
   }
 
-  #end(key: string): void {
+  #end(key: string, { caller }: OwnedCall): void {
     this.#running.delete(key);
-    this.#ended.add(key);
-    const [oldest] = this.#ended;
-    if (this.#ended.size > this.#maximumRemembered && oldest !== undefined) {
-      this.#ended.delete(oldest);
-    }
+    const ended = this.#endedOf(caller);
+    ended.add(key);
+    const [oldest] = ended;
+    if (ended.size > this.#maximumRemembered && oldest !== undefined) ended.delete(oldest);
+  }
+
+  /* Anybody can claim any number of origins, so all unsigned callers have one set. */
+  #endedOf({ id, signatures }: Caller): Set<string> {
+    const name = JSON.stringify(signatures === undefined ? null : id);
+    const ended = this.#ended.get(name) ?? new Set();
+    this.#ended.set(name, ended);
+    return ended;
   }
 }
 
-/* As JSON, so that different pairs never have the same key. */
-function keyOf(groupId: string, id: string): string {
-  return JSON.stringify([groupId, id]);
+/* As JSON, so that different calls never have the same key. */
+function keyOf({ caller, user, groupId, id }: OwnedCall): string {
+  return JSON.stringify([caller.id, user, groupId, id]);
 }
 
 function aborted(message: string): DOMException {

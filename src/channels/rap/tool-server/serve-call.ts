@@ -1,11 +1,13 @@
 import { asSchema } from 'ai';
 import { z } from 'zod';
 import { readMcpError } from '../../../content/mcp-tool.ts';
+import type { Caller } from './callers.ts';
 import type { SendCallback } from './send-callback.ts';
 import { sessionAsker, userAsker } from './ask-user.ts';
 import { type GrantStore, sessionGrants } from './grant-store.ts';
 import { type CallAddress, invocationSchema } from './runtime-messages.ts';
 import type { OpenPrompts } from './open-prompts.ts';
+import type { OwnedCall } from './running-calls.ts';
 
 import { resultMessage, resultOfError, resultOfOutput, type ToolResult } from './tool-result.ts';
 import type { ServedCall, ServedTool, ToolServerOptions } from './tool-server-options.ts';
@@ -17,11 +19,12 @@ export interface Serving extends Required<
   tools: ReadonlyMap<string, RunTool>;
   grants: GrantStore;
   prompts: OpenPrompts;
-  send: SendCallback;
+  sendTo: (caller: Caller) => SendCallback;
 }
 
 /** A call to serve. */
 export interface Invocation {
+  call: OwnedCall;
   address: CallAddress;
   /** The message; only its address has been validated. */
   json: unknown;
@@ -35,7 +38,7 @@ export async function serveCall(
   invocation: Invocation,
   stop: AbortController,
 ): Promise<void> {
-  const { address } = invocation;
+  const { address, call } = invocation;
   const ended = new AbortController();
   void stopAtDeadline(serving, stop, ended.signal);
   const result = await Promise.race([
@@ -45,7 +48,7 @@ export async function serveCall(
   ended.abort(new Error('The call has ended.'));
   const message = resultMessage(address, result);
   try {
-    await serving.send(address.callback_url, message, new AbortController().signal);
+    await serving.sendTo(call.caller)(address.callback_url, message, new AbortController().signal);
   } catch (cause) {
     const { group_id, id } = address;
     throw new Error(`The result of call ${id} of thread ${group_id} was not delivered.`, { cause });
@@ -63,21 +66,25 @@ async function run(
     const parsed = invocationSchema.safeParse(invocation.json);
     if (!parsed.success)
       throw new Error(`Not a valid invocation: ${z.prettifyError(parsed.error)}`);
-    const { operation, arguments: input, thread_ancestors, user_id } = parsed.data;
+    const { operation, arguments: input, thread_ancestors } = parsed.data;
     const runTool = serving.tools.get(operation);
     if (runTool === undefined) throw new Error(`There is no tool ${JSON.stringify(operation)}.`);
-    const { group_id: groupId, id, call_id } = invocation.address;
+    const { group_id: groupId, id, call_id, user_id } = invocation.address;
+    const { caller } = invocation.call;
     const askUser = userAsker({
       ...serving,
       ...invocation,
+      caller,
+      send: serving.sendTo(caller),
       signal: AbortSignal.any([stop, ended]),
     });
-    const grants = sessionGrants(serving.grants, groupId);
+    const grants = sessionGrants(serving.grants, invocation.call);
     const call: ServedCall = {
       id,
       callId: call_id ?? undefined,
       groupId,
       threadAncestors: thread_ancestors ?? [],
+      caller: caller.id[0] === 'secret' ? (caller.id[1] ?? undefined) : undefined,
       userId: user_id ?? undefined,
       signal: stop,
       grants,

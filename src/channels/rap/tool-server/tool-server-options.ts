@@ -41,11 +41,13 @@ export interface ServedCall {
   groupId: string;
   /** The ids of the parent conversations, as sent by the runtime. */
   threadAncestors: readonly string[];
+  /** The name of the caller in `signing.callers`; `undefined` where callers have no secrets of their own. */
+  caller: string | undefined;
   /** The id of the user, as sent by the runtime. */
   userId: string | undefined;
   /** Aborts when the call is cancelled or exceeds its deadline, its conversation is closed, or the server closes. */
   signal: AbortSignal;
-  /** What people permitted for the session. */
+  /** What people permitted for the session of this caller and user. */
   grants: SessionGrants;
   /**
    * Asks the person and resolves to the selection. Ask before the tool does anything. Several prompts of a call are asked one after the
@@ -58,7 +60,7 @@ export interface ServedCall {
   askUser: (choice: ChoicePrompt) => Promise<Selection>;
   /**
    * Asks the person for a permission with `Yes for session`, `Yes once` and `No` (the default), and resolves to whether it was given.
-   * After `Yes for session`, the person is not asked again in this conversation.
+   * After `Yes for session`, the person is not asked again in this conversation of the same caller and user.
    */
   askForSession: (permission: SessionPermission) => Promise<boolean>;
 }
@@ -81,6 +83,16 @@ export interface ServedTool<INPUT> {
 /** The tools by name, each with its own type of input. */
 type ServedTools<INPUTS> = { [NAME in keyof INPUTS]: ServedTool<INPUTS[NAME]> };
 
+/** A secret of its own for each caller. */
+interface CallerSecrets {
+  /**
+   * The secrets by the names of the callers. A caller sees and stops no other's calls, and its grants are kept under its name. Of several
+   * secrets of one caller, the first signs what is sent to it and all are accepted.
+   */
+  callers: Readonly<Record<string, SigningOptions['secret']>>;
+  secret?: never;
+}
+
 /** Options of `createToolServer`. */
 export interface ToolServerOptions<INPUTS = Record<string, unknown>> {
   tools: ServedTools<INPUTS>;
@@ -93,10 +105,15 @@ export interface ToolServerOptions<INPUTS = Record<string, unknown>> {
   allowedOrigins?: readonly string[];
   /**
    * Secrets of Standard Webhooks: base64 of at least 24 bytes, optionally with the prefix `whsec_`. Requests must be signed with one of
-   * them, else the response is 401; callbacks are signed with the first. Default: no signatures.
+   * them, else the response is 401; callbacks are signed with the first. Whoever signs with a `secret` counts as the same caller: give
+   * callers that must not share calls and grants a secret each, `{ callers: { acme: acmeSecret, globex: globexSecret } }`. Default: no
+   * signatures, and a caller is the origin of its callbacks, which anybody can claim.
    */
-  signing?: SigningOptions;
-  /** Stores what people permitted for a session. Default: in memory, at most 10,000 grants. */
+  signing?: (SigningOptions & { callers?: never }) | CallerSecrets;
+  /**
+   * Stores what people permitted for a session. A grant that was stored before callers were told apart is never used again. Default: in
+   * memory, at most 10,000 grants.
+   */
   grants?: GrantStore;
   /** How long a call may take in all, including the time for people's answers, in milliseconds. Default 24 hours. */
   deadlineMs?: number;
@@ -108,7 +125,7 @@ export interface ToolServerOptions<INPUTS = Record<string, unknown>> {
   retries?: number;
   /** How many calls may run at once; more are refused with 429. Default 1,000. */
   maximumRunning?: number;
-  /** How many ended calls are remembered: one that is sent again does not run again. Default 10,000. */
+  /** How many ended calls of each signing caller are remembered: one that is sent again does not run again. Default 10,000. */
   maximumRemembered?: number;
   /** The maximum length of a body, received or sent, in bytes. Default 1 MiB. */
   maximumBodyBytes?: number;
