@@ -13,6 +13,7 @@ test('S0-30, S0-35: a page with useChat shows what a tool asks, and its answer g
     page.chat.messages.at(-1)?.parts.find(({ type }) => type.startsWith('data-'));
 
   await page.chat.sendMessage({ text: 'Write.' });
+  expect(world.server.last.user_id).toBe('ann');
   await world.server.ask(world.server.last);
   await page.chat.sendMessage();
   await page.quiet();
