@@ -1,5 +1,6 @@
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
+import type { RunCause } from '../policy/run-context.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ParentCall } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
@@ -22,11 +23,15 @@ export interface ChildThread {
   readonly thread: AgentThread;
   /** Reads what others have appended. */
   update(): Promise<void>;
-  /** `requesters` is everybody for whom the call is made that sends the message. */
+  /**
+   * `requesters` is everybody for whom the call is made that sends the message; `cause` is who caused the parent's run, which an older copy
+   * of the package does not pass.
+   */
   run(
     input: RunInput,
     options: RunOptions<unknown>,
     requesters?: readonly unknown[],
+    cause?: RunCause,
   ): Promise<AgentResponse>;
   /** Rejects, as `agent.respond` does, unless the answer would be accepted. Records nothing; the result does. */
   check(asked: PassedOn): Promise<CheckedAnswers>;

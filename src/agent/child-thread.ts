@@ -20,8 +20,8 @@ export async function openChildThread(
   refuseOtherParent(log.state, parent);
   return {
     thread,
-    run: async (input, options, requesters = []) =>
-      runThread(context, threads, thread, { input, options, forParent: { requesters } }),
+    run: async (input, options, requesters = [], cause = { by: {} }) =>
+      runThread(context, threads, thread, { input, options, forParent: { requesters, cause } }),
     update: async () => threads.update(log),
     respond: async (answer, by, onBehalfOf) => {
       await threads.update(log);

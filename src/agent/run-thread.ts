@@ -2,8 +2,8 @@ import type { EventBuffer } from '../content/event-buffer.ts';
 import { callGuarded } from '../content/call-guarded.ts';
 import { untilAborted } from '../content/until-aborted.ts';
 import { HoldpointError } from '../errors.ts';
-import { equalJson } from '../policy/digest.ts';
-import { identifyStrictly } from '../policy/principal-id.ts';
+import { isSamePrincipal } from '../policy/principal-id.ts';
+import type { RunCause } from '../policy/run-context.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { decisionsIn } from '../thread/decisions.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
@@ -35,8 +35,8 @@ interface Running {
   input: RunInput;
   /** Checked. */
   options: Omit<RunOptions<unknown>, 'signal'>;
-  /** Set if the input comes through the delegated call of this child thread: everybody for whom that call is made. */
-  forParent?: { requesters: readonly unknown[] };
+  /** Set if the input comes through the delegated call of this child thread: for whom that call is made, and who caused the parent's run. */
+  forParent?: { requesters: readonly unknown[]; cause: RunCause };
   /** Gets the events of a run that is streamed. */
   buffer?: EventBuffer<AgentStreamEvent>;
 }
@@ -98,7 +98,9 @@ async function tracedRun(
     const isSentAgain = messageId !== undefined && newMessages(log.state, parsed).length === 0;
     const reply = isSentAgain ? recordedReply(log.state, messageId) : undefined;
     const messagesBefore = reply?.begin ?? log.state.messages.length;
-    const setting = { log, tools, options, receiver: buffer, ...eventReceivers(trace, buffer) };
+    const { cause = { by: parsed.by } } = running.forParent ?? {};
+    const receivers = eventReceivers(trace, buffer);
+    const setting = { log, tools, options, cause, receiver: buffer, ...receivers };
     const run = new Run(context, setting);
     const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
     const end = isRepeated ? nothingRun('completed', reply.step) : await run.perform(allowed);
@@ -132,18 +134,14 @@ function parseRunInput(context: AgentContext, { input, options, forParent }: Run
   const by = { principal, channel };
   const parsed = {
     ...parseInput(input, { ...by, messageId, allowSystemInMessages }),
-    ...forParent,
+    ...(forParent && { requesters: forParent.requesters }),
   };
   /* Each resumption of a delegated call sends its message again, which an app may make otherwise by then. */
-  if (forParent === undefined) parsed.isSender = (other) => isSameSender(context, principal, other);
+  if (forParent === undefined) {
+    const { principalId } = context;
+    parsed.isSender = (other) => isSamePrincipal(principal, other, principalId);
+  }
   const isEmpty = parsed.messages.length + parsed.answers.length === 0;
   if (onlyWhenDue !== true || isEmpty) return parsed;
   throw new HoldpointError('invalid-input', 'onlyWhenDue needs the input []: it only resumes.');
-}
-
-/** Whether two principals are the same person, compared strictly: a reply is given to nobody else. */
-function isSameSender({ principalId }: AgentContext, one: unknown, other: unknown): boolean {
-  if (equalJson(one, other)) return true;
-  const person = identifyStrictly(one, principalId);
-  return person !== undefined && person === identifyStrictly(other, principalId);
 }

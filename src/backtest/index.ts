@@ -38,9 +38,12 @@ export interface BacktestRules<TOOLS extends ToolSet, RUNTIME_CONTEXT> {
   tools: TOOLS;
   toolApproval?: ToolApproval<TOOLS, RUNTIME_CONTEXT>;
   toolsContext?: { readonly [NAME in keyof TOOLS]?: unknown };
-  /** The runtime context that the rules get, which no log has: made for each step from its thread and from who asked for it. Default `{}`. */
+  /**
+   * The runtime context that the rules get, which no log has: made for each step from its thread and from who asked for it. It is not called
+   * for a step of a run that somebody else or a worker caused: that has no context in production either. Default: none.
+   */
   runtimeContext?: (step: ReplayedStep) => RUNTIME_CONTEXT;
-  /** Who a principal is, as text: the agent's option of this name, for standing approvals of one person. */
+  /** Who a principal is, as text: the agent's option of this name. */
   principalId?: (principal: unknown) => string;
 }
 
@@ -76,9 +79,16 @@ export type BacktestOptions<TOOLS extends ToolSet, RUNTIME_CONTEXT> = BacktestRu
 export async function backtest<TOOLS extends ToolSet, RUNTIME_CONTEXT = Record<string, unknown>>(
   options: BacktestOptions<TOOLS, RUNTIME_CONTEXT>,
 ): Promise<BacktestResult> {
-  const { tools, toolApproval, toolsContext = {}, runtimeContext = () => ({}), agent } = options;
+  const { tools, toolApproval, toolsContext = {}, agent, principalId } = options;
+  const { runtimeContext = () => undefined } = options;
   const limits = checkedLimits(options);
-  const candidate = await preparedCandidate({ tools, toolApproval, toolsContext, runtimeContext });
+  const candidate = await preparedCandidate({
+    tools,
+    toolApproval,
+    toolsContext,
+    runtimeContext,
+    principalId,
+  });
   const calls: ReplayedCall[] = [];
   const unreadable: UnreadableThread[] = [];
   let threads = 0;
@@ -98,7 +108,7 @@ export async function backtest<TOOLS extends ToolSet, RUNTIME_CONTEXT = Record<s
       unreadable.push({ thread: name, error: errorText(error) });
     }
   }
-  const standingApproval = bestStandingApproval(calls, options.principalId);
+  const standingApproval = bestStandingApproval(calls, principalId);
   return resultOf({ threads, unreadable, calls, standingApproval, limits });
 }
 

@@ -10,9 +10,11 @@ import { checkTools, definedOnce, type ToolDefinitions } from '../agent/calls/to
 import { termsOf } from '../content/approval-terms.ts';
 import type { CallPlace } from '../content/tool-call.ts';
 import { canonicalText } from '../policy/digest.ts';
+import type { PrincipalId } from '../policy/principal-id.ts';
+import { isCausedByRequesters, type RunCause } from '../policy/run-context.ts';
 import { applyEntry } from '../thread/apply/apply-entry.ts';
 import { proposedCalls } from '../thread/proposed-calls.ts';
-import type { ThreadEventOf } from '../thread/thread-event.ts';
+import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import { emptyThread, type ThreadState } from '../thread/thread-state.ts';
 import { type LoggedDecision, loggedDecisions, placeKey } from './logged-decision.ts';
 import type { RecordedThread } from './recorded-threads.ts';
@@ -20,7 +22,7 @@ import type { RecordedThread } from './recorded-threads.ts';
 /** What a candidate would do with a call; `fail`: it has no such tool, or nobody could answer. */
 export type CandidateDecision = 'run' | 'ask' | 'deny' | 'fail';
 
-/** A recorded step, as `runtimeContext` receives it. */
+/** A recorded step of a run that everybody for whom it works has caused, as `runtimeContext` receives it. */
 export interface ReplayedStep {
   threadId: string;
   /** The principal of the latest message. */
@@ -57,6 +59,7 @@ export interface Candidate {
   toolApproval: unknown;
   toolsContext: Readonly<Record<string, unknown>>;
   runtimeContext: (step: ReplayedStep) => unknown;
+  principalId: PrincipalId;
 }
 
 /** Checks a candidate as an agent checks its options, and prepares its tools. Throws a `TypeError` for what an agent would refuse. */
@@ -65,12 +68,13 @@ export async function preparedCandidate({
   toolApproval,
   toolsContext,
   runtimeContext,
+  principalId,
 }: Omit<Candidate, 'definitions'>): Promise<Candidate> {
   checkTools(tools);
   /* Who may answer is of no account here, so that rules may name approvers. */
   checkRules(toolApproval, tools, { mayAnswer: () => true, name: agentName });
   const definitions = await definedOnce(tools, toolsContext, () => undefined)();
-  return { tools, definitions, toolApproval, toolsContext, runtimeContext };
+  return { tools, definitions, toolApproval, toolsContext, runtimeContext, principalId };
 }
 
 /** A thread whose calls the candidate has decided about. */
@@ -85,31 +89,48 @@ export async function replayThread(
   candidate: Candidate,
   { threadId, entries }: RecordedThread,
 ): Promise<ReplayedThread> {
-  const logged = loggedDecisions(entries.flatMap(({ events }) => events));
+  const all = entries.flatMap(({ events }) => events);
+  const logged = loggedDecisions(all);
+  const isChild = all.some((event) => event.type === 'thread-created' && event.parent);
+  let cause: RunCause = { by: {} };
   const state = emptyThread(threadId);
   const calls: ReplayedCall[] = [];
   for (const { events, hash } of entries) {
     let applied = 0;
     for (const [index, event] of events.entries()) {
+      if (event.type === 'run-started') {
+        const { principal = isChild ? undefined : senderIn(events.slice(0, index)) } = event;
+        cause = { by: { principal } };
+      }
       if (event.type !== 'step-finished') continue;
       applyEntry(state, { events: events.slice(applied, index), hash });
       applied = index;
-      calls.push(...(await replayStep(candidate, state, { event, logged })));
+      calls.push(...(await replayStep(candidate, state, { event, logged, cause })));
     }
     applyEntry(state, { events: events.slice(applied), hash });
   }
   return { agent: state.head.agent, calls };
 }
 
+/** Older logs don't say who caused a run: whoever sent the message or the answer that it began with. */
+function senderIn(events: readonly ThreadEvent[]): unknown {
+  const sent = events.findLast(
+    (event) => event.type === 'message-added' || event.type === 'request-answered',
+  );
+  return sent?.principal;
+}
+
 interface StepToReplay {
   event: ThreadEventOf<'step-finished'>;
   logged: ReadonlyMap<string, LoggedDecision>;
+  /** Who caused the run of the step. */
+  cause: RunCause;
 }
 
 async function replayStep(
   candidate: Candidate,
   state: ThreadState,
-  { event: { message, step, at }, logged }: StepToReplay,
+  { event: { message, step, at }, logged, cause }: StepToReplay,
 ): Promise<ReplayedCall[]> {
   if (message === undefined) return [];
   const { threadId, head } = state;
@@ -120,7 +141,7 @@ async function replayStep(
   });
   if (proposed.length === 0) return [];
   const verdicts = await decideCalls(
-    decisionsFor(candidate, state, at),
+    decisionsFor(candidate, state, { at, cause }),
     proposed.map(({ call, logged: { type } }) =>
       type === 'refused' ? { ...call, error: 'It was refused.' } : call,
     ),
@@ -138,18 +159,20 @@ async function replayStep(
 
 /** What the agent decides with, without standing approvals: what the rules say counts. */
 function decisionsFor(
-  { toolApproval, tools, toolsContext, definitions, runtimeContext }: Candidate,
+  { toolApproval, tools, toolsContext, definitions, runtimeContext, principalId }: Candidate,
   state: ThreadState,
-  at: number,
+  { at, cause }: { at: number; cause: RunCause },
 ): DecisionInput {
   const { threadId, head, messages } = state;
   const { requestedBy, requesters } = head;
   const rules = { toolApproval, tools, toolsContext, now: () => at, generateId: () => 'backtest' };
   /* Who may answer is of no account here. */
   const anybody = { mayAnswer: () => true, report: () => {} };
-  const noGrants = { name: agentName, grants: undefined, principalId: undefined };
-  const options = { runtimeContext: runtimeContext({ threadId, requestedBy, requesters }) };
-  const run = { tools: definitions, options };
+  const noGrants = { name: agentName, grants: undefined, principalId };
+  const options = isCausedByRequesters(cause, head, principalId)
+    ? { runtimeContext: runtimeContext({ threadId, requestedBy, requesters }) }
+    : {};
+  const run = { tools: definitions, options, cause };
   const context = { ...rules, ...anybody, ...noGrants, toolCallConcurrency: Infinity };
   const decisions = decisionInput(context, state, run, messages.length);
   return { ...decisions, findGrant: async () => undefined };

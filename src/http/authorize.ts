@@ -10,7 +10,7 @@ export interface Authorized<RUNTIME_CONTEXT = Record<string, unknown>> {
   principal: unknown;
   /** The channel through which the user answers; recorded too. Default: the name of the entry, `'ui'` or `'ag-ui'`. */
   channel?: string;
-  /** Passed to the rules of `toolApproval`. */
+  /** Passed to the rules of `toolApproval`, in the turns that this user asked for. */
   runtimeContext?: RUNTIME_CONTEXT;
 }
 

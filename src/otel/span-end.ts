@@ -10,11 +10,16 @@ import {
 } from './span-start.ts';
 
 /** The attributes that are known only at the end of the operation. */
-export function attributesAtEnd(message: TraceMessage, { recordOutputs }: Recording): Attributes {
+export function attributesAtEnd(
+  message: TraceMessage,
+  { recordOutputs, recordPrincipals }: Recording,
+): Attributes {
   switch (message.type) {
     case 'invoked':
       return known({
         'holdpoint.run.id': message.runId,
+        'holdpoint.channel': message.channel,
+        'holdpoint.principal': recordPrincipals ? jsonOf(message.principal) : undefined,
         'holdpoint.status': message.status,
         ...responseAttributes(message),
       });

@@ -1,4 +1,5 @@
 import { plainCopy } from '../content/plain-copy.ts';
+import type { RunContext } from './run-context.ts';
 import { isUndeclared } from './schema-fields.ts';
 
 /* Read by `await` and by `JSON.stringify`. */
@@ -7,11 +8,13 @@ const maximumFields = 5;
 
 /**
  * Passes the input of a call to a function of the app, and notes which fields the function reads that neither the input nor the tool's input
- * schema has: usually a misspelled name, whose value `undefined` must not count as a small amount.
+ * schema has: usually a misspelled name, whose value `undefined` must not count as a small amount. In a run without its context, notes which
+ * fields of that it reads.
  */
 export class InputReads {
   readonly #schema: unknown;
   readonly #fields = new Set<string>();
+  readonly #lacked = new Set<string>();
 
   constructor(inputSchema: unknown) {
     this.#schema = inputSchema;
@@ -20,6 +23,25 @@ export class InputReads {
   /** The fields that were read so far and that nothing declares. */
   get undeclared(): readonly string[] {
     return [...this.#fields];
+  }
+
+  /** The fields of the context that were read so far and that the run lacks. */
+  get lacked(): readonly string[] {
+    return [...this.#lacked];
+  }
+
+  /** The context of a run; if it is not whole, its reads are noted. */
+  watchedContext({ given = {}, isWhole }: RunContext): unknown {
+    if (isWhole || typeof given !== 'object' || given === null) return given;
+    return new Proxy(given, {
+      get: (target, name): unknown => {
+        const value: unknown = Reflect.get(target, name);
+        if (value === undefined && isField(name) && this.#lacked.size < maximumFields) {
+          this.#lacked.add(name);
+        }
+        return value;
+      },
+    });
   }
 
   /**
@@ -51,14 +73,14 @@ export class InputReads {
     }
     return new Proxy(value, {
       get: (target, name, receiver): unknown => {
-        if (typeof name === 'string' && !(name in target)) this.#note(target, path, name);
+        if (isField(name) && !(name in target)) this.#note(target, path, name);
         return Reflect.get(target, name, receiver);
       },
     });
   }
 
   #note(target: object, path: readonly string[], name: string): void {
-    if (readByLanguage.has(name) || this.#fields.size >= maximumFields) return;
+    if (this.#fields.size >= maximumFields) return;
     /* A list has items, and no fields. */
     const isWrong = Array.isArray(target)
       ? !/^\d+$/.test(name)
@@ -67,9 +89,22 @@ export class InputReads {
   }
 }
 
+/** Why what a function says can't be relied on in a run without its context; `undefined` if it reads nothing of it. */
+export function lackedText({ lacked }: InputReads): string | undefined {
+  if (lacked.length === 0) return undefined;
+  return `The approval rule reads ${namesOf(lacked)} of runtimeContext, which this run doesn't have.`;
+}
+
 /** What is wrong with the fields that were read; `undefined` if nothing is. */
 export function undeclaredText({ undeclared }: InputReads, toolName: string): string | undefined {
   if (undeclared.length === 0) return undefined;
-  const names = undeclared.map((field) => JSON.stringify(field.slice(0, 100))).join(', ');
-  return `It reads ${names}, which the input schema of tool '${toolName}' doesn't have.`;
+  return `It reads ${namesOf(undeclared)}, which the input schema of tool '${toolName}' doesn't have.`;
+}
+
+function namesOf(fields: readonly string[]): string {
+  return fields.map((field) => JSON.stringify(field.slice(0, 100))).join(', ');
+}
+
+function isField(name: string | symbol): name is string {
+  return typeof name === 'string' && !readByLanguage.has(name);
 }

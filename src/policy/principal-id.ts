@@ -1,6 +1,6 @@
 import { looseName } from '../content/loose-name.ts';
 import { type Requested, requestersOf } from '../content/requesters.ts';
-import { canonicalText } from './digest.ts';
+import { canonicalText, equalJson } from './digest.ts';
 
 /* Who is the same person is two questions. What a person gets is found strictly, what they must not get twice loosely. */
 
@@ -68,6 +68,13 @@ export function whyNobody(principal: unknown, principalId: PrincipalId): string 
   return nameOf(principal, principalId) === undefined
     ? 'principalId gives no text for it'
     : undefined;
+}
+
+/** Whether two principals are the same person, strictly: they are equal as JSON, or `identifyStrictly` gives the same text. */
+export function isSamePrincipal(one: unknown, other: unknown, principalId: PrincipalId): boolean {
+  if (equalJson(one, other)) return true;
+  const person = identifyStrictly(one, principalId);
+  return person !== undefined && person === identifyStrictly(other, principalId);
 }
 
 /** The one person for whom something was asked, as `identifyStrictly` finds them; `undefined` unless every requester is that person. */

@@ -36,6 +36,11 @@ interface RuleHistory {
    * counts every call which has not failed or been denied holds for calls that run at the same time too.
    */
   calls: readonly ToolCallRecord[];
+  /**
+   * Everybody for whom the agent works: whose unanswered messages led to the call, in order, each once; `null` stands for somebody unknown.
+   * It is the same whoever continues the turn, and in a worker.
+   */
+  requesters: readonly unknown[];
 }
 
 /** The parameters of a rule, with holdpoint's options in the last. */
@@ -82,6 +87,8 @@ interface Finding {
   find: () => unknown;
   /** What is wrong with the fields that it has read; `undefined` if nothing is. */
   misread: () => string | undefined;
+  /** Why it can't be relied on in this run, which has no context; `undefined` if it did not need one. */
+  lacks: () => string | undefined;
   /** Reports what is wrong with it. */
   report: (fault: SettingFault) => void;
 }
@@ -96,48 +103,45 @@ export interface Findings {
  * Decides about a call, and asks a person when in doubt. A rule that returns `denied` denies the call, as does one that returns an invalid
  * `user-approval` object, which may have meant to ask only some people. One that returns `user-approval` or another invalid status, or that
  * throws, asks a person. One that returns `approved` runs the call, whatever the tool's `needsApproval` says. In all other cases
- * `needsApproval` decides. Where one of the two has read a field that its tool doesn't have, a call that would run is asked about, and no
- * standing approval decides.
+ * `needsApproval` decides. Where one of the two has read a field that its tool doesn't have, or one of the \`runtimeContext\` in a run without
+ * it, a call that would run is asked about, and no standing approval decides.
  */
 export async function decide({ rule, mark }: Findings): Promise<Decision> {
   const status = await ruled(rule);
-  const misreadRule = reportedMisread(rule);
+  const doubtOfRule = doubtAbout(rule);
   switch (status.type) {
     case 'denied':
       return { type: 'deny', reason: status.reason };
     case 'user-approval':
-      return { type: 'ask', ...onlyOnce(askedBy(status), misreadRule) };
+      return { type: 'ask', ...onlyOnce(askedBy(status), doubtOfRule) };
     case 'approved':
-      return unlessMisread(misreadRule);
+      return unlessDoubtful(doubtOfRule);
     case undefined:
     case 'not-applicable': {
       const isAsked = await isMarked(mark);
-      const misreadMark = reportedMisread(mark);
-      return isAsked ? { type: 'ask' } : unlessMisread(misreadRule ?? misreadMark);
+      const doubtOfMark = doubtAbout(mark);
+      return isAsked ? { type: 'ask' } : unlessDoubtful(doubtOfRule ?? doubtOfMark);
     }
   }
 }
 
-function reportedMisread({ misread, report }: Finding): string | undefined {
+/** Why what a setting says can't be relied on. A mistake is reported; a run without its context is none. */
+function doubtAbout({ misread, lacks, report }: Finding): string | undefined {
   const problem = misread();
-  if (problem !== undefined) report({ kind: 'unknown-field', problem });
-  return problem;
-}
-
-function unlessMisread(problem: string | undefined): Decision {
-  if (problem === undefined) return { type: 'run' };
-  return { type: 'ask', reason: mistaken(problem) };
-}
-
-/** What a rule demands; if it may be mistaken, without standing approvals, which would run what it should have asked about. */
-function onlyOnce(asked: Asked, problem: string | undefined): Asked {
-  if (problem === undefined) return asked;
-  const { remember: _remember, ...terms } = asked.terms ?? {};
-  return { ...asked, reason: asked.reason ?? mistaken(problem), terms };
-}
-
-function mistaken(problem: string): string {
+  if (problem === undefined) return lacks();
+  report({ kind: 'unknown-field', problem });
   return `The approval rule may be mistaken: ${problem}`;
+}
+
+function unlessDoubtful(doubt: string | undefined): Decision {
+  return doubt === undefined ? { type: 'run' } : { type: 'ask', reason: doubt };
+}
+
+/** What a rule demands; if it can't be relied on, without standing approvals, which would run what it should have asked about. */
+function onlyOnce(asked: Asked, doubt: string | undefined): Asked {
+  if (doubt === undefined) return asked;
+  const { remember: _remember, ...terms } = asked.terms ?? {};
+  return { ...asked, reason: asked.reason ?? doubt, terms };
 }
 
 async function ruled({ find, report }: Finding): Promise<z.output<typeof statusSchema>> {

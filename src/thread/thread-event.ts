@@ -67,12 +67,16 @@ export const threadEventSchema = z.discriminatedUnion('type', [
   }),
   /** The last message from the app was retracted before the model had replied to it, and left the history. */
   z.strictObject({ type: z.literal('message-retracted'), ...always, ...by }),
-  /** A run holds the thread until `leaseUntil`, in milliseconds since 1970. */
+  /**
+   * A run holds the thread until `leaseUntil`, in milliseconds since 1970. The `principal` is who caused it: whoever sent the message or
+   * the answer, or continued the turn; absent in a worker. In a child thread, it is who caused the parent's run.
+   */
   z.strictObject({
     type: z.literal('run-started'),
     ...always,
     runId: z.string(),
     leaseUntil: z.number(),
+    ...by,
   }),
   /** The run holds the thread for longer. */
   z.strictObject({

@@ -30,7 +30,7 @@ export interface DelegationOptions {
 /** A call of an agent tool, as `runtimeContext` of `agentTool` receives it. */
 export interface AgentCall<INPUT> {
   input: INPUT;
-  /** The `runtimeContext` of the parent's run; `undefined` in a worker. */
+  /** The `runtimeContext` of the parent's run; `undefined` in a worker, and where somebody other than the requesters continues the turn. */
   runtimeContext: unknown;
   /** The person who approved this call, and the channel; `undefined` if nobody was asked. */
   approvedBy: AnswerOptions | undefined;
@@ -94,7 +94,7 @@ export class AgentWork {
     { work, abortSignal }: { work: DelegatedWork; abortSignal: AbortSignal },
   ): Promise<AgentResponse> {
     const { input } = call;
-    const { principal, requesters, approval, runtimeContext: given } = work;
+    const { principal, requesters, cause, approval, runtimeContext: given } = work;
     const { agent, prompt, runtimeContext: contextOf } = this.#options;
     const { thread } = this.#child;
     /* Without input, agents are checked at once that wait for calls which may have been settled meanwhile. */
@@ -111,8 +111,8 @@ export class AgentWork {
     const first = made('prompt', () => prompt(input));
     return whileReporting(this.#agent, this.#child, report, async () =>
       isLostBelow
-        ? this.#child.run([], options)
-        : this.#child.run(first, { ...options, messageId: 'call', principal }, requesters),
+        ? this.#child.run([], options, requesters, cause)
+        : this.#child.run(first, { ...options, messageId: 'call', principal }, requesters, cause),
     );
   }
 

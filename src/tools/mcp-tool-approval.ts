@@ -8,6 +8,8 @@ export interface McpRuleInput {
   toolCall: { toolCallId: string; toolName: string; input: unknown };
   tools: ToolSet | undefined;
   runtimeContext: unknown;
+  /** Everybody for whom the agent works; `null` stands for somebody unknown. */
+  requesters?: readonly unknown[];
 }
 
 type Verdict = ToolApprovalStatus | PromiseLike<ToolApprovalStatus>;

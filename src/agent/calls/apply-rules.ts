@@ -1,5 +1,6 @@
 import type { ModelMessage, ToolSet } from 'ai';
 import type { ApprovalTerms } from '../../content/approval-terms.ts';
+import { plainCopy } from '../../content/plain-copy.ts';
 import type { SettingFailure } from '../../content/setting-failure.ts';
 import {
   type CallPlace,
@@ -8,7 +9,8 @@ import {
   type ToolCallRecord,
 } from '../../content/tool-call.ts';
 import { askedBy, userApprovalSchema, whyNotNameless } from '../../policy/approval-rule.ts';
-import { InputReads, undeclaredText } from '../../policy/input-reads.ts';
+import { InputReads, lackedText, undeclaredText } from '../../policy/input-reads.ts';
+import type { RunContext } from '../../policy/run-context.ts';
 import { decide, type Decision, type Findings, whyNotStatus } from '../../policy/tool-approval.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
 import { runsAtProvider, type ToolDefinition } from './tool-definitions.ts';
@@ -19,7 +21,9 @@ export interface RuleInput {
   toolApproval: unknown;
   tools: unknown;
   toolsContext: unknown;
-  runtimeContext: unknown;
+  context: RunContext;
+  /** Everybody for whom the agent works. */
+  requesters: readonly unknown[];
   /** The messages of the model request, copied only for a rule that reads them. */
   messages: () => readonly ModelMessage[];
   /** The thread's calls before the one to decide on, copied only for a rule that reads them. */
@@ -124,6 +128,7 @@ function finding(
   return {
     find: () => find(reads),
     misread: () => undeclaredText(reads, definition.name),
+    lacks: () => lackedText(reads),
     report: (fault) => input.report({ ...fault, setting, toolCall: plainCall(call) }),
   };
 }
@@ -137,25 +142,18 @@ function isBefore({ step, index, status }: ToolCallRecord, call: CallPlace): boo
 /** What a single function for all tools returns for what the AI SDK passes to it. */
 function askForAllTools(
   rule: Function,
-  { input: { tools, toolsContext, runtimeContext, messages, calls }, definition, call }: AskedRule,
+  { input: rules, definition, call }: AskedRule,
   reads: InputReads,
 ): unknown {
   const { toolCallId, toolName } = call;
   const dynamic = definition.tool.type === 'dynamic' ? { dynamic: true } : {};
   return reads.during(call.input, (input) =>
     ask(rule, [
-      {
+      withCircumstances(rules, reads, {
         toolCall: { type: 'tool-call', toolCallId, toolName, input, ...dynamic },
-        tools,
-        toolsContext,
-        runtimeContext,
-        get messages() {
-          return messages();
-        },
-        get calls() {
-          return deepFreeze(calls());
-        },
-      },
+        tools: rules.tools,
+        toolsContext: rules.toolsContext,
+      }),
     ]),
   );
 }
@@ -163,15 +161,27 @@ function askForAllTools(
 /** A tool's fixed status, or what its function returns for the input and the AI SDK's options. */
 function askForTool(
   rule: unknown,
-  { input: { runtimeContext, messages, calls }, definition: { context }, call }: AskedRule,
+  { input: rules, definition: { context }, call }: AskedRule,
   reads: InputReads,
 ): unknown {
   if (typeof rule !== 'function') return rule;
-  const options = {
-    toolCallId: call.toolCallId,
-    context,
-    toolContext: context,
-    runtimeContext,
+  const { toolCallId } = call;
+  const options = withCircumstances(rules, reads, { toolCallId, context, toolContext: context });
+  return reads.during(call.input, (input) => ask(rule, [input, options]));
+}
+
+/** What every rule gets besides its call. Copies are made only for a rule that reads them. */
+function withCircumstances(
+  { context, requesters, messages, calls }: RuleInput,
+  reads: InputReads,
+  options: object,
+): object {
+  return {
+    ...options,
+    runtimeContext: reads.watchedContext(context),
+    get requesters() {
+      return deepFreeze(plainCopy(requesters));
+    },
     get messages() {
       return messages();
     },
@@ -179,7 +189,6 @@ function askForTool(
       return deepFreeze(calls());
     },
   };
-  return reads.during(call.input, (input) => ask(rule, [input, options]));
 }
 
 function ask(rule: Function, parameters: unknown[]): unknown {

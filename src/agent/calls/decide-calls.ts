@@ -6,8 +6,10 @@ import {
   type ToolCallOutcome,
   type ToolCallRecord,
 } from '../../content/tool-call.ts';
+import { requestersOf } from '../../content/requesters.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { whyNotNameless } from '../../policy/approval-rule.ts';
+import { type CausedRun, contextOf, type RunContext } from '../../policy/run-context.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
 import { callsOf, type ThreadState } from '../../thread/thread-state.ts';
 import type { ProposedCall } from '../model/model-step.ts';
@@ -140,18 +142,18 @@ type DecisionSources = AgentRules &
 export function decisionInput(
   context: DecisionSources,
   state: ThreadState,
-  run: { tools: ToolDefinitions; options: { runtimeContext?: unknown } },
+  run: CausedRun & { tools: ToolDefinitions },
   messageCount: number,
 ): DecisionInput {
   const { now, generateId, mayAnswer, report } = context;
   const { threadId } = state;
-  const { runtimeContext = {} } = run.options;
+  const runContext = contextOf(run, state.head, context.principalId);
   return {
     threadId,
     requestedBy: state.head.requestedBy,
     requesters: state.head.requesters,
     tools: run.tools,
-    rules: ruleInput(context, state, { runtimeContext, messageCount }),
+    rules: ruleInput(context, state, { context: runContext, messageCount }),
     name: context.name,
     findGrant: grantFinder(context, state),
     now,
@@ -166,13 +168,14 @@ export function decisionInput(
 export function ruleInput(
   { toolApproval, tools, toolsContext, now, report: reportOf }: AgentRules,
   state: ThreadState,
-  { runtimeContext, messageCount }: { runtimeContext: unknown; messageCount: number },
+  { context, messageCount }: { context: RunContext; messageCount: number },
 ): RuleInput {
   const messages = firstMessages(state, messageCount);
   const calls = (): ToolCallRecord[] => callsOf(state, now());
   const { threadId } = state;
+  const requesters = requestersOf(state.head);
   const report: RuleInput['report'] = (failure) => reportOf({ threadId, ...failure });
-  return { toolApproval, tools, toolsContext, runtimeContext, messages, calls, report };
+  return { toolApproval, tools, toolsContext, context, requesters, messages, calls, report };
 }
 
 /** The first messages of a thread; copied and frozen only for a rule or a tool that reads them. */

@@ -6,6 +6,7 @@ import type {
   UserInputRequest,
   UserInputResponseContent,
 } from '../../content/user-input.ts';
+import type { RunCause } from '../../policy/run-context.ts';
 import { callAt } from '../../thread/find-call.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
@@ -41,7 +42,10 @@ export interface DelegatedWork {
   principal: unknown;
   /** Everybody for whom the parent agent runs. */
   requesters: readonly unknown[];
+  /** That of the parent's run; `undefined` if it has none. */
   runtimeContext: unknown;
+  /** Who caused the parent's run, and whether it has its context. */
+  cause: RunCause;
   /** How the request for approval of the call was decided, if it had one. */
   approval: EndedRequest | undefined;
   /** Records events while the work continues, under the lease of the run. What is reported later replaces it if it is not recorded yet. */

@@ -1,5 +1,6 @@
 import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
+import { noContext } from '../../policy/run-context.ts';
 import { applyRules } from './apply-rules.ts';
 import { type AgentRules, ruleInput } from './decide-calls.ts';
 import { askedText } from './make-request.ts';
@@ -15,7 +16,7 @@ export async function editedText(
   { definition, call }: { definition: ToolDefinition; call: ToolCall & CallPlace },
 ): Promise<string> {
   const messageCount = state.messages.length - 1;
-  const seen = ruleInput(rules, state, { runtimeContext: {}, messageCount });
+  const seen = ruleInput(rules, state, { context: noContext, messageCount });
   const decision = await applyRules(seen, definition, call);
   const reporting = { threadId: state.threadId, report: rules.report };
   const about = { toolCall: call, runner: ownRunner(definition) };

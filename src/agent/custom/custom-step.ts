@@ -23,7 +23,7 @@ export interface CustomStepInput<
   decisions: ReadonlyMap<string, RequestDecision>;
   /** The calls of the previous step, in order, each with its outcome. */
   toolCalls: readonly ToolCallRecord<CALL>[];
-  /** The `runtimeContext` of `agent.run`; `undefined` in a worker. */
+  /** The `runtimeContext` of `agent.run`; `{}` in a worker, and where somebody other than the requesters continues the turn. */
   runtimeContext: RUNTIME_CONTEXT;
   /** Aborts when the run ends early. */
   abortSignal: AbortSignal;

@@ -1,4 +1,5 @@
 import type { ToolCallRecord } from '../../content/tool-call.ts';
+import { type CausedRun, contextOf } from '../../policy/run-context.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { type DelegatedWork, shownBy } from '../calls/delegation.ts';
@@ -11,23 +12,25 @@ interface DelegatingRun {
   signal: AbortSignal;
   /** Whether a person stopped the run, and not the app or a time limit. */
   isStopped: () => boolean;
-  runtimeContext: unknown;
+  run: CausedRun;
 }
 
 /** The circumstances in which a sub-agent works on a call. */
 export function delegatedWork(
-  { name, now }: Pick<AgentContext, 'name' | 'now'>,
-  { log, runtimeContext, isStopped, signal: ofRun }: DelegatingRun,
+  { name, now, principalId }: Pick<AgentContext, 'name' | 'now' | 'principalId'>,
+  { log, run, isStopped, signal: ofRun }: DelegatingRun,
   { call, signal, report }: { call: ToolCallRecord } & Pick<DelegatedWork, 'signal' | 'report'>,
 ): DelegatedWork {
   const { threadId, endedRequests, head } = log.state;
   const { parent, requestedBy: principal, requesters } = head;
+  const { given, isWhole } = contextOf(run, head, principalId);
   return {
     threadId,
     agents: [...(parent?.agents ?? []), name ?? null],
     principal,
     requesters,
-    runtimeContext,
+    runtimeContext: given,
+    cause: { by: run.cause.by, parentHasContext: isWhole },
     report,
     approval: endedRequests.get(call.requestId ?? ''),
     shown: () => shownBy(log.state.head, call),

@@ -1,5 +1,6 @@
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { WakeUp } from '../../content/wake-up.ts';
+import type { CausedRun } from '../../policy/run-context.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { traceCall } from '../../thread/tracing/trace-operations.ts';
@@ -29,7 +30,7 @@ interface ExecutionSetting {
   signal: AbortSignal;
   /** Whether a person stopped the run, and not the app or a time limit. */
   isStopped: () => boolean;
-  runtimeContext: unknown;
+  run: CausedRun;
   onPreliminary: ((result: PreliminaryResult) => void) | undefined;
 }
 

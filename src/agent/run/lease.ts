@@ -1,3 +1,4 @@
+import type { RunCause } from '../../policy/run-context.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
@@ -20,13 +21,15 @@ export class LeaseLost extends Error {}
 export class Lease {
   readonly #context: AgentContext;
   readonly #log: ThreadLog;
+  readonly #by: RunCause['by'];
   #runId: string;
   #isHeld = false;
   #wasAcquired = false;
 
-  constructor(context: AgentContext, log: ThreadLog) {
+  constructor(context: AgentContext, log: ThreadLog, { by }: RunCause) {
     this.#context = context;
     this.#log = log;
+    this.#by = by;
     this.#runId = context.generateId();
   }
 
@@ -201,7 +204,8 @@ export class Lease {
 
   #event(type: 'run-started' | 'run-renewed'): ThreadEvent {
     const at = this.#context.now();
-    return { type, at, runId: this.#runId, leaseUntil: at + this.#context.leaseMs };
+    const held = { at, runId: this.#runId, leaseUntil: at + this.#context.leaseMs };
+    return type === 'run-started' ? { type, ...held, ...this.#by } : { type, ...held };
   }
 }
 

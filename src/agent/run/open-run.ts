@@ -1,4 +1,5 @@
 import { unlessAborted } from '../../content/until-aborted.ts';
+import type { RunCause } from '../../policy/run-context.ts';
 import { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
@@ -36,6 +37,7 @@ interface OpeningSetting {
   log: ThreadLog;
   tools: ToolDefinitions;
   options: RunOptions<unknown>;
+  cause: RunCause;
   lease: Lease;
   signal: AbortSignal;
   /** Receives every event that the run appended. */

@@ -8,7 +8,10 @@ export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   abortSignal?: AbortSignal;
   /** @deprecated The same as `abortSignal`, by its old name. */
   signal?: AbortSignal;
-  /** Passed to the rules of `toolApproval`; and to the AI SDK's telemetry, as far as `telemetry.includeRuntimeContext` names it. */
+  /**
+   * Passed to the rules of `toolApproval`; and to the AI SDK's telemetry, as far as `telemetry.includeRuntimeContext` names it. It counts only
+   * if `principal` is everybody for whom the run works: whoever continues somebody else's turn brings no context to it.
+   */
   runtimeContext?: RUNTIME_CONTEXT;
   /** What happens to open requests when a message arrives: the message is refused (default), or it cancels them. */
   whilePending?: 'refuse' | 'cancel';

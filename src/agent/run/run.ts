@@ -1,5 +1,6 @@
 import { errorText } from '../../content/error-text.ts';
 import { unlessAborted } from '../../content/until-aborted.ts';
+import type { RunCause } from '../../policy/run-context.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
@@ -27,6 +28,7 @@ export interface RunSetting {
   log: ThreadLog;
   tools: ToolDefinitions;
   options: RunOptions<unknown>;
+  cause: RunCause;
   /** Receives the model's deltas: the only difference of a streamed run. */
   receiver?: DeltaReceiver | undefined;
   /** Receives every event that the run appended. */
@@ -51,21 +53,21 @@ export class Run {
   readonly #sending: AnswerSending;
 
   constructor(context: AgentContext, setting: RunSetting) {
-    const { log, tools, options, receiver, onEvents, onPreliminary } = setting;
+    const { log, tools, options, cause, receiver, onEvents, onPreliminary } = setting;
     this.#context = context;
     this.#setting = setting;
     this.#log = log;
     this.#signal = new RunSignal(options.abortSignal, context.limits);
-    this.#lease = new Lease(context, log);
+    this.#lease = new Lease(context, log, cause);
     this.#steps = new ModelSteps(context, { receiver, continues: log.state.head.isOutOfSteps });
     const { signal } = this.#signal;
     const working = { log, tools, lease: this.#lease, signal };
-    this.#opening = new RunOpening(context, { ...working, options, onEvents });
+    this.#opening = new RunOpening(context, { ...working, options, cause, onEvents });
     this.#sending = new AnswerSending({ ...working, wake: () => this.#executions.wake() });
     this.#executions = new Executions(context, {
       ...working,
       isStopped: () => this.#signal.isStop(signal.reason),
-      runtimeContext: options.runtimeContext,
+      run: setting,
       onPreliminary,
     });
   }

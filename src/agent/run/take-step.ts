@@ -137,7 +137,7 @@ export class ModelSteps {
     return this.#context.makeStep({
       state,
       tools: modelTools(tools),
-      runtimeContext: rules.runtimeContext,
+      runtimeContext: rules.context.given ?? {},
       signal,
       receiver: this.#partial ?? this.#receiver,
       own: this.#context.ownSteps,

@@ -13,7 +13,7 @@ import type { ThreadEventOf } from '../thread-event.ts';
  *
  * Only `request`, `response`, `input`, `outcome`, `result` and `error` contain what people, models and tools wrote. They belong to the
  * thread and are frozen, except `result` and `error`, which are the objects that the work returned or threw: do not change them.
- * `principal` is the person who answered, as authenticated by the app. An exception in a subscriber becomes an uncaught exception of the
+ * `principal` is the person who answered, or who caused the run, as authenticated by the app. An exception in a subscriber becomes an uncaught exception of the
  * process, as on every channel of Node, and does not stop the run.
  *
  * @example
@@ -41,6 +41,9 @@ export interface InvokedMessage extends Partial<ModelName>, Enterable {
   agentName: string | undefined;
   /** The id of the run in the log; absent until the run holds the thread. */
   runId?: string;
+  /** Who caused the run, and through which channel; absent until the run holds the thread, and in a worker. */
+  principal?: unknown;
+  channel?: string | undefined;
   /** At `asyncEnd`, as in the `AgentResponse`. */
   status?: string;
   finishReason?: string | undefined;

@@ -4,6 +4,7 @@ import { conversationOf } from './guarded-conversation.ts';
 import type { Append } from './trace-append.ts';
 import { callFacts, factsOf, traceparentOf } from './trace-facts.ts';
 import { tracingChannel } from './tracing-channel.ts';
+import { deepFreeze } from '../deep-freeze.ts';
 import type { Proposal } from '../proposal.ts';
 import type { ThreadEvent } from '../thread-event.ts';
 import type { UnsentAnswer, ThreadState } from '../thread-state.ts';
@@ -43,7 +44,9 @@ export function traceRun<RESULT extends RunResult>(
   const message: InvokedMessage = { type: 'invoked', ...facts };
   const onEvents: OnEvents = (events) => {
     const started = events.findLast(({ type }) => type === 'run-started');
-    if (started?.type === 'run-started') message.runId = started.runId;
+    if (started?.type !== 'run-started') return;
+    const { runId, principal, channel } = started;
+    Object.assign(message, { runId, principal: deepFreeze(principal), channel });
   };
   return traceWork(message, async () => {
     const result = await run(onEvents);
