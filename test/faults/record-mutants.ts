@@ -127,8 +127,8 @@ export const recordMutants: readonly SourceMutant[] = [
   {
     promise: 'a delegated call keeps its first message',
     file: 'agent/run-thread.ts',
-    from: 'if (forParent === undefined) parsed.isSender',
-    to: 'if (forParent !== null) parsed.isSender',
+    from: 'if (forParent === undefined) {\n    const { principalId }',
+    to: 'if (forParent !== null) {\n    const { principalId }',
     suite: ['agent/sub-agents', 'keeps its first message'],
     sentence: /AssertionError|Error/,
   },

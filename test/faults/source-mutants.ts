@@ -2,6 +2,7 @@ import { grantMutants, policyMutants } from './policy-mutants.ts';
 
 import { approvalMutants } from './approval-mutants.ts';
 import { callerMutants } from './caller-mutants.ts';
+import { contextMutants } from './context-mutants.ts';
 import { identityMutants } from './identity-mutants.ts';
 import { engineMutants } from './engine-mutants.ts';
 import { editMutants } from './edit-mutants.ts';
@@ -386,6 +387,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...policyMutants,
   ...grantMutants,
   ...approvalMutants,
+  ...contextMutants,
   ...editMutants,
   ...identityMutants,
   ...callerMutants,

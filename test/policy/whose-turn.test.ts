@@ -19,6 +19,11 @@ function signIn(first: typeof eve) {
   return { signed, authorize: () => signed.in };
 }
 
+/** An admin whose principal is another object in each session. */
+function rita(session: number) {
+  return { principal: { id: 'rita', session }, runtimeContext: { role: 'admin' } };
+}
+
 async function ask(desk: Desk): Promise<AgentResponse> {
   return desk.agent.run('Pay 1, then 5000.', await desk.agent.thread('t'), eve);
 }
@@ -201,10 +206,6 @@ test('so it is in the turn of both, and where only the JSON of a principal diffe
   await both.agent.run('Yes, do.', thread, ada);
   expect(both.paid).toEqual([]);
 
-  const rita = (session: number) => ({
-    principal: { id: 'rita', session },
-    runtimeContext: { role: 'admin' },
-  });
   for (const [principalId, paid] of [
     [undefined, []],
     [(principal: unknown) => String(Reflect.get(Object(principal), 'id')), [5_000]],

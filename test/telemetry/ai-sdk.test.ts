@@ -85,6 +85,22 @@ describe.each([
     expect(JSON.stringify([heard, published])).not.toContain('trip-42');
   });
 
+  test('finds nothing of it where somebody else continues the turn', async () => {
+    const agent = speak(
+      memoryWorld(script).agent({ telemetry: { includeRuntimeContext: { role: true } } }),
+    );
+    const thread = await agent.thread('trip-42');
+    const eve = { principal: 'eve', runtimeContext: { role: 'user' } };
+    const { approvalRequests } = await agent.run('Book', thread, eve);
+    const answers = approvalRequests.map((request) => request.approve());
+    await agent.run(answers, thread, { principal: 'ada', runtimeContext: { role: 'admin' } });
+    const started = heard.filter(([name]) => name === 'onStart');
+    expect(started.map(([, event]) => Reflect.get(Object(event), 'runtimeContext'))).toEqual([
+      { role: 'user' },
+      {},
+    ]);
+  });
+
   test('receives nothing when it is turned off', async () => {
     await play({ isEnabled: false });
     expect(heard).toEqual([]);

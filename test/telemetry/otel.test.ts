@@ -274,6 +274,27 @@ describe('what people, models and tools wrote', () => {
   });
 });
 
+test('the span of a run says who caused it, and through which channel, where principals are recorded', async () => {
+  for (const [options, principal] of [
+    [{ recordPrincipals: true }, '{"subject":"ann"}'],
+    [{}, undefined],
+  ] as const) {
+    const { spans, stop } = traced(options);
+    await approveAll();
+    const runs = spans().filter(({ name }) => name.startsWith('invoke_agent'));
+    expect(
+      runs.map(({ attributes }) => [
+        attributes['holdpoint.channel'],
+        attributes['holdpoint.principal'],
+      ]),
+    ).toEqual([
+      [undefined, undefined],
+      ['web', principal],
+    ]);
+    stop();
+  }
+});
+
 test('an indeterminate call is a span with an error, linked to its approval', async () => {
   const first = traced();
   await using lost = await lostCall();
