@@ -26,7 +26,7 @@ export interface TraceOptions {
   recordInputs?: boolean;
   /** Whether spans contain the results of tools. Default `false`. */
   recordOutputs?: boolean;
-  /** Whether spans contain the principals who answered. Default `false`. */
+  /** Whether spans contain the principals who answered, and who caused runs. Default `false`. */
   recordPrincipals?: boolean;
 }
 

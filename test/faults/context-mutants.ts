@@ -120,6 +120,14 @@ export const contextMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'below a parent of an older version there is no context',
+    file: 'agent/child-thread.ts',
+    from: 'cause = { by: {} }',
+    to: 'cause = { by: { principal: options.principal } }',
+    suite: [context, 'below a parent of an older version'],
+    sentence: failed,
+  },
+  {
     promise: 'a custom agent gets the context that its rules get',
     file: 'agent/run/take-step.ts',
     from: 'runtimeContext: rules.context.given ?? {},',

@@ -140,9 +140,8 @@ test('rules get a frozen copy of the requesters, whoever continues the turn, in 
   const seen: unknown[] = [];
   const note = (options: object): 'user-approval' => {
     const requesters: unknown = Reflect.get(options, 'requesters');
-    seen.push(requesters);
-    expect(Object.isFrozen(requesters)).toBe(true);
-    expect(Reflect.set(Object(requesters), 0, 'mallory')).toBe(false);
+    /* Nothing that a rule does to the list changes it. */
+    seen.push([Reflect.set(Object(requesters), 0, 'mallory'), requesters]);
     return 'user-approval';
   };
   const { tools } = cashDesk([]);
@@ -163,7 +162,9 @@ test('rules get a frozen copy of the requesters, whoever continues the turn, in 
       thread,
       ada,
     );
-    expect(new Set(seen.map((each) => JSON.stringify(each)))).toEqual(new Set(['["eve",null]']));
+    expect(new Set(seen.map((each) => JSON.stringify(each)))).toEqual(
+      new Set(['[false,["eve",null]]']),
+    );
     expect(seen.length).toBeGreaterThan(2);
   }
 });
@@ -238,6 +239,22 @@ describe('a sub-agent', () => {
     const whole = clerk(makes, reading('role'));
     await whole.agent.run('Pay.', await whole.agent.thread('t'), eve);
     expect(whole.payer.paid).toEqual([1, 5_000]);
+  });
+
+  test('below a parent of an older version, which does not say who caused its run, has no context', async () => {
+    const payer = cashDesk([{ calls: [pay('p1', 5_000)] }, { text: 'Done.' }], {
+      name: 'payer',
+    });
+    const parent = { threadId: 't', toolCallId: 'a1', agents: ['clerk'] };
+    const open: unknown = Reflect.get(payer.agent, Symbol.for('holdpoint.open-child'));
+    if (typeof open !== 'function') throw new Error('It is no sub-agent.');
+    const child = Object(await Reflect.apply(open, payer.agent, ['below', parent]));
+    const run: unknown = Reflect.get(child, 'run');
+    if (typeof run !== 'function') throw new Error('It does not run.');
+    const options = { principal: 'eve', messageId: 'call', runtimeContext: { role: 'admin' } };
+    await Reflect.apply(run, child, ['Pay.', options, ['eve']]);
+    expect(payer.paid).toEqual([]);
+    expect(await causersOf(payer, 'below')).toEqual(['nobody']);
   });
 
   test('two levels down gets it neither', async () => {

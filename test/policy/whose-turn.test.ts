@@ -200,7 +200,7 @@ test('so it is where Ada only holds a connection open, while a tool works elsewh
 });
 
 test('so it is in the turn of both, and where only the JSON of a principal differs', async () => {
-  const both = cashDesk([failing, { calls: [pay('c1', 5_000)] }]);
+  const both = cashDesk([failing, { calls: [pay('c1', 5_000)] }, { text: 'Done.' }]);
   const thread = await both.agent.thread('t');
   await expect(both.agent.run('Pay 5000.', thread, eve)).rejects.toThrow('overloaded');
   await both.agent.run('Yes, do.', thread, ada);
