@@ -199,6 +199,30 @@ test('so it is where Ada only holds a connection open, while a tool works elsewh
   expect(await causersOf(desk)).toEqual(['eve', 'ada']);
 });
 
+test('so it is where Eve’s process died, and Ada’s takes the thread over', async () => {
+  const clock = { now: 0 };
+  const settings = { now: () => clock.now, leaseMs: 1_000 };
+  const reached = Promise.withResolvers<void>();
+  const dead = Promise.withResolvers<undefined>();
+  const eves = cashDesk([{ text: 'Too late.' }], {
+    ...settings,
+    prepareStep: async () => {
+      reached.resolve();
+      return dead.promise;
+    },
+  });
+  const running = ask(eves);
+  await reached.promise;
+  clock.now += 2_000;
+  const adas = cashDesk(twoPayments.slice(1), { ...settings, store: eves.store });
+  const { activeRequests } = (await adas.agent.run([], await adas.agent.thread('t'), ada)).thread;
+  expect(adas.paid).toEqual([]);
+  expect(activeRequests).toMatchObject([{ toolCall: { input: { amount: 5_000 } } }]);
+  expect(await causersOf(adas)).toEqual(['eve', 'ada']);
+  dead.resolve(undefined);
+  await running;
+});
+
 test('so it is in the turn of both, and where only the JSON of a principal differs', async () => {
   const both = cashDesk([failing, { calls: [pay('c1', 5_000)] }, { text: 'Done.' }]);
   const thread = await both.agent.thread('t');
