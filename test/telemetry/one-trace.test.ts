@@ -87,6 +87,7 @@ describe.each(modes)('in the trace of agent.$mode an operator sees', ({ speak })
       },
       {
         ...facts,
+        'holdpoint.channel': 'web',
         'holdpoint.run.id': runIds[1],
         'holdpoint.status': 'completed',
         'gen_ai.response.finish_reasons': ['stop'],
