@@ -40,7 +40,8 @@ import type { AgentContext } from './run/agent-context.ts';
 import type { AgentEvents, AgentListener } from './run/agent-events.ts';
 import type { RunOptions } from './run/run-options.ts';
 import { stopRequest, untilEnded } from './run/stop-run.ts';
-import { judgeSignIn, judgePrincipal, type SignIn } from './sign-in.ts';
+import { judgePrincipal } from './judge-principal.ts';
+import { judgeSignIn, type SignIn } from './sign-in.ts';
 import { ThreadHandles } from './thread-handles.ts';
 
 /** An agent: each method brings the thread up to date, checks its input, and appends. */

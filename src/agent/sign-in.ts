@@ -1,5 +1,4 @@
-import { whyNobody } from '../policy/principal-id.ts';
-import type { AgentContext } from './run/agent-context.ts';
+import { idFieldOf } from '../policy/id-field.ts';
 
 /** What the app's `authorize` says of a request for a thread. */
 export interface SignIn {
@@ -19,21 +18,11 @@ interface JudgingAgent {
 export function isSignedIn(agent: object, signIn: SignIn): boolean {
   const { principal } = signIn;
   if (principal === undefined || principal === null) return false;
-  return isJudging(agent)
-    ? agent[judgeSignIn](signIn)
-    : whyNobody(principal, undefined) === undefined;
-}
-
-/** Whether a principal names somebody. If not, `authorize` has a mistake, such as `isMember && user.email`, and is reported. */
-export function judgePrincipal(
-  { principalId, report }: Pick<AgentContext, 'principalId' | 'report'>,
-  { principal, threadId }: SignIn,
-): boolean {
-  const fault = whyNobody(principal, principalId);
-  if (fault === undefined) return true;
-  const problem = `The principal that it returned names nobody: ${fault}. The request was refused.`;
-  report({ setting: 'authorize', kind: 'invalid', problem, threadId });
-  return false;
+  if (isJudging(agent)) return agent[judgeSignIn](signIn);
+  /* An app's own object around an agent can't say more. */
+  return typeof principal === 'string'
+    ? principal.trim() !== ''
+    : idFieldOf(principal) !== undefined;
 }
 
 function isJudging(agent: object): agent is JudgingAgent {

@@ -1,14 +1,12 @@
 import { looseName } from '../content/loose-name.ts';
 import { type Requested, requestersOf } from '../content/requesters.ts';
+import { idFieldOf, idFields } from './id-field.ts';
 import { canonicalText, equalJson } from './digest.ts';
 
 /* Who is the same person is two questions. What a person gets is found strictly, what they must not get twice loosely. */
 
 /** The agent's option of this name; absent without one. */
 export type PrincipalId = ((principal: unknown) => string) | undefined;
-
-/* The fields by which apps identify a person, the most reliable first. */
-const idFields = ['id', 'subject', 'sub', 'email'] as const;
 
 /**
  * Who a principal is where something is to be given to this person alone, such as a standing approval: the text of the app's `principalId`,
@@ -89,17 +87,6 @@ function defaultPrincipalId(principal: unknown): string | undefined {
   return typeof principal === 'object'
     ? (idFieldOf(principal) ?? canonicalText(principal))
     : undefined;
-}
-
-function idFieldOf(principal: unknown): string | undefined {
-  if (typeof principal !== 'object' || principal === null) return undefined;
-  const fields = new Map<string, unknown>(Object.entries(principal));
-  for (const name of idFields) {
-    const value = fields.get(name);
-    if (typeof value === 'string' && value.trim() !== '') return value;
-    if (typeof value === 'number') return String(value);
-  }
-  return undefined;
 }
 
 function quoted(names: readonly string[]): string {
