@@ -106,10 +106,12 @@ export async function desk(
   };
   /** Another process, with a clerk, a payer and a connection of its own, after Eve has asked. */
   const startProcess = async ({ see = (each) => each, ...options }: ProcessOptions = {}) => {
-    const own = { hasAsked: true, store: see(open()) };
+    const itsStore = see(open());
+    const own = { hasAsked: true, store: itsStore };
     const itsPayer = newPayer({ ...own, ...options.payer });
     const itsClerk = delegating('clerk', itsPayer, { ...above, ...own, ...options.clerk });
-    return { clerk: itsClerk, payer: itsPayer, thread: await itsClerk.thread(threadId) };
+    const itsThread = await itsClerk.thread(threadId);
+    return { clerk: itsClerk, payer: itsPayer, thread: itsThread, store: itsStore };
   };
   const payer = newPayer();
   const clerk = delegating('clerk', payer, above);
