@@ -197,6 +197,48 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
     expect(at.world.ran).toHaveLength(1);
   }, 30_000);
 
+  test.each([false, true])(
+    'of two who must approve, Ann is not offered to reject later calls: she rejects this one alone, with the box ticked: %s',
+    async (isTicked) => {
+      await using at = await site({ type: 'user-approval', quorum: 2, remember: true }, [
+        { calls: [paris('c1')] },
+        { text: 'Not booked.' },
+      ]);
+      const page = await at.visit('ann');
+      await says(page, 'Book');
+      const box = page.getByLabel('If approved, also approve later calls: in this conversation');
+      await box.setChecked(isTicked);
+      expect(await page.getByText('Also decide later calls').count()).toBe(0);
+      const sent = answersOf(page);
+      await button(page, 'Reject').click();
+      await shows(page, 'Not booked.');
+      expect(sent).toMatchObject([{ approved: false }]);
+      expect(sent[0]).not.toHaveProperty('remember');
+      const thread = await at.agent.thread('t');
+      expect(thread.decisions).toMatchObject([{ status: 'rejected', principal: 'ann' }]);
+      expect(await at.agent.grants(thread)).toEqual([]);
+    },
+    30_000,
+  );
+
+  test('two who both tick the box have later calls approved', async () => {
+    await using at = await site({ type: 'user-approval', quorum: 2, remember: true }, [
+      { calls: [paris('c1')] },
+      { calls: [paris('c2')] },
+      { text: 'Both.' },
+    ]);
+    const [ann, bob] = [await at.visit('ann'), await at.visit('bob')];
+    await says(ann, 'Book');
+    await ann.getByRole('checkbox').check();
+    await button(ann, 'Approve').click();
+    await shows(ann, '1 of 2 have approved');
+    await bob.reload();
+    await bob.getByRole('checkbox').check();
+    await button(bob, 'Approve').click();
+    await shows(bob, 'Both.');
+    expect(at.world.ran).toHaveLength(2);
+  }, 30_000);
+
   test('after its deadline, a request shows who it is escalated to, and they alone answer it', async () => {
     const onExpiry = { type: 'escalate', approvers: ['dee'] } as const;
     await using at = await site(
