@@ -1,9 +1,11 @@
 import { tool } from 'ai';
-import { type ApprovalRequest, type MayAnswer, memoryStore } from 'holdpoint';
+import { type ApprovalRequest, type MayAnswer, memoryStore, type TraceMessage } from 'holdpoint';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { heldWorld } from '../middleware/held-world.ts';
+import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
+import { listenToAll } from '../telemetry/listen.ts';
 import { peoplesChannels } from './people-channels.ts';
 
 const limits: Record<string, number> = { jo: 50, ada: 10_000, cleo: 10_000 };
@@ -16,8 +18,21 @@ const withinLimit: MayAnswer = ({ principal, request }) =>
 const aboveAnAmount = (input: { amount?: number }) =>
   Number(input.amount) > 100 ? ('user-approval' as const) : ('approved' as const);
 
+const remembered = {
+  type: 'user-approval',
+  remember: { scope: 'everyone', match: 'exact' },
+} as const;
+
+function refunding(id: string): ScriptedStep {
+  return { calls: [{ id, name: 'refund', input: { euros: 50 } }] };
+}
+
+function isSettingFailed({ type }: TraceMessage): boolean {
+  return type === 'setting-failed';
+}
+
 /** An agent that refunds 50 euros, with a rule and people. */
-function refunds(options: Parameters<typeof heldWorld>[1]) {
+function refunds(options: Parameters<typeof heldWorld>[1], more: ScriptedStep[] = []) {
   const paid: unknown[] = [];
   const refund = tool({
     inputSchema: z.object({ euros: z.number() }),
@@ -26,10 +41,7 @@ function refunds(options: Parameters<typeof heldWorld>[1]) {
       return 'Refunded.';
     },
   });
-  const played = scriptedModel([
-    { calls: [{ id: 'c1', name: 'refund', input: { euros: 50 } }] },
-    { text: 'Done.' },
-  ]);
+  const played = scriptedModel([refunding('c1'), { text: 'Done.' }, ...more]);
   const at = heldWorld(played, { tools: { refund }, store: memoryStore(), ...options });
   const request = async (): Promise<ApprovalRequest> => {
     const [first] = (await at.agent.thread('t')).activeRequests;
@@ -76,5 +88,79 @@ describe.each(peoplesChannels)('through $name', ({ open }) => {
     expect(at.paid).toEqual([]);
     expect(await approve('cleo', await at.request())).toBe(undefined);
     expect(at.paid).toEqual([input]);
+  });
+
+  test("a rule whose object is invalid denies Eve's call, and the warning says which setting", async () => {
+    using heard = listenToAll();
+    const at = refunds({ toolApproval: { refund: () => ({ type: 'user-approval', quorum: 0 }) } });
+    await open(at).say('eve', 'Refund it.');
+    const { calls, activeRequests } = await at.agent.thread('t');
+    expect([calls, activeRequests]).toMatchObject([[{ status: 'denied' }], []]);
+    expect(at.paid).toEqual([]);
+    expect(heard.messages.filter(isSettingFailed)).toMatchObject([
+      { setting: 'toolApproval.refund', kind: 'invalid', toolCallId: 'c1' },
+    ]);
+    const warned = String(vi.mocked(console.warn).mock.calls);
+    expect(warned).toMatch(/toolApproval\.refund.*quorum/s);
+  });
+
+  test('Cleo has later refunds approved; Ada takes that back under her name, and the next one is asked about', async () => {
+    const at = refunds({ name: 'shop', toolApproval: { refund: remembered } }, [
+      refunding('c2'),
+      { text: 'Done again.' },
+      refunding('c3'),
+    ]);
+    const { say, approve } = open(at);
+    await say('eve', 'Refund it.');
+    expect(await approve('cleo', await at.request(), { remember: true })).toBe(undefined);
+    await say('eve', 'Refund it again.');
+    expect(at.paid).toHaveLength(2);
+    const [grant, ...others] = await at.agent.grants();
+    if (grant === undefined || others.length > 0) throw new Error('There is not one.');
+    expect(grant).toMatchObject({ principal: 'cleo', scope: 'everyone' });
+    await at.agent.revoke(grant, { principal: 'ada', channel: 'desk' });
+    expect((await at.agent.thread('t')).events.at(-1)).toMatchObject({
+      type: 'grant-revoked',
+      grantId: grant.grantId,
+      principal: 'ada',
+      channel: 'desk',
+    });
+    await say('eve', 'And once more.');
+    expect((await at.request()).toolCall?.toolCallId).toBe('c3');
+    expect(at.paid).toHaveLength(2);
+  });
+
+  test('a second yes of Cleo that is to decide later refunds is refused: nothing of it is recorded', async () => {
+    const at = refunds({ name: 'shop', toolApproval: { refund: remembered } }, [refunding('c2')]);
+    const { say, approve } = open(at);
+    await say('eve', 'Refund it.');
+    const request = await at.request();
+    expect(await approve('cleo', request)).toBe(undefined);
+    const { revision } = await at.agent.thread('t');
+    expect(await approve('cleo', request, { remember: true })).toBe('already-answered');
+    expect((await at.agent.thread('t')).revision).toBe(revision);
+    expect(await at.agent.grants()).toEqual([]);
+    await say('eve', 'Refund it again.');
+    expect((await at.request()).toolCall?.toolCallId).toBe('c2');
+    expect(at.paid).toHaveLength(1);
+  });
+
+  test("of two who must approve, Ada can't reject later refunds; her plain rejection decides alone", async () => {
+    const at = refunds({
+      name: 'shop',
+      toolApproval: { refund: { ...remembered, quorum: 2 } },
+    });
+    const { say, approve, reject } = open(at);
+    await say('eve', 'Refund it.');
+    expect(await approve('cleo', await at.request())).toBe(undefined);
+    const { revision } = await at.agent.thread('t');
+    expect(await reject('ada', await at.request(), { remember: true })).toBe('invalid-answer');
+    expect((await at.agent.thread('t')).revision).toBe(revision);
+    expect(await reject('ada', await at.request())).toBe(undefined);
+    const { decisions, activeRequests } = await at.agent.thread('t');
+    expect(decisions).toMatchObject([{ status: 'rejected', principal: 'ada' }]);
+    expect(activeRequests).toEqual([]);
+    expect(await at.agent.grants()).toEqual([]);
+    expect(at.paid).toEqual([]);
   });
 });

@@ -1,7 +1,20 @@
-import { type Agent, approve, type ApprovalRequest, HoldpointError } from 'holdpoint';
+import {
+  type Agent,
+  approve,
+  type ApprovalRequest,
+  type ApprovalResponseContent,
+  HoldpointError,
+  reject,
+} from 'holdpoint';
 import { createAgUiHandler } from 'holdpoint/ag-ui';
 import { createUiHandler } from 'holdpoint/ui';
 import { type HeldModel, ofThread, ways } from '../middleware/held-world.ts';
+
+/** What an answer says besides yes or no. */
+interface Change {
+  input?: unknown;
+  remember?: true;
+}
 
 /** How people talk to one agent. What the provider or the agent refuses is in what comes back, and not thrown. */
 interface PeoplesChannel {
@@ -11,20 +24,36 @@ interface PeoplesChannel {
   approve(
     principal: unknown,
     request: ApprovalRequest,
-    change?: { input: unknown },
+    change?: Change,
+  ): Promise<string | undefined>;
+  /** Somebody rejects a request; the code with which that is refused, if it is. */
+  reject(
+    principal: unknown,
+    request: ApprovalRequest,
+    change?: Pick<Change, 'remember'>,
   ): Promise<string | undefined>;
 }
 
 /** Makes a channel to an agent, and to the model that stands for it behind `holdPoint`. */
 type OpenChannel = (held: { agent: Agent; model: HeldModel }) => PeoplesChannel;
 
+/** The two answers, for a channel that takes them as content. */
+function answeringBy(
+  send: (principal: unknown, answer: ApprovalResponseContent) => Promise<string | undefined>,
+): Pick<PeoplesChannel, 'approve' | 'reject'> {
+  return {
+    approve: async (principal, request, change) => send(principal, approve(request, change)),
+    reject: async (principal, request, change) => send(principal, reject(request, change)),
+  };
+}
+
 const plain: OpenChannel = ({ agent }) => ({
   async say(principal, text) {
     await codeOf(agent.run(text, await agent.thread('t'), { principal }));
   },
-  async approve(principal, request, change) {
-    return codeOf(agent.run(approve(request, change), await agent.thread('t'), { principal }));
-  },
+  ...answeringBy(async (principal, answer) =>
+    codeOf(agent.run(answer, await agent.thread('t'), { principal })),
+  ),
 });
 
 const middleware: OpenChannel = ({ model }) => {
@@ -43,8 +72,7 @@ const middleware: OpenChannel = ({ model }) => {
       last = text;
       await call(principal, text);
     },
-    approve: async (principal, request, change) =>
-      call(principal, last, { answers: [approve(request, change)] }),
+    ...answeringBy(async (principal, answer) => call(principal, last, { answers: [answer] })),
   };
 };
 
@@ -60,8 +88,9 @@ const page: OpenChannel = ({ agent }) => {
       const message = { id: `m${said}`, role: 'user', parts: [{ type: 'text', text }] };
       await send(principal, { message });
     },
-    approve: async (principal, request, change) =>
-      refusalIn(await send(principal, { answers: [approve(request, change)] })),
+    ...answeringBy(async (principal, answer) =>
+      refusalIn(await send(principal, { answers: [answer] })),
+    ),
   };
 };
 
@@ -73,16 +102,24 @@ const agUi: OpenChannel = ({ agent }) => {
     const empty = { messages: [], tools: [], context: [] };
     return (await handler(post({ ...run, ...empty, ...input }))).text();
   };
+  const resume = async (
+    principal: unknown,
+    { requestId: interruptId, digest }: ApprovalRequest,
+    approved: boolean,
+    change: Change = {},
+  ): Promise<string | undefined> => {
+    const payload = { approved, digest, ...change };
+    return refusalIn(
+      await send(principal, { resume: [{ interruptId, status: 'resolved', payload }] }),
+    );
+  };
   return {
     async say(principal, text) {
       said += 1;
       await send(principal, { messages: [{ id: `m${said}`, role: 'user', content: text }] });
     },
-    async approve(principal, { requestId: interruptId, digest }, change) {
-      const payload = { approved: true, digest, ...change };
-      const resume = [{ interruptId, status: 'resolved', payload }];
-      return refusalIn(await send(principal, { resume }));
-    },
+    approve: async (principal, request, change) => resume(principal, request, true, change),
+    reject: async (principal, request, change) => resume(principal, request, false, change),
   };
 };
 
@@ -109,5 +146,7 @@ async function codeOf(work: Promise<unknown> | undefined): Promise<string | unde
 }
 
 function refusalIn(text: string): string | undefined {
-  return ['not-allowed', 'invalid-answer', 'request-closed'].find((code) => text.includes(code));
+  return ['not-allowed', 'invalid-answer', 'request-closed', 'already-answered'].find((code) =>
+    text.includes(code),
+  );
 }
