@@ -1,5 +1,6 @@
+import type { ThreadStore } from 'holdpoint';
 import { postgresStore } from 'holdpoint/stores/postgres';
-import { afterAll } from 'vitest';
+import { afterAll, afterEach, beforeEach } from 'vitest';
 import { sharedPostgres } from './shared-postgres.ts';
 import { type KeptThreads, storeKits } from './store-kits.ts';
 
@@ -21,4 +22,14 @@ export function everyStore(): ServedKit[] {
   };
   const local = storeKits.map(({ name, keep }) => ({ name, start: async () => keep() }));
   return [...local, { name: 'postgresStore', start }];
+}
+
+/** Opens the store of the test that runs, for a `describe` whose tests share nothing. */
+export function storeOfEach(start: ServedKit['start']): () => ThreadStore {
+  let kept: KeptThreads;
+  beforeEach(async () => {
+    kept = await start();
+  });
+  afterEach(() => kept[Symbol.dispose]());
+  return () => kept.open();
 }

@@ -1,6 +1,6 @@
 import { type AgentResponse, approve, createAgent, groupRequests, reject } from 'holdpoint';
 import { askInTerminal } from 'holdpoint/terminal';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, travelTools } from '../support/travel-world.ts';
 import { approval } from './requests.ts';
@@ -246,4 +246,26 @@ describe('several requests', () => {
       ['e'],
     ]);
   });
+});
+
+test("a rule whose object is invalid denies Eve's call: the terminal asks nobody, and the console names the setting", async () => {
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
+  const { model } = scriptedModel([{ calls: [book('c1', 'Paris')] }, { text: 'Not booked.' }]);
+  const ran: Parameters<typeof travelTools>[0] = [];
+  const agent = createAgent({
+    model,
+    tools: travelTools(ran),
+    toolApproval: { book: () => ({ type: 'user-approval', quorum: 0 }) },
+  });
+  const settings: string[] = [];
+  agent.on('setting-failed', ({ setting }) => settings.push(setting));
+  const response = await agent.run('Book', await agent.thread(), { principal: 'eve' });
+  const { terminal, options } = at('ada');
+  expect(await askInTerminal(response.userInputRequests, options)).toEqual([]);
+  expect(terminal.output.written).toBe('');
+  expect(response).toMatchObject({ status: 'completed', text: 'Not booked.' });
+  expect(ran).toEqual([]);
+  expect(settings).toEqual(['toolApproval.book']);
+  expect(String(warn.mock.calls)).toMatch(/toolApproval\.book.*quorum/s);
+  warn.mockRestore();
 });

@@ -1,4 +1,4 @@
-import type { ApprovalRequestContent, ThreadStore } from 'holdpoint';
+import type { ApprovalRequestContent, MayAnswer, ThreadStore } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { everyStore } from '../support/every-store.ts';
@@ -15,16 +15,26 @@ const pairs = [
   ['Ben', 'Ada'],
 ] as const;
 
-const mayAnswer = (): boolean => true;
+/* Dee answers only for somebody who has asked her to. */
+const mayAnswer: MayAnswer = ({ principal, request }) =>
+  principal !== 'Dee' ||
+  (request.type === 'approval-request' && request.approvers?.includes('Dee') === true);
 
 const editTo50 = (request: ApprovalRequestContent) => request.approve({ input: { euros: 50 } });
 
+/** Somebody asks Dee to answer instead. */
+async function askDee({ clerk, thread }: Process, principal: string): Promise<unknown> {
+  return errorCode(clerk.reassign(thread, requestIn(thread).requestId, 'Dee', { principal }));
+}
+
 /** A process that waits at a point. */
 async function startSlow(at: Desk, point: Point, pause: Pause): Promise<Process> {
-  const askedAt = (where: Point) => async (): Promise<boolean> => {
-    if (where === point) await pause.wait();
-    return true;
-  };
+  const askedAt =
+    (where: Point): MayAnswer =>
+    async (about) => {
+      if (where === point) await pause.wait();
+      return mayAnswer(about);
+    };
   const see = (store: ThreadStore): ThreadStore => ({
     ...store,
     append: async (...input) => {
@@ -190,6 +200,66 @@ describe.each(everyStore())('$name: while one person answers for a sub-agent', (
       expect(await recorded(at)).toEqual([['request-voted', first, true]]);
       await answerBelow();
       expect(await say(await at.startProcess(), second)).toBe('no error');
+      await resumeTwice(at);
+      expect(at.paid).toHaveLength(1);
+    });
+  });
+
+  test('another asks Dee to answer instead: the vote counts, and Dee gives the second', async () => {
+    using kept = await start();
+    await playEach(kept.open, quorum, async ({ at, slow, pause, first, second }) => {
+      expect(await say(await at.startProcess(), 'Dee')).toBe('not-allowed');
+      const code = await pause.during(say(slow, first), async () => {
+        expect(await askDee(await at.startProcess(), second)).toBe('no error');
+      });
+      expect(code).toBe('no error');
+      expect(await recorded(at)).toEqual([['request-voted', first, true]]);
+      await resume(at);
+      expect(at.paid).toEqual([]);
+      const { thread, payer } = await at.startProcess();
+      const asked = [{ from: second, to: 'Dee', principal: second }];
+      for (const each of [thread, await childOf({ payer, thread })]) {
+        expect(requestIn(each)).toMatchObject({ votes: [{ person: first }], reassignments: asked });
+      }
+      expect(await say(await at.startProcess(), 'Dee')).toBe('no error');
+      expect((await recorded(at)).at(-1)).toEqual(['request-answered', 'Dee', true]);
+      await resumeTwice(at);
+      expect(at.paid).toHaveLength(1);
+    });
+  });
+
+  test('Dee, whom the same person has asked, answers too: both are one vote, and another person decides', async () => {
+    using kept = await start();
+    await playEach(kept.open, quorum, async ({ at, slow, pause, first, second, point }) => {
+      expect(await askDee(await at.startProcess(), first)).toBe('no error');
+      const code = await pause.during(say(slow, first), async () => {
+        expect(await say(await at.startProcess(), 'Dee')).toBe('no error');
+      });
+      expect(code).toBe('no error');
+      const votes = [first, 'Dee'].map((person) => ['request-voted', person, true]);
+      expect(new Set(await recorded(at))).toEqual(new Set(votes));
+      await resume(at);
+      expect(at.paid).toEqual([]);
+      const { thread } = await at.startProcess();
+      /* The later of their votes stands for both. */
+      const later = point === 'recording above' ? 'Dee' : first;
+      expect(votersOf(requestIn(thread))).toEqual([later]);
+      expect(await say(await at.startProcess(), second)).toBe('no error');
+      await resumeTwice(at);
+      expect(at.paid).toHaveLength(1);
+    });
+  });
+
+  test('the same person asks Dee in another tab: what was decided stays, and Dee is not asked after it', async () => {
+    using kept = await start();
+    await playEach(kept.open, 'user-approval', async ({ at, slow, pause, first, point }) => {
+      let asking: unknown;
+      const code = await pause.during(say(slow, first), async () => {
+        asking = await askDee(await at.startProcess(), first);
+      });
+      expect(code).toBe('no error');
+      expect(asking).toBe(point === 'recording above' ? 'request-closed' : 'no error');
+      expect(await recorded(at)).toEqual([['request-answered', first, true]]);
       await resumeTwice(at);
       expect(at.paid).toHaveLength(1);
     });

@@ -2,10 +2,12 @@ import { type MayAnswer, memoryStore } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { chained, endOf } from '../support/chained.ts';
 import { errorCode } from '../support/error-code.ts';
-import { everyStore } from '../support/every-store.ts';
+import { everyStore, storeOfEach } from '../support/every-store.ts';
 import { childOf, desk, only, quorum, requestIn, subjectOf, votersOf } from './payment-desk.ts';
 
 const text = ({ euros }: { euros: number }): string => `Pay ${euros} EUR?`;
+
+const stores = everyStore();
 
 /** A vote, as older versions recorded it: Ada's, or Dee's for Ada. */
 function voted(requestId: string, at: number, isForAda = false) {
@@ -43,10 +45,12 @@ async function older(ended: boolean, isForAda = false) {
   return { ...at, clerk, thread };
 }
 
-describe("a quorum for a sub-agent's call", () => {
+describe.each(stores)("$name: a quorum for a sub-agent's call", ({ start }) => {
+  const open = storeOfEach(start);
+
   test('Ada votes and leaves, Ben votes: the request stays open above as below, until Cem votes', async () => {
     const people = new Set(['Ada', 'Ben', 'Cem']);
-    const at = await desk({ payer: { mayAnswer: only(people) } });
+    const at = await desk({ open, payer: { mayAnswer: only(people) } });
     const { clerk, thread } = at;
     await clerk.run(requestIn(thread).approve(), thread, { principal: 'Ada' });
     people.delete('Ada');
@@ -61,7 +65,7 @@ describe("a quorum for a sub-agent's call", () => {
   });
 
   test("one person by the principalId of the sub-agent has one vote, whatever the parent's says", async () => {
-    const at = await desk({ payer: { principalId: subjectOf } });
+    const at = await desk({ open, payer: { principalId: subjectOf } });
     const { clerk, thread } = at;
     for (const session of [1, 2]) {
       const principal = { sub: 'Ada', id: `session-${session}` };
@@ -74,7 +78,7 @@ describe("a quorum for a sub-agent's call", () => {
   });
 
   test('two people by the principalId of the sub-agent are two, also where the parent takes them for one', async () => {
-    const at = await desk({ clerk: { principalId: () => 'somebody' } });
+    const at = await desk({ open, clerk: { principalId: () => 'somebody' } });
     const { clerk, thread } = at;
     await clerk.run(requestIn(thread).approve(), thread, { principal: 'Ada' });
     await clerk.run(requestIn(thread).approve(), thread, { principal: 'Ben' });
@@ -83,7 +87,7 @@ describe("a quorum for a sub-agent's call", () => {
 
   test('the sub-agent says who may answer where the parent has no mayAnswer, and both must agree where it has', async () => {
     const rule = { ...quorum, approvers: ['owners'] };
-    const at = await desk({ payer: { mayAnswer: only(new Set(['Ada', 'Ben'])) } }, rule);
+    const at = await desk({ open, payer: { mayAnswer: only(new Set(['Ada', 'Ben'])) } }, rule);
     const yes = requestIn(at.thread).approve();
     expect(await errorCode(at.clerk.respond(yes, at.thread, { principal: 'Eve' }))).toBe(
       'not-allowed',
@@ -91,6 +95,8 @@ describe("a quorum for a sub-agent's call", () => {
     await at.clerk.respond(yes, at.thread, { principal: 'Ada' });
     expect(votersOf(requestIn(at.thread))).toEqual(['Ada']);
     const both = await desk({
+      open,
+      threadId: 'both',
       clerk: { mayAnswer: only(new Set(['Ben', 'Cem'])) },
       payer: { mayAnswer: only(new Set(['Ada', 'Ben'])) },
     });
@@ -105,7 +111,7 @@ describe("a quorum for a sub-agent's call", () => {
   });
 
   test('a withdrawn vote is withdrawn below first, and above', async () => {
-    const at = await desk();
+    const at = await desk({ open });
     const { clerk, thread } = at;
     await clerk.respond(requestIn(thread).approve(), thread, { principal: 'Ada' });
     await clerk.withdraw(thread, requestIn(thread).requestId, { principal: 'Ada' });
@@ -119,7 +125,7 @@ describe("a quorum for a sub-agent's call", () => {
   });
 
   test('an edit takes back the votes above as below, and runs as the second person saw it', async () => {
-    const at = await desk({}, { ...quorum, editable: true });
+    const at = await desk({ open }, { ...quorum, editable: true });
     const { clerk, thread } = at;
     const shown = requestIn(thread);
     await clerk.respond(shown.approve(), thread, { principal: 'Ada' });
@@ -143,7 +149,7 @@ describe("a quorum for a sub-agent's call", () => {
       return principal === 'Ben' || Number(Object(request.toolCall?.input).euros) <= 1_000;
     };
     const rule = { ...quorum, editable: true, text } as const;
-    const at = await desk({ clerk: { mayAnswer: limited } }, rule);
+    const at = await desk({ open, clerk: { mayAnswer: limited } }, rule);
     const { clerk, thread } = at;
     const raise = requestIn(thread).approve({ input: { euros: 5_000 } });
     expect(await errorCode(clerk.run(raise, thread, { principal: 'Jo' }))).toBe('not-allowed');
@@ -161,7 +167,7 @@ describe("a quorum for a sub-agent's call", () => {
   });
 
   test('an edit ends above as below with the vote of its author', async () => {
-    const at = await desk({}, { ...quorum, editable: true });
+    const at = await desk({ open }, { ...quorum, editable: true });
     const { clerk, thread } = at;
     const shown = requestIn(thread);
     await clerk.respond(shown.approve({ input: { euros: 50 } }), thread, { principal: 'Ben' });
@@ -180,7 +186,7 @@ describe("a quorum for a sub-agent's call", () => {
   });
 });
 
-describe.each(everyStore())('$name: a process that dies between the two logs', ({ start }) => {
+describe.each(stores)('$name: a process that dies between the two logs', ({ start }) => {
   test('leaves a vote that the next answer, or a run, shows', async () => {
     using kept = await start();
     const at = await desk({ open: kept.open });
@@ -227,7 +233,7 @@ describe.each(everyStore())('$name: a process that dies between the two logs', (
   );
 });
 
-describe.each(everyStore())('$name: copies and levels', ({ start }) => {
+describe.each(stores)('$name: copies and levels', ({ start }) => {
   test('through three levels the innermost agent counts, and every thread shows its votes', async () => {
     using kept = await start();
     const at = await desk({ open: kept.open, payer: { mayAnswer: only(new Set(['Ada', 'Ben'])) } });

@@ -3,7 +3,6 @@ import {
   type AgentOptions,
   approve,
   createAgent,
-  memoryStore,
   type ThreadStore,
   type ToolApprovalStatus,
 } from 'holdpoint';
@@ -13,6 +12,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { answeredBy } from '../policy/office.ts';
 import { errorCode } from '../support/error-code.ts';
+import { everyStore, storeOfEach } from '../support/every-store.ts';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 
@@ -24,14 +24,14 @@ const paying: ScriptedStep[] = [
 const payingTwice = [...paying.slice(0, 1), ...paying];
 
 /** A clerk whose sub-agent pays as a rule allows, and the first request as the clerk's thread has it. */
-async function deskOf(
+async function openDesk(
+  kept: ThreadStore,
   status: ToolApprovalStatus,
   script = paying,
   more: Partial<AgentOptions> = {},
 ) {
   const clock = { now: 1_000_000 };
   const paid: unknown[] = [];
-  const kept = memoryStore();
   const failing: { threadId: string | undefined } = { threadId: undefined };
   const store: ThreadStore = {
     ...kept,
@@ -104,7 +104,18 @@ async function deskOf(
   };
 }
 
-describe("a sub-agent's request, answered in the parent thread", () => {
+const stores = everyStore();
+
+/** Opens desks, each in the store of its test. */
+function desksOf(start: Parameters<typeof storeOfEach>[0]) {
+  const open = storeOfEach(start);
+  return async (status: ToolApprovalStatus, script = paying, more: Partial<AgentOptions> = {}) =>
+    openDesk(open(), status, script, more);
+}
+
+describe.each(stores)("$name: a sub-agent's request, answered in its parent", ({ start }) => {
+  const deskOf = desksOf(start);
+
   test('carries what the rule says, and the digest covers it', async () => {
     const rule = {
       type: 'user-approval',
@@ -143,7 +154,10 @@ describe("a sub-agent's request, answered in the parent thread", () => {
       'not-allowed',
     );
     expect(at.paid).toEqual([]);
-    const done = await clerk.run(request.approve(), thread, { principal: 'bob', channel: 'mail' });
+    const done = await clerk.run(request.approve(), thread, {
+      principal: 'bob',
+      channel: 'mail',
+    });
     expect(done.status).toBe('completed');
     expect(at.paid).toHaveLength(1);
     const events = (await at.child()).events.filter(({ type }) => type.startsWith('request-'));
@@ -267,8 +281,9 @@ describe("a sub-agent's request, answered in the parent thread", () => {
     expect(at.paid).toEqual([input]);
   });
 
-  test('an input of null is refused before anything is recorded', async () => {
-    for (const editable of [undefined, true] as const) {
+  test.each([undefined, true] as const)(
+    'an input of null is refused before anything is recorded, with editable: %s',
+    async (editable) => {
       const at = await deskOf({ type: 'user-approval', editable });
       const { revision } = at.thread;
       const answer = { ...at.request.approve(), input: null };
@@ -276,8 +291,8 @@ describe("a sub-agent's request, answered in the parent thread", () => {
         'invalid-answer',
       );
       expect((await at.clerk.thread('t')).revision).toBe(revision);
-    }
-  });
+    },
+  );
 
   test('an answer to remember makes a standing approval of the sub-agent, which decides its next call', async () => {
     const twice = ['p1', 'p2'].map((id) => ({
@@ -423,7 +438,8 @@ describe("a sub-agent's request, answered in the parent thread", () => {
   });
 });
 
-describe('a request of a sub-agent that expires', () => {
+describe.each(stores)('$name: a request of a sub-agent that expires', ({ start }) => {
+  const deskOf = desksOf(start);
   const rule = {
     type: 'user-approval',
     approvers: ['owners'],
