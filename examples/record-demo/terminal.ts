@@ -22,11 +22,12 @@ export class Terminal implements AsyncDisposable {
     return screen.replace(/\n$/, '').split('\n');
   }
 
-  /** Waits until the screen contains the text. */
+  /** Waits until the screen contains the text, and so long that the next key counts, even one that was pressed before. */
   async shows(text: string | RegExp): Promise<void> {
     for (const deadline = Date.now() + 20_000; Date.now() < deadline; await setTimeout(20)) {
       const screen = await this.#tmux('capture-pane', '-p');
-      if (typeof text === 'string' ? screen.includes(text) : text.test(screen)) return;
+      const isThere = typeof text === 'string' ? screen.includes(text) : text.test(screen);
+      if (isThere) return setTimeout(1_100);
     }
     throw new Error(`'${text}' did not appear:\n${(await this.rows()).join('\n')}`);
   }

@@ -29,7 +29,7 @@ describe.skipIf(!hasTmux)('the office party in a real terminal (skipped without 
   test('two sub-agents ask, one answer is given, and the other after a restart; each reaches its own', async () => {
     await using tmux = await Tmux.start({ columns: 120, rows: 50 });
     await start(tmux);
-    const first = await tmux.shows('Reject with a reason');
+    const first = await tmux.reads('Reject with a reason');
     expect(first).toContain('1 of 2\n');
     /* They work at the same time: either may ask first. */
     const isBuyer = first.includes('Asked by: buyer');
@@ -50,7 +50,7 @@ describe.skipIf(!hasTmux)('the office party in a real terminal (skipped without 
     expect(await done()).toMatchObject([isBuyer ? { paid: {} } : { sent: {} }]);
 
     await start(tmux);
-    await tmux.shows(isBuyer ? 'Asked by: host' : 'Asked by: buyer');
+    await tmux.reads(isBuyer ? 'Asked by: host' : 'Asked by: buyer');
     await tmux.press('Enter');
     await tmux.shows(
       isBuyer

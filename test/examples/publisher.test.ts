@@ -15,7 +15,7 @@ describe.skipIf(!hasTmux)('the publisher in a real terminal (skipped without tmu
       const start = async () =>
         tmux.commandOnClearScreen(`NO_COLOR=1 HOLDPOINT_DEMO_DIR='${folder}' ${program}`);
       await start();
-      await tmux.shows('In which tone?');
+      await tmux.reads('In which tone?');
       await tmux.press('Down');
       await tmux.shows('❯ 2. Cheerful');
       await tmux.press('Enter');
@@ -27,7 +27,7 @@ describe.skipIf(!hasTmux)('the publisher in a real terminal (skipped without tmu
 
       await start();
       await tmux.shows('Publish "Great news: We ship on Friday!"?');
-      await tmux.shows('Reject with a reason');
+      await tmux.reads('Reject with a reason');
       await tmux.press('Up');
       await tmux.shows('❯ Approve');
       await tmux.press('Enter');

@@ -27,7 +27,7 @@ function flightIn(line: string | undefined): { flightId: string; departs: string
 /** Starts the demo, and types the wish. */
 async function startWithAWish(tmux: Tmux, world: World): Promise<void> {
   await start(tmux, world);
-  await tmux.shows('You: ▏');
+  await tmux.reads('You: ▏');
   await tmux.type(request);
   await tmux.press('Enter');
 }
@@ -37,7 +37,7 @@ describe.skipIf(!hasTmux)('the travel agent in a real terminal (skipped without 
     await using world = await World.make();
     await using tmux = await Tmux.start({ columns: 80, rows: 50 });
     await startWithAWish(tmux, world);
-    const choice = from('Which flight', await tmux.shows('Say something else...')).split('\n');
+    const choice = from('Which flight', await tmux.reads('Say something else...')).split('\n');
     expect(choice.slice(0, 4)).toEqual(['Which flight shall I book?', ...selector]);
     expect(choice[4]).toMatch(/^ {2}❯ HP/);
 
@@ -46,7 +46,7 @@ describe.skipIf(!hasTmux)('the travel agent in a real terminal (skipped without 
     const picked = flightIn(choice[5]);
     await tmux.shows(`❯ ${picked.flightId}`);
     await tmux.press('Enter');
-    const asked = from('May I book', await tmux.shows('Reject with a reason'));
+    const asked = from('May I book', await tmux.reads('Reject with a reason'));
     expect(asked).toContain(`May I book this flight for ${picked.price} EUR?`);
     expect(asked).toContain(`    flightId: "${picked.flightId}"\n    to: "Paris"\n`);
     expect(asked).toContain(`    departs: "${picked.departs}"\n    price: ${picked.price}\n`);
@@ -59,12 +59,12 @@ describe.skipIf(!hasTmux)('the travel agent in a real terminal (skipped without 
 
     await start(tmux, world);
     await tmux.shows(`Unfinished: ${request}`);
-    expect(from('May I book', await tmux.shows('Reject with a reason'))).toBe(asked);
+    expect(from('May I book', await tmux.reads('Reject with a reason'))).toBe(asked);
     await tmux.press('Up');
     await tmux.shows('❯ Approve');
     await tmux.press('Enter');
     await tmux.shows(`Agent: Booked: ${picked.flightId} to Paris`);
-    await tmux.shows('You: ▏');
+    await tmux.reads('You: ▏');
     await tmux.press('C-d');
     await tmux.shows('Nothing waits for you. Start again with: npm start\n$');
     expect(await world.bookings()).toMatchObject([{ to: 'Paris', ...picked }]);
@@ -74,18 +74,18 @@ describe.skipIf(!hasTmux)('the travel agent in a real terminal (skipped without 
     await using world = await World.make();
     await using tmux = await Tmux.start({ columns: 80, rows: 50 });
     await startWithAWish(tmux, world);
-    const asked = from('Agent: I found', await tmux.shows('Say something else...'));
+    const asked = from('Agent: I found', await tmux.reads('Say something else...'));
     await tmux.press('C-c');
     await tmux.shows('A conversation waits for you.');
 
     await start(tmux, world);
     await tmux.shows(`Unfinished: ${request}`);
-    expect(from('Agent: I found', await tmux.shows('Say something else...'))).toBe(asked);
+    expect(from('Agent: I found', await tmux.reads('Say something else...'))).toBe(asked);
     await tmux.press('End', 'Enter');
     await tmux.shows('Enter your response: ▏');
     await tmux.type('the cheapest one');
     await tmux.press('Enter');
-    await tmux.shows('Reject with a reason');
+    await tmux.reads('Reject with a reason');
     await tmux.press('3');
     await tmux.shows('❯ Reject with a reason');
     await tmux.press('Enter');
@@ -100,7 +100,7 @@ describe.skipIf(!hasTmux)('the travel agent in a real terminal (skipped without 
     await using world = await World.make();
     await using tmux = await Tmux.start({ columns: 40, rows: 60 });
     await start(tmux, world);
-    const shown = await tmux.shows('You: ▏');
+    const shown = await tmux.reads('You: ▏');
     expect(shown).toContain('\nSay for example: Book me a flight to\nParis on Friday, under 300\n');
     expect(shown).toContain(
       '\n/new starts a new conversation, /quit or\nCtrl+C leaves; what waits for you is\nkept.\n',

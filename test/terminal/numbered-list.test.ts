@@ -11,7 +11,7 @@ import {
 import { describe, expect, test, vi } from 'vitest';
 import { goldenFrames } from './golden-frames.ts';
 import { approval, field, question, refactoring } from './requests.ts';
-import { VirtualOutput } from './virtual-terminal.ts';
+import { readingTime, VirtualOutput, VirtualTerminal } from './virtual-terminal.ts';
 
 /** A person who answers lines, and what they were shown. */
 function person(...lines: string[]): UserInterface & { shown: string } {
@@ -336,8 +336,9 @@ describe('Z4-5: a terminal that is a pipe', () => {
   });
 
   test('at a terminal without frames, what was typed before the prompt does not answer it (regression: it approved)', async () => {
-    const input = Object.assign(new PassThrough(), { isTTY: true });
-    const { output } = pipes('');
+    const terminal = new VirtualTerminal();
+    const { input, output } = terminal;
+    output.isTTY = false;
     const typed = question(field([], { freeText: 'only' }));
     input.write('1\n');
     const asking = askInTerminal([approval(), typed, approval({ requestId: 'b' })], {
@@ -347,6 +348,7 @@ describe('Z4-5: a terminal that is a pipe', () => {
     const prompts = async (count: number): Promise<void> => {
       const prompt = /Enter your (?:choice|response)[^:]*: /;
       await vi.waitUntil(() => output.written.split(prompt).length > count);
+      terminal.passes(readingTime);
     };
     await prompts(1);
     input.write('2\n');

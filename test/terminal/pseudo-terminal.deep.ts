@@ -21,7 +21,7 @@ describe.skipIf(!hasTmux)(
         ['PageDown', 'Say something'],
         ['PageUp', 'Apply'],
       ] as const;
-      await tmux.shows('❯ Apply');
+      await tmux.reads('❯ Apply');
       for (const [key, highlighted] of steps) {
         await tmux.press(key);
         await tmux.shows(`❯ ${highlighted}`);
@@ -46,7 +46,7 @@ describe.skipIf(!hasTmux)(
 
     test('a paste of several lines is one text, and presses nothing before', async () => {
       await using tmux = await ask('choice');
-      await tmux.shows('❯ Apply');
+      await tmux.reads('❯ Apply');
       await tmux.paste('1\n2\n');
       await tmux.press('5');
       await tmux.shows('Enter your response: ▏');
@@ -64,11 +64,11 @@ describe.skipIf(!hasTmux)(
     test('several are asked one after another', async () => {
       await using tmux = await ask('several');
       await tmux.shows('1 of 2');
-      await tmux.shows('Reject with a reason');
+      await tmux.reads('Reject with a reason');
       await tmux.press('1');
       await tmux.shows('❯ Approve');
       await tmux.press('Enter');
-      await tmux.shows('❯ 1. [ ] Caching');
+      await tmux.reads('❯ 1. [ ] Caching');
       await tmux.press('Space', 'Down', 'Down', 'Space');
       await tmux.shows('❯ 3. [x] Tracing');
       await tmux.press('Enter');
@@ -77,7 +77,7 @@ describe.skipIf(!hasTmux)(
 
     test('a resize while it is open draws it anew', async () => {
       await using tmux = await ask('many', { columns: 80, rows: 30 });
-      await tmux.shows('Option 24');
+      await tmux.reads('Option 24');
       await tmux.resize({ columns: 30, rows: 12 });
       expect(await tmux.shows('↓ 35 more…')).toMatch(/❯ Option 1\n {4}Option 2\n {4}Option 3\n/);
       await tmux.resize({ columns: 100, rows: 20 });
@@ -94,7 +94,7 @@ describe.skipIf(!hasTmux)(
 
     test('wide characters in a narrow window stay in their lines', async () => {
       await using tmux = await ask('wide', { columns: 30, rows: 30 });
-      const screen = await tmux.shows('Say something else...');
+      const screen = await tmux.reads('Say something else...');
       expect(screen).toContain('  ❯ 東京タワーへ行く。東京タ\n    ┊ ワーへ行く。東京タワーへ\n');
       expect(screen).toMatch(/\n {4}(🚀){12}…\n/u);
       await tmux.press('2');

@@ -9,7 +9,7 @@ describe.skipIf(!hasTmux)(
   () => {
     test('S4-11, S4-12: the frame is the one of the seed', async () => {
       await using tmux = await ask('choice');
-      expect(await tmux.shows('Say something else...')).toBe(goldenFrames.selector);
+      expect(await tmux.reads('Say something else...')).toBe(goldenFrames.selector);
       expect(await tmux.isCursorShown()).toBe(false);
       await tmux.press('j');
       expect(await tmux.shows('❯ Show')).toBe(goldenFrames.selectorMovedDown);
@@ -20,7 +20,7 @@ describe.skipIf(!hasTmux)(
 
     test('an approval is the golden frame; Enter alone rejects', async () => {
       await using tmux = await ask('approval');
-      expect(await tmux.shows('Reject with a reason')).toBe(goldenFrames.approval);
+      expect(await tmux.reads('Reject with a reason')).toBe(goldenFrames.approval);
       await tmux.press('Enter');
       await tmux.shows('answer: false');
       await expectRestored(tmux);
@@ -37,7 +37,7 @@ describe.skipIf(!hasTmux)(
       await tmux.press('Up', 'Enter');
       await tmux.press('C-c');
       await tmux.command('clear; fg');
-      const screen = await tmux.shows('Reject with a reason');
+      const screen = await tmux.reads('Reject with a reason');
       expect(screen.slice(screen.indexOf('May I'))).toBe(goldenFrames.approval);
       expect(await tmux.isCursorShown()).toBe(false);
       await tmux.press('Up');
@@ -52,7 +52,7 @@ describe.skipIf(!hasTmux)(
       ['Ctrl+D', 'C-d', 'answer: "cancelled"'],
     ])('%s cancels, and the terminal is as before', async (_name, key, text) => {
       await using tmux = await ask('choice');
-      await tmux.shows('❯ Apply');
+      await tmux.reads('❯ Apply');
       await tmux.press(key);
       await tmux.shows(text);
       await expectRestored(tmux);
@@ -62,7 +62,7 @@ describe.skipIf(!hasTmux)(
       await using tmux = await Tmux.start();
       await tmux.command(`clear; sleep 0.2; ${program} approval`);
       await tmux.press('1', 'Enter', '1', 'Enter');
-      await tmux.shows('❯ Reject\n    Reject with a reason');
+      await tmux.reads('❯ Reject\n    Reject with a reason');
       await tmux.press('Escape');
       await tmux.shows('answer: "left open"');
     });

@@ -1,4 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { vi } from 'vitest';
 
@@ -45,6 +46,13 @@ export class Tmux implements AsyncDisposable {
     await vi.waitUntil(isThere, { timeout: 15_000, interval: 20 }).catch(() => {
       throw new Error(`'${text}' is not on the screen:\n${screen}`);
     });
+    return screen;
+  }
+
+  /** Waits until the screen shows a request, and so long that the next key counts, even one that was pressed before. */
+  async reads(text: string | RegExp): Promise<string> {
+    const screen = await this.shows(text);
+    await setTimeout(1_100);
     return screen;
   }
 

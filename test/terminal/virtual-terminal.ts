@@ -1,5 +1,5 @@
 import { PassThrough, Writable } from 'node:stream';
-import { vi } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 
 /** A place for what the terminal under test draws: it obeys the few escape sequences that are used, and no other. */
 export class VirtualOutput extends Writable {
@@ -10,6 +10,9 @@ export class VirtualOutput extends Writable {
   written = '';
   isCursorShown = true;
   arePastesMarked = false;
+  /** Whether what is written stays on its way, until `release` is called. */
+  isStuck = false;
+  #release = (): void => {};
   readonly #lines: string[][] = [[]];
   #row = 0;
   #column = 0;
@@ -58,7 +61,13 @@ export class VirtualOutput extends Writable {
       if (command === undefined) this.#put(character ?? '');
       else this.#obey(command, mode === '?' ? `?${count}` : count);
     }
-    done();
+    if (this.isStuck) this.#release = done;
+    else done();
+  }
+
+  release(): void {
+    this.isStuck = false;
+    this.#release();
   }
 
   #put(character: string): void {
@@ -155,6 +164,9 @@ export const keys = {
 export const approving = [keys.up, keys.enter];
 export const rejecting = [keys.enter];
 
+/** Longer than a key must be let go before it counts, in milliseconds. */
+export const readingTime = 1_100;
+
 /** A terminal with a person at it. */
 export class VirtualTerminal {
   readonly input = new VirtualInput();
@@ -162,24 +174,49 @@ export class VirtualTerminal {
   readonly #before: unknown;
 
   constructor(size?: { columns?: number; rows?: number }) {
+    /* The clock by which keys count stands still, until `passes` moves it. */
+    if (!vi.isFakeTimers()) {
+      vi.useFakeTimers({ toFake: ['performance'] });
+      onTestFinished(() => void vi.useRealTimers());
+    }
     this.output = new VirtualOutput(size);
     this.#before = this.listeners();
   }
 
-  /** Waits until the screen shows the text. */
+  /** Waits until the screen shows the text, and the person has read it. */
   async shows(text: string): Promise<void> {
     await this.#until(() => this.screen.includes(text), text);
+    this.passes(readingTime);
   }
 
-  /** Waits until the screen ends with the text. */
+  /** Waits until the screen ends with the text, and the person has read it. */
   async ends(text: string | RegExp): Promise<void> {
+    await this.flashes(text);
+    this.passes(readingTime);
+  }
+
+  /** Waits until the screen ends with the text, which nobody had time to read. */
+  async flashes(text: string | RegExp): Promise<void> {
     const isThere = (): boolean =>
       typeof text === 'string' ? this.screen.endsWith(text) : text.test(this.screen);
     await this.#until(isThere, String(text));
   }
 
-  /** Sends keys one by one, as a person does. */
+  /** Lets time pass, in milliseconds. */
+  passes(time: number): void {
+    vi.advanceTimersByTime(time);
+  }
+
+  /** Sends keys one by one, as a person does who looks before each of them. */
   async types(...sent: string[]): Promise<void> {
+    for (const key of sent) {
+      this.passes(readingTime);
+      await this.hits(key);
+    }
+  }
+
+  /** Sends keys one by one, as fast as a hand can hit them. */
+  async hits(...sent: string[]): Promise<void> {
     for (const key of sent) {
       this.input.write(key);
       await new Promise((resolve) => setImmediate(resolve));

@@ -72,7 +72,7 @@ export async function askInTerminal(
   const [first] = all;
   if (first === undefined) return [];
   if (!acceptLines) requireTerminal(first, options);
-  return withDialog(options, (dialog) =>
+  return withDialog({ ...options, person }, (dialog) =>
     askAll(onLeave === 'keep' ? all.map(withoutDismissal) : all, dialog),
   );
 }
@@ -113,6 +113,7 @@ async function askAll(
     if (covered.has(request)) continue;
     const position = ordered.length > 1 ? `${index + 1} of ${ordered.length}` : undefined;
     const rest = ordered.slice(index).filter((other) => !covered.has(other));
+    dialog.announce();
     const { given, isLast } = await askOrLeave(request, dialog, { position, rest });
     if (given.length > 1) for (const other of similarTo(request, rest)) covered.add(other);
     answers.push(...given);
@@ -173,9 +174,10 @@ async function ask(
   const similar = similarTo(request, rest);
   const label = `See all ${similar.length} similar requests`;
   const more = similar.length > 1 ? [{ label, leadsOn: true }] : [];
-  for (;;) {
+  for (let isGroupShown = false; ; isGroupShown = true) {
     const asked = await askApproval(request, dialog, { position, more });
     if ('answer' in asked) return asked.answer === undefined ? [] : [asked.answer];
+    if (!isGroupShown) dialog.announce();
     const answers = await askGroup(similar, dialog);
     if (answers !== undefined) return answers;
   }
@@ -189,13 +191,13 @@ function similarTo(
   return groups.find(({ requests }) => requests.some((other) => other === request))?.requests ?? [];
 }
 
-/* A broken terminal is not a person's decision to dismiss. */
+/* A person who can't have read it, or whose terminal is lost, has not decided to dismiss it. */
 function dismissal(
   request: UserInputRequest,
   { reason }: UnansweredError,
 ): UserInputResponseContent | undefined {
-  if (request.type === 'approval-request' || !request.allowDismiss || reason === 'lost')
-    return undefined;
+  const isDecided = reason === 'interrupted' || reason === 'ended';
+  if (request.type === 'approval-request' || !request.allowDismiss || !isDecided) return undefined;
   return { type: 'question-response', requestId: request.requestId, status: 'dismissed' };
 }
 

@@ -17,6 +17,7 @@ export async function askRemember(
     label: `${verb} ${textOf(choice, request)}`,
     isYes: verb === 'Approve',
   }));
+  dialog.announce();
   const picked = await dialog.pick({
     entries,
     start: 0,

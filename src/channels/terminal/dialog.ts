@@ -14,6 +14,8 @@ export type Choices = Exclude<Checked, { type: 'unfold' }>;
  * Each method rejects with an `UnansweredError` when there will be no answer.
  */
 export interface Dialog {
+  /** What is shown next is new to the person: nothing that is typed counts until they had a moment to see it. */
+  announce(): void;
   /** Sets what the following picks and texts are about. */
   show(content: Content): Promise<void>;
   pick(list: PickList): Promise<Choice | undefined>;
@@ -33,10 +35,10 @@ export interface EditedText {
 
 /**
  * There will be no answer. `interrupted`: Ctrl+C at one question. `ended`: no more input will come (Ctrl+D, end of input).
- * `lost`: the terminal or the process is going away; a person did not decide that.
+ * `lost`: the terminal or the process is going away; a person did not decide that. `unread`: the person left before they can have read it.
  */
 export class UnansweredError extends Error {
-  readonly reason: 'interrupted' | 'ended' | 'lost';
+  readonly reason: 'interrupted' | 'ended' | 'lost' | 'unread';
 
   constructor(reason: UnansweredError['reason']) {
     super(`The question was not answered: ${reason}.`);

@@ -25,6 +25,7 @@ export async function choose(
   question: string,
   options: readonly string[],
 ): Promise<string> {
+  dialog.announce();
   await dialog.show((page) => {
     page.text(question, page.paint.question);
     page.add('');

@@ -8,7 +8,8 @@ import {
   UnansweredError,
 } from './dialog.ts';
 import type { TextPrompt, Typed } from './free-text.ts';
-import { type Content, Page } from './page.ts';
+import type { KeyGuard } from './key-guard.ts';
+import { addAnswerer, type Content, Page } from './page.ts';
 import { paintFor } from './paint.ts';
 import type { TerminalOutput } from './terminal-options.ts';
 import type { UserInterface } from './user-interface.ts';
@@ -16,19 +17,31 @@ import { approvingWord, type Entry, escapeLabel, type PickList, responsePrompt }
 
 const laterEntry: Entry = { label: 'Decide later', words: ['later'] };
 
+/** The terminal that lines are read from, if it is one, and the person at it. */
+interface LineTerminal {
+  output?: TerminalOutput;
+  guard?: KeyGuard;
+  person?: string | undefined;
+}
+
 /** Asks with a numbered list and a line of text. Nothing is folded, as there is no key to unfold it. */
 export class NumberedDialog implements Dialog {
   readonly #user: Pick<UserInterface, 'print' | 'readLine'>;
-  readonly #output: TerminalOutput | undefined;
+  readonly #terminal: LineTerminal;
 
-  constructor(user: Pick<UserInterface, 'print' | 'readLine'>, output?: TerminalOutput) {
+  constructor(user: Pick<UserInterface, 'print' | 'readLine'>, terminal: LineTerminal = {}) {
     this.#user = user;
-    this.#output = output;
+    this.#terminal = terminal;
+  }
+
+  announce(): void {
+    this.#terminal.guard?.announce();
   }
 
   async show(content: Content): Promise<void> {
-    const page = new Page({ columns: Infinity, paint: paintFor(this.#output) });
-    content(page);
+    const { output, person } = this.#terminal;
+    const page = new Page({ columns: Infinity, paint: paintFor(output) });
+    addAnswerer(content, person)(page);
     for (const line of page.lines) await this.#user.print(line);
   }
 

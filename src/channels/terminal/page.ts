@@ -1,3 +1,4 @@
+import { inertLine } from '../../content/inert-text.ts';
 import { lookAlikeWarnings } from '../../content/look-alikes.ts';
 import { askerLines } from '../../content/requester-text.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
@@ -83,3 +84,13 @@ function foldText(count: number, columns: number, key: string | undefined): stri
 
 /** Writes the text of a request on a page. */
 export type Content = (page: Page) => void;
+
+/** Adds whose answer is taken, next to the choices; nothing if nobody is named. */
+export function addAnswerer(content: Content, person: string | undefined): Content {
+  if (person === undefined) return content;
+  return (page) => {
+    content(page);
+    page.facts([`Answering as ${inertLine(person)}`]);
+    page.add('');
+  };
+}

@@ -36,6 +36,10 @@ export class RequestFrame<ANSWER extends object> implements Widget<ANSWER> {
     this.#widget = widget;
   }
 
+  get isTyping(): boolean {
+    return this.#widget.isTyping === true;
+  }
+
   lines(canvas: Canvas): string[] {
     const whole = this.#drawn(canvas, 'none');
     if (whole.hidden === 0) this.#requestText.isRead = true;
@@ -45,6 +49,10 @@ export class RequestFrame<ANSWER extends object> implements Widget<ANSWER> {
 
   press(key: Key, canvas: Canvas): ANSWER | undefined {
     return this.#widget.press(key, { ...canvas, fold: this.#fold });
+  }
+
+  ignore(key: Key): void {
+    this.#widget.ignore?.(key);
   }
 
   closingLines(answer: ANSWER | undefined, canvas: Canvas): string[] | undefined {

@@ -10,6 +10,7 @@ export async function reviewAnswers(
   dialog: Dialog,
 ): Promise<number | undefined> {
   const { fields } = request;
+  dialog.announce();
   await dialog.show((page) => {
     showFormText(page, request);
     for (const [index, field] of fields.entries()) {

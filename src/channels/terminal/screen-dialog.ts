@@ -2,7 +2,7 @@ import { Checklist, type CheckList } from './checklist.ts';
 import type { Choice, Choices, Dialog, EditedText } from './dialog.ts';
 import { editInEditor, editorCommand } from './external-editor.ts';
 import { FreeText, type TextPrompt, type Typed } from './free-text.ts';
-import type { Content } from './page.ts';
+import { addAnswerer, type Content } from './page.ts';
 import { Pager } from './pager.ts';
 import type { Screen } from './screen.ts';
 import { Selector } from './selector.ts';
@@ -12,14 +12,20 @@ import type { PickList, Widget } from './widget.ts';
 /** Asks with frames on a screen. What does not fit is folded, and can be paged through with `v`. */
 export class ScreenDialog implements Dialog {
   readonly #screen: Screen;
+  readonly #person: string | undefined;
   #requestText = new RequestText(() => {});
 
-  constructor(screen: Screen) {
+  constructor(screen: Screen, person?: string) {
     this.#screen = screen;
+    this.#person = person;
+  }
+
+  announce(): void {
+    this.#screen.announce();
   }
 
   async show(content: Content): Promise<void> {
-    this.#requestText = new RequestText(content);
+    this.#requestText = new RequestText(addAnswerer(content, this.#person));
   }
 
   async pick(list: PickList): Promise<Choice | undefined> {

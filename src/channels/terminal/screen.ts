@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { UnansweredError } from './dialog.ts';
 import { type Key, KeyDecoder } from './key.ts';
+import { guardOf, type KeyGuard } from './key-guard.ts';
 import { emitThrown, enterRawMode, type RawTerminal } from './raw-terminal.ts';
 import type { TerminalStreams } from './terminal-options.ts';
 import type { Widget } from './widget.ts';
@@ -8,14 +9,15 @@ import { WidgetPrompt } from './widget-prompt.ts';
 
 /**
  * A terminal in raw mode that shows one widget at a time. When the terminal ends or is lost, the open widget is cancelled. `close`
- * restores the terminal.
+ * restores the terminal. No key answers what was announced and has just appeared.
  */
 export class Screen {
   readonly #streams: TerminalStreams;
   readonly #signal: AbortSignal | undefined;
+  readonly #guard: KeyGuard;
   readonly #keys = new KeyDecoder((key) => this.#press(key));
   readonly #terminal: RawTerminal;
-  #open: Pick<WidgetPrompt<object>, 'press' | 'cancel' | 'hide' | 'redraw'> | undefined;
+  #open: Omit<WidgetPrompt<object>, 'answer'> | undefined;
   #end: { reason: unknown } | undefined;
   #isSuspended = false;
   #ignoresInput = false;
@@ -24,6 +26,7 @@ export class Screen {
     this.#streams = streams;
     this.#signal = signal;
     const { input, output } = streams;
+    this.#guard = guardOf(input);
     input.on('close', this.#onLost).on('error', this.#onLost);
     output.on('close', this.#onLost).on('error', this.#onLost);
     this.#terminal = enterRawMode(streams, {
@@ -49,10 +52,17 @@ export class Screen {
     const prompt = new WidgetPrompt(widget, this.#streams.output);
     this.#open = prompt;
     try {
-      return await prompt.answer();
+      const answer = prompt.answer();
+      this.#startDeadTime();
+      return await answer;
     } finally {
       this.#open = undefined;
     }
+  }
+
+  /** What is shown next is new to the person: it must be on the screen for a moment before a key counts. */
+  announce(): void {
+    this.#guard.announce();
   }
 
   /** Whether this is the process's own terminal, which another program of the person's may use meanwhile. */
@@ -90,7 +100,8 @@ export class Screen {
   readonly #onData = (chunk: Buffer | string): void => {
     if (!this.#ignoresInput) this.#keys.write(chunk);
   };
-  readonly #onEnd = (): void => this.#finish(new UnansweredError('ended'));
+  readonly #onEnd = (): void =>
+    this.#finish(new UnansweredError(this.#guard.isEarly ? 'unread' : 'ended'));
   readonly #onLost = (): void => this.#finish(new UnansweredError('lost'));
   readonly #onAbort = (): void => this.#finish(this.#signal?.reason);
   readonly #onContinue = (): void => {
@@ -104,7 +115,11 @@ export class Screen {
   /* What was typed at the shell must not answer the question. */
   async #resume(): Promise<void> {
     this.#ignoresInput = true;
-    this.#open?.redraw();
+    if (this.#open !== undefined) {
+      this.#guard.announce();
+      this.#open.redraw();
+      this.#startDeadTime();
+    }
     await this.#discardTyped();
     this.#keys.discardPaste();
     this.#ignoresInput = false;
@@ -137,13 +152,27 @@ export class Screen {
     await setImmediate();
   }
 
+  /* Begins once the frame, and with it all that was written before, has left the process. */
+  #startDeadTime(): void {
+    const { announced } = this.#guard;
+    if (announced === undefined) return;
+    const { output } = this.#streams;
+    const start = (error?: Error | null): void => {
+      if (!error) this.#guard.startDeadTime(announced);
+    };
+    emitThrown(output, () => output.write('', start));
+  }
+
   #press(key: Key): void {
+    const isAccepted = this.#guard.accepts(key, this.#open?.isTyping === true);
     const name = key.type === 'stroke' ? key.name : '';
     if (name === 'ctrl+z') void this.#suspend();
-    else if (name === 'ctrl+c') this.#open?.cancel(new UnansweredError('interrupted'));
-    else if (name === 'ctrl+d' && this.#open !== undefined)
-      this.#finish(new UnansweredError('ended'));
-    else this.#open?.press(key);
+    else if (this.#open === undefined) return;
+    else if (name === 'ctrl+c' && isAccepted) this.#open.cancel(new UnansweredError('interrupted'));
+    else if (name === 'ctrl+c' || name === 'ctrl+d')
+      this.#finish(new UnansweredError(isAccepted ? 'ended' : 'unread'));
+    else if (isAccepted) this.#open.press(key);
+    else this.#open.ignore(key);
   }
 
   #finish(reason: unknown): void {

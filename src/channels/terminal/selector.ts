@@ -74,6 +74,11 @@ export class Selector implements Widget<Picked> {
     }
   }
 
+  /* The rest of a line that was being typed is not a command either. */
+  ignore(key: Key): void {
+    for (const stroke of strokesOf(key)) this.#typeAhead?.includes(stroke, key);
+  }
+
   closingLines(picked: Picked | undefined, canvas: Canvas): string[] | undefined {
     const { enter, exit, entries } = this.#asked;
     if (picked === undefined) return [];

@@ -19,7 +19,10 @@ export function terminalUserInterface(options: TerminalOptions = {}): Required<U
     async readLine(prompt) {
       try {
         const asked = { prompt, canGoBack: false, canBeEmpty: true, enter: 'send' } as const;
-        const { text } = await withDialog(options, (dialog) => dialog.typeText(asked));
+        const { text } = await withDialog(options, (dialog) => {
+          dialog.announce();
+          return dialog.typeText(asked);
+        });
         return text;
       } catch (error) {
         if (error instanceof UnansweredError) return undefined;

@@ -8,6 +8,10 @@ import { type Paint, paintFor } from './paint.ts';
 import type { TerminalOutput } from './terminal-options.ts';
 import type { Canvas, Widget } from './widget.ts';
 
+/* Shown when a key was ignored, if the screen has so many rows. */
+const tooEarly = '  Just appeared: that key did not count, wait a moment';
+const fewestRows = 3;
+
 /**
  * A Clack prompt that shows one widget. Clack only paints it; the keys go to the widget, because Clack would cancel on Esc, never
  * resolve on Ctrl+D, and submit at each line of a paste.
@@ -22,6 +26,7 @@ export class WidgetPrompt<ANSWER extends object> {
   #cancelled: { reason: unknown } | undefined;
   #shown = '';
   #isHidden = false;
+  #ignoredKey = false;
 
   constructor(widget: Widget<ANSWER>, output: TerminalOutput) {
     this.#widget = widget;
@@ -40,8 +45,22 @@ export class WidgetPrompt<ANSWER extends object> {
     return answer;
   }
 
+  /** Whether letters are text now rather than commands. */
+  get isTyping(): boolean {
+    return this.#widget.isTyping === true;
+  }
+
+  /** Says, until the next key, that a key did not count. */
+  ignore(key: Key): void {
+    if (this.#isOver) return;
+    this.#orCancel(() => this.#widget.ignore?.(key));
+    this.#ignoredKey = true;
+    this.#repaint();
+  }
+
   press(key: Key): void {
     if (this.#isOver) return;
+    this.#ignoredKey = false;
     this.#orCancel(() => {
       const answer = this.#widget.press(key, this.#canvas());
       if (answer === undefined) return;
@@ -110,9 +129,10 @@ export class WidgetPrompt<ANSWER extends object> {
 
   #lines(): string[] | undefined {
     const canvas = this.#canvas();
-    return this.#isOver
-      ? this.#widget.closingLines(this.#prompt.value, canvas)
-      : this.#widget.lines(canvas);
+    if (this.#isOver) return this.#widget.closingLines(this.#prompt.value, canvas);
+    if (!this.#ignoredKey || canvas.rows < fewestRows) return this.#widget.lines(canvas);
+    const lines = this.#widget.lines({ ...canvas, rows: canvas.rows - 1 });
+    return [...lines, tooEarly.slice(0, canvas.columns)];
   }
 
   /* An error thrown inside Clack would leave the prompt open forever. */

@@ -15,6 +15,8 @@ export interface Widget<ANSWER extends object> {
   lines(canvas: Canvas): string[];
   /** Handles a key; returns the answer if there is one now. */
   press(key: Key, canvas: Canvas): ANSWER | undefined;
+  /** Takes note of a key that does not count. */
+  ignore?(key: Key): void;
   /** The lines that stay on the screen after the answer, or without one; for `undefined` nothing stays, not even the request. */
   closingLines(answer: ANSWER | undefined, canvas: Canvas): string[] | undefined;
   /** All lines, for a screen that can't show them at once. */

@@ -3,6 +3,7 @@ import { inertLine } from '../../content/inert-text.ts';
 import { untilAborted } from '../../content/until-aborted.ts';
 import { UnansweredError } from './dialog.ts';
 import type { Dialog } from './dialog.ts';
+import { guardOf } from './key-guard.ts';
 import { discardTyped, readLine } from './line-reader.ts';
 import { NumberedDialog } from './numbered-dialog.ts';
 import { Screen } from './screen.ts';
@@ -16,16 +17,18 @@ import {
 } from './terminal-options.ts';
 
 const closed = '  ✗ Closed: this is no longer asked here';
+const tooEarly = '  Just appeared: that line did not count';
 
 /** Asks with frames if the terminal supports them, else with numbered lists, and restores the terminal at the end. */
 export async function withDialog<RESULT>(
-  options: TerminalOptions,
+  options: TerminalOptions & { person?: string | undefined },
   ask: (dialog: Dialog) => Promise<RESULT>,
 ): Promise<RESULT> {
-  const { input = process.stdin, output = process.stdout, signal } = options;
+  const { input = process.stdin, output = process.stdout, signal, person } = options;
   signal?.throwIfAborted();
   const askHere = isInteractive({ input, output }) ? askOnScreen : askByLines;
-  return queueForInput({ input, signal }, async () => askHere({ input, output }, signal, ask));
+  const asking = { input, output, signal, person };
+  return queueForInput(asking, async () => askHere(asking, ask));
 }
 
 /* The end of the latest use of each input. */
@@ -51,14 +54,21 @@ async function queueForInput<RESULT>(
 
 type Ask<RESULT> = (dialog: Dialog) => Promise<RESULT>;
 
+/** Where and whom to ask, and what closes the question. */
+interface Asking extends TerminalStreams {
+  signal: AbortSignal | undefined;
+  person: string | undefined;
+}
+
+type LineAsking = Asking & { signal: AbortSignal };
+
 async function askOnScreen<RESULT>(
-  streams: TerminalStreams,
-  signal: AbortSignal | undefined,
+  { signal, person, ...streams }: Asking,
   ask: Ask<RESULT>,
 ): Promise<RESULT> {
   const screen = new Screen(streams, signal);
   try {
-    return await askOrClose(new ScreenDialog(screen), signal, ask);
+    return await askOrClose(new ScreenDialog(screen, person), signal, ask);
   } finally {
     await screen.close();
   }
@@ -79,18 +89,15 @@ async function askOrClose<RESULT>(
 }
 
 /* A question that could not be printed was not read: buffered input must not answer it. */
-async function askByLines<RESULT>(
-  { input, output }: TerminalStreams,
-  signal: AbortSignal | undefined,
-  ask: Ask<RESULT>,
-): Promise<RESULT> {
+async function askByLines<RESULT>(asking: Asking, ask: Ask<RESULT>): Promise<RESULT> {
+  const { output, signal } = asking;
   const lost = new AbortController();
   const lose = (): void => lost.abort(new UnansweredError('lost'));
   output.on('close', lose).on('error', lose);
   if (!output.writable) lose();
   try {
     const ends = signal === undefined ? lost.signal : AbortSignal.any([signal, lost.signal]);
-    return await askOrClose(lineDialog({ input, output }, ends), signal, ask);
+    return await askOrClose(lineDialog({ ...asking, signal: ends }), signal, ask);
   } finally {
     await setImmediate();
     output.off('close', lose).off('error', lose);
@@ -107,25 +114,28 @@ async function writeOut(output: TerminalOutput, text: string): Promise<void> {
   return promise;
 }
 
-function lineDialog({ input, output }: TerminalStreams, ends: AbortSignal): Dialog {
+function lineDialog({ input, output, signal: ends, person }: LineAsking): Dialog {
+  const guard = guardOf(input);
+  const isTerminal = input.isTTY === true;
   const print = (text: string): void => void output.write(`${text}\n`);
-  return new NumberedDialog(
-    {
-      print,
-      async readLine(prompt) {
-        /* At a terminal, lines typed before the question don't answer it; the lines of a pipe do. */
-        if (input.isTTY === true) await discardTyped(input);
-        await untilAborted(writeOut(output, prompt), ends);
-        const line = await readLine(input, ends).catch((error: unknown) => {
-          /* Ends the line of the prompt. */
-          if (!(error instanceof UnansweredError)) print('');
-          throw error;
-        });
-        /* A terminal echoes what is typed; a pipe does not. */
-        if (input.isTTY !== true || line === undefined) print(inertLine(line ?? ''));
-        return line;
-      },
-    },
-    output,
-  );
+  const readAnswer = async (prompt: string): Promise<string | undefined> => {
+    /* At a terminal, lines typed before the question don't answer it; the lines of a pipe do. */
+    if (isTerminal) await discardTyped(input);
+    const { announced } = guard;
+    await untilAborted(writeOut(output, prompt), ends);
+    guard.startDeadTime(announced);
+    const line = await readLine(input, ends).catch((error: unknown) => {
+      /* Ends the line of the prompt. */
+      if (!(error instanceof UnansweredError)) print('');
+      throw error;
+    });
+    /* A terminal echoes what is typed; a pipe does not. */
+    if (!isTerminal || line === undefined) print(inertLine(line ?? ''));
+    if (!isTerminal || !guard.isEarly) return line;
+    if (line === undefined) throw new UnansweredError('unread');
+    print(tooEarly);
+    guard.announce();
+    return readAnswer(prompt);
+  };
+  return new NumberedDialog({ print, readLine: readAnswer }, { output, guard, person });
 }
