@@ -8,6 +8,7 @@ import { engineMutants } from './engine-mutants.ts';
 import { editMutants } from './edit-mutants.ts';
 import { historyMutants } from './history-mutants.ts';
 import { keptMutants } from './kept-mutants.ts';
+import { keyboardMutants } from './keyboard-mutants.ts';
 import { randomMutants } from './random-mutants.ts';
 import { ruleMutants } from './rule-mutants.ts';
 import { mirrorMutants } from './mirror-mutants.ts';
@@ -393,6 +394,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...callerMutants,
   ...engineMutants,
   ...keptMutants,
+  ...keyboardMutants,
   ...ruleMutants,
   ...randomMutants,
   ...mirrorMutants,

@@ -31,7 +31,7 @@ export interface AskOptions extends TerminalOptions {
   onLeave?: 'dismiss' | 'keep';
   /**
    * The person at the terminal, as the agent's `principalId` names them. A request that they have approved and that still waits for other
-   * people is not asked again. By default everything is asked.
+   * people is not asked again, and each request says that this person answers. By default everything is asked.
    */
   person?: string;
   /**
@@ -44,7 +44,8 @@ export interface AskOptions extends TerminalOptions {
 /**
  * Asks a person at the terminal, one request after another, and resolves to the answers, ready for `agent.run`.
  * On a screen, Enter alone, a digit or a line of text never approves; where lines answer, only the word `approve` does. A request that does not fit on the screen must be paged through (`v`)
- * before it can be approved. The answers of a form are shown for review before they are sent. Ctrl+Z suspends the process.
+ * before it can be approved. The answers of a form are shown for review before they are sent. Ctrl+Z suspends the process. For half a second
+ * after a new request has appeared no key counts, and then no key that is still held; Ctrl+C and Ctrl+D leave it open.
  *
  * Esc leaves an approval open and continues with the next request. Ctrl+C, Ctrl+D and the end of the input leave it open and
  * stop asking. They dismiss a question that allows it, unless `onLeave` is `keep`; after a dismissal by Ctrl+C the next request is
