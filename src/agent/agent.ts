@@ -179,9 +179,14 @@ export interface Agent<
   stop(thread: AgentThread, options?: AnswerOptions): Promise<void>;
   /**
    * Cancels open requests, deferred calls, and approved calls that have not started. In the next run the model receives that they were
-   * cancelled.
+   * cancelled. Ending a request is an answer to it: rejects with `not-allowed`, and cancels nothing, if there is an open request that the
+   * principal could not reject. The log records who cancelled.
    */
-  cancel(thread: AgentThread, reason?: string): Promise<AgentResponse<CALL>>;
+  cancel(
+    thread: AgentThread,
+    reason?: string,
+    options?: AnswerOptions,
+  ): Promise<AgentResponse<CALL>>;
   /**
    * Restores a thread from its JSON form (text or object) and returns its handle. Written if the store does not have the thread, opened
    * if the store has these events or more, refused with `thread-diverged` otherwise. It trusts its caller: never pass it JSON from a

@@ -46,6 +46,21 @@ export interface ChildThread {
 /** The key of the method with which an agent opens a child thread. A registered symbol, so that it works across two copies of the package. */
 export const openChild: unique symbol = Symbol.for('holdpoint.open-child');
 
+/**
+ * The key of the method with which the agent of a parent thread cancels an agent's work, after it has asked who may. Registered, too; an
+ * older copy of the package has none, and its `cancel` asks nobody.
+ */
+export const cancelForParent: unique symbol = Symbol.for('holdpoint.cancel-for-parent');
+
+/** That an agent's work is cancelled with the call that it was for. */
+export interface ParentCancellation {
+  reason: string;
+  /** The person who does it. */
+  by: AnswerOptions;
+  /** Whether its run ends too. */
+  stops?: boolean;
+}
+
 /** Throws `not-allowed` for messages and answers in a child thread that do not come through its delegated call. */
 export function refuseChildInput(
   state: Readonly<ThreadState>,
@@ -68,6 +83,7 @@ export function refuseChild({ threadId, head }: Readonly<ThreadState>): void {
 /** An agent that can be a sub-agent. */
 export interface ParentableAgent {
   [openChild](threadId: string, parent: ParentCall): Promise<ChildThread>;
+  [cancelForParent]?(thread: AgentThread, cancellation: ParentCancellation): Promise<void>;
   /** The agent's tools. Absent in an older copy of the package. */
   readonly [toolsBelow]?: () => ToolDefinitions | Promise<ToolDefinitions>;
 }

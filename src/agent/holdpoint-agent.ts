@@ -11,15 +11,24 @@ import type { ThreadStore } from '../thread/thread-store.ts';
 import type { AgentResponse } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
 import type { Agent } from './agent.ts';
-import { type ChildThread, openChild, refuseChild, refuseChildInput } from './child-agent.ts';
+import {
+  cancelForParent,
+  type ChildThread,
+  openChild,
+  type ParentCancellation,
+  refuseChild,
+  refuseChildInput,
+} from './child-agent.ts';
 import { inputSchemas, schemasFrom } from './input-schemas.ts';
 import {
   adoptThread,
-  cancelledResponse,
-  cancelOpen,
+  cancelIfAllowed,
+  cancelUnasked,
   checkAnswers,
   deleteThread,
+  endingInput,
   retractMessage,
+  stopRun,
 } from './thread-changes.ts';
 import { toolsBelow } from './calls/delegation.ts';
 import type { RequestedApproval } from './calls/requested-approval.ts';
@@ -27,7 +36,6 @@ import type { Question } from './calls/question-call.ts';
 import {
   type DeliveredOutcome,
   deliverOutcome,
-  type EndingInput,
   settleCall,
   type SettledOutcome,
 } from './input/accept-outcome.ts';
@@ -39,7 +47,6 @@ import { runThread } from './run-thread.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { AgentEvents, AgentListener } from './run/agent-events.ts';
 import type { RunOptions } from './run/run-options.ts';
-import { stopRequest, untilEnded } from './run/stop-run.ts';
 import { judgePrincipal } from './judge-principal.ts';
 import { judgeSignIn, type SignIn } from './sign-in.ts';
 import { ThreadHandles } from './thread-handles.ts';
@@ -85,10 +92,7 @@ export class HoldpointAgent implements Agent<unknown> {
     options: RunOptions<unknown> = {},
   ): Promise<AgentResponse> {
     const checked = checkedRunOptions('run', options);
-    return runThread(this.#context, this.#threads, thread, {
-      input,
-      options: checked,
-    });
+    return runThread(this.#context, this.#threads, thread, { input, options: checked });
   }
 
   stream(input: RunInput, thread: AgentThread, options: RunOptions<unknown> = {}): AgentStream {
@@ -120,7 +124,6 @@ export class HoldpointAgent implements Agent<unknown> {
     await record();
   }
 
-  /** Opens the child thread of a delegated call for this agent. */
   async [openChild](threadId: string, parent: ParentCall): Promise<ChildThread> {
     const { openChildThread } = await import('./child-thread.ts');
     return openChildThread(this.#context, this.#threads, { threadId, parent });
@@ -183,7 +186,8 @@ export class HoldpointAgent implements Agent<unknown> {
     outcome: SettledOutcome,
     options: AnswerOptions = {},
   ): Promise<void> {
-    await settleCall(await this.#ending(thread), { toolCallId, outcome, by: options });
+    const ending = await endingInput(this.#context, await this.#current(thread));
+    await settleCall(ending, { toolCallId, outcome, by: options });
   }
 
   async deliver(
@@ -192,16 +196,8 @@ export class HoldpointAgent implements Agent<unknown> {
     outcome: DeliveredOutcome,
     options: AnswerOptions = {},
   ): Promise<void> {
-    await deliverOutcome(await this.#ending(thread), { toolCallId, outcome, by: options });
-  }
-
-  /** The inputs for recording an outcome from outside. */
-  async #ending(thread: AgentThread): Promise<EndingInput> {
-    const log = this.#threads.logOf(thread);
-    const tools = await this.#context.definedTools();
-    await this.#threads.update(log);
-    const { now, generateId, commitCancelled, mayAnswer, report } = this.#context;
-    return { log, tools, commitCancelled, now, generateId, mayAnswer, report };
+    const ending = await endingInput(this.#context, await this.#current(thread));
+    await deliverOutcome(ending, { toolCallId, outcome, by: options });
   }
 
   async retract(
@@ -214,16 +210,20 @@ export class HoldpointAgent implements Agent<unknown> {
   }
 
   async stop(thread: AgentThread, options: AnswerOptions = {}): Promise<void> {
-    const by = parseAnswerer(options);
-    const log = await this.#current(thread);
-    await log.commit((proposal) => proposal.add(...stopRequest(this.#context, proposal.state, by)));
-    await untilEnded(this.#context, log);
+    await stopRun(this.#context, await this.#current(thread), parseAnswerer(options));
   }
 
-  async cancel(thread: AgentThread, reason = 'The request was cancelled.'): Promise<AgentResponse> {
+  async cancel(
+    thread: AgentThread,
+    reason?: string,
+    options: AnswerOptions = {},
+  ): Promise<AgentResponse> {
     const log = await this.#current(thread);
-    await cancelOpen(this.#context, log, reason);
-    return cancelledResponse(thread, log.state);
+    return cancelIfAllowed(this.#context, thread, log, { reason, by: parseAnswerer(options) });
+  }
+
+  async [cancelForParent](thread: AgentThread, cancellation: ParentCancellation): Promise<void> {
+    await cancelUnasked(this.#context, await this.#current(thread), cancellation);
   }
 
   async adopt(thread: AgentThread): Promise<void> {

@@ -20,7 +20,8 @@ import {
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
 import { refuseChildInput } from './child-agent.ts';
 import { acceptInput } from './input/accept-input.ts';
-import { allowAnswers, recordBelow } from './input/answers-below.ts';
+import { allowInput } from './input/allowed-endings.ts';
+import { recordBelow } from './input/answers-below.ts';
 import { newMessages } from './input/new-messages.ts';
 import { type ParsedInput, parseInput } from './input/parse-input.ts';
 import type { RunInput } from './input/run-input.ts';
@@ -86,12 +87,13 @@ async function tracedRun(
     const tools = await context.definedTools();
     await threads.update(log);
     if (running.forParent === undefined) refuseChildInput(log.state, parsed);
-    const asking =
-      parsed.answers.length > 0 ? allowAnswers(context, log, parsed, context.mayAnswer) : undefined;
+    const { mayAnswer, principalId } = context;
+    const { whilePending = 'refuse' } = options;
+    const asking = allowInput(context, log, parsed, { tools, whilePending, mayAnswer });
     const checked = asking === undefined ? parsed : await untilAborted(asking, options.abortSignal);
     if (checked.passed !== undefined) {
-      const { whilePending = 'refuse' } = options;
-      acceptInput(new Proposal(log.state), checked, { tools, now: context.now(), whilePending });
+      const accepting = { tools, now: context.now(), whilePending, principalId };
+      acceptInput(new Proposal(log.state), checked, accepting);
     }
     const allowed = asking === undefined ? checked : await recordBelow(context, log, checked);
     const { messageId } = parsed;

@@ -1,17 +1,23 @@
+import { closedBy } from '../policy/closed-by.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
+import { HoldpointError } from '../errors.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import { type AgentResponse, latestDecisions, makeResponse, nothingRun } from './agent-response.ts';
 import { cancelEvents, type FollowUps } from './calls/close-requests.ts';
+import type { ParentCancellation } from './child-agent.ts';
 import type { CheckedAnswers, Decide } from './calls/delegation.ts';
 import { followUpsFor } from './calls/follow-ups-for.ts';
+import type { EndingInput } from './input/accept-outcome.ts';
 import { acceptInput, refuseRetraction } from './input/accept-input.ts';
-import { allowAnswers, recordBelow } from './input/answers-below.ts';
-import type { ParsedInput } from './input/parse-input.ts';
+import { allowEndings, allowInput } from './input/allowed-endings.ts';
+import { recordBelow } from './input/answers-below.ts';
+import type { ParsedInput, RefuseEnding } from './input/parse-input.ts';
 import type { AnswerOptions, MayAnswer } from './input/run-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { abandonedEvents } from './run/lost-calls.ts';
+import { stopRequest, untilEnded } from './run/stop-run.ts';
 import { refuseRunning } from './thread-handles.ts';
 
 /** Checks answers, and throws for the first that is refused. The result records them, and runs nothing. */
@@ -21,11 +27,12 @@ export async function checkAnswers(
   input: ParsedInput,
   mayAnswer: MayAnswer | undefined,
 ): Promise<CheckedAnswers> {
-  const allowed = await allowAnswers(context, log, input, mayAnswer);
   const tools = await context.definedTools();
+  const accepting = { tools, whilePending: 'refuse', principalId: context.principalId } as const;
+  const asking = allowInput(context, log, input, { ...accepting, mayAnswer });
+  const allowed = asking === undefined ? input : await asking;
   const accept = (proposal: Proposal, accepted: ParsedInput, followUps?: FollowUps): void => {
-    const now = context.now();
-    acceptInput(proposal, accepted, { tools, now, whilePending: 'refuse', followUps });
+    acceptInput(proposal, accepted, { ...accepting, now: context.now(), followUps });
   };
   const proposal = new Proposal(log.state);
   accept(proposal, allowed);
@@ -44,40 +51,99 @@ function answeredText({ head }: Proposal, { answers }: ParsedInput): string | un
   )?.request.text;
 }
 
-/** Cancels the sub-agents of a thread, and then its open requests, deferred calls and unused approvals. */
+/** Why a thread's work is cancelled, and by whom. */
+interface Cancellation {
+  reason: string;
+  by: AnswerOptions;
+}
+
+/** Cancels the sub-agents of a thread, and then its open requests, deferred calls and unused approvals. Asks nobody. */
 export async function cancelOpen(
-  { commitCancelled, now }: AgentContext,
+  context: AgentContext,
   log: ThreadLog,
-  reason: string,
+  cancellation: Cancellation & { refuseEnding?: RefuseEnding },
 ): Promise<void> {
-  await commitCancelled(log, cancelling(reason, now));
+  await context.commitCancelled(log, cancelling(context, cancellation));
+}
+
+/** As `cancelOpen`, if the person may end every open request. Throws `not-allowed` for the first that they may not end. */
+export async function cancelIfAllowed(
+  context: AgentContext,
+  thread: AgentThread,
+  log: ThreadLog,
+  { reason = 'The request was cancelled.', by }: { reason: string | undefined; by: AnswerOptions },
+): Promise<AgentResponse> {
+  const { mayAnswer } = context;
+  for (;;) {
+    const { state } = log;
+    const ended = state.head.openRequests;
+    const refuseEnding = await allowEndings(context, state, ended, { by, mayAnswer });
+    try {
+      await cancelOpen(context, log, { reason, by, refuseEnding });
+      return cancelledResponse(thread, log.state);
+    } catch (error) {
+      /* A request opened meanwhile: it is asked about, too. */
+      if (!HoldpointError.isInstance(error) || error.code !== 'requests-open') throw error;
+    }
+  }
+}
+
+/** Cancels a thread's work with the call of the parent thread that it was for. The agent of that thread has asked who may. */
+export async function cancelUnasked(
+  context: AgentContext,
+  log: ThreadLog,
+  { reason, by, stops = false }: ParentCancellation,
+): Promise<void> {
+  await cancelOpen(context, log, { reason, by });
+  if (stops) await stopRun(context, log, by);
+}
+
+/** Stops a thread's run, or ends a turn that is due, and waits for the end. */
+export async function stopRun(
+  context: AgentContext,
+  log: ThreadLog,
+  by: AnswerOptions,
+): Promise<void> {
+  await log.commit((proposal) => proposal.add(...stopRequest(context, proposal.state, by)));
+  await untilEnded(context, log);
+}
+
+/** The inputs for recording an outcome from outside. */
+export async function endingInput(context: AgentContext, log: ThreadLog): Promise<EndingInput> {
+  const { now, generateId, commitCancelled, mayAnswer, report, principalId } = context;
+  const allow: EndingInput['allowEndings'] = async (ended, by) =>
+    allowEndings(context, log.state, ended, { by, mayAnswer });
+  const making = { now, generateId, mayAnswer, report, principalId, allowEndings: allow };
+  return { log, tools: await context.definedTools(), commitCancelled, ...making };
 }
 
 /** The response to a cancellation. */
-export function cancelledResponse(
-  thread: AgentThread,
-  state: Readonly<ThreadState>,
-): AgentResponse {
+function cancelledResponse(thread: AgentThread, state: Readonly<ThreadState>): AgentResponse {
   const { messages } = state;
   const covered = { messages, messagesBefore: messages.length, decisions: latestDecisions(state) };
   return makeResponse(thread, covered, nothingRun('cancelled'));
 }
 
 /** Cancels the sub-agents of a thread, and deletes it. */
-export async function deleteThread(
-  { commitCancelled, now }: AgentContext,
-  log: ThreadLog,
-): Promise<void> {
-  const check = (state: Readonly<ThreadState>): void => refuseRunning(state, now());
+export async function deleteThread(context: AgentContext, log: ThreadLog): Promise<void> {
+  const check = (state: Readonly<ThreadState>): void => refuseRunning(state, context.now());
   check(log.state);
-  await commitCancelled(log, cancelling('The thread is deleted.', now), async () => {
+  const deleting = cancelling(context, { reason: 'The thread is deleted.', by: {} });
+  await context.commitCancelled(log, deleting, async () => {
     await log.delete(check);
     return [];
   });
 }
 
-function cancelling(reason: string, now: () => number): Decide {
-  return (proposal) => proposal.add(...cancelEvents(proposal.head, reason, now()));
+function cancelling(
+  { now, principalId }: AgentContext,
+  { reason, by, refuseEnding }: Cancellation & { refuseEnding?: RefuseEnding },
+): Decide {
+  return (proposal) => {
+    if (refuseEnding !== undefined) proposal.head.openRequests.forEach(refuseEnding);
+    const cancelled = { reason, at: now(), by: closedBy(by, principalId) };
+    proposal.add(...cancelEvents(proposal.head, cancelled));
+  };
 }
 
 /** Retracts the app's last message. */

@@ -180,7 +180,7 @@ function requestHappening(event: RequestEvent): Happening {
     case 'request-reassigned':
       return aboutRequest('request reassigned', event, 'from', 'to');
     case 'request-closed':
-      return aboutRequest(`request ${event.cause}`, event, 'reason');
+      return aboutRequest(`request ${event.cause}`, event, 'reason', 'person');
     case 'request-reminded':
       return aboutRequest('reminder', event);
     case 'answer-delivered':

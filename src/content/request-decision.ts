@@ -1,5 +1,15 @@
 import type { UserInputRequest, UserInputResponseContent } from './user-input.ts';
 
+/** A person who ended a request without an answer. */
+export interface ClosedBy {
+  /** The person, as authenticated by the app. */
+  principal?: unknown;
+  /** The channel that they used. */
+  channel?: string | undefined;
+  /** Who they are, as text. */
+  person?: string | undefined;
+}
+
 /** How a request was decided: see `status`. */
 export interface RequestDecision {
   /**
@@ -22,4 +32,6 @@ export interface RequestDecision {
   principal?: unknown;
   /** The channel that the answer came through. */
   channel?: string | undefined;
+  /** Who cancelled the request, or an approval that had not been used, where a person did and is known. */
+  closedBy?: ClosedBy | undefined;
 }

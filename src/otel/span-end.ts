@@ -47,11 +47,8 @@ export function waitSpan(
   { recordPrincipals }: Recording,
 ): Pick<SpanStart, 'name' | 'attributes'> {
   const kind = isApproval(message) ? 'approval_wait' : 'question_wait';
-  if (message.type === 'closed') {
-    return spanAbout(kind, message, { 'holdpoint.outcome': message.cause });
-  }
   return spanAbout(kind, message, {
-    'holdpoint.outcome': message.decision,
+    'holdpoint.outcome': message.type === 'closed' ? message.cause : message.decision,
     'holdpoint.channel': message.channel,
     'holdpoint.principal': recordPrincipals ? jsonOf(message.principal) : undefined,
   });

@@ -33,6 +33,8 @@ export function spanOfMessage(message: TraceMessage, recording: Recording): Span
       return spanAbout(isApproval(message) ? 'approval_closed' : 'question_closed', message, {
         'holdpoint.outcome': message.cause,
         'holdpoint.wait': message.waitedMs / 1000,
+        'holdpoint.channel': message.channel,
+        'holdpoint.principal': recording.recordPrincipals ? jsonOf(message.principal) : undefined,
       });
     case 'started':
       return spanOfTool(message, recording);

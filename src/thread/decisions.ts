@@ -5,13 +5,14 @@ import type { EndedRequest, ThreadState } from './thread-state.ts';
 
 /** How a request that is no longer open was decided. */
 export function decisionOf(ended: EndedRequest): RequestDecision {
-  const { request, response, principal, channel } = ended;
+  const { request, response, principal, channel, closedBy } = ended;
   return deepFreeze({
     status: statusOf(ended),
     request,
     ...(response === undefined ? {} : { response }),
     ...(principal === undefined ? {} : { principal }),
     ...(channel === undefined ? {} : { channel }),
+    ...(closedBy === undefined ? {} : { closedBy }),
   });
 }
 

@@ -9,6 +9,8 @@ export const always = { at: z.number() };
 export const place = { step: z.int(), index: z.int() };
 /** The person who did it, as authenticated by the app, and the channel that they used. */
 export const by = { principal: z.unknown().optional(), channel: z.string().optional() };
+/** The same, and who they are as text: what people may be shown of them. */
+export const namedBy = { ...by, person: z.string().optional() };
 /**
  * Who approved, as text that is the same for all principals of one person, and the person who had asked them to answer instead. Recorded
  * for requests that depend on who answers.

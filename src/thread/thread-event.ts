@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { toolCallOutcomeSchema, workingAgentSchema } from '../content/tool-call.ts';
-import { always, by, editSchema, mirrored, place, voter } from './event-fields.ts';
+import { always, by, editSchema, mirrored, namedBy, place, voter } from './event-fields.ts';
 import { importedMessageSchema, messageSchema } from './message-schema.ts';
 import { policyEvents } from './policy-events.ts';
 import { userInputRequestSchema, userInputResponseSchema } from '../content/user-input.ts';
@@ -157,13 +157,17 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     requestId: z.string(),
     error: z.string().optional(),
   }),
-  /** The request was closed without an answer; or, for an answered one, its answer no longer counts. */
+  /**
+   * The request was closed without an answer; or, for an answered one, its answer no longer counts. With the cause `cancelled`, `principal`
+   * and `person` are the person who ended it, where somebody did and is known.
+   */
   z.strictObject({
     type: z.literal('request-closed'),
     ...always,
     requestId: z.string(),
     cause: z.enum(['expired', 'cancelled', 'invalidated']),
     reason: z.string().optional(),
+    ...namedBy,
     ...mirrored,
   }),
   /**

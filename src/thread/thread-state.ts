@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai';
 import type { Grant } from '../content/grant.ts';
+import type { RequestDecision } from '../content/request-decision.ts';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
 import { EventList } from './event-list.ts';
@@ -38,11 +39,8 @@ interface ThreadGrant {
 }
 
 /** A request that was answered or closed. */
-export interface EndedRequest extends OpenRequest {
+export interface EndedRequest extends OpenRequest, Omit<RequestDecision, 'status' | 'request'> {
   response?: UserInputResponseContent;
-  /** Who answered, as authenticated by the app, and through which channel. */
-  principal?: unknown;
-  channel?: string | undefined;
   cause?: 'expired' | 'cancelled' | 'invalidated';
 }
 

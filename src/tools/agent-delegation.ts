@@ -16,13 +16,15 @@ import {
 } from '../agent/calls/delegation.ts';
 import { type Execution, failed, type Reporting } from '../agent/calls/execute-call.ts';
 import { type ChildThread, openChild, type ParentableAgent } from '../agent/child-agent.ts';
+import type { AnswerOptions } from '../agent/input/run-input.ts';
 import { errorText } from '../content/error-text.ts';
 import { timer } from '../content/timer.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import { commitCancelled } from './cancel-delegated.ts';
-import { AgentWork, type DelegationOptions, giveUp } from './agent-work.ts';
+import { AgentWork, type DelegationOptions } from './agent-work.ts';
+import { giveUp } from './give-up.ts';
 import { busyMs, executionOf } from './delegate-call.ts';
 import { isPassedOn, mirrorRequests } from './mirror-requests.ts';
 import { ownAnswer, unsentVotes } from './own-answer.ts';
@@ -131,8 +133,8 @@ export class AgentDelegation implements Delegation {
     }
   }
 
-  async cancel(call: DelegatedCall, reason: string): Promise<void> {
-    await giveUp(this.#child, (await this.#open(call)).thread, reason);
+  async cancel(call: DelegatedCall, reason: string, by: AnswerOptions): Promise<void> {
+    await giveUp(this.#child, (await this.#open(call)).thread, { reason, by });
   }
 
   /** Runs the agent for a loop that can't wait for people. */
@@ -143,7 +145,9 @@ export class AgentDelegation implements Delegation {
     const { status, userInputRequests } = response;
     if (status === 'completed') return this.#options.output(response);
     /* Otherwise somebody could approve work in the child thread after this call has failed. */
-    await giveUp(this.#child, thread, 'The agent was called in a loop that cannot wait.');
+    await giveUp(this.#child, thread, {
+      reason: 'The agent was called in a loop that cannot wait.',
+    });
     const asks = userInputRequests.map(({ text }) => text).join(' ');
     throw new Error(
       `Agent '${this.agent}' has not finished (${status}), and this loop can't wait for it, so its requests were cancelled` +
@@ -211,7 +215,7 @@ export class AgentDelegation implements Delegation {
   }
 
   async #refuse(child: ChildThread, why: string): Promise<CallFailure> {
-    await giveUp(this.#child, child.thread, 'The answer could not be sent.');
+    await giveUp(this.#child, child.thread, { reason: 'The answer could not be sent.' });
     return {
       status: 'failed',
       error: `The answer could not be sent to agent '${this.agent}': ${why}`,

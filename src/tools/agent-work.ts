@@ -2,14 +2,14 @@ import type { ModelMessage } from 'ai';
 import type { Agent } from '../agent/agent.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
 import type { DelegatedCall, DelegatedWork } from '../agent/calls/delegation.ts';
-import type { ChildThread } from '../agent/child-agent.ts';
+import type { ChildThread, ParentableAgent } from '../agent/child-agent.ts';
 import type { AnswerOptions } from '../agent/input/run-input.ts';
 import { errorText } from '../content/error-text.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
-import type { AgentThread } from '../thread/agent-thread.ts';
 import type { EndedRequest } from '../thread/thread-state.ts';
 import { busyMs, type DelegatedResult, reported } from './delegate-call.ts';
+import { cancelChild, giveUp } from './give-up.ts';
 import { lostCallsOf } from './lost-calls.ts';
 import { mirrorRequests } from './mirror-requests.ts';
 import { whileReporting } from './report-requests.ts';
@@ -43,11 +43,15 @@ class Unusable extends Error {}
 
 /** A sub-agent's work on one delegated call, in the child thread. */
 export class AgentWork {
-  readonly #agent: Agent<never>;
+  readonly #agent: Agent<never> & ParentableAgent;
   readonly #child: ChildThread;
   readonly #options: DelegationOptions;
 
-  constructor(agent: Agent<never>, child: ChildThread, options: DelegationOptions) {
+  constructor(
+    agent: Agent<never> & ParentableAgent,
+    child: ChildThread,
+    options: DelegationOptions,
+  ) {
     this.#agent = agent;
     this.#child = child;
     this.#options = options;
@@ -65,12 +69,16 @@ export class AgentWork {
       const error = `Child thread ${id} of agent '${this.#options.agent}' was deleted.`;
       return { status: 'failed', error };
     }
-    if (work.isStopped) return this.#fail('was stopped with its parent run.');
+    if (work.isStopped) return this.#stop('was stopped with its parent run.', work);
     const signal = AbortSignal.any([work.signal, ...this.#timeLimit(record, work.now())]);
     try {
       signal.throwIfAborted();
-      if (thread.activeRequests.some(({ requestId }) => work.isCancelled(requestId))) {
-        await this.#agent.cancel(thread, 'The request was cancelled in the parent thread.');
+      const cancelled = thread.activeRequests
+        .map(({ requestId }) => work.cancelledBy(requestId))
+        .find((by) => by !== undefined);
+      if (cancelled !== undefined) {
+        const reason = 'The request was cancelled in the parent thread.';
+        await cancelChild(this.#agent, thread, { reason, by: cancelled });
       }
       if (await this.#isUndecided(work)) {
         return await this.#fail(
@@ -84,7 +92,7 @@ export class AgentWork {
     } catch (error) {
       if (!signal.aborted) return this.#afterFailure(error);
       if (work.isResumedLater()) return this.#waiting(0);
-      return this.#fail(`was stopped: ${errorText(error)}`);
+      return this.#stop(`was stopped: ${errorText(error)}`, work);
     }
   }
 
@@ -159,9 +167,19 @@ export class AgentWork {
     return this.#fail(`failed: ${error}`);
   }
 
+  /** Ends the work, unless a person stopped it and the sub-agent's requests are open: a stop ends no request, and its answer resumes the work. */
+  async #stop(why: string, work: DelegatedWork): Promise<DelegatedResult> {
+    const { thread } = this.#child;
+    const by = work.stoppedBy();
+    if (by === undefined || thread.activeRequests.length === 0) return this.#fail(why, by);
+    await this.#agent.stop(thread, by);
+    return this.#waiting();
+  }
+
   /** Ends the work: no request of the sub-agent stays open, and no approved call starts afterwards. */
-  async #fail(why: string): Promise<DelegatedResult> {
-    await giveUp(this.#agent, this.#child.thread, 'The call in the parent thread has failed.');
+  async #fail(why: string, by?: AnswerOptions): Promise<DelegatedResult> {
+    const reason = 'The call in the parent thread has failed.';
+    await giveUp(this.#agent, this.#child.thread, { reason, by });
     const { id, calls } = this.#child.thread;
     const lost = calls
       .filter(({ status }) => status === 'indeterminate')
@@ -219,15 +237,4 @@ function approverOf(approval: EndedRequest | undefined): AnswerOptions | undefin
   const { response, principal, channel } = approval ?? {};
   const isApproved = response?.type === 'approval-response' && response.approved;
   return isApproved ? { principal, ...(channel === undefined ? {} : { channel }) } : undefined;
-}
-
-/** Cancels a sub-agent's requests and unstarted calls in a thread, and stops its run. */
-export async function giveUp(
-  agent: Agent<never>,
-  thread: AgentThread,
-  reason: string,
-): Promise<void> {
-  if (thread.revision === 0) return;
-  await agent.cancel(thread, reason);
-  await agent.stop(thread);
 }

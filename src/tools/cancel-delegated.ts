@@ -1,5 +1,6 @@
 import type { ToolSet } from 'ai';
 import { type Commit, delegatedCall, delegationFor, shownBy } from '../agent/calls/delegation.ts';
+import type { AnswerOptions } from '../agent/input/run-input.ts';
 import type { Reporting } from '../agent/calls/execute-call.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { requestOf } from './mirror-requests.ts';
@@ -9,6 +10,12 @@ import { isSamePlace, type ThreadState } from '../thread/thread-state.ts';
 
 /** Because of a concurrent append, the input now ends a delegated call whose sub-agent was not cancelled. */
 class NotCancelled extends Error {}
+
+/** A delegated call that ends, and who ends it, where a person does. */
+interface EndedCall {
+  call: ToolCallRecord;
+  by: AnswerOptions;
+}
 
 /** See `Delegation.commitCancelled`. */
 export async function commitCancelled(
@@ -20,15 +27,15 @@ export async function commitCancelled(
     if (log.state.head.calls.length > 0) decide(expected);
     const cancelled = endedBy(expected, tools);
     const decided = await Promise.all(
-      cancelled.map(async (call) => cancelBelow(tools, log.state, call)),
+      cancelled.map(async (ended) => cancelBelow(tools, log.state, ended)),
     );
     const at = expected.events.at(-1)?.at ?? 0;
     try {
       return await commit((proposal) => {
         proposal.add(...decided.flatMap((events) => events(proposal, at)));
         decide(proposal);
-        for (const call of endedBy(proposal, tools)) {
-          if (!cancelled.some((each) => isSamePlace(each, call))) throw new NotCancelled();
+        for (const { call } of endedBy(proposal, tools)) {
+          if (!cancelled.some((each) => isSamePlace(each.call, call))) throw new NotCancelled();
         }
       });
     } catch (error) {
@@ -41,12 +48,12 @@ export async function commitCancelled(
 async function cancelBelow(
   tools: ToolSet,
   { threadId, head }: Readonly<ThreadState>,
-  call: ToolCallRecord,
+  { call, by }: EndedCall,
 ): Promise<Reporting> {
   const delegation = delegationFor(tools, call);
   if (delegation === undefined) return () => [];
   const delegated = delegatedCall(threadId, call);
-  await delegation.cancel(delegated, 'The call has ended.');
+  await delegation.cancel(delegated, 'The call has ended.', by);
   const shown = shownBy(head, call);
   const mirror = await delegation.mirror(delegated, shown);
   const ids = new Set(shown.requests.map(({ requestId }) => requestId));
@@ -57,9 +64,12 @@ async function cancelBelow(
 }
 
 /** The delegated calls that a proposal ends. A call that was never started has no sub-agent to cancel. */
-function endedBy({ state: { head }, events }: Proposal, tools: ToolSet): ToolCallRecord[] {
+function endedBy({ state: { head }, events }: Proposal, tools: ToolSet): EndedCall[] {
   return events.flatMap((event) => {
-    const call = event.type === 'call-ended' ? callAt(head, event) : undefined;
-    return call && call.attempts > 0 && delegationFor(tools, call) ? call : [];
+    if (event.type !== 'call-ended') return [];
+    const call = callAt(head, event);
+    if (call === undefined || call.attempts === 0 || !delegationFor(tools, call)) return [];
+    const { principal, channel } = event;
+    return { call, by: { principal, ...(channel === undefined ? {} : { channel }) } };
   });
 }

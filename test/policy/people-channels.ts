@@ -32,6 +32,8 @@ interface PeoplesChannel {
     request: ApprovalRequest,
     change?: Pick<Change, 'remember'>,
   ): Promise<string | undefined>;
+  /** Somebody says something that cancels the open requests; the code with which that is refused, if it is. */
+  interrupt(principal: unknown, text: string, open: ApprovalRequest): Promise<string | undefined>;
 }
 
 /** Makes a channel to an agent, and to the model that stands for it behind `holdPoint`. */
@@ -54,6 +56,10 @@ const plain: OpenChannel = ({ agent }) => ({
   ...answeringBy(async (principal, answer) =>
     codeOf(agent.run(answer, await agent.thread('t'), { principal })),
   ),
+  async interrupt(principal, text) {
+    const options = { principal, whilePending: 'cancel' } as const;
+    return codeOf(agent.run(text, await agent.thread('t'), options));
+  },
 });
 
 const middleware: OpenChannel = ({ model }) => {
@@ -73,6 +79,7 @@ const middleware: OpenChannel = ({ model }) => {
       await call(principal, text);
     },
     ...answeringBy(async (principal, answer) => call(principal, last, { answers: [answer] })),
+    interrupt: async (principal, text) => call(principal, text, { whilePending: 'cancel' }),
   };
 };
 
@@ -91,44 +98,67 @@ const page: OpenChannel = ({ agent }) => {
     ...answeringBy(async (principal, answer) =>
       refusalIn(await send(principal, { answers: [answer] })),
     ),
+    async interrupt(principal, text) {
+      said += 1;
+      const message = { id: `m${said}`, role: 'user', parts: [{ type: 'text', text }] };
+      return refusalIn(await send(principal, { message, whilePending: 'cancel' }));
+    },
   };
 };
 
-const agUi: OpenChannel = ({ agent }) => {
-  let said = 0;
-  const send = async (principal: unknown, input: object): Promise<string> => {
-    const handler = createAgUiHandler({ agent, authorize: () => ({ principal }), keepAliveMs: 0 });
-    const run = { threadId: 't', runId: `r${said}`, protocolVersion: '1.0' };
-    const empty = { messages: [], tools: [], context: [] };
-    return (await handler(post({ ...run, ...empty, ...input }))).text();
+/** `interrupting` is what a client sends with a message to cancel a request. */
+const agUi =
+  (interrupting: (open: ApprovalRequest) => object): OpenChannel =>
+  ({ agent }) => {
+    let said = 0;
+    const send = async (principal: unknown, input: object): Promise<string> => {
+      const handler = createAgUiHandler({
+        agent,
+        authorize: () => ({ principal }),
+        keepAliveMs: 0,
+      });
+      const run = { threadId: 't', runId: `r${said}`, protocolVersion: '1.0' };
+      const empty = { messages: [], tools: [], context: [] };
+      return (await handler(post({ ...run, ...empty, ...input }))).text();
+    };
+    const resume = async (
+      principal: unknown,
+      { requestId: interruptId, digest }: ApprovalRequest,
+      approved: boolean,
+      change: Change = {},
+    ): Promise<string | undefined> => {
+      const payload = { approved, digest, ...change };
+      return refusalIn(
+        await send(principal, { resume: [{ interruptId, status: 'resolved', payload }] }),
+      );
+    };
+    return {
+      async say(principal, text) {
+        said += 1;
+        await send(principal, { messages: [{ id: `m${said}`, role: 'user', content: text }] });
+      },
+      approve: async (principal, request, change) => resume(principal, request, true, change),
+      reject: async (principal, request, change) => resume(principal, request, false, change),
+      async interrupt(principal, text, open) {
+        said += 1;
+        const messages = [{ id: `m${said}`, role: 'user', content: text }];
+        return refusalIn(await send(principal, { messages, ...interrupting(open) }));
+      },
+    };
   };
-  const resume = async (
-    principal: unknown,
-    { requestId: interruptId, digest }: ApprovalRequest,
-    approved: boolean,
-    change: Change = {},
-  ): Promise<string | undefined> => {
-    const payload = { approved, digest, ...change };
-    return refusalIn(
-      await send(principal, { resume: [{ interruptId, status: 'resolved', payload }] }),
-    );
-  };
-  return {
-    async say(principal, text) {
-      said += 1;
-      await send(principal, { messages: [{ id: `m${said}`, role: 'user', content: text }] });
-    },
-    approve: async (principal, request, change) => resume(principal, request, true, change),
-    reject: async (principal, request, change) => resume(principal, request, false, change),
-  };
-};
 
 /** Every channel by which two people may share a thread. */
 export const peoplesChannels: { name: string; open: OpenChannel }[] = [
   { name: 'agent.run', open: plain },
   { name: 'holdPoint', open: middleware },
   { name: 'the route of a page', open: page },
-  { name: 'AG-UI', open: agUi },
+  { name: 'AG-UI', open: agUi(() => ({ forwardedProps: { whilePending: 'cancel' } })) },
+  {
+    name: 'AG-UI, with the interrupt cancelled',
+    open: agUi(({ requestId }) => ({
+      resume: [{ interruptId: requestId, status: 'cancelled' }],
+    })),
+  },
 ];
 
 function post(body: object): Request {

@@ -1,3 +1,4 @@
+import type { ClosedBy } from '../../content/request-decision.ts';
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
@@ -72,14 +73,21 @@ export function overdueEvents(head: ThreadHead, now: number): ThreadEvent[] {
     );
 }
 
+/** Why and when something is cancelled, and by whom, where a person does it. */
+export interface Cancelling {
+  reason: string;
+  at: number;
+  by?: ClosedBy | undefined;
+}
+
 /** The events that cancel open requests, deferred calls, and approvals that have not been used. */
-export function cancelEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
-  return [...cancelOpenEvents(head, reason, now), ...cancelApprovedEvents(head, reason, now)];
+export function cancelEvents(head: ThreadHead, cancelling: Cancelling): ThreadEvent[] {
+  return [...cancelOpenEvents(head, cancelling), ...cancelApprovedEvents(head, cancelling)];
 }
 
 /** The events that cancel calls that could start, and approvals that a custom agent's next step would use. */
-export function cancelApprovedEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
-  const closing = { cause: 'cancelled', reason, at: now } as const;
+export function cancelApprovedEvents(head: ThreadHead, cancelling: Cancelling): ThreadEvent[] {
+  const closing = { cause: 'cancelled', ...cancelling } as const;
   const unused = unusedApprovals(head).flatMap(({ request }) =>
     closeEvents(request.requestId, undefined, closing),
   );
@@ -98,21 +106,25 @@ export function unusedApprovals({ decided }: ThreadHead): EndedRequest[] {
 }
 
 /** The events that cancel what is open in the step. Requests made by the app itself are not part of the turn. */
-export function interruptEvents(head: ThreadHead, now: number): ThreadEvent[] {
+export function interruptEvents(
+  head: ThreadHead,
+  interrupting: Omit<Cancelling, 'reason'>,
+): ThreadEvent[] {
   const openRequests = head.openRequests.filter(
     ({ place, beside, step }) => (place ?? beside ?? step) !== undefined,
   );
-  return cancelEvents({ ...head, openRequests }, 'Interrupted', now);
+  return cancelEvents({ ...head, openRequests }, { reason: 'Interrupted', ...interrupting });
 }
 
 /** The events that cancel open requests and deferred calls. */
-export function cancelOpenEvents(head: ThreadHead, reason: string, now: number): ThreadEvent[] {
+export function cancelOpenEvents(head: ThreadHead, cancelling: Cancelling): ThreadEvent[] {
+  const { reason, at, by } = cancelling;
   const requests = head.openRequests.flatMap(({ request, place }) =>
-    closeEvents(request.requestId, callAt(head, place), { cause: 'cancelled', reason, at: now }),
+    closeEvents(request.requestId, callAt(head, place), { cause: 'cancelled', ...cancelling }),
   );
   const deferred = head.calls
     .filter((call) => call.status === 'deferred')
-    .map((call): ThreadEvent => ({ ...endOfDeferred(call, reason), at: now }));
+    .map((call): ThreadEvent => ({ ...endOfDeferred(call, reason), ...senderIn(by), at }));
   return [...requests, ...deferred];
 }
 
@@ -128,21 +140,45 @@ function endOfDeferred(
   return { type: 'call-ended', step, index, outcome: { status: 'failed', error } };
 }
 
+/** The open requests that events cancel. */
+export function cancelledIn(
+  events: readonly ThreadEvent[],
+  { openRequests }: Pick<ThreadHead, 'openRequests'>,
+): OpenRequest[] {
+  const ids = new Set(
+    events.flatMap((event) =>
+      event.type === 'request-closed' && event.cause === 'cancelled' ? event.requestId : [],
+    ),
+  );
+  return openRequests.filter(({ request }) => ids.has(request.requestId));
+}
+
 /** The events that close a request, and end its call if it has one. */
 export function closeEvents(
   requestId: string | undefined,
   call: ToolCallRecord | undefined,
-  { cause, reason, at }: { cause: 'expired' | 'cancelled'; reason: string; at: number },
+  { cause, reason, at, by }: { cause: 'expired' | 'cancelled' } & Cancelling,
 ): ThreadEvent[] {
   const events: ThreadEvent[] = [];
   if (requestId !== undefined)
-    events.push({ type: 'request-closed', at, requestId, cause, reason });
+    events.push({ type: 'request-closed', at, requestId, cause, reason, ...by });
   if (call !== undefined) {
     const { step, index } = call;
     const outcome = unstartedOutcome(call, reason);
-    events.push({ type: 'call-ended', at, step, index, outcome });
+    events.push({ type: 'call-ended', at, step, index, outcome, ...senderIn(by) });
   }
   return events;
+}
+
+/** Who did something, without their name as text. */
+export function senderIn({ principal, channel }: ClosedBy = {}): {
+  principal?: unknown;
+  channel?: string;
+} {
+  return {
+    ...(principal === undefined ? {} : { principal }),
+    ...(channel === undefined ? {} : { channel }),
+  };
 }
 
 /** The outcome of a call that will not be started: denied, unless an earlier attempt may have taken effect. */
@@ -156,16 +192,17 @@ export function unstartedOutcome(
 }
 
 /**
- * The event that ends a started call, preceded by those that close the questions asked during it, unless the events `before` have.
+ * The event that ends a started call, preceded by those that close the questions asked during it, unless the events `before` have. `by`
+ * is the person who ended the call, where one did.
  */
 export function endEvents(
   head: ThreadHead,
   ended: ThreadEventOf<'call-ended'>,
-  before: readonly ThreadEvent[] = [],
+  { before = [], by }: { before?: readonly ThreadEvent[]; by?: ClosedBy } = {},
 ): ThreadEvent[] {
   const past = new Set(before.map(endedRequest));
   const openRequests = head.openRequests.filter(({ request }) => !past.has(request.requestId));
-  const closing = { reason: 'The call has ended.', at: ended.at };
+  const closing = { reason: 'The call has ended.', at: ended.at, by };
   return [...closeRequestsOf({ openRequests }, ended, closing), ended];
 }
 
@@ -178,11 +215,17 @@ function endedRequest(event: ThreadEvent): string | undefined {
 export function closeRequestsOf(
   { openRequests }: Pick<ThreadHead, 'openRequests'>,
   place: CallPlace,
-  { reason, at }: { reason: string; at: number },
+  closing: Cancelling,
 ): ThreadEvent[] {
-  return openRequests
-    .filter(({ beside }) => isSamePlace(beside, place))
-    .flatMap(({ request }) =>
-      closeEvents(request.requestId, undefined, { cause: 'cancelled', reason, at }),
-    );
+  return askedDuring({ openRequests }, place).flatMap(({ request }) =>
+    closeEvents(request.requestId, undefined, { cause: 'cancelled', ...closing }),
+  );
+}
+
+/** The open requests that were made during a call, by its tool or its sub-agent. */
+export function askedDuring(
+  { openRequests }: Pick<ThreadHead, 'openRequests'>,
+  place: CallPlace,
+): OpenRequest[] {
+  return openRequests.filter(({ beside }) => isSamePlace(beside, place));
 }

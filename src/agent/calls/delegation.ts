@@ -52,8 +52,10 @@ export interface DelegatedWork {
   report: (events: Reporting) => void;
   /** The open requests of the sub-agent, as the thread of the call shows them now. */
   shown: () => ShownRequests;
-  /** Whether a request that was passed on was cancelled in the thread of the call. */
-  isCancelled: (requestId: string) => boolean;
+  /** Who cancelled, in the thread of the call, a request that was passed on; `undefined` for one that was not cancelled. */
+  cancelledBy: (requestId: string) => Sender | undefined;
+  /** Who asked the run to stop, once somebody has. */
+  stoppedBy: () => Sender | undefined;
   /** Whether the thread of the call says that a request was answered, and that the sub-agent has received the answer. */
   isAnswered: (requestId: string) => boolean;
   /** The time in the thread of the call, in milliseconds since 1970. */
@@ -93,13 +95,19 @@ export interface PassedAnswer {
   channel?: string | undefined;
 }
 
+/** Who does something, and through which channel. */
+interface Sender {
+  principal?: unknown;
+  channel?: string;
+}
+
 /** That somebody is to answer a request instead of a person who may answer it. */
 export interface Reassignment {
   requestId: string;
   /** A name, role or team. */
   to: string;
   /** The person who may answer it. */
-  by: { principal?: unknown; channel?: string };
+  by: Sender;
   /** Set if the agent of the parent thread passes it on. Its `mayAnswer` knows who `to` is. */
   isFromParent?: true;
 }
@@ -114,7 +122,7 @@ export interface ShownRequests {
 export interface Withdrawal {
   /** The request, as the thread shows it in which the person takes it back. */
   request: ApprovalRequest;
-  by: { principal?: unknown; channel?: string };
+  by: Sender;
 }
 
 /** Proposes events, or throws. */
@@ -147,8 +155,11 @@ export interface Delegation {
     answer: PassedAnswer,
     signal: AbortSignal,
   ): Promise<CallFailure | undefined>;
-  /** Cancels the sub-agent of a call, before the end of the call is recorded in the parent thread. May be called again. */
-  cancel(call: DelegatedCall, reason: string): Promise<void>;
+  /**
+   * Cancels the sub-agent of a call, before the end of the call is recorded in the parent thread. May be called again. `by` is the person who
+   * does it, whose right to has been checked.
+   */
+  cancel(call: DelegatedCall, reason: string, by: Sender): Promise<void>;
   /**
    * Commits what `decide` proposes. First it cancels the sub-agents of the calls that the proposal ends, so that the sub-agent of a call
    * that was cancelled or has expired in the log has stopped. Rejects with what `decide` and `commit` throw.

@@ -17,6 +17,7 @@ import {
   type ThreadState,
 } from '../../thread/thread-state.ts';
 import {
+  cancelledIn,
   cancelOpenEvents,
   expiryEvents,
   type FollowUps,
@@ -30,6 +31,8 @@ import { statusOf } from '../../thread/thread-status.ts';
 import { type QuestionResult, settled } from '../calls/question-call.ts';
 import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { inputMessageSchemas } from '../model/model-step.ts';
+import { closedBy } from '../../policy/closed-by.ts';
+import type { PrincipalId } from '../../policy/principal-id.ts';
 import { newAnswers } from './check-answers.ts';
 import { newMessages } from './new-messages.ts';
 import { type ParsedInput, hasContent, type Weigh } from './parse-input.ts';
@@ -40,6 +43,7 @@ export interface AcceptOptions {
   tools: ToolDefinitions;
   now: number;
   whilePending: 'refuse' | 'cancel';
+  principalId: PrincipalId;
   /** The requests that follow those that have expired. */
   followUps?: FollowUps | undefined;
 }
@@ -51,7 +55,7 @@ export interface AcceptOptions {
 export function acceptInput(
   proposal: Proposal,
   input: ParsedInput,
-  { tools, now, whilePending, followUps }: AcceptOptions,
+  { tools, now, whilePending, principalId, followUps }: AcceptOptions,
 ): void {
   const { state } = proposal;
   const answers = newAnswers(state, input, now);
@@ -74,14 +78,20 @@ export function acceptInput(
   proposal.add(...reminderEvents(proposal.head, now));
   proposal.add(...overdueEvents(proposal.head, now));
   if (answered.some((event) => event.type === 'call-ended' && endsTurn(event))) {
-    proposal.add(...interruptEvents(proposal.head, now));
+    const interrupting = { at: now, by: closedBy(input.by, principalId) };
+    addEnding(proposal, input, interruptEvents(proposal.head, interrupting));
   }
   const messages = newMessages(state, input);
   const { requesters = [] } = input;
   if (messages.length === 0) return;
   refuseMessage(state.threadId, proposal.head, whilePending, now);
+  const cancelling = {
+    reason: 'The user sent a message without answering.',
+    at: now,
+    by: closedBy(input.by, principalId),
+  };
+  addEnding(proposal, input, cancelOpenEvents(proposal.head, cancelling));
   proposal.add(
-    ...cancelOpenEvents(proposal.head, 'The user sent a message without answering.', now),
     ...messages.map((message): ThreadEvent => ({
       type: 'message-added',
       at: now,
@@ -90,6 +100,16 @@ export function acceptInput(
       ...input.by,
     })),
   );
+}
+
+/** Adds the events that end requests, unless the sender may not end one of them. */
+function addEnding(
+  proposal: Proposal,
+  { refuseEnding }: ParsedInput,
+  events: readonly ThreadEvent[],
+): void {
+  if (refuseEnding !== undefined) cancelledIn(events, proposal.head).forEach(refuseEnding);
+  proposal.add(...events);
 }
 
 function refuseMessage(

@@ -7,18 +7,21 @@ import {
   type ToolCallStatus,
 } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
+import { closedBy } from '../../policy/closed-by.ts';
 import { equalJson } from '../../policy/digest.ts';
+import type { PrincipalId } from '../../policy/principal-id.ts';
 import { callOfId, refuseUnless } from '../../thread/find-call.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
+import type { OpenRequest, ThreadState } from '../../thread/thread-state.ts';
 import { openedEvent } from '../calls/check-approved.ts';
-import { closeRequestsOf, endEvents } from '../calls/close-requests.ts';
+import { askedDuring, closeRequestsOf, endEvents } from '../calls/close-requests.ts';
 import type { Commit } from '../calls/delegation.ts';
 import { makeOutcome } from '../calls/execute-call.ts';
 import { askAbout, type RequestMaking } from '../calls/make-request.ts';
 import { ownRunner, type ToolDefinition, type ToolDefinitions } from '../calls/tool-definitions.ts';
-import { parseAnswerer } from './parse-input.ts';
+import { parseAnswerer, type RefuseEnding } from './parse-input.ts';
 import type { AnswerOptions } from './run-input.ts';
 
 /** The outcome of a call, delivered from outside. `output` must be JSON. */
@@ -35,6 +38,9 @@ export interface EndingInput extends Omit<RequestMaking, 'threadId' | 'requested
   tools: ToolDefinitions;
   /** Appends what ends a call. */
   commitCancelled: Commit;
+  principalId: PrincipalId;
+  /** Asks whether a person may end requests. */
+  allowEndings: (ended: readonly OpenRequest[], by: AnswerOptions) => Promise<RefuseEnding>;
 }
 
 /** Which call ended, how, and who reported it. */
@@ -70,13 +76,19 @@ export async function deliverOutcome(
 }
 
 async function endCall(
-  { log, tools, commitCancelled, now }: EndingInput,
+  { log, tools, commitCancelled, now, principalId, allowEndings }: EndingInput,
   { toolCallId, outcome, by }: Ending<DeliveredOutcome>,
   source: NonNullable<ThreadEventOf<'call-ended'>['source']>,
   statuses: readonly ToolCallStatus[],
 ): Promise<void> {
   const named = callOfId(log.state, toolCallId, now());
   const recorded = await recordedOutcome(tools.get(named.toolName), named, outcome);
+  /* A tool that reports its own end no longer asks; everything else that ends a request is an answer to it. */
+  const endedIn = ({ head }: Pick<ThreadState, 'head'>): OpenRequest[] =>
+    askedDuring(head, named).filter(
+      ({ request }) => source === 'settled' || request.path !== undefined,
+    );
+  const refuseEnding = await allowEndings(endedIn(log.state), by);
   const end = (proposal: Proposal): void => {
     const at = now();
     const call = callOfId(proposal.state, toolCallId, at);
@@ -92,7 +104,8 @@ async function endCall(
       source,
       ...by,
     } as const;
-    proposal.add(...endEvents(proposal.head, ended));
+    endedIn(proposal).forEach(refuseEnding);
+    proposal.add(...endEvents(proposal.head, ended, { by: closedBy(by, principalId) }));
   };
   await commitCancelled(log, end);
 }
@@ -103,7 +116,7 @@ async function endCall(
  * one stays open, for the same people.
  */
 async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>): Promise<void> {
-  const { log, now, tools } = input;
+  const { log, now, tools, principalId } = input;
   const call = callOfId(log.state, toolCallId, now());
   const definition = tools.get(call.toolName);
   if (definition === undefined) {
@@ -119,17 +132,20 @@ async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>
     );
   }
   const events = await retryEvents(input, { call, definition, by });
+  const refuseEnding = await input.allowEndings(askedDuring(log.state.head, call), by);
   await log.commit((proposal) => {
     const current = callOfId(proposal.state, toolCallId, now());
     if (current.outcome !== undefined) throw endedOtherwise(current);
     refuseUnless(current, ['indeterminate'], 'an outcome is accepted');
-    const closed = { reason: 'The call is being retried.', at: now() };
+    askedDuring(proposal.head, current).forEach(refuseEnding);
+    const reason = 'The call is being retried.';
+    const closed = { reason, at: now(), by: closedBy(by, principalId) };
     proposal.add(...closeRequestsOf(proposal.head, current, closed), ...events);
   });
 }
 
 async function retryEvents(
-  { log, tools: _tools, commitCancelled: _commit, ...making }: EndingInput,
+  { log, tools: _tools, commitCancelled: _commit, allowEndings: _allow, ...making }: EndingInput,
   about: { call: ToolCallRecord; definition: ToolDefinition; by: AnswerOptions },
 ): Promise<ThreadEvent[]> {
   const { call, definition, by } = about;

@@ -41,6 +41,8 @@ export interface ParsedInput {
   revoked?: ReadonlySet<string> | undefined;
   /** When the answered request closes in the threads above. */
   until?: number | undefined;
+  /** Throws for an open request that the input ends, unless the sender may; absent where the input ends none, or all may be ended. */
+  refuseEnding?: RefuseEnding | undefined;
   /** The answers to requests of sub-agents, which record them; absent without one. */
   passed?: readonly PassedDown[];
   /** What the sub-agents have recorded about the answers to their requests. */
@@ -52,6 +54,9 @@ export interface PassedDown extends MirroredCall, CheckedAnswers {}
 
 /** The events of an answer to a request as it is now: the first says that the request is decided, or voted on; none if nothing changes. */
 export type Weigh = (open: OpenRequest, at: number) => ThreadEvent[];
+
+/** Throws for a request that would be ended without an answer, unless somebody was asked whether it may be. */
+export type RefuseEnding = (open: OpenRequest) => void;
 
 /** Parses the input of a run. Throws `invalid-input` or `invalid-answer` before anything has happened. */
 export function parseInput(

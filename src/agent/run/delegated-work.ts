@@ -3,7 +3,9 @@ import { type CausedRun, contextOf } from '../../policy/run-context.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { type DelegatedWork, shownBy } from '../calls/delegation.ts';
+import { senderIn } from '../calls/close-requests.ts';
 import type { AgentContext } from './agent-context.ts';
+import { stopperOf } from './lost-calls.ts';
 
 /** What a delegated call needs of the run that executes it. */
 interface DelegatingRun {
@@ -34,7 +36,14 @@ export function delegatedWork(
     report,
     approval: endedRequests.get(call.requestId ?? ''),
     shown: () => shownBy(log.state.head, call),
-    isCancelled: (id) => endedRequests.get(id)?.cause === 'cancelled',
+    cancelledBy: (id) => {
+      const { cause, closedBy } = endedRequests.get(id) ?? {};
+      return cause === 'cancelled' ? senderIn(closedBy) : undefined;
+    },
+    stoppedBy: () =>
+      head.isStopped || (ofRun.aborted && isStopped())
+        ? senderIn(stopperOf({ principalId }, log.state))
+        : undefined,
     isAnswered: (id) => isDelivered(log.state, id),
     now,
     isStopped: head.isStopped,

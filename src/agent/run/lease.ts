@@ -194,7 +194,11 @@ export class Lease {
     const busy = head.calls.some(({ status }) => status === 'started');
     if (head.run === undefined || busy || needsRun(head, this.#context.now())) return;
     const isStopping = head.run.isStopping === true;
-    proposal.add(...(isStopping ? stopEvents(head, this.#context.now()) : [this.ended()]));
+    const stopped = { events: proposal.state.events, head };
+    const ending = isStopping
+      ? stopEvents(this.#context, stopped, this.#context.now())
+      : [this.ended()];
+    proposal.add(...ending);
   }
 
   /** Whether this run holds the thread. */

@@ -1,12 +1,9 @@
+import type { ClosedBy } from '../../content/request-decision.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
+import { closedBy } from '../../policy/closed-by.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import {
-  isAbandoned,
-  lastHash,
-  type ThreadHead,
-  type ThreadState,
-} from '../../thread/thread-state.ts';
+import { isAbandoned, lastHash, type ThreadState } from '../../thread/thread-state.ts';
 import { cancelApprovedEvents } from '../calls/close-requests.ts';
 import type { AgentContext } from './agent-context.ts';
 import { retryTime } from './retry-time.ts';
@@ -41,7 +38,7 @@ export function faultEvents(
     ...(retryAt === undefined ? {} : { retryAt }),
   };
   return [
-    ...(head.run?.isStopping === true ? stopEvents(head, at) : [ended]),
+    ...(head.run?.isStopping === true ? stopEvents(context, state, at) : [ended]),
     ...lost.map((call) => lostEvent(context, call, at, recoverAt)),
   ];
 }
@@ -59,12 +56,29 @@ export function lostEvent(
   return { type: 'call-lost', at, step, index, ...(isRecoverable ? { recoverAt } : {}) };
 }
 
+/** A thread's log, and its head as it is or would be. */
+type StoppedState = Readonly<Pick<ThreadState, 'events' | 'head'>>;
+
 /** The end of a turn that a person stopped: approved calls that have not started are cancelled. */
-export function stopEvents(head: ThreadHead, at: number): ThreadEvent[] {
+export function stopEvents(
+  context: Pick<AgentContext, 'principalId'>,
+  state: StoppedState,
+  at: number,
+  by = stopperOf(context, state),
+): ThreadEvent[] {
   return [
-    ...cancelApprovedEvents(head, 'The run was stopped.', at),
+    ...cancelApprovedEvents(state.head, { reason: 'The run was stopped.', at, by }),
     { type: 'run-ended', at, stopped: true },
   ];
+}
+
+/** Who asked the current run to stop. */
+export function stopperOf(
+  { principalId }: Pick<AgentContext, 'principalId'>,
+  { events, head }: StoppedState,
+): ClosedBy {
+  const asked = events.findLast((event) => event.type === 'stop-requested');
+  return asked !== undefined && asked.runId === head.run?.runId ? closedBy(asked, principalId) : {};
 }
 
 /** Records the end of a run whose lease has expired, and that the outcome of its started calls is unknown. */

@@ -159,7 +159,8 @@ export class RunOpening {
     const { tools, options } = this.#setting;
     const { whilePending = 'refuse' } = options;
     const followUps = this.#followUps;
-    acceptInput(proposal, input, { tools, now: this.#context.now(), whilePending, followUps });
+    const { now, principalId } = this.#context;
+    acceptInput(proposal, input, { tools, now: now(), whilePending, principalId, followUps });
   }
 
   /** Delegated calls that are due by this time are resumed: all of them if an app resumes the thread. */

@@ -76,7 +76,8 @@ function resultEvents(
     if (execution.type === 'ended') {
       const { outcome, requests } = execution;
       const past = requests?.(proposal, at) ?? [];
-      return [...past, ...endEvents(head, { type: 'call-ended', at, step, index, outcome }, past)];
+      const ended = { type: 'call-ended', at, step, index, outcome } as const;
+      return [...past, ...endEvents(head, ended, { before: past })];
     }
     if (execution.type === 'lost') {
       if (call.status !== 'started') return [];

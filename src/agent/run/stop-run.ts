@@ -1,4 +1,5 @@
 import { timer } from '../../content/timer.ts';
+import { closedBy } from '../../policy/closed-by.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { needsRun } from '../../thread/due-work.ts';
@@ -26,7 +27,10 @@ export function stopRequest(
     return isStopping ? [] : [{ type: 'stop-requested', at, runId, ...by }];
   }
   const isDue = needsRun(head) || head.calls.some(isUnfinished) || unusedApprovals(head).length > 0;
-  const ending = isDue && !head.isStopped ? stopEvents(head, at) : [];
+  const ending =
+    isDue && !head.isStopped
+      ? stopEvents(context, state, at, closedBy(by, context.principalId))
+      : [];
   return [...abandonedEvents(context, state), ...ending];
 }
 

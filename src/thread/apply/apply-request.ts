@@ -140,12 +140,14 @@ function queueAnswer(
 }
 
 export function applyRequestClosed(draft: HeadDraft, event: ThreadEventOf<'request-closed'>): void {
-  const { requestId, cause } = event;
+  const { requestId, cause, principal, channel, person } = event;
   const answered =
     draft.head.newlyPast.requests.find(({ request }) => request.requestId === requestId) ??
     draft.endedRequests.get(requestId);
   const open = answered ?? takeRequest(draft, event, requestId);
-  endRequest(draft, event, { ...open, cause });
+  const isByPerson = (principal ?? channel) !== undefined;
+  const closedBy = isByPerson ? { closedBy: { principal, channel, person } } : {};
+  endRequest(draft, event, { ...open, cause, ...closedBy });
   const { place } = open;
   if (place === undefined) return;
   openCallAt(draft, event, place, ['waiting', 'approved']).status = 'proposed';

@@ -62,7 +62,7 @@ function answeredMessage(
 }
 
 function closedMessage(
-  { at, requestId, cause }: ThreadEventOf<'request-closed'>,
+  { at, requestId, cause, channel, principal }: ThreadEventOf<'request-closed'>,
   context: EventContext,
 ): TraceMessage | undefined {
   const { head, log } = context;
@@ -75,6 +75,8 @@ function closedMessage(
     cause,
     wasAnswered: isAnswered(head, requestId),
     waitedMs: Math.max(0, at - facts.request.createdAt),
+    channel,
+    principal: deepFreeze(principal),
     follows: answered ?? traceparentOf('request-opened', requestId, log),
   };
 }

@@ -103,6 +103,9 @@ interface ClosedMessage extends RequestFacts {
   wasAnswered: boolean;
   /** From the request to its close, in milliseconds. */
   waitedMs: number;
+  /** Who ended it, where somebody did. */
+  channel?: string | undefined;
+  principal?: unknown;
   /** The `traceparent` that is stored with the request, or with its answer. */
   follows: string | undefined;
 }

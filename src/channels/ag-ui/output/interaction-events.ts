@@ -41,11 +41,11 @@ export function interactionEnded(
   if (request?.type !== 'question-request' || asInteraction(request) === undefined) return [];
   const interactionId = interactionIdOf(request);
   if (event.type === 'request-closed') {
-    const { cause, reason } = event;
+    const { cause, reason, person } = event;
     if (cause === 'expired') {
       return [{ type: 'CUSTOM', name: 'interaction_expired', value: { interactionId } }];
     }
-    return [cancelled(interactionId, reason)];
+    return [cancelled(interactionId, { reason, person })];
   }
   if (event.response.type !== 'question-response') return [];
   if (event.response.status === 'dismissed') return [cancelled(interactionId)];
@@ -64,9 +64,17 @@ export function findRequest(
   return opened?.type === 'request-opened' ? opened.request : undefined;
 }
 
-function cancelled(interactionId: string, reason?: string): AgUiEvent {
+function cancelled(
+  interactionId: string,
+  { reason, person }: { reason?: string | undefined; person?: string | undefined } = {},
+): AgUiEvent {
   const why = reason === undefined ? {} : { reason };
-  return { type: 'CUSTOM', name: 'interaction_cancelled', value: { interactionId, ...why } };
+  const who = person === undefined ? {} : { cancelledBy: person };
+  return {
+    type: 'CUSTOM',
+    name: 'interaction_cancelled',
+    value: { interactionId, ...why, ...who },
+  };
 }
 
 function inCamelCase(value: object): Record<string, unknown> {

@@ -44,7 +44,9 @@ export class RequestChunks {
       this.#request = withEdit(this.#request, event);
     }
     return this.#part(
-      event.type === 'request-closed' ? { closed: event.cause } : { answer: event.response },
+      event.type === 'request-closed'
+        ? { closed: event.cause, ...(event.person === undefined ? {} : { closedBy: event.person }) }
+        : { answer: event.response },
     );
   }
 
