@@ -52,7 +52,7 @@ export interface DelegatedWork {
   report: (events: Reporting) => void;
   /** The open requests of the sub-agent, as the thread of the call shows them now. */
   shown: () => ShownRequests;
-  /** Who cancelled, in the thread of the call, a request that was passed on; `undefined` for one that was not cancelled. */
+  /** Who cancelled a request that was passed on, in the thread of the call; `undefined` if nobody did. */
   cancelledBy: (requestId: string) => Sender | undefined;
   /** Who asked the run to stop, once somebody has. */
   stoppedBy: () => Sender | undefined;
@@ -155,10 +155,7 @@ export interface Delegation {
     answer: PassedAnswer,
     signal: AbortSignal,
   ): Promise<CallFailure | undefined>;
-  /**
-   * Cancels the sub-agent of a call, before the end of the call is recorded in the parent thread. May be called again. `by` is the person who
-   * does it, whose right to has been checked.
-   */
+  /** Cancels the sub-agent of a call, before the call's end is recorded in the parent thread. May be called again. `by` was allowed to. */
   cancel(call: DelegatedCall, reason: string, by: Sender): Promise<void>;
   /**
    * Commits what `decide` proposes. First it cancels the sub-agents of the calls that the proposal ends, so that the sub-agent of a call
