@@ -13,6 +13,7 @@ import {
   toolsBelow,
   type Withdrawal,
 } from './calls/delegation.ts';
+import type { MayStand } from './calls/find-grant.ts';
 import type { ToolDefinitions } from './calls/tool-definitions.ts';
 import type { ParsedInput } from './input/parse-input.ts';
 import type { AnswerOptions, RunInput } from './input/run-input.ts';
@@ -25,13 +26,14 @@ export interface ChildThread {
   update(): Promise<void>;
   /**
    * `requesters` is everybody for whom the call is made that sends the message; `cause` is who caused the parent's run, which an older copy
-   * of the package does not pass.
+   * of the package does not pass; `mayStand` is asked about standing approvals of the sub-agent.
    */
   run(
     input: RunInput,
     options: RunOptions<unknown>,
     requesters?: readonly unknown[],
     cause?: RunCause,
+    mayStand?: MayStand,
   ): Promise<AgentResponse>;
   /** Rejects, as `agent.respond` does, unless the answer would be accepted. Records nothing; the result does. */
   check(asked: PassedOn): Promise<CheckedAnswers>;

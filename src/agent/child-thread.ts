@@ -3,6 +3,7 @@ import type { ParentCall } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { ChildThread } from './child-agent.ts';
 import { parseInput } from './input/parse-input.ts';
+import { standsEverywhere } from './input/standing-answers.ts';
 import { checkAnswers } from './thread-changes.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { runThread } from './run-thread.ts';
@@ -20,8 +21,11 @@ export async function openChildThread(
   refuseOtherParent(log.state, parent);
   return {
     thread,
-    run: async (input, options, requesters = [], cause = { by: {} }) =>
-      runThread(context, threads, thread, { input, options, forParent: { requesters, cause } }),
+    run: async (input, options, requesters = [], cause = { by: {} }, above) => {
+      const mayStand = standsEverywhere(context.mayStand, above);
+      const running = { input, options, forParent: { requesters, cause } };
+      return runThread({ ...context, mayStand }, threads, thread, running);
+    },
     update: async () => threads.update(log),
     respond: async (answer, by, onBehalfOf) => {
       await threads.update(log);

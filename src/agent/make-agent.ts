@@ -11,6 +11,7 @@ import { HoldpointAgent } from './holdpoint-agent.ts';
 import type { AgentContext, StepMaking } from './run/agent-context.ts';
 import { AgentEmitter } from './run/agent-events.ts';
 import { guardedMayAnswer } from './input/guarded-may-answer.ts';
+import { standingCheck } from './input/standing-answers.ts';
 import { failureReporter } from './run/report-failure.ts';
 import { checkedRetry } from './run/retry-time.ts';
 import { checkedTimeout } from './run/run-signal.ts';
@@ -59,6 +60,7 @@ export function makeAgent(
     toolApproval,
     toolRecovery,
     mayAnswer,
+    mayStand: mayAnswer && standingCheck(mayAnswer),
     principalId: options.principalId,
     grants: store.grants,
     onUnrecorded,

@@ -103,7 +103,10 @@ async function tracedRun(
     const { cause = { by: parsed.by } } = running.forParent ?? {};
     const receivers = eventReceivers(trace, buffer);
     const setting = { log, tools, options, cause, receiver: buffer, ...receivers };
-    const run = new Run(context, setting);
+    /* Nobody here knows the agents above, who must be asked about standing approvals. */
+    const isOrphan = running.forParent === undefined && log.state.head.parent !== undefined;
+    const own = isOrphan ? { ...context, mayStand: async () => false } : context;
+    const run = new Run(own, setting);
     const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
     const end = isRepeated ? nothingRun('completed', reply.step) : await run.perform(allowed);
     const { messages } = log.state;

@@ -58,7 +58,7 @@ interface Cancellation {
 }
 
 /** Cancels the sub-agents of a thread, and then its open requests, deferred calls and unused approvals. Asks nobody. */
-export async function cancelOpen(
+async function cancelOpen(
   context: AgentContext,
   log: ThreadLog,
   cancellation: Cancellation & { refuseEnding?: RefuseEnding },

@@ -1,5 +1,17 @@
 import { z } from 'zod';
 import { grantScopes } from './approval-terms.ts';
+import { reassignmentSchema } from './vote.ts';
+
+/** An answer that a standing approval was made from: whose, through which channel, why, and, if for somebody else, who had asked whom. */
+const standingAnswerSchema = z.strictObject({
+  principal: z.unknown().optional(),
+  channel: z.string().optional(),
+  reason: z.string().optional(),
+  reassignments: z.array(reassignmentSchema).optional(),
+});
+
+/** An answer that a standing approval was made from. */
+export type StandingAnswer = z.infer<typeof standingAnswerSchema>;
 
 /** A standing approval (or rejection): a person's answer that also decides later calls. */
 export const grantSchema = z.strictObject({
@@ -31,6 +43,8 @@ export const grantSchema = z.strictObject({
   answeredBy: z.array(z.string()).optional(),
   /** Their principals, as far as they are known. */
   answerers: z.array(z.unknown()).optional(),
+  /** The answers that it was made from, unless it was one person's own, and `principal` says whose. Those who gave them must still be allowed to. */
+  answers: z.array(standingAnswerSchema).min(1).optional(),
   /** Who made it, as authenticated by the app, and through which channel. */
   principal: z.unknown().optional(),
   channel: z.string().optional(),

@@ -11,7 +11,7 @@ import type { EndedRequest } from '../thread/thread-state.ts';
 import { busyMs, type DelegatedResult, reported } from './delegate-call.ts';
 import { cancelChild, giveUp } from './give-up.ts';
 import { lostCallsOf } from './lost-calls.ts';
-import { mirrorRequests } from './mirror-requests.ts';
+import { mayStandAbove, mirrorRequests } from './mirror-requests.ts';
 import { whileReporting } from './report-requests.ts';
 
 /** The checked options of an agent tool. */
@@ -117,10 +117,12 @@ export class AgentWork {
     };
     const options = { runtimeContext, abortSignal };
     const first = made('prompt', () => prompt(input));
+    const messageId = 'call';
+    const above = mayStandAbove(work.mayStand, call, agent);
     return whileReporting(this.#agent, this.#child, report, async () =>
       isLostBelow
-        ? this.#child.run([], options, requesters, cause)
-        : this.#child.run(first, { ...options, messageId: 'call', principal }, requesters, cause),
+        ? this.#child.run([], options, requesters, cause, above)
+        : this.#child.run(first, { ...options, messageId, principal }, requesters, cause, above),
     );
   }
 

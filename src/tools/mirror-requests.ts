@@ -1,5 +1,6 @@
 import { closeEvents } from '../agent/calls/close-requests.ts';
 import type { DelegatedCall, ShownRequests } from '../agent/calls/delegation.ts';
+import type { MayStand } from '../agent/calls/find-grant.ts';
 import type { Reporting } from '../agent/calls/execute-call.ts';
 import { asOpened } from '../content/approval.ts';
 import type { CallPlace } from '../content/tool-call.ts';
@@ -74,6 +75,19 @@ async function passedOn(
   const follows = onExpiry !== undefined && until === request.expiresAt ? { onExpiry } : {};
   const passed = { ...opened, ...mirrored, ...follows };
   return { ...passed, digest: await requestDigest(passed, undefined, opened.digest) };
+}
+
+/** Asks the threads above about the answers behind a standing approval of a sub-agent, as they would show its request. */
+export function mayStandAbove(
+  mayStand: MayStand | undefined,
+  call: DelegatedCall,
+  agent: string,
+): MayStand | undefined {
+  if (mayStand === undefined) return undefined;
+  return async ({ request, ...standing }) => {
+    const shown = await passedOn(request, call, agent);
+    return shown.type === 'approval-request' && mayStand({ request: shown, ...standing });
+  };
 }
 
 /** Whether a request in the parent thread is the mirror of the sub-agent's `own` request, unchanged. */

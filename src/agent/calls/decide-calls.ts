@@ -112,12 +112,16 @@ export async function decideCall(
         input.rules.report({ setting, kind: 'invalid', problem, toolCall });
         return failed(`Not run. ${problem}`);
       }
-      const use = await input.findGrant(decision, { definition, toolCall });
-      if (use !== undefined) return { type: 'granted', use };
+      const about = { toolCall, place, runner: ownRunner(definition) };
+      const request = async () =>
+        askAbout(input, decision, { ...about, toolCall: structuredClone(toolCall) });
+      const use = await input.findGrant(decision, { definition, toolCall, request });
+      if (use !== undefined && 'grant' in use) return { type: 'granted', use };
       const why = refuseUnanswerable(input, decision, { setting, toolCall });
       if (why !== undefined) return failed(`Not run. ${why}`);
-      const about = { toolCall, place, runner: ownRunner(definition) };
-      return { type: 'ask', request: await askAbout(input, decision, about) };
+      const reason = [decision.reason, use?.why].filter((each) => each !== undefined).join(' ');
+      const asked = use === undefined ? decision : { ...decision, reason };
+      return { type: 'ask', request: await askAbout(input, asked, about) };
     }
   }
 }

@@ -20,6 +20,7 @@ import {
 } from '../../thread/thread-state.ts';
 import type { CallFailure } from './answer-receiver.ts';
 import type { Execution, Reporting } from './execute-call.ts';
+import type { MayStand } from './find-grant.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
 
 /** A call that is delegated to a sub-agent. */
@@ -54,6 +55,7 @@ export interface DelegatedWork {
   shown: () => ShownRequests;
   /** Who cancelled a request that was passed on, in the thread of the call; `undefined` if nobody did. */
   cancelledBy: (requestId: string) => Sender | undefined;
+  mayStand: MayStand | undefined;
   /** Who asked the run to stop, once somebody has. */
   stoppedBy: () => Sender | undefined;
   /** Whether the thread of the call says that a request was answered, and that the sub-agent has received the answer. */

@@ -1,4 +1,5 @@
-import type { Grant } from '../../content/grant.ts';
+import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
+import type { Grant, StandingAnswer } from '../../content/grant.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { Asked } from '../../policy/approval-rule.ts';
@@ -13,11 +14,29 @@ export interface GrantUse {
   usesLeft?: number | undefined;
 }
 
-/** Finds the standing approval for a call that a rule wants a person to approve. */
+/** Finds the standing approval for a call that a rule wants a person to approve; or why one that was found does not decide any more. */
 export type FindGrant = (
   asked: Asked,
-  about: { definition: ToolDefinition; toolCall: ToolCall },
-) => Promise<GrantUse | undefined>;
+  about: GrantAbout,
+) => Promise<GrantUse | { why: string } | undefined>;
+
+/** The call for which a standing approval is needed. */
+export interface GrantAbout {
+  definition: ToolDefinition;
+  toolCall: ToolCall;
+  /** Makes the request as a person would be asked now. */
+  request: () => Promise<ApprovalRequest>;
+}
+
+/** The answers behind a standing approval, and a request to which they would have to be given now. */
+interface StandingAnswers {
+  request: ApprovalRequest;
+  answers: readonly StandingAnswer[];
+  response: Omit<ApprovalResponseContent, 'reason'>;
+}
+
+/** Whether everybody who gave these answers may still give them. */
+export type MayStand = (standing: StandingAnswers) => Promise<boolean>;
 
 /** The agent's part of finding a grant. */
 export interface GrantSources {
@@ -26,6 +45,8 @@ export interface GrantSources {
   /** The store's grants that are wider than a thread. */
   grants: ThreadStoreGrants | undefined;
   principalId: PrincipalId;
+  /** Asked about the answers behind a standing approval that is to decide; absent if anybody may answer, here and in the threads above. */
+  mayStand?: MayStand | undefined;
 }
 
 /** Searches only where the rule allows one: for most calls this costs nothing. */

@@ -1,6 +1,5 @@
 import type { Grant } from '../../content/grant.ts';
 import { looseName } from '../../content/loose-name.ts';
-import type { ToolCall } from '../../content/tool-call.ts';
 import type { Asked } from '../../policy/approval-rule.ts';
 import { termsDigest } from '../../policy/digest.ts';
 import { coversInput, whyTooWide } from '../../policy/match-grant.ts';
@@ -8,26 +7,25 @@ import { identifyLoosely, type PrincipalId, soleRequester } from '../../policy/p
 import { latestTime } from '../../thread/proposal.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { StoredGrant } from '../../thread/thread-store.ts';
-import type { GrantSources, GrantUse } from './find-grant.ts';
+import type { GrantAbout, GrantSources, GrantUse } from './find-grant.ts';
 import { formerNames, grantIn, personOfGrant } from './former-names.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
 /** The call for which a grant is needed, and what its rule demands. */
-interface GrantCall {
+interface GrantCall extends GrantAbout {
   asked: Asked;
-  definition: ToolDefinition;
-  toolCall: ToolCall;
 }
 
 /**
  * The standing approval for a call: it covers the input, was made for the same definition of the tool and the same terms of the rule, and is
- * not wider than the rule allows now. A rejection comes before an approval, otherwise the oldest comes first.
+ * not wider than the rule allows now. A rejection comes before an approval, otherwise the oldest comes first. It decides only while
+ * everybody whose answer made it may still give that answer, as the votes of a request do.
  */
 export async function grantFor(
   sources: GrantSources,
   state: Readonly<ThreadState>,
-  { asked, definition, toolCall }: GrantCall,
-): Promise<GrantUse | undefined> {
+  { asked, definition, toolCall, request }: GrantCall,
+): Promise<GrantUse | { why: string } | undefined> {
   const { terms = {} } = asked;
   /* A time in the log never goes back: what has ended there has ended, even where this process's clock is behind. */
   const at = Math.max(sources.now(), latestTime(state));
@@ -46,7 +44,47 @@ export async function grantFor(
       coversInput(grant, toolCall.input) &&
       (terms.notRequester !== true || isForOthers(sources, grant, requesters)),
   );
-  return usable.find(({ grant }) => grant.decision === 'rejected') ?? usable[0];
+  const rejections = usable.filter(({ grant }) => grant.decision === 'rejected');
+  let why: { why: string } | undefined;
+  for (const use of rejections.length > 0 ? rejections : usable) {
+    if (await stillStands(sources, use.grant, { quorum: terms.quorum, request })) return use;
+    const { decision } = use.grant;
+    const made = decision === 'approved' ? 'approval' : 'rejection';
+    why = { why: `A standing ${made} covers this call, and whoever gave it may no longer answer.` };
+  }
+  return why;
+}
+
+/* What can't be known, or throws, decides nothing: a person is asked. */
+async function stillStands(
+  { mayStand }: GrantSources,
+  grant: Grant,
+  { quorum = 1, request }: { quorum: number | undefined } & Pick<GrantCall, 'request'>,
+): Promise<boolean> {
+  if (mayStand === undefined) return true;
+  const { decision, principal, channel, reason, scope, match, createdAt, expiresAt, uses } = grant;
+  const own = {
+    ...(channel === undefined ? {} : { channel }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+  const isKnown = principal !== undefined && (quorum === 1 || decision === 'rejected');
+  const answers = grant.answers ?? (isKnown ? [{ principal, ...own }] : []);
+  if (answers.length === 0) return false;
+  const remember = {
+    scope,
+    match: match.type === 'fields' ? Object.keys(match.fields) : match.type,
+    ...(expiresAt === undefined ? {} : { expiresAfterMs: expiresAt - createdAt }),
+    ...(uses === undefined ? {} : { uses }),
+  };
+  try {
+    const asked = await request();
+    const { requestId } = asked;
+    const approved = decision === 'approved';
+    const response = { type: 'approval-response', requestId, approved, remember } as const;
+    return await mayStand({ request: asked, answers, response });
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a grant, whose rule lets nobody approve for themselves, was made by others than the requesters. */

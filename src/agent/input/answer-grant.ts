@@ -1,6 +1,6 @@
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import type { Vote, Voter } from '../../content/vote.ts';
-import type { Grant } from '../../content/grant.ts';
+import type { Grant, StandingAnswer } from '../../content/grant.ts';
 import { requestersOf } from '../../content/requesters.ts';
 import { HoldpointError } from '../../errors.ts';
 import { shownDigest, termsDigest } from '../../policy/digest.ts';
@@ -80,6 +80,7 @@ export async function grantMaker(
             [...votes, { ...voter, ...by }].flatMap((each) => peopleBehind(context, request, each)),
           )
         : {}),
+      ...answersOf(request, [...votes, { ...voter, ...by, reason }]),
       ...by,
       threadId,
       requestId,
@@ -88,6 +89,24 @@ export async function grantMaker(
       ...(uses === undefined ? {} : { uses }),
     };
     return [{ type: 'grant-created', at, grant }];
+  };
+}
+
+/** The answers behind a standing approval, where its `principal` does not say it all. */
+function answersOf(
+  { reassignments }: ApprovalRequest,
+  answers: readonly (StandingAnswer & Voter)[],
+): Pick<Grant, 'answers'> {
+  const [first] = answers;
+  const isPlain = first?.principal !== undefined && first.onBehalfOf === undefined;
+  if (answers.length === 1 && isPlain) return {};
+  return {
+    answers: answers.map(({ principal, channel, reason, onBehalfOf }) => ({
+      ...(principal === undefined ? {} : { principal }),
+      ...(channel === undefined ? {} : { channel }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(onBehalfOf === undefined ? {} : { reassignments }),
+    })),
   };
 }
 

@@ -7,6 +7,7 @@ import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ThreadStoreGrants } from '../../thread/thread-store.ts';
 import type { ModelName } from '../../thread/tracing/trace-message.ts';
+import type { MayStand } from '../calls/find-grant.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { MayAnswer } from '../input/run-input.ts';
 import type { StepSettings, StepSource } from '../model/model-step.ts';
@@ -61,6 +62,8 @@ export interface AgentContext extends StepMaking {
   toolApproval: unknown;
   toolRecovery: ToolRecoveries;
   mayAnswer: MayAnswer | undefined;
+  /** Whether the answers behind a standing approval may still be given; absent if anybody may answer. */
+  mayStand: MayStand | undefined;
   principalId: PrincipalId;
   /** The store's standing approvals; `undefined` if the store keeps none. */
   grants: ThreadStoreGrants | undefined;

@@ -19,10 +19,11 @@ interface DelegatingRun {
 
 /** The circumstances in which a sub-agent works on a call. */
 export function delegatedWork(
-  { name, now, principalId }: Pick<AgentContext, 'name' | 'now' | 'principalId'>,
+  context: Pick<AgentContext, 'name' | 'now' | 'principalId' | 'mayStand'>,
   { log, run, isStopped, signal: ofRun }: DelegatingRun,
   { call, signal, report }: { call: ToolCallRecord } & Pick<DelegatedWork, 'signal' | 'report'>,
 ): DelegatedWork {
+  const { name, now, principalId, mayStand } = context;
   const { threadId, endedRequests, head } = log.state;
   const { parent, requestedBy: principal, requesters } = head;
   const { given, isWhole } = contextOf(run, head, principalId);
@@ -34,6 +35,7 @@ export function delegatedWork(
     runtimeContext: given,
     cause: { by: run.cause.by, parentHasContext: isWhole },
     report,
+    mayStand,
     approval: endedRequests.get(call.requestId ?? ''),
     shown: () => shownBy(log.state.head, call),
     cancelledBy: (id) => {
