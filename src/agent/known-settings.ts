@@ -50,6 +50,8 @@ const runSettings = {
   runtimeContext: true,
   whilePending: true,
   messageId: true,
+  resumeStopped: true,
+  replaces: true,
   onlyWhenDue: true,
 } satisfies Record<Exclude<keyof RunOptions, RunSettingName>, true>;
 

@@ -134,11 +134,13 @@ function eventReceivers(
 }
 
 function parseRunInput(context: AgentContext, { input, options, forParent }: Running): ParsedInput {
-  const { principal, channel, messageId, onlyWhenDue } = options;
+  const { principal, channel, messageId, onlyWhenDue, resumeStopped, replaces } = options;
   const { allowSystemInMessages } = context;
   const by = { principal, channel };
   const parsed = {
     ...parseInput(input, { ...by, messageId, allowSystemInMessages }),
+    resumeStopped,
+    replaces,
     ...(forParent && { requesters: forParent.requesters }),
   };
   /* Each resumption of a delegated call sends its message again, which an app may make otherwise by then. */
@@ -147,6 +149,11 @@ function parseRunInput(context: AgentContext, { input, options, forParent }: Run
     parsed.isSender = (other) => isSamePrincipal(principal, other, principalId);
   }
   const isEmpty = parsed.messages.length + parsed.answers.length === 0;
-  if (onlyWhenDue !== true || isEmpty) return parsed;
-  throw new HoldpointError('invalid-input', 'onlyWhenDue needs the input []: it only resumes.');
+  if (onlyWhenDue !== true || (isEmpty && resumeStopped !== true)) return parsed;
+  throw new HoldpointError(
+    'invalid-input',
+    isEmpty
+      ? 'onlyWhenDue is for schedulers, and resumeStopped for a person: pass one of them.'
+      : 'onlyWhenDue needs the input []: it only resumes.',
+  );
 }

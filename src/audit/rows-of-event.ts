@@ -32,7 +32,7 @@ export function happenings(event: ThreadEvent, findCall: FindCall): Happening[] 
     case 'message-retracted':
       return [{ what: 'message retracted', by: event }];
     case 'run-started':
-      return [{ what: 'run started', by: event, details: pick(event, 'runId') }];
+      return [{ what: 'run started', by: event, details: pick(event, 'runId', 'resumesStopped') }];
     case 'run-renewed':
       return [];
     case 'stop-requested':

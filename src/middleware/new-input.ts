@@ -2,7 +2,7 @@ import type { ModelMessage } from 'ai';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import { equalJson } from '../policy/digest.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { retractedMessages, turnOfMessage } from '../thread/app-messages.ts';
+import { isAppMessage, retractedMessages, turnOfMessage } from '../thread/app-messages.ts';
 import { toJson } from '../thread/tagged-json.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { endsTurn } from '../thread/thread-state.ts';
@@ -15,12 +15,14 @@ interface SideInput {
   answers: readonly UserInputResponseContent[];
   /** The caller's id for the last message of the prompt. */
   messageId: string | undefined;
+  /** Whether the sender is this principal. */
+  isSender: (principal: unknown) => boolean;
 }
 
 /**
  * The input of a model call that is new to its thread. A message that equals the one of the thread's open turn (the run failed, people are
  * being asked, or the reply was lost) counts as sent again, unless the caller's ids differ; so does one before the last that the thread has
- * from an earlier turn. An answer that is sent with a message that the thread already has counts only while its request is open.
+ * from an earlier turn. After a stop, the same words are a new message of whoever has said them, and of nobody else. An answer that is sent with a message that the thread already has counts only while its request is open.
  */
 export function newInput(
   prompt: ReadPrompt,
@@ -30,7 +32,7 @@ export function newInput(
   if (prompt.messages.length === 0) return [...side.answers];
   const open = new Set(thread.activeRequests.map(({ requestId }) => requestId));
   return [
-    ...newMessages(prompt, thread, side.messageId),
+    ...newMessages(prompt, thread, side),
     ...(isKnown(thread, side.messageId)
       ? side.answers.filter(({ requestId }) => open.has(requestId))
       : side.answers),
@@ -41,10 +43,10 @@ export function newInput(
 function newMessages(
   { earlier, messages }: ReadPrompt,
   thread: AgentThread,
-  messageId: string | undefined,
+  { messageId, isSender }: SideInput,
 ): readonly OutsideMessage[] {
   const withoutId = messageId === undefined ? messages : messages.slice(0, -1);
-  const rest = messages.slice(overlap(messagesOfOpenTurn(thread), withoutId));
+  const rest = messages.slice(overlap(messagesOfOpenTurn(thread, isSender), withoutId));
   if (rest.length < 2) return rest;
   const before = messages.slice(0, messages.length - rest.length);
   return withoutRecorded(rest, thread, [...earlier, ...before]);
@@ -76,13 +78,14 @@ function withoutRecorded(
 export function replyKeyOf(
   { messages }: ReadPrompt,
   thread: AgentThread,
-  { answered, messageId }: Pick<SideInput, 'messageId'> & { answered: readonly string[] },
+  { answered, messageId, isSender }: Omit<SideInput, 'answers'> & { answered: readonly string[] },
 ): ReplyKey {
   return {
     messageId,
     answered: new Set(answered),
     isRepeated:
-      messages.length > 0 && overlap(messagesOfOpenTurn(thread), messages) === messages.length,
+      messages.length > 0 &&
+      overlap(messagesOfOpenTurn(thread, isSender), messages) === messages.length,
   };
 }
 
@@ -91,22 +94,33 @@ function isKnown({ events }: AgentThread, messageId: string | undefined): boolea
 }
 
 /** The messages that began the thread's last turn; none if that turn has ended. */
-function messagesOfOpenTurn(thread: AgentThread): readonly ModelMessage[] {
-  if (isTurnOver(thread)) return [];
+function messagesOfOpenTurn(
+  thread: AgentThread,
+  isSender: SideInput['isSender'],
+): readonly ModelMessage[] {
+  if (isTurnOver(thread, isSender)) return [];
   const { messages } = thread;
   const end = messages.findLastIndex(isFromOutside) + 1;
   const begin = messages.slice(0, end).findLastIndex((message) => !isFromOutside(message)) + 1;
   return messages.slice(begin, end);
 }
 
-/** Whether the model has replied or a person has ended the turn. */
-function isTurnOver({ status, events, calls, messages }: AgentThread): boolean {
+/** Whether the model has replied or a person has ended the turn. One that was stopped before its reply is over for its sender alone. */
+function isTurnOver(
+  { status, events, calls, messages }: AgentThread,
+  isSender: SideInput['isSender'],
+): boolean {
   const retracted = retractedMessages(events);
   const last = events.findLast((event) => isOfTurn(event) && !retracted.has(event));
   if (status !== 'idle') return false;
   /* An imported conversation may end with a reply. */
   if (last === undefined) return messages.at(-1)?.role === 'assistant';
-  if (last.type === 'run-ended') return true;
+  if (last.type === 'run-ended') {
+    const begin = events.findLast(
+      (event) => event.type === 'step-finished' || (isAppMessage(event) && !retracted.has(event)),
+    );
+    return begin?.type !== 'message-added' || isSender(begin.principal);
+  }
   if (last.type !== 'call-ended') return last.type === 'step-finished';
   return calls.some((call) => call.step === last.step && endsTurn(call));
 }

@@ -4,6 +4,7 @@ import type { AgentStream, AgentStreamEvent } from '../agent/agent-stream.ts';
 import { answersByApprovalId, isRejection } from '../agent/input/answers-by-approval-id.ts';
 import type { ProviderPart } from '../agent/model/collected-response.ts';
 import { createAgent } from '../agent/create-agent.ts';
+import { isSamePrincipal } from '../policy/principal-id.ts';
 import { messageIdOf } from '../thread/app-messages.ts';
 import { activeToolsOf } from './inert-tools.ts';
 import {
@@ -85,6 +86,8 @@ export async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
     ...(instructions.length > 0 && { instructions }),
   });
   const { principal, channel } = runOptions;
+  const isSender = (other: unknown): boolean =>
+    isSamePrincipal(principal, other, options.principalId);
   const { thread, prompt } = await withHistory(agent, sent, {
     threadId,
     history,
@@ -93,10 +96,11 @@ export async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   const inPrompt = answersByApprovalId(thread, prompt.answers);
   const answers = [...own, ...inPrompt.answers];
   const answered = [...own.map(({ requestId }) => requestId), ...inPrompt.requestIds];
+  const reply = replyKeyOf(prompt, thread, { answered, messageId, isSender });
   const parts = new RunParts({
     thread,
     callerTools: new Set(params.tools?.map(({ name }) => name)),
-    ...replyKeyOf(prompt, thread, { answered, messageId }),
+    ...reply,
     rejected: new Set(inPrompt.answers.filter(isRejection).map(({ requestId }) => requestId)),
     shownCalls: new Set(isStreamed ? prompt.shownCalls : []),
     isAsking: (call, requestId) => isStreamed && isAskingIn(prompt, thread, call, requestId),
@@ -104,11 +108,16 @@ export async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
     response: () => model.response,
     failure: (error) => model.failureOf(error),
   });
-  const input = newInput(prompt, thread, { answers, messageId });
+  const input = newInput(prompt, thread, { answers, messageId, isSender });
   const unread = new AbortController();
   const signal = AbortSignal.any([unread.signal, ...given(params.abortSignal)]);
   const { whilePending: _pending, ...resuming } = { ...runOptions, abortSignal: signal };
-  const run = agent.stream(input, thread, { ...runOptions, messageId, abortSignal: signal });
+  const run = agent.stream(input, thread, {
+    ...runOptions,
+    messageId,
+    resumeStopped: reply.isRepeated,
+    abortSignal: signal,
+  });
   const insteadOf = (error: unknown): AgentStream | undefined => {
     if (!isStillAsked(error, thread, prompt)) return undefined;
     parts.isUnsaid = true;

@@ -8,6 +8,11 @@ export function isModelDue({ modelIsNext, calls, openRequests }: ThreadHead): bo
   return modelIsNext && calls.length === 0 && openRequests.every(({ step }) => step === undefined);
 }
 
+/** Whether a person stopped the turn before its reply began, so that it can be resumed: no message of it is lost. */
+export function isStoppedBeforeReply({ isStopped, unanswered }: ThreadHead): boolean {
+  return isStopped && unanswered.length > 0;
+}
+
 /**
  * The calls that can proceed now: those that run here at once, and those that the provider runs when no other call of the step is open,
  * because their answers are part of the next request to the model. Until then they can expire or be cancelled. With a `limit` of calls

@@ -70,12 +70,14 @@ export const threadEventSchema = z.discriminatedUnion('type', [
   /**
    * A run holds the thread until `leaseUntil`, in milliseconds since 1970. The `principal` is who caused it: whoever sent the message or
    * the answer, or continued the turn; absent in a worker. In a child thread, it is who caused the parent's run.
+   * With `resumesStopped`, this person resumed a turn that had been stopped before its reply: the model is next again.
    */
   z.strictObject({
     type: z.literal('run-started'),
     ...always,
     runId: z.string(),
     leaseUntil: z.number(),
+    resumesStopped: z.literal(true).optional(),
     ...by,
   }),
   /** The run holds the thread for longer. */

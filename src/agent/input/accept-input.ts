@@ -36,6 +36,7 @@ import type { PrincipalId } from '../../policy/principal-id.ts';
 import { newAnswers } from './check-answers.ts';
 import { newMessages } from './new-messages.ts';
 import { type ParsedInput, hasContent, type Weigh } from './parse-input.ts';
+import { refuseEdit, replacedMessages } from './replaced-messages.ts';
 import type { AnswerOptions } from './run-input.ts';
 
 /** How a thread accepts input. */
@@ -85,6 +86,8 @@ export function acceptInput(
   const { requesters = [] } = input;
   if (messages.length === 0) return;
   refuseMessage(state.threadId, proposal.head, whilePending, now);
+  const replaced = replacedMessages(state, input);
+  refuseEdit(state, input, replaced);
   const cancelling = {
     reason: 'The user sent a message without answering.',
     at: now,
@@ -92,6 +95,7 @@ export function acceptInput(
   };
   addEnding(proposal, input, cancelOpenEvents(proposal.head, cancelling));
   proposal.add(
+    ...replaced.map((): ThreadEvent => ({ type: 'message-retracted', at: now, ...input.by })),
     ...messages.map((message): ThreadEvent => ({
       type: 'message-added',
       at: now,

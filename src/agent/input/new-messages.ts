@@ -5,8 +5,9 @@ import { messageIdOf } from '../../thread/app-messages.ts';
 import { toJson } from '../../thread/tagged-json.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ParsedInput } from './parse-input.ts';
+import { replacedMessages } from './replaced-messages.ts';
 
-type SentMessages = Pick<ParsedInput, 'messages' | 'messageId' | 'isSender'>;
+type SentMessages = Pick<ParsedInput, 'messages' | 'messageId' | 'isSender' | 'replaces'>;
 
 /**
  * The messages of an input that the thread does not have: those without an id, or with an unknown one. If the thread has the message that
@@ -15,10 +16,12 @@ type SentMessages = Pick<ParsedInput, 'messages' | 'messageId' | 'isSender'>;
  */
 export function newMessages(
   { messages, head, events }: Readonly<Pick<ThreadState, 'messages' | 'head' | 'events'>>,
-  { messages: sent, messageId, isSender }: SentMessages,
+  input: SentMessages,
 ): readonly ModelMessage[] {
+  const { messages: sent, messageId, isSender } = input;
   if (sent.every((message) => messageIdOf(message) === undefined)) return sent;
-  const recorded = [...messages, ...head.queuedMessages];
+  const kept = messages.length - replacedMessages({ events }, input).length;
+  const recorded = [...messages.slice(0, kept), ...head.queuedMessages];
   const known = new Map(recorded.toReversed().map((message) => [messageIdOf(message), message]));
   const repeated = messageId === undefined ? undefined : known.get(messageId);
   if (messageId !== undefined && repeated !== undefined && isSender !== undefined) {

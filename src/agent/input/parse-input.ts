@@ -31,6 +31,10 @@ export interface ParsedInput {
    * Whether the sender is this principal, who sent a message before. Absent where a recorded message stays, whatever is sent under its id.
    */
   isSender?: (principal: unknown) => boolean;
+  /** Whether the sender resumes a turn that a person stopped before its reply. */
+  resumeStopped?: boolean | undefined;
+  /** The revision at which the thread recorded the message that is edited. */
+  replaces?: number | undefined;
   /** The open requests that the sender may answer; absent without `mayAnswer`. */
   allowedRequests?: ReadonlySet<string>;
   /** How answers count whose request demands more than one yes, or which say more than yes or no; by request. */

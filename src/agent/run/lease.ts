@@ -2,7 +2,7 @@ import type { RunCause } from '../../policy/run-context.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { isModelDue, needsRun } from '../../thread/due-work.ts';
+import { isModelDue, isStoppedBeforeReply, needsRun } from '../../thread/due-work.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
 import { faultEvents, stopEvents } from './lost-calls.ts';
@@ -54,9 +54,13 @@ export class Lease {
     return this.#holds(this.#log.state) && this.#log.state.head.run?.isStopping === true;
   }
 
-  /** Appends what `decide` proposes, and takes the thread if it returns the calls that the run starts with. */
+  /**
+   * Appends what `decide` proposes, and takes the thread if it returns the calls that the run starts with. With `resumeStopped`, a turn that
+   * was stopped before its reply is resumed in the same append.
+   */
   async acquire(
     decide: (proposal: Proposal) => readonly ThreadEvent[] | undefined,
+    { resumeStopped = false } = {},
   ): Promise<readonly ThreadEvent[]> {
     const before = this.#wasAcquired ? this.#runId : undefined;
     /* To the log, a run that takes its thread again is another run: it may restart the calls that it had started. */
@@ -67,7 +71,8 @@ export class Lease {
       this.#isHeld = begun !== undefined;
       this.#wasAcquired = this.#isHeld;
       if (begun === undefined) return;
-      proposal.add(this.#event('run-started'), ...begun);
+      const isResumed = resumeStopped && isStoppedBeforeReply(proposal.head);
+      proposal.add(this.#event('run-started', isResumed), ...begun);
       this.#endWhenDone(proposal);
     });
   }
@@ -206,10 +211,11 @@ export class Lease {
     return state.head.run?.runId === this.#runId;
   }
 
-  #event(type: 'run-started' | 'run-renewed'): ThreadEvent {
+  #event(type: 'run-started' | 'run-renewed', resumesStopped = false): ThreadEvent {
     const at = this.#context.now();
     const held = { at, runId: this.#runId, leaseUntil: at + this.#context.leaseMs };
-    return type === 'run-started' ? { type, ...held, ...this.#by } : { type, ...held };
+    if (type === 'run-renewed') return { type, ...held };
+    return { type, ...held, ...(resumesStopped ? { resumesStopped } : {}), ...this.#by };
   }
 }
 

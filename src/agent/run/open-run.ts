@@ -3,7 +3,7 @@ import type { RunCause } from '../../policy/run-context.ts';
 import { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { dueCalls, needsRun } from '../../thread/due-work.ts';
+import { dueCalls, isStoppedBeforeReply, needsRun } from '../../thread/due-work.ts';
 import {
   isAbandoned,
   isRunning,
@@ -58,6 +58,8 @@ interface Opening extends Checked {
   resumes: readonly ThreadEvent[];
   /** How many calls may run at once. */
   limit: number;
+  /** Whether a person resumes a turn that was stopped. */
+  resumeStopped: boolean | undefined;
 }
 
 const nothing: ParsedInput = { messages: [], answers: [], by: {} };
@@ -122,7 +124,8 @@ export class RunOpening {
       log.state.head.calls.some(isUnfinished) || dueCalls(expected.head).length > 0;
     const checking = isCheckNeeded ? unlessAborted(this.#check(expected.head), signal) : undefined;
     const checked = (await checking) ?? nothingChecked;
-    return lease.acquire((proposal) => {
+    const { resumeStopped } = input;
+    const decide = (proposal: Proposal): readonly ThreadEvent[] | undefined => {
       if (isTooEarly()) return undefined;
       accept(proposal);
       const isCurrent = log.revision === revision;
@@ -133,13 +136,18 @@ export class RunOpening {
         at: now,
         until: this.#resumeUntil(input),
       });
-      const opening = openingEvents(proposal.head, { ...found, resumes, limit }, now);
+      const opening = openingEvents(
+        proposal.head,
+        { ...found, resumes, limit, resumeStopped },
+        now,
+      );
       if (opening === undefined && isCurrent && !signal.aborted) {
         const failed = { at: now, hash: lastHash(proposal.state) };
         proposal.add(...failedRecoveries(this.#context, proposal.head, failed));
       }
       return opening;
-    });
+    };
+    return lease.acquire(decide, { resumeStopped });
   }
 
   /** Checks which calls a run could begin with; `expected` is the head as it will be after the input. */
@@ -184,11 +192,12 @@ export class RunOpening {
  */
 function openingEvents(
   head: ThreadHead,
-  { restarts, starts, resumes, limit }: Opening,
+  { restarts, starts, resumes, limit, resumeStopped }: Opening,
   now: number,
 ): readonly ThreadEvent[] | undefined {
   const lost = head.calls.filter(isUnfinished);
-  const isWanted = restarts.length + resumes.length > 0 || needsRun(head, now);
+  const isResumed = resumeStopped === true && isStoppedBeforeReply(head);
+  const isWanted = isResumed || restarts.length + resumes.length > 0 || needsRun(head, now);
   if (isRunning(head, now) || restarts.length !== lost.length || !isWanted) return undefined;
   return [...restarts, ...inTurn([...resumes.map(alone), ...stillDue(head, starts)], head, limit)];
 }

@@ -22,6 +22,17 @@ export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>>
    * message, or another `principal`, is `invalid-input`.
    */
   messageId?: string;
+  /**
+   * Also resumes a turn that a person stopped before the model's first word, which a run otherwise leaves alone: for a person who wants the
+   * reply after all. The message keeps its sender. Not together with `onlyWhenDue`.
+   */
+  resumeStopped?: boolean;
+  /**
+   * The input's message replaces one that has no reply, and those after it, in one append: an edit. It is the revision at which the thread
+   * recorded that message, the place of its `message-added` in `thread.events`, counted from 1. Rejects with `not-allowed` if the message has a
+   * reply, or if any of the messages was sent by somebody else than `principal`.
+   */
+  replaces?: number;
   /** The run does nothing before `thread.resumeAt`: for schedulers that may wake too early or too often. Only with the input `[]`. */
   onlyWhenDue?: boolean;
 }

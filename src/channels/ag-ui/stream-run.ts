@@ -41,7 +41,7 @@ export async function streamRun<RUNTIME_CONTEXT>(
     const parsed = clientInput(input, thread);
     if ('code' in parsed) return backlog.finish([{ type: 'RUN_ERROR', ...parsed }]);
     const { items, whilePending } = parsed;
-    const runOptions = { ...run.runOptions, whilePending };
+    const runOptions = { ...run.runOptions, whilePending, resumeStopped: input.resumeStopped };
     const stream = options.agent.stream(items, thread, runOptions);
     const status = await readToEnd(run, events, stream);
     backlog.finish(events.end(run.thread, status, await editSchemas(run)), catchUp);

@@ -1,10 +1,5 @@
-import type { InputItem } from '../../agent/input/run-input.ts';
-import { parseInput } from '../../agent/input/parse-input.ts';
-import type { RunOptions } from '../../agent/run/run-options.ts';
-import { HoldpointError } from '../../errors.ts';
 import { errorResponse, jsonResponse } from '../../http/error-response.ts';
 import { type Posted, receivePost } from '../../http/receive-post.ts';
-import type { AgentThread } from '../../thread/agent-thread.ts';
 import { startRun } from './start-run.ts';
 import { type ChatRequest, parseChatRequest } from './input/chat-request.ts';
 import { withHistory } from './input/client-history.ts';
@@ -69,17 +64,15 @@ async function runChat<RUNTIME_CONTEXT>(
   const { outputs = [], whilePending, revision: seen } = parsed;
   const before = thread.revision;
   const runOptions = { ...by, ...(whilePending === undefined ? {} : { whilePending }) };
-  const {
-    items,
-    position,
-    replaces = [],
-  } = await pageInput({ ...parsed, unrecorded }, thread, convertDataPart);
-  if (replaces.length > 0) checkEdit(thread, items, runOptions);
+  const { items, position, act } = await pageInput(
+    { ...parsed, unrecorded },
+    thread,
+    convertDataPart,
+  );
   await deliverOutputs({ agent, thread, clientTools, by }, outputs);
-  for (const { messageId } of replaces) await agent.retract(thread, messageId, by);
   const started = await startRun(
     items,
-    (accepted) => agent.stream(accepted, thread, runOptions),
+    (accepted) => agent.stream(accepted, thread, { ...runOptions, ...act }),
     outputs.length > 0,
   );
   const { refused } = started;
@@ -113,22 +106,4 @@ async function runChat<RUNTIME_CONTEXT>(
   const context = { thread, position, before, seen, refused, isSplit };
   const chunks = withNotices(chatChunks(run), context);
   return chunkResponse({ request, chunks, disconnected, headers });
-}
-
-/** Throws `invalid-input` or `requests-open` for an edit that the agent would refuse, before the message that it replaces is retracted. */
-function checkEdit(
-  { id, activeRequests }: AgentThread,
-  items: readonly InputItem[],
-  { principal, channel, whilePending }: Pick<RunOptions, 'principal' | 'channel' | 'whilePending'>,
-): void {
-  const { answers } = parseInput([...items], { principal, ...(channel && { channel }) });
-  const answered = new Set(answers.map(({ requestId }) => requestId));
-  const open = activeRequests.filter(({ requestId }) => !answered.has(requestId));
-  if (open.length > 0 && whilePending !== 'cancel') {
-    const ids = open.map(({ requestId }) => requestId).join(', ');
-    throw new HoldpointError(
-      'requests-open',
-      `Thread ${id} has open requests: ${ids}. Answer them before you edit the message.`,
-    );
-  }
 }

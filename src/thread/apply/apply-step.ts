@@ -1,6 +1,6 @@
 import { partsOf, proposedCalls } from '../proposed-calls.ts';
 import type { ThreadEventOf } from '../thread-event.ts';
-import { isModelDue } from '../due-work.ts';
+import { isModelDue, isStoppedBeforeReply } from '../due-work.ts';
 import type { ThreadHead } from '../thread-state.ts';
 import { type HeadDraft, tampered } from './head-draft.ts';
 
@@ -74,10 +74,15 @@ export function applyMessageRetracted(
 /** A run takes or keeps the lease. A renewal does not undo a stop request. */
 export function applyRunHeld(
   { head }: HeadDraft,
-  { type, runId, leaseUntil }: ThreadEventOf<'run-started' | 'run-renewed'>,
+  event: ThreadEventOf<'run-started' | 'run-renewed'>,
 ): void {
+  const { type, runId, leaseUntil } = event;
   head.run = { ...(type === 'run-renewed' ? head.run : {}), runId, leaseUntil };
   head.isOutOfSteps = false;
+  if (type !== 'run-started' || event.resumesStopped !== true) return;
+  if (!isStoppedBeforeReply(head)) throw tampered(event, 'no turn was stopped before its reply');
+  head.isStopped = false;
+  head.modelIsNext = true;
 }
 
 export function applyStopRequested(

@@ -35,6 +35,7 @@ const forwardedSchema = z.object({
   interactionResponse: z.unknown().optional(),
   interaction_response: z.unknown().optional(),
   whilePending: z.enum(['refuse', 'cancel']).optional().catch(undefined),
+  resumeStopped: z.literal(true).optional().catch(undefined),
 });
 
 /** A message as a client has it: what the client shows, which proves nothing about the thread. */
@@ -52,6 +53,8 @@ export interface RunAgentInput extends Omit<
   interactionResponse: unknown;
   /** Whether a new message cancels open requests and deferred calls, or is refused while there are any. */
   whilePending: 'refuse' | 'cancel';
+  /** Whether a turn that was stopped before its reply is resumed. */
+  resumeStopped: boolean;
 }
 
 /** Parses the body of a client's `POST`. Throws `invalid-input`. */
@@ -68,6 +71,7 @@ export function parseRunAgentInput(json: unknown): RunAgentInput {
     interactionResponse,
     interaction_response,
     whilePending = 'refuse',
+    resumeStopped = false,
   } = forwardedSchema.safeParse(forwardedProps).data ?? {};
   const responses = [interactionResponse, interaction_response].filter(
     (each) => each !== undefined && each !== null,
@@ -78,5 +82,5 @@ export function parseRunAgentInput(json: unknown): RunAgentInput {
       'forwardedProps has an interactionResponse and an interaction_response; send one.',
     );
   }
-  return { ...input, resume, interactionResponse: responses[0], whilePending };
+  return { ...input, resume, interactionResponse: responses[0], whilePending, resumeStopped };
 }

@@ -1,20 +1,20 @@
 import { answersByApprovalId, isRejection } from '../../../agent/input/answers-by-approval-id.ts';
 import type { InputItem } from '../../../agent/input/run-input.ts';
+import type { RunOptions } from '../../../agent/run/run-options.ts';
 import type { UserInputResponseContent } from '../../../content/user-input.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { ApprovalIds } from '../../../thread/approval-ids.ts';
 import type { PagePosition } from '../output/thread-chunks.ts';
 import { type ChatRequest, headOf } from './chat-request.ts';
-import type { RetractableMessage } from './recorded-message.ts';
 import { type ConvertDataPart, type UserMessage, userMessage } from './user-message.ts';
 
 /** The input of a run from a page's request, and what the page already shows. */
 export interface PageInput {
   items: InputItem[];
   position: PagePosition;
-  /** The messages without a reply that this input replaces; the last one first. */
-  replaces?: RetractableMessage[];
+  /** What the run is told once, and not when it is resumed for the page. */
+  act?: Pick<RunOptions, 'replaces' | 'resumeStopped'>;
 }
 
 /** The input of a run from a page's request. Of the assistant's messages only the answers at the very end count. */
@@ -82,7 +82,7 @@ function isTakenBack(
   });
 }
 
-/* A recorded message that is sent again is not added again: its turn is streamed. */
+/* A recorded message that is sent again, by whomever, is not added again: its turn is streamed, and resumed if somebody wants its reply after all. */
 function inputOfUser(
   answers: readonly InputItem[],
   isRegenerate: boolean,
@@ -92,16 +92,14 @@ function inputOfUser(
     case 'message': {
       const { message, replaces } = content;
       const items = [...answers, message];
-      return { items, position: { type: 'nothing' }, ...(replaces && { replaces }) };
+      const act = replaces === undefined ? {} : { act: { replaces } };
+      return { items, position: { type: 'nothing' }, ...act };
     }
     case 'recorded':
-      if (isRegenerate && content.stopped !== undefined) {
-        const items = [...answers, content.message];
-        return { items, position: { type: 'nothing' }, replaces: [content.stopped] };
-      }
       return {
         items: [...answers],
         position: { type: 'nothing', turn: content.revision, isRegenerate },
+        ...(isRegenerate && !content.hasReply ? { act: { resumeStopped: true } } : {}),
       };
     case 'answers': {
       const type = isRegenerate ? 'nothing' : 'new-message';

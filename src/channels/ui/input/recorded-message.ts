@@ -14,15 +14,10 @@ import { userUIMessage } from '../output/user-ui-message.ts';
 /** How a user's message relates to the thread, which may have recorded it. It is found by the id that the page has for it. */
 export type MessageState =
   | { type: 'new' }
-  /** The thread recorded it at this revision; with `stopped`, its reply was stopped before the first word. */
-  | { type: 'recorded'; revision: number; stopped?: RetractableMessage }
-  /** It replaces a message that has no reply, and those after it; the last one first. */
-  | { type: 'edit'; replaces: RetractableMessage[] };
-
-/** A message of the thread that can be retracted; `messageId` is its id in the thread, if it has one. */
-export interface RetractableMessage {
-  messageId: string | undefined;
-}
+  /** The thread recorded it at this revision. */
+  | { type: 'recorded'; revision: number; hasReply: boolean }
+  /** It replaces the message that the thread recorded at this revision, and those after it; or says again one that was withdrawn. */
+  | { type: 'edit'; replaces: number };
 
 /** How a user's message relates to the thread. Throws `invalid-input` for an edit of a message that has a reply. */
 export function messageState(
@@ -34,25 +29,22 @@ export function messageState(
     (each, index) => each.role === 'user' && importedId(threadId, each, index) === id,
   );
   if (imported !== undefined && textOf(imported) === textOf(message)) {
-    return { type: 'recorded', revision: 2 };
+    return { type: 'recorded', revision: 2, hasReply: true };
   }
   if (imported !== undefined) throw notEditable();
   const retracted = retractedMessages(events);
   const index = indexOfId(events, retracted, id) ?? indexOfGeneratedId(threadId, id);
   const event = index === undefined ? undefined : events[index];
-  if (index === undefined || (event !== undefined && retracted.has(event))) return { type: 'new' };
+  if (index === undefined) return { type: 'new' };
   const isMessage = event !== undefined && isAppMessage(event);
   const later = events.slice(index + 1).filter((each) => !retracted.has(each));
   const hasReply = later.some(({ type }) => type === 'step-finished');
-  const next = later.filter(isAppMessage);
+  const revision = index + 1;
+  if (event !== undefined && retracted.has(event)) return { type: 'edit', replaces: revision };
   if (isMessage && textOf(event.message) === textOf(message)) {
-    const recorded = { type: 'recorded' as const, revision: index + 1 };
-    const isRetractable = !hasReply && next.length === 0 && isStopped(later);
-    return isRetractable ? { ...recorded, stopped: retractable(event) } : recorded;
+    return { type: 'recorded', revision, hasReply };
   }
-  if (isMessage && !hasReply) {
-    return { type: 'edit', replaces: [event, ...next].map(retractable).toReversed() };
-  }
+  if (isMessage && !hasReply) return { type: 'edit', replaces: revision };
   throw notEditable();
 }
 
@@ -75,19 +67,11 @@ function indexOfId(
   retracted: ReadonlySet<ThreadEvent>,
   id: string,
 ): number | undefined {
-  const index = events.findLastIndex(
-    (event) =>
-      event.type === 'message-added' && messageIdOf(event.message) === id && !retracted.has(event),
-  );
+  const isMeant = (event: ThreadEvent): boolean =>
+    event.type === 'message-added' && messageIdOf(event.message) === id;
+  const kept = events.findLastIndex((event) => isMeant(event) && !retracted.has(event));
+  const index = kept === -1 ? events.findLastIndex(isMeant) : kept;
   return index === -1 ? undefined : index;
-}
-
-function isStopped(events: readonly ThreadEvent[]): boolean {
-  return events.findLast((event) => event.type === 'run-ended')?.stopped === true;
-}
-
-function retractable({ message }: ThreadEventOf<'message-added'>): RetractableMessage {
-  return { messageId: messageIdOf(message) };
 }
 
 /* Its content as a page has it: without ids and provider options. */

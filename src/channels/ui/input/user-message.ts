@@ -11,7 +11,7 @@ import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { withMessageId } from '../../../thread/app-messages.ts';
 import { fromInteractionResponse, interactionIdOf } from '../../../tools/interaction.ts';
 import { checkedAttachment } from './attachment.ts';
-import { type MessageState, messageState, type RetractableMessage } from './recorded-message.ts';
+import { type MessageState, messageState } from './recorded-message.ts';
 
 /** Converts a data part of a user's message into text or a file for the model; the AI SDK's option of this name. */
 export type ConvertDataPart = NonNullable<
@@ -22,8 +22,8 @@ type UIPart = UIMessage['parts'][number];
 
 /** What a page's user message contains: a new or edited message for the model, a recorded message, or answers. */
 export type UserMessage =
-  | { type: 'message'; message: ModelMessage; replaces?: RetractableMessage[] }
-  | (Extract<MessageState, { type: 'recorded' }> & { message: ModelMessage })
+  | { type: 'message'; message: ModelMessage; replaces?: number }
+  | Extract<MessageState, { type: 'recorded' }>
   | { type: 'answers'; answers: QuestionResponseContent[] };
 
 /** Reads a page's user message. Throws `invalid-input` if it is not a valid user message of the AI SDK. */
@@ -59,7 +59,7 @@ function withState(id: string, unnamed: ModelMessage, thread: AgentThread): User
     case 'edit':
       return { type: 'message', message, replaces: state.replaces };
     case 'recorded':
-      return { ...state, message };
+      return state;
   }
 }
 
