@@ -8,7 +8,9 @@ import { z } from 'zod';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
+import { errorCode } from '../support/error-code.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
+import { approvalIn, peopleIn } from './watched-threads.ts';
 
 const server = sharedPostgres();
 const database = await server.createDatabase();
@@ -59,6 +61,9 @@ const booking: ScriptedStep[] = [{ calls: [book('c1', 'Paris')] }, { text: 'Book
 const worlds = {
   answered: workflowWorld('answered', booking),
   elsewhere: workflowWorld('elsewhere', booking),
+  shared: workflowWorld('shared', booking, {
+    toolApproval: { book: { type: 'user-approval', notRequester: true } },
+  }),
   failing: workflowWorld('failing', [{ fail: 'overloaded' }, { text: 'Hello.' }], {
     retry: { initialDelayMs: 50 },
   }),
@@ -179,4 +184,21 @@ test('a result that is delivered while a run is just ending is not slept through
   const { workflow } = worlds.meanwhile;
   const handle = await workflow.start({ threadId: 'clip', message: 'Render' });
   expect(await handle.getResult()).toMatchObject({ status: 'completed', text: 'Rendered.' });
+});
+
+test('a message keeps its sender on the way through a workflow: Ada can’t approve her own booking, Ben can', async () => {
+  const { workflow, outside, asked, ran } = worlds.shared;
+  const input = { threadId: 'shared', message: 'Book', principal: 'ada', channel: 'web' };
+  const handle = await workflow.start(input, { workflowID: 'shared' });
+  const thread = await asked('shared');
+  const yes = approvalIn(thread);
+  const own = outside.respond(yes, thread, { principal: 'Ada' });
+  expect(await errorCode(own)).toBe('not-allowed');
+  await outside.respond(yes, thread, { principal: 'ben', channel: 'slack' });
+  expect((await handle.getResult()).text).toBe('Booked.');
+  expect(ran).toHaveLength(1);
+  expect(peopleIn(await outside.thread('shared'))).toEqual([
+    ['message-added', 'ada', 'web'],
+    ['request-answered', 'ben', 'slack'],
+  ]);
 });

@@ -14,7 +14,7 @@ const usage = {
   outputTokens: { total: 10, text: 10, reasoning: undefined },
 };
 
-/* Cities that wait for nobody. */
+/* Cities that wait for nobody. Whoever asks for Sofia may not approve it. */
 const deadlines = new Map([
   ['Oslo', 1_500],
   ['Narvik', 5_000],
@@ -70,7 +70,8 @@ export function agentOn(store: ThreadStore, folder: string): Agent {
     toolApproval: {
       book: ({ city }) => {
         const expiresAfterMs = deadlines.get(city);
-        return { type: 'user-approval', ...(expiresAfterMs && { expiresAfterMs }) };
+        const forOthers = city === 'Sofia' && { notRequester: true };
+        return { type: 'user-approval', ...(expiresAfterMs && { expiresAfterMs }), ...forOthers };
       },
     },
     leaseMs: 2_000,

@@ -6,7 +6,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
+import { errorCode } from '../support/error-code.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
+import { approvalIn, peopleIn } from './watched-threads.ts';
 
 const server = sharedPostgres();
 const database = await server.createDatabase();
@@ -183,4 +185,21 @@ test('a job that ends does not put off the run of an answer that came meanwhile'
   await approveElsewhere(world, 'meanwhile', addResumeJob());
   await world.ended('meanwhile');
   expect(world.ran).toHaveLength(2);
+});
+
+test('a job runs a call for whoever asked: Ada can’t approve her own booking, Ben can', async () => {
+  const { agent, ran, ended } = await workerWorld('shared', booking, {
+    toolApproval: { book: { type: 'user-approval', notRequester: true } },
+  });
+  const sender = { principal: 'ada', channel: 'web' };
+  const { thread } = await agent.run('Book', await agent.thread('shared'), sender);
+  const yes = approvalIn(thread);
+  expect(await errorCode(agent.respond(yes, thread, { principal: 'Ada' }))).toBe('not-allowed');
+  await agent.respond(yes, thread, { principal: 'ben', channel: 'slack' });
+  await ended('shared');
+  expect(ran).toHaveLength(1);
+  expect(peopleIn(await agent.thread('shared'))).toEqual([
+    ['message-added', 'ada', 'web'],
+    ['request-answered', 'ben', 'slack'],
+  ]);
 });

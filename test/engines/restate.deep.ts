@@ -5,10 +5,11 @@ import type { EngineProcess } from './engine-process.ts';
 import { EngineProject, filesIn, stepsFile, textOf } from './engine-project.ts';
 import { openWorld } from './engine-world.ts';
 import { RestateServer, restateProgram, serverVersion } from './restate-server.ts';
-import { approvalIn, messagesIn, soon, threadIn, turnIn } from './watched-threads.ts';
+import { approvalIn, messagesIn, peopleIn, soon, threadIn, turnIn } from './watched-threads.ts';
 
 const page = 'docs/guides/restate.md';
 const principal = 'ada';
+const ada = { principal, channel: 'web' };
 const program = await restateProgram();
 const platform = `${process.platform}-${process.arch}`;
 
@@ -74,18 +75,31 @@ describe.skipIf(program === undefined)('docs/guides/restate.md', () => {
   });
 
   test('a message that is sent twice is one turn', async () => {
-    await call('twice', 'say', { id: 'm1', text: 'Rome' }, { send: false });
-    await call('twice', 'say', { id: 'm1', text: 'Rome' }, { send: false });
+    await call('twice', 'say', { id: 'm1', text: 'Rome', ...ada }, { send: false });
+    await call('twice', 'say', { id: 'm1', text: 'Rome', ...ada }, { send: false });
     const answer = approvalIn(await threadIn(world.agent, 'twice', 'waiting'));
     await call('twice', 'answer', { answer, principal }, { send: false });
-    await call('twice', 'say', { id: 'm1', text: 'Rome' }, { send: false });
+    await call('twice', 'say', { id: 'm1', text: 'Rome', ...ada }, { send: false });
     const thread = await turnIn(world.agent, 'twice', 1);
     expect(messagesIn(thread)).toBe(1);
     expect(project.bookings).toEqual(['Rome']);
   });
 
+  test('a message keeps its sender: Ada can’t approve her own booking, Ben can', async () => {
+    await call('shared', 'say', { id: 'm1', text: 'Sofia', ...ada }, { send: false });
+    const answer = approvalIn(await threadIn(world.agent, 'shared', 'waiting'));
+    await expect(
+      call('shared', 'answer', { answer, principal: 'Ada' }, { send: false }),
+    ).rejects.toThrow(/409/);
+    await call('shared', 'answer', { answer, principal: 'ben' }, { send: false });
+    expect(peopleIn(await turnIn(world.agent, 'shared', 1))).toEqual([
+      ['message-added', 'ada', 'web'],
+      ['request-answered', 'ben', undefined],
+    ]);
+  });
+
   test('an answer that holdpoint refuses is an error of the caller, and is not repeated', async () => {
-    await call('refused', 'say', { id: 'm1', text: 'Rome' }, { send: false });
+    await call('refused', 'say', { id: 'm1', text: 'Rome', ...ada }, { send: false });
     const answer = approvalIn(await threadIn(world.agent, 'refused', 'waiting'));
     await call('refused', 'answer', { answer, principal }, { send: false });
     const rejected = { ...answer, approved: false };
@@ -96,7 +110,7 @@ describe.skipIf(program === undefined)('docs/guides/restate.md', () => {
   });
 
   test('an answer that came while the service was down starts the call once, also when the service is killed in it', async () => {
-    await call('killed', 'say', { id: 'm1', text: 'Paris' });
+    await call('killed', 'say', { id: 'm1', text: 'Paris', ...ada });
     const waiting = await threadIn(world.agent, 'killed', 'waiting');
     await service.kill();
     await call('killed', 'answer', { answer: approvalIn(waiting), principal });
@@ -116,7 +130,7 @@ describe.skipIf(program === undefined)('docs/guides/restate.md', () => {
   });
 
   test('nobody is woken for a lost call, nor for a request that expired meanwhile', async () => {
-    await call('lost', 'say', { id: 'm1', text: 'Oslo, Paris' });
+    await call('lost', 'say', { id: 'm1', text: 'Oslo, Paris', ...ada });
     const waiting = await threadIn(world.agent, 'lost', 'waiting');
     project.write('hang');
     await call('lost', 'answer', { answer: approvalIn(waiting, 'Paris'), principal });
@@ -136,14 +150,14 @@ describe.skipIf(program === undefined)('docs/guides/restate.md', () => {
   });
 
   test('a request that nobody answers is ended by the timer', async () => {
-    await call('oslo', 'say', { id: 'm1', text: 'Oslo' });
+    await call('oslo', 'say', { id: 'm1', text: 'Oslo', ...ada });
     const { calls } = await turnIn(world.agent, 'oslo', 1);
     expect(calls.map(({ status }) => status)).toEqual(['denied']);
     expect(project.bookings).toEqual([]);
   });
 
   test('only the newest timer counts', async () => {
-    await call('timers', 'say', { id: 'm1', text: 'Oslo, Narvik' });
+    await call('timers', 'say', { id: 'm1', text: 'Oslo, Narvik', ...ada });
     await threadIn(world.agent, 'timers', 'waiting');
     for (let time = 0; time < 3; time += 1)
       await call('timers', 'wake', undefined, { send: false });
@@ -157,7 +171,7 @@ describe.skipIf(program === undefined)('docs/guides/restate.md', () => {
 
   test('a turn that fails is repeated at the time that the log says, and is one turn', async () => {
     project.write('down');
-    await call('down', 'say', { id: 'm1', text: 'Bern' }, { send: false });
+    await call('down', 'say', { id: 'm1', text: 'Bern', ...ada }, { send: false });
     expect((await world.agent.thread('down')).failure?.failures).toBeGreaterThan(0);
     project.remove('down');
     const thread = await threadIn(world.agent, 'down', 'waiting');
@@ -165,7 +179,7 @@ describe.skipIf(program === undefined)('docs/guides/restate.md', () => {
   });
 
   test('an answer whose wake-up was lost is found by the sweep', async () => {
-    await call('swept', 'say', { id: 'm1', text: 'Kyiv' });
+    await call('swept', 'say', { id: 'm1', text: 'Kyiv', ...ada });
     const waiting = await threadIn(world.agent, 'swept', 'waiting');
     await world.agent.respond(approvalIn(waiting), waiting);
     await (

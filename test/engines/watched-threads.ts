@@ -37,6 +37,15 @@ export function messagesIn({ messages }: AgentThread): number {
   return messages.filter(({ role }) => role === 'user').length;
 }
 
+/** Who asked, and who answered, as the log of a thread has it. */
+export function peopleIn({ events }: AgentThread): unknown[] {
+  return events.flatMap((event) =>
+    event.type === 'message-added' || event.type === 'request-answered'
+      ? [[event.type, event.principal, event.channel]]
+      : [],
+  );
+}
+
 /** Approves the booking of the city, or the only one. */
 export function approvalIn(
   { activeApprovalRequests }: AgentThread,

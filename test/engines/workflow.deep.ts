@@ -4,11 +4,16 @@ import { freePort } from '../support/free-port.ts';
 import type { EngineProcess } from './engine-process.ts';
 import { EngineProject, filesIn, stepsFile, textOf } from './engine-project.ts';
 import { openWorld } from './engine-world.ts';
-import { approvalIn, messagesIn, soon, threadIn, turnIn } from './watched-threads.ts';
+import { approvalIn, messagesIn, peopleIn, soon, threadIn, turnIn } from './watched-threads.ts';
 
 const page = 'docs/guides/workflow.md';
 const version = '4.8.9';
 const second = { id: 'm2', text: 'Bern' };
+const signInFile = `
+export async function userOf(request: Request): Promise<string | undefined> {
+  return request.headers.get('x-user') ?? undefined;
+}
+`;
 
 describe('docs/guides/workflow.md', () => {
   let project: EngineProject;
@@ -22,21 +27,22 @@ describe('docs/guides/workflow.md', () => {
       environment: { PORT: String(port), WORKFLOW_TARGET_WORLD: 'local', ...environment },
     });
   };
-  const post = async (path: string, body: object): Promise<number> => {
+  const post = async (path: string, body: object, user = 'ada'): Promise<number> => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', 'x-user': user },
       body: JSON.stringify(body),
     });
     return response.status;
   };
-  const answer = async (threadId: string, city?: string): Promise<number> => {
+  const answer = async (threadId: string, city?: string, user?: string): Promise<number> => {
     const thread = await threadIn(world.agent, threadId, 'waiting');
-    return post('/answer', { threadId, answer: approvalIn(thread, city) });
+    return post('/answer', { threadId, answer: approvalIn(thread, city) }, user);
   };
 
   beforeAll(async () => {
-    const files = [...stepsFile, ...filesIn(page)];
+    const signIn = { name: 'sign-in.ts', code: signInFile };
+    const files = [...stepsFile, ...filesIn(page), signIn];
     project = new EngineProject(files, await cachedPackage({ workflow: version }));
     const build = ['node_modules/workflow/bin/run.js', 'build', '-t', 'standalone'];
     project.run(process.execPath, ...build);
@@ -64,7 +70,7 @@ describe('docs/guides/workflow.md', () => {
   });
 
   test('a message that is sent twice is one turn', async () => {
-    const say = { threadId: 'twice', message: { id: 'm1', text: 'Rome' } };
+    const say = { threadId: 'twice', id: 'm1', text: 'Rome' };
     await post('/say', say);
     await threadIn(world.agent, 'twice', 'waiting');
     await post('/say', say);
@@ -75,16 +81,27 @@ describe('docs/guides/workflow.md', () => {
     expect(project.bookings).toEqual(['Rome']);
   });
 
+  test('a message keeps its sender: Ada can’t approve her own booking, Ben can', async () => {
+    const forged = { threadId: 'shared', id: 'm1', text: 'Sofia', principal: 'ben' };
+    await post('/say', forged);
+    expect(await answer('shared', undefined, 'Ada')).toBe(500);
+    expect(await answer('shared', undefined, 'ben')).toBe(200);
+    expect(peopleIn(await turnIn(world.agent, 'shared', 1))).toEqual([
+      ['message-added', 'ada', 'web'],
+      ['request-answered', 'ben', 'web'],
+    ]);
+  });
+
   test('no answer is lost to a turn that is just ending', async () => {
     const threadIds = Array.from({ length: 6 }, (_, index) => `busy-${index}`);
     await Promise.all(
       threadIds.map(async (threadId) => {
-        const say = { threadId, message: { id: 'm1', text: 'Rome' } };
+        const say = { threadId, id: 'm1', text: 'Rome' };
         await post('/say', say);
         await answer(threadId);
         await turnIn(world.agent, threadId, 1);
         /* The run of the repeated message ends at once; the other one waits for an answer. */
-        await Promise.all([post('/say', say), post('/say', { ...say, message: second })]);
+        await Promise.all([post('/say', say), post('/say', { ...say, ...second })]);
         await answer(threadId);
         await turnIn(world.agent, threadId, 2);
       }),
@@ -93,7 +110,7 @@ describe('docs/guides/workflow.md', () => {
   });
 
   test('three processes, one of which is killed in the tool, start the call once', async () => {
-    await post('/say', { threadId: 'killed', message: { id: 'm1', text: 'Paris' } });
+    await post('/say', { threadId: 'killed', id: 'm1', text: 'Paris' });
     await threadIn(world.agent, 'killed', 'waiting');
     await server.kill();
     project.write('hang');
@@ -113,7 +130,7 @@ describe('docs/guides/workflow.md', () => {
   });
 
   test('a request that nobody answers is ended by the timer', async () => {
-    await post('/say', { threadId: 'oslo', message: { id: 'm1', text: 'Oslo' } });
+    await post('/say', { threadId: 'oslo', id: 'm1', text: 'Oslo' });
     const { calls } = await turnIn(world.agent, 'oslo', 1);
     expect(calls.map(({ status }) => status)).toEqual(['denied']);
     expect(project.bookings).toEqual([]);
@@ -121,7 +138,7 @@ describe('docs/guides/workflow.md', () => {
 
   test('a turn that fails is repeated at the time that the log says, and is one turn', async () => {
     project.write('down');
-    await post('/say', { threadId: 'down', message: { id: 'm1', text: 'Bern' } });
+    await post('/say', { threadId: 'down', id: 'm1', text: 'Bern' });
     await vi.waitFor(async () => {
       expect((await world.agent.thread('down')).failure?.failures).toBeGreaterThan(0);
     }, soon);
@@ -131,7 +148,7 @@ describe('docs/guides/workflow.md', () => {
   });
 
   test('an answer whose wake-up was lost is found by the sweep', async () => {
-    await post('/say', { threadId: 'swept', message: { id: 'm1', text: 'Kyiv' } });
+    await post('/say', { threadId: 'swept', id: 'm1', text: 'Kyiv' });
     const waiting = await threadIn(world.agent, 'swept', 'waiting');
     await world.agent.respond(approvalIn(waiting), waiting);
     await post('/sweep', {});
@@ -140,7 +157,7 @@ describe('docs/guides/workflow.md', () => {
   });
 
   test('a thread whose deployment is gone goes on in the next one, with its timers', async () => {
-    await post('/say', { threadId: 'moved', message: { id: 'm1', text: 'Riga, Narvik' } });
+    await post('/say', { threadId: 'moved', id: 'm1', text: 'Riga, Narvik' });
     await threadIn(world.agent, 'moved', 'waiting');
     await server.kill();
     /* The hook is still there, but nobody can wake its run. */
