@@ -1,6 +1,7 @@
 import { grantMutants, policyMutants } from './policy-mutants.ts';
 
 import { approvalMutants } from './approval-mutants.ts';
+import { authorMutants } from './author-mutants.ts';
 import { callerMutants } from './caller-mutants.ts';
 import { contextMutants } from './context-mutants.ts';
 import { identityMutants } from './identity-mutants.ts';
@@ -399,4 +400,5 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...randomMutants,
   ...mirrorMutants,
   ...recordMutants,
+  ...authorMutants,
 ];

@@ -132,7 +132,11 @@ describe('a turn that was stopped', () => {
     const { revision } = await desk.thread();
     await channel.resume(desk, 'ben');
     const [first] = (await desk.thread()).events.slice(revision);
-    expect(first).toMatchObject({ type: 'run-started', resumesStopped: true });
+    expect(first).toMatchObject({
+      type: 'run-started',
+      resumesStopped: true,
+      principal: 'ben',
+    });
     const { rows } = await auditTrail(await desk.thread());
     expect(rows).toContainEqual(
       expect.objectContaining({
