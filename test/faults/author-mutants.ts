@@ -50,7 +50,7 @@ export const authorMutants: readonly SourceMutant[] = [
     file: 'middleware/new-input.ts',
     from: 'isSender(begin.principal);',
     to: 'isSender(begin.principal) || true;',
-    suite: [words, 'holdPoint is written when Ben'],
+    suite: [words, 'first word, holdPoint'],
     sentence,
   },
 ];

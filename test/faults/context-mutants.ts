@@ -42,8 +42,8 @@ export const contextMutants: readonly SourceMutant[] = [
   {
     promise: 'a run is in the log with who caused it',
     file: 'agent/run/lease.ts',
-    from: '{ type, ...held, ...this.#by }',
-    to: '{ type, ...held }',
+    from: '...(resumesStopped ? { resumesStopped } : {}), ...this.#by }',
+    to: '...(resumesStopped ? { resumesStopped } : {}) }',
     suite: [turn, 'name who caused each run'],
     sentence: failed,
   },

@@ -106,7 +106,7 @@ const fleetMutants: readonly SourceMutant[] = [
   {
     promise: 'a message of a known id is no news',
     file: 'agent/input/new-messages.ts',
-    from: 'const recorded = [...messages, ...head.queuedMessages];',
+    from: 'const recorded = [...messages.slice(0, kept), ...head.queuedMessages];',
     to: 'const recorded: ModelMessage[] = [];',
     suite: crashes,
     sentence: /is in the log 2 times/,

@@ -7,7 +7,7 @@ import {
   messageIdOf,
   retractedMessages,
 } from '../../../thread/app-messages.ts';
-import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
+import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import { importedId } from '../output/imported-messages.ts';
 import { userUIMessage } from '../output/user-ui-message.ts';
 
