@@ -16,6 +16,7 @@ import { failureReporter } from './run/report-failure.ts';
 import { checkedRetry } from './run/retry-time.ts';
 import { checkedTimeout } from './run/run-signal.ts';
 import { checkRecovery } from './run/tool-recovery.ts';
+import { withStrictIdentity } from './viewer-of.ts';
 import { checkedName } from './thread-handles.ts';
 
 /** Checks the options that all agents share, and makes an agent whose steps come from `stepMaking`. */
@@ -77,7 +78,7 @@ export function makeAgent(
     events,
     report,
   };
-  return new HoldpointAgent(context, { store, clock });
+  return withStrictIdentity(new HoldpointAgent(context, { store, clock }), options.principalId);
 }
 
 function checkedConcurrency(limit = Infinity): number {

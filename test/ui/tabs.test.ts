@@ -288,7 +288,12 @@ describe('a page that comes back', () => {
     expect(loaded).toMatchObject({ revision: 6, status: 'waiting' });
     expect(comparable(loaded.messages)).toEqual(comparable(page.chat.messages));
     const empty = await at.handler(get('/chat?id=new'));
-    expect(await empty.json()).toEqual({ messages: [], revision: 0, status: 'idle' });
+    expect(await empty.json()).toEqual({
+      messages: [],
+      viewer: expect.any(String),
+      revision: 0,
+      status: 'idle',
+    });
   });
 
   test.each([true, false])(

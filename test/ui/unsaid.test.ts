@@ -179,7 +179,7 @@ describe('S13-09: a sign-in page that answers for the server', () => {
   });
 });
 
-test('S13-09: an answer of somebody who has been signed out is shown as open again, although the thread can be read no more', async () => {
+test('S13-09: an answer of somebody who has been signed out is not given, and the thread stays on the screen no more', async () => {
   const state = { isSignedIn: true };
   const at = site(one, { authorize: () => (state.isSignedIn ? { principal: 'ann' } : undefined) });
   await at.thread.open();
@@ -188,8 +188,10 @@ test('S13-09: an answer of somebody who has been signed out is shown as open aga
   state.isSignedIn = false;
   await at.thread.answer(approval(id));
   const text = 'You are not allowed to do this.';
-  await says(at, { type: 'refused', code: 'not-allowed', text, requestId: id });
-  expect(toolParts(at.chat.messages)).toMatchObject([{ state: 'approval-requested' }]);
+  await says(at, { type: 'refused', code: 'not-allowed', text });
+  expect(at.chat.messages).toEqual([]);
+  expect(at.thread.state.isLoaded).toBe(false);
+  expect(await at.given()).toBe(0);
   expect(at.thread.state.sending.size).toBe(0);
 });
 

@@ -10,6 +10,7 @@ import { ThreadChunks } from './output/thread-chunks.ts';
 import { toUIMessages } from './output/to-ui-messages.ts';
 import { turnAt } from './output/turns.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
+import { checkViewer } from './viewer.ts';
 
 /** `GET`: the whole thread as JSON, or its last turn as a stream. Records nothing and runs nothing. */
 export async function getThread<RUNTIME_CONTEXT>(
@@ -18,15 +19,18 @@ export async function getThread<RUNTIME_CONTEXT>(
 ): Promise<Response> {
   const foreign = foreignOrigin(request, options);
   if (foreign !== undefined) return foreign;
-  const { threadId, isStream, seen } = requested(request);
+  const { threadId, isStream, seen, claimed } = requested(request);
   const caller = await allowed(options, request, threadId);
   if (caller instanceof Response) return caller;
+  const { principal } = caller;
+  const viewer = await checkViewer(options.agent, { threadId, principal, claimed });
+  if (viewer instanceof Response) return viewer;
   const thread = await options.agent.thread(threadId);
   if (isStream) return lastTurn(options, request, thread);
   const { revision, status } = thread;
   if (seen === `${revision}.${status}`) return new Response(null, { status: 204 });
   const messages = await toUIMessages(thread, options);
-  return jsonResponse({ messages, revision, status, ...failureOf(thread, options) });
+  return jsonResponse({ messages, revision, status, viewer, ...failureOf(thread, options) });
 }
 
 /* A worker resumes a thread sooner than this. */
@@ -54,19 +58,23 @@ function requested({ url }: Request): {
   threadId: string;
   isStream: boolean;
   seen?: string | null;
+  /** For whom the page says that it was loaded. */
+  claimed: string | undefined;
 } {
   const { pathname, searchParams } = new URL(url);
+  const claimed = searchParams.get('viewer') ?? undefined;
   const named = searchParams.get('id');
   if (named !== null) {
     return {
       threadId: named,
       isStream: searchParams.has('stream'),
       seen: searchParams.get('seen'),
+      claimed,
     };
   }
   const [segment, last] = pathname.split('/').slice(-2);
   const threadId = last === 'stream' && segment !== undefined ? decoded(segment) : undefined;
-  if (threadId !== undefined) return { threadId, isStream: true };
+  if (threadId !== undefined) return { threadId, isStream: true, claimed };
   throw new HoldpointError(
     'invalid-input',
     `The URL path ${JSON.stringify(pathname)} does not name a thread; request ?id=<id>, or a path that ends with /<id>/stream.`,

@@ -10,6 +10,7 @@ import { chatChunks } from './output/chat-chunks.ts';
 import { chunkResponse } from './output/chunk-stream.ts';
 import { withNotices } from './output/page-notices.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
+import { checkViewer } from './viewer.ts';
 
 /** `POST`: records the message, answers and results that a page sends, and streams the run that follows; or stops the run. */
 export async function postChat<RUNTIME_CONTEXT>(
@@ -22,6 +23,10 @@ export async function postChat<RUNTIME_CONTEXT>(
     channel: 'ui',
   });
   if (posted instanceof Response) return posted;
+  const { threadId, viewer: claimed } = posted.parsed;
+  const { principal } = posted.runOptions;
+  const viewer = await checkViewer(options.agent, { threadId, principal, claimed });
+  if (viewer instanceof Response) return viewer;
   if (posted.parsed.stop === true) return stopRun(options, posted);
   const { withdraw, reassign } = posted.parsed;
   if (withdraw !== undefined || reassign !== undefined) return changeVotes(options, posted);

@@ -18,6 +18,21 @@ export interface ThreadChatState {
   problem: ThreadProblem | undefined;
   /** The requests whose answers are being sent: the page does not know yet whether they are recorded. */
   sending: ReadonlySet<string>;
+  /**
+   * For whom the server has loaded the page: an opaque text, and another one for each person. `undefined` until it is loaded, and from the moment at which somebody
+   * else has signed in, or nobody: drop then what the person before has typed.
+   */
+  viewer: string | undefined;
+}
+
+/** The stored thread that a page shows now. */
+interface Loaded {
+  failure?: { text: string } | undefined;
+  viewer?: string | undefined;
+}
+
+function newPage(): ThreadChatState {
+  return { isLoaded: false, problem: undefined, sending: new Set(), viewer: undefined };
 }
 
 /** Holds the state of a page and notifies listeners of changes. */
@@ -27,7 +42,7 @@ export class PageState {
   #before: ThreadProblem | undefined;
   /** The problem of a thread that could not be read. */
   #unread: ThreadProblem | undefined;
-  #state: ThreadChatState = { isLoaded: false, problem: undefined, sending: new Set() };
+  #state: ThreadChatState = newPage();
 
   /** A new object after each change. */
   get state(): ThreadChatState {
@@ -42,6 +57,13 @@ export class PageState {
   set(change: Partial<ThreadChatState>): void {
     this.#state = { ...this.#state, ...change };
     for (const listener of this.#listeners) listener();
+  }
+
+  /** Begins anew: nothing of the person before stays. */
+  reset(): void {
+    this.#before = undefined;
+    this.#unread = undefined;
+    this.set(newPage());
   }
 
   /** The answer to a request is being sent. */
@@ -106,14 +128,15 @@ export class PageState {
   }
 
   /** The page shows the stored thread; `unsaid` is the text of a message that the person stopped sending and that the thread lacks. */
-  showLoaded(failure: { text: string } | undefined, unsaid: string | undefined): void {
-    const { problem } = this.#state;
+  showLoaded({ failure, viewer }: Loaded, unsaid: string | undefined): void {
+    const { problem: before } = this.#state;
     const unread = this.#unread;
     this.#unread = undefined;
-    this.set({ isLoaded: true, problem: failure && { type: 'failed', text: failure.text } });
+    const problem = failure && ({ type: 'failed', text: failure.text } as const);
+    this.set({ isLoaded: true, viewer, problem });
     if (unsaid !== undefined) {
       const text = 'Your message was not sent.';
       this.set({ problem: { type: 'refused', code: 'not-sent', text, unsaid } });
-    } else if (problem?.type === 'refused' && problem !== unread) this.set({ problem });
+    } else if (before?.type === 'refused' && before !== unread) this.set({ problem: before });
   }
 }

@@ -56,6 +56,12 @@ export function refusalText({ code, message }: { code: string; message: string }
   return texts.get(code) ?? message;
 }
 
+/** The response to what a page sends before it knows for whom it is loaded: nobody could tell later whose it was. */
+export function notLoadedResponse(): Response {
+  const message = 'This page has not loaded yet. Send this again when it has.';
+  return Response.json({ error: { code: 'not-sent', message } }, { status: 409 });
+}
+
 const texts = new Map([
   ['already-answered', 'This was answered before. The first answer counts.'],
   ['request-closed', 'It is too late to answer this.'],
@@ -69,6 +75,7 @@ const texts = new Map([
     'It is not known how an action ended. Somebody has to check that first.',
   ],
   ['not-allowed', 'You are not allowed to do this.'],
+  ['other-viewer', 'This page was loaded for somebody else. What was not sent is gone.'],
   ['foreign-origin', 'This page may not use the server.'],
   ['too-large', 'This is too large to send.'],
 ]);

@@ -1,7 +1,7 @@
 import { type AbstractChat, APICallError, type ChatInit, type UIMessage } from 'ai';
 import { timer } from '../../../content/timer.ts';
 import type { UserInputResponseContent } from '../../../content/user-input.ts';
-import { detectDeadConnection } from './detect-dead-connection.ts';
+import { isOtherViewer, isShutOut } from './is-shut-out.ts';
 import {
   approvalIdIn,
   type GivenApproval,
@@ -17,13 +17,12 @@ import { firstRefusedAnswer } from './read-refusal.ts';
 import { stopChat } from './stop-chat.ts';
 import { ThreadReader } from './thread-reader.ts';
 import {
-  type Fetch,
   type SentContent,
-  sentContent,
   type StoredThread,
   type ThreadChatOptions,
   ThreadRoute,
 } from './thread-route.ts';
+import { ThreadSender } from './thread-sender.ts';
 import { lastAssistantMessageHasApprovalResponses, threadTransport } from './use-chat-options.ts';
 
 const retryMs = 1_000;
@@ -40,35 +39,37 @@ const retryMs = 1_000;
 export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   readonly chat: CHAT;
   readonly #route: ThreadRoute;
-  readonly #wait: NonNullable<ThreadChatOptions['wait']>;
   readonly #page = new PageState();
   readonly #reader: ThreadReader;
+  readonly #sender: ThreadSender;
   #closing = new AbortController();
-  #sent: SentContent = { answers: [] };
   /** What was being sent when the person stopped it. */
   #withdrawn: SentContent = { answers: [] };
-  /** Resolved unless a request waits for its response from a server that can be reached. */
-  #arrived = Promise.withResolvers<void>();
   #finished = Promise.withResolvers<void>();
 
   /** `makeChat` creates the chat of your framework: `(init) => new Chat(init)`. */
   constructor(makeChat: (init: ChatInit<UIMessage>) => CHAT, options: ThreadChatOptions) {
     const { id, wait = timer } = options;
-    this.#wait = wait;
-    this.#arrived.resolve();
+    const signal = (): AbortSignal => this.#closing.signal;
     this.#route = new ThreadRoute(options, {
       wait,
-      signal: () => this.#closing.signal,
-      onReachable: (isReachable) => this.#setReachable(isReachable),
+      signal,
+      onReachable: (isReachable) => this.#sender.setReachable(isReachable),
+      viewer: () => this.state.viewer,
     });
+    const shared = { route: this.#route, page: this.#page, wait, signal };
     this.#reader = new ThreadReader({
-      route: this.#route,
-      page: this.#page,
-      wait,
-      signal: () => this.#closing.signal,
+      ...shared,
       isIdle: () => this.#isIdle,
       show: (stored) => this.#show(stored),
-      onUnread: () => this.#reopen([...this.state.sending]),
+      onUnread: (status, refused) => this.#showUnreadable(status, refused),
+      onOtherViewer: () => void this.#beginAnew({ isRead: true }),
+    });
+    this.#sender = new ThreadSender({
+      ...shared,
+      isOver: async () => (await this.#reader.read())?.status !== 'running',
+      onShutOut: (status, refused) => this.#shutOut(status, refused),
+      onError: (error) => this.#fail(error),
     });
     const { api, headers } = this.#route;
     this.chat = makeChat({
@@ -76,7 +77,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
       transport: threadTransport({
         api,
         headers,
-        fetch: async (input, init) => this.#send(input, init),
+        fetch: async (input, init) => this.#sender.send(input, init),
         isGiven: (requestId) => this.state.sending.has(requestId),
       }),
       sendAutomaticallyWhen: lastAssistantMessageHasApprovalResponses,
@@ -131,9 +132,9 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   /** Stops the run: the server keeps the text so far, and the next message is accepted. If it can't be reached, stops sending instead. */
   stop = async (): Promise<void> => {
     /* A request that arrived after the stop would start another run. */
-    await this.#arrived.promise;
+    await this.#sender.arrived;
     if (this.state.problem?.type === 'away') {
-      this.#withdrawn = { ...this.#sent, answers: [...this.state.sending] };
+      this.#withdrawn = { ...this.#sender.sent, answers: [...this.state.sending] };
       return this.chat.stop();
     }
     const { api, fetch, headers } = this.#route;
@@ -150,19 +151,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   };
 
   async #change(requestId: string, change: object): Promise<void> {
-    this.#page.set({ problem: undefined });
-    this.#page.addSending(requestId);
-    try {
-      const response = await this.#route.post(change);
-      if (!response.ok) {
-        const text = await response.text();
-        this.#page.showRefusal(response.status, text, { answers: [requestId] });
-      }
-    } catch (error) {
-      this.#fail(error);
-    }
-    this.#page.removeSending([requestId]);
-    await this.refresh();
+    if (await this.#sender.change(requestId, change)) await this.refresh();
   }
 
   /** Gives an approval as the AI SDK's, which is then sent automatically. */
@@ -176,26 +165,6 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     return this.chat.status === 'ready' || this.chat.status === 'error';
   }
 
-  #setReachable(isReachable: boolean): void {
-    this.#page.setReachable(isReachable);
-    this.#arrived.resolve();
-  }
-
-  async #send(...[input, init]: Parameters<Fetch>): Promise<Response> {
-    const isPost = init?.method === 'POST';
-    this.#sent = isPost ? sentContent(init.body) : { answers: [] };
-    if (isPost) this.#page.set({ problem: undefined });
-    if (isPost) this.#arrived = Promise.withResolvers();
-    const { resolve } = this.#arrived;
-    const response = await this.#route.fetch(input, init).finally(resolve);
-    if (!response.ok) return response;
-    /* The answers are recorded, or the response says that they are not. */
-    this.#page.removeSending(this.#sent.answers);
-    this.#sent = { answers: [] };
-    const isOver = async (): Promise<boolean> => (await this.#reader.read())?.status !== 'running';
-    return detectDeadConnection(response, { wait: this.#wait, isOver });
-  }
-
   #receive({ type, data }: { type: string; data: unknown }): void {
     if (type === 'data-stale') this.#reader.isStale = true;
     if (type !== 'data-refused-answers') return;
@@ -204,18 +173,49 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   }
 
   #fail(error: unknown): void {
+    if (error instanceof DOMException && error.name === 'AbortError') return;
     if (APICallError.isInstance(error)) {
-      this.#page.showRefusal(error.statusCode, error, this.#sent);
-      this.#reopen(this.#sent.answers);
+      if (isShutOut(error.statusCode, error)) return this.#shutOut(error.statusCode, error);
+      this.#page.showRefusal(error.statusCode, error, this.#sender.sent);
+      this.#reopen(this.#sender.sent.answers);
       void this.#reader.refreshLater(0);
     } else if (error instanceof TypeError) {
-      this.#setReachable(false);
+      this.#sender.setReachable(false);
       void this.#reader.refreshLater(retryMs);
     } else {
       const text = error instanceof Error ? error.message : String(error);
       this.#page.set({ problem: { type: 'failed', text } });
       if (this.state.sending.size > 0) void this.#reader.refreshLater(0);
     }
+  }
+
+  /* The thread can't be read, by this person or at all. */
+  #showUnreadable(status: number, refused: string): void {
+    if (isOtherViewer(refused)) return this.#shutOut(status, refused);
+    if (isShutOut(status, refused)) void this.#beginAnew({ isRead: false });
+    this.#page.showUnreadable(status, refused);
+    this.#reopen([...this.state.sending]);
+  }
+
+  /* The page is not for the person who is signed in now, and says so. */
+  #shutOut(status: number | undefined, refused: unknown): void {
+    void this.#beginAnew({ isRead: true });
+    this.#page.showRefusal(status, refused, { answers: [] });
+  }
+
+  /** Drops at once what the page shows and has not sent. `isRead`: whether the thread is then read for the person who is signed in now. */
+  async #beginAnew({ isRead }: { isRead: boolean }): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    this.close();
+    const { signal } = (this.#closing = new AbortController());
+    const stopped = this.chat.stop();
+    this.chat.messages = [];
+    this.#sender.sent = { answers: [] };
+    this.#withdrawn = { answers: [] };
+    this.#page.reset();
+    await stopped;
+    this.chat.clearError();
+    if (isRead && !signal.aborted) await this.#reader.open();
   }
 
   /* The answers to these requests are not recorded. */
@@ -232,14 +232,14 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     if (!isError && (isAbort || this.#reader.isStale)) void this.#reader.refreshLater(0);
   }
 
-  #show({ messages, status, failure }: StoredThread): void {
+  #show({ messages, status, failure, viewer }: StoredThread): void {
     this.#page.removeSending(this.#withdrawn.answers);
     const unsent = givenApprovals(this.chat.messages, this.state.sending);
     const unsaid = lostText(messages, this.chat.messages, this.#withdrawn.unsaid);
     this.#withdrawn = { answers: [] };
     this.chat.messages = messages;
     this.chat.clearError();
-    this.#page.showLoaded(failure, unsaid);
+    this.#page.showLoaded({ failure, viewer }, unsaid);
     const { open, outdatedIds, endedIds } = sortApprovals(messages, unsent);
     this.#page.showOutdated(outdatedIds);
     this.#page.removeSending([...outdatedIds, ...endedIds]);

@@ -16,8 +16,10 @@ interface ReadingPage {
   /** Whether no stream is under way. */
   isIdle: () => boolean;
   show: (stored: StoredThread) => void;
-  /** Called when the thread can't be read. */
-  onUnread: () => void;
+  /** Called when the server refuses to let the page read the thread. */
+  onUnread: (status: number, refused: string) => void;
+  /** Called when the server has read the thread for another person than the one for whom the page was loaded. */
+  onOtherViewer: () => void;
 }
 
 /** Reads a thread again for its page: now, or after the current stream, once at a time. */
@@ -68,11 +70,19 @@ export class ThreadReader {
   }
 
   async read(): Promise<StoredThread | undefined> {
-    const { route, page, onUnread } = this.#page;
+    const { route, page, onUnread, onOtherViewer } = this.#page;
+    const { viewer } = page.state;
+    const signal = this.#page.signal();
     const response = await route.get();
-    if (response.ok) return parseStoredThread(await response.json());
-    page.showUnreadable(response.status, await response.text());
-    onUnread();
+    const body = await response.text();
+    if (signal.aborted) return undefined;
+    if (!response.ok) {
+      onUnread(response.status, body);
+      return undefined;
+    }
+    const stored = parseStoredThread(JSON.parse(body));
+    if (viewer === undefined || viewer === stored.viewer) return stored;
+    onOtherViewer();
     return undefined;
   }
 

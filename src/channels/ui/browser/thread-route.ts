@@ -20,18 +20,38 @@ export interface ThreadChatOptions {
 /** The type of the global `fetch`. */
 export type Fetch = typeof globalThis.fetch;
 
+interface RouteSettings extends Omit<RetryOptions, 'fetch'> {
+  /** For whom the page is loaded; `undefined` before it is. */
+  viewer: () => string | undefined;
+}
+
+/* The viewer of a GET is in the query, and that of a POST in the body, as neither needs a setting for pages of another origin. */
+function withViewer(
+  [input, init]: Parameters<Fetch>,
+  viewer: string | undefined,
+): Parameters<Fetch> {
+  if (viewer === undefined) return [input, init];
+  if (init?.method === 'POST') {
+    const body: object = JSON.parse(String(init.body));
+    return [input, { ...init, body: JSON.stringify({ ...body, viewer }) }];
+  }
+  const url = input instanceof Request ? input.url : String(input);
+  return [`${url}${url.includes('?') ? '&' : '?'}viewer=${encodeURIComponent(viewer)}`, init];
+}
+
 /** The route of a page's thread. */
 export class ThreadRoute {
   readonly api: string;
-  /** Repeats a request until the server responds. */
+  /** Says with each request for whom the page was loaded when the request was made, and repeats it so until the server responds. */
   readonly fetch: Fetch;
   readonly #options: ThreadChatOptions;
 
-  constructor(options: ThreadChatOptions, retries: Omit<RetryOptions, 'fetch'>) {
+  constructor(options: ThreadChatOptions, { viewer, ...retries }: RouteSettings) {
     const { api = '/api/chat', fetch } = options;
     this.#options = options;
     this.api = api;
-    this.fetch = fetchWithRetries({ ...retries, fetch });
+    const repeat = fetchWithRetries({ ...retries, fetch });
+    this.fetch = async (input, init) => repeat(...withViewer([input, init], viewer()));
   }
 
   headers = (): Record<string, string> => {
@@ -65,6 +85,7 @@ const messageSchema = z.custom<UIMessage>(
 const storedSchema = z.object({
   messages: z.array(messageSchema),
   status: z.string(),
+  viewer: z.string().optional(),
   failure: z.object({ text: z.string() }).optional(),
 });
 

@@ -23,6 +23,8 @@ const requestSchema = z.object({
   revision: z.int().min(0).optional(),
   whilePending: z.enum(['refuse', 'cancel']).optional(),
   stop: z.literal(true).optional(),
+  /** For whom the page was loaded, as `GET` said. Anybody else is refused. */
+  viewer: z.string().optional(),
   withdraw: z.string().optional(),
   reassign: z.strictObject({ requestId: z.string(), to: z.string() }).optional(),
 });
