@@ -25,6 +25,7 @@ export {
 export type { ApprovalTerms, ExpiryAction, Remember, Risk } from './content/approval-terms.ts';
 export type { Grant } from './content/grant.ts';
 export { groupRequests, type RequestGroup } from './content/group-requests.ts';
+export { hidePrincipals } from './content/hide-principals.ts';
 export { inertLine, inertText } from './content/inert-text.ts';
 export { lookAlikeWarnings } from './content/look-alikes.ts';
 export {

@@ -1,4 +1,4 @@
-import type { Agent, AgentThread, ThreadStore } from 'holdpoint';
+import { type Agent, type AgentThread, hidePrincipals, type ThreadStore } from 'holdpoint';
 import { z } from 'zod';
 import type { Board, BoardEntry, ConversationLine } from './board.ts';
 import { ownerPrefix, owns, type Person } from './identity.ts';
@@ -109,7 +109,11 @@ function entriesOf(thread: AgentThread, title: string): BoardEntry[] {
     const entry = entries.get(request.requestId);
     if (entry !== undefined) entry.request = { ...request };
   }
-  return [...entries.values()];
+  /* Who answered is named; their principals are for the server alone. */
+  return [...entries.values()].map((entry) => ({
+    ...entry,
+    request: hidePrincipals(entry.request),
+  }));
 }
 
 function titleOf(thread: AgentThread): string {

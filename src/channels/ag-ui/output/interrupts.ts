@@ -1,3 +1,4 @@
+import { hidePrincipals } from '../../../content/hide-principals.ts';
 import { inertText } from '../../../content/inert-text.ts';
 import { askerLines, requestersLine } from '../../../content/requester-text.ts';
 import type { InputSchemas } from '../../../agent/input-schemas.ts';
@@ -11,7 +12,7 @@ import { questionSchema } from '../input/question-schema.ts';
 
 /** A request as an interrupt of the run that ends with it. `schemas` are those of the tools' inputs, for a request that allows edits. */
 export function toInterrupt(content: UserInputRequestContent, schemas: InputSchemas): Interrupt {
-  const request: UserInputRequest = { ...content };
+  const request: UserInputRequest = hidePrincipals(content);
   const { requestId: id, expiresAt } = request;
   const requestedBy = requestersLine(request);
   const toolCall = shownCall(request);

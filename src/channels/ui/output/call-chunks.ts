@@ -7,6 +7,7 @@ import {
   type ToolCallRecord,
 } from '../../../content/tool-call.ts';
 import type { ApprovalRequest } from '../../../content/approval.ts';
+import { hidePrincipals } from '../../../content/hide-principals.ts';
 import type { UserInputRequest } from '../../../content/user-input.ts';
 import { callErrorText } from '../../../http/tool-error-text.ts';
 import { requestAfter, withEdit } from '../../../thread/apply/apply-vote.ts';
@@ -184,7 +185,7 @@ export function approvalRequestChunk(request: UserInputRequest, changes: number)
     type: 'tool-approval-request',
     approvalId,
     toolCallId,
-    approvalDescriptor: { ...request },
+    approvalDescriptor: hidePrincipals(request),
     ...why,
   };
 }

@@ -1,4 +1,5 @@
 import type { UIMessageChunk } from 'ai';
+import { hidePrincipals } from '../../../content/hide-principals.ts';
 import { plainCall, type ToolCall } from '../../../content/tool-call.ts';
 import type { UserInputRequest } from '../../../content/user-input.ts';
 import { requestAfter, withEdit } from '../../../thread/apply/apply-vote.ts';
@@ -52,6 +53,6 @@ export class RequestChunks {
 
   #part(end: object): UIMessageChunk[] {
     const { requestId: id, type } = this.#request;
-    return [{ type: `data-${type}`, id, data: { ...this.#request, ...end } }];
+    return [{ type: `data-${type}`, id, data: { ...hidePrincipals(this.#request), ...end } }];
   }
 }
