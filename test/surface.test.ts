@@ -28,6 +28,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'approve',
     'createAgent',
     'groupRequests',
+    'hidePrincipals',
     'inertLine',
     'inertText',
     'later',
