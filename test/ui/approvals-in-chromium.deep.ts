@@ -104,9 +104,10 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
     const agent = world.agent({ tools, toolApproval: { book: status }, mayAnswer, now });
     const handleChat = createUiHandler({
       agent,
-      authorize: ({ request }) => ({
-        principal: /person=(\w+)/.exec(request.headers.get('cookie') ?? '')?.[1] ?? '',
-      }),
+      authorize: ({ request }) => {
+        const principal = /person=(\w+)/.exec(request.headers.get('cookie') ?? '')?.[1];
+        return principal === 'stranger' ? undefined : { principal };
+      },
     });
     const html =
       '<!doctype html><div id="root"></div><script type="module" src="/page.js"></script>';
@@ -127,12 +128,15 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
       await page.goto(`${url}/#t`);
       return page;
     };
+    /** Signs somebody else in, in the browser of this page. */
+    const signIn = async (page: Page, person: string): Promise<void> =>
+      page.context().addCookies([{ name: 'person', value: person, url }]);
     const asyncDispose = async (): Promise<void> => {
       await Promise.all(browser.contexts().map(async (context) => context.close()));
       server.closeAllConnections();
       server.close();
     };
-    return { world, agent, clock, visit, [Symbol.asyncDispose]: asyncDispose };
+    return { world, agent, clock, visit, signIn, [Symbol.asyncDispose]: asyncDispose };
   }
 
   test('an edited field runs, and the page shows what was changed', async () => {
@@ -237,6 +241,87 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
     await button(bob, 'Approve').click();
     await shows(bob, 'Both.');
     expect(at.world.ran).toHaveLength(2);
+  }, 30_000);
+
+  test('two people in two browsers answer one thread, each for themselves', async () => {
+    await using at = await site({ type: 'user-approval', quorum: 2 }, [
+      { calls: [paris('c1')] },
+      { text: 'Booked.' },
+    ]);
+    const [ann, bob] = [await at.visit('ann'), await at.visit('bob')];
+    await says(ann, 'Book');
+    await bob.reload();
+    await button(bob, 'Approve').click();
+    await shows(ann, 'Approved by bob');
+    await button(ann, 'Approve').click();
+    for (const page of [ann, bob]) await shows(page, 'Booked.');
+    const { events } = await at.agent.thread('t');
+    expect(
+      events.flatMap((event) => (event.type === 'request-answered' ? event.principal : [])),
+    ).toEqual(['ann']);
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'request-voted', person: 'bob' }),
+    );
+  }, 30_000);
+
+  test("what ann approves while the server is away is not sent as bob's, who signs in before it is back", async () => {
+    await using at = await site({ type: 'user-approval' }, [
+      { calls: [paris('c1')] },
+      { text: 'Booked.' },
+    ]);
+    const page = await at.visit('ann');
+    await says(page, 'Book');
+    await button(page, 'Approve').waitFor();
+    await page.getByRole('textbox', { name: 'Message' }).fill('A draft of ann');
+    const before = (await at.agent.thread('t')).revision;
+    await page.context().setOffline(true);
+    await button(page, 'Approve').click();
+    await shows(page, 'The server can’t be reached.');
+    await at.signIn(page, 'bob');
+    await page.context().setOffline(false);
+    await shows(page, 'This page was loaded for somebody else.');
+    await button(page, 'Approve').waitFor();
+    expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('');
+    expect((await at.agent.thread('t')).revision).toBe(before);
+    expect(at.world.ran).toEqual([]);
+    await button(page, 'Approve').click();
+    await shows(page, 'Booked.');
+    const { events } = await at.agent.thread('t');
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'request-answered', principal: 'bob' }),
+    );
+  }, 30_000);
+
+  test("what ann writes while the server is away is not sent as bob's, nor shown to him", async () => {
+    await using at = await site({ type: 'user-approval' }, [{ text: 'Hello.' }]);
+    const page = await at.visit('ann');
+    await button(page, 'Send').and(page.locator(':enabled')).waitFor();
+    await page.context().setOffline(true);
+    await says(page, 'I resign.');
+    await shows(page, 'The server can’t be reached.');
+    await at.signIn(page, 'bob');
+    await page.context().setOffline(false);
+    await shows(page, 'This page was loaded for somebody else.');
+    await shows(page, 'Where would you like to fly?');
+    expect(await page.content()).not.toContain('resign');
+    expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('');
+    expect((await at.agent.thread('t')).events).toEqual([]);
+  }, 30_000);
+
+  test('in both tabs of a browser, nothing of the thread stays once its person has signed out in one', async () => {
+    await using at = await site({ type: 'user-approval' }, [{ calls: [paris('c1')] }]);
+    const one = await at.visit('ann');
+    await says(one, 'Book');
+    await button(one, 'Approve').waitFor();
+    const other = await one.context().newPage();
+    await other.goto(one.url());
+    await button(other, 'Approve').waitFor();
+    await at.signIn(one, 'stranger');
+    for (const page of [one, other]) {
+      await page.bringToFront();
+      await shows(page, 'You are not allowed to do this.');
+      expect(await page.content()).not.toContain('Paris');
+    }
   }, 30_000);
 
   test('after its deadline, a request shows who it is escalated to, and they alone answer it', async () => {

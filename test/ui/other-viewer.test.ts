@@ -1,7 +1,7 @@
 import { Chat } from '@ai-sdk/react';
-import type { UIMessage } from 'ai';
+import { DefaultChatTransport, type UIMessage } from 'ai';
 import { type AgentOptions, memoryStore } from 'holdpoint';
-import { createUiHandler, ThreadChat } from 'holdpoint/ui';
+import { createUiHandler, prepareSendMessagesRequest, ThreadChat } from 'holdpoint/ui';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { ScriptedStep } from '../support/script.ts';
@@ -377,6 +377,25 @@ describe('the route, asked by a page that was loaded for Ada while Ben is signed
     expect(at.world.ran).toHaveLength(1);
     expect(JSON.stringify(ofBen.sent)).not.toContain('viewer');
   });
+});
+
+test('a plain page can say for whom it was loaded, with the body of its transport', async () => {
+  const at = site();
+  const viewer = await viewerFor(at, ada);
+  const page = (as: Person) =>
+    new Chat<UIMessage>({
+      id: 't',
+      transport: new DefaultChatTransport({
+        api: `${origin}/chat`,
+        body: () => ({ viewer }),
+        prepareSendMessagesRequest,
+        fetch: async (input, init) => at.send(as, new Request(urlOf(input), init)),
+      }),
+    });
+  await page(ben).sendMessage({ text: 'I resign.' });
+  expect(await at.events()).toEqual([]);
+  await page(ada).sendMessage({ text: 'Book Paris' });
+  expect(await at.texts()).toContain('Book Paris');
 });
 
 describe('the viewer', () => {

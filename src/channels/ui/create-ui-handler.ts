@@ -14,8 +14,9 @@ import type { UiHandlerOptions } from './ui-handler-options.ts';
  * - `POST` takes `{ id, message?, messages?, answers?, outputs?, revision?, whilePending? }` and streams the run.
  * - `POST { id, withdraw: requestId }` takes the caller's approval back, and `POST { id, reassign: { requestId, to } }` lets somebody else
  *   answer; both return `{ revision, status }`.
- * - `GET ?id=` returns `{ messages, revision, status, failure? }` for a page that loads. `failure` is `{ text, failures, retryAt? }`, if
- *   the last run failed.
+ * - `GET ?id=` returns `{ messages, revision, status, viewer, failure? }` for a page that loads. `failure` is `{ text, failures, retryAt? }`,
+ *   if the last run failed. `viewer` says for whom the page is loaded: a request that repeats it, in its body or its query, is refused with
+ *   `other-viewer` (403) if it is somebody else's.
  * - `GET …/<id>/stream` and `GET ?id=…&stream` stream the last turn again.
  *
  * The metadata of an assistant message is `{ threadId, revision, status }`: the revision up to which the page shows the thread, and the
