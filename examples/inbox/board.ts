@@ -36,6 +36,8 @@ const entrySchema = z.object({
 
 /** Everything that the page shows next to the chat. */
 export const boardSchema = z.object({
+  /** For whom the board was read. The page says it with each answer, so that nobody answers as the person who has signed in since. */
+  viewer: z.string(),
   /** Newest first. */
   conversations: z.array(conversationSchema),
   /** Requests that are waiting, riskiest first, and then the latest ones that ended; of equal risk, newest first. */

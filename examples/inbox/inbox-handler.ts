@@ -5,7 +5,11 @@ import type { ChangeStream } from './change-stream.ts';
 import { owns, type Person, personOf } from './identity.ts';
 import { boardReader } from './read-board.ts';
 
-const postSchema = z.strictObject({ threadId: z.string(), answer: answerSchema });
+const postSchema = z.strictObject({
+  threadId: z.string(),
+  answer: answerSchema,
+  viewer: z.string().optional(),
+});
 
 /** Options of `createInboxHandler`. */
 export interface InboxOptions {
@@ -33,7 +37,9 @@ export function createInboxHandler({ agent, store, changes }: InboxOptions) {
 async function answer(request: Request, person: Person, agent: Agent): Promise<Response> {
   const parsed = postSchema.safeParse(await request.json().catch(() => undefined));
   if (!parsed.success) return refusal(400, 'invalid-answer', z.prettifyError(parsed.error));
-  const { threadId, answer: response } = parsed.data;
+  const { threadId, answer: response, viewer = person.name } = parsed.data;
+  if (viewer !== person.name)
+    return refusal(403, 'other-viewer', `The page was loaded for ${viewer}; load it again.`);
   if (!owns(person, threadId))
     return refusal(403, 'forbidden', `Thread ${threadId} belongs to another person.`);
   try {

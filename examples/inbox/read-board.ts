@@ -22,7 +22,7 @@ export function boardReader({ agent, store }: { agent: Agent; store: ThreadStore
       const own = page.filter(({ threadId }) => owns(person, threadId));
       for (const { threadId, revision } of own) read.push(await readPart(threadId, revision));
       const last = page.at(-1);
-      if (last === undefined || own.length < page.length) return boardOf(read);
+      if (last === undefined || own.length < page.length) return boardOf(person, read);
       after = last;
     }
   };
@@ -37,7 +37,7 @@ export function boardReader({ agent, store }: { agent: Agent; store: ThreadStore
   }
 }
 
-function boardOf(parts: readonly ThreadPart[]): Board {
+function boardOf({ name }: Person, parts: readonly ThreadPart[]): Board {
   const entries = parts
     .flatMap((part) => part.entries)
     .toSorted((one, other) => other.askedAt - one.askedAt);
@@ -46,6 +46,7 @@ function boardOf(parts: readonly ThreadPart[]): Board {
     .toSorted((one, other) => rankOf(other) - rankOf(one));
   const ended = entries.filter(({ status }) => status !== 'waiting').slice(0, mostEnded);
   return {
+    viewer: name,
     conversations: parts
       .map(({ conversation }) => conversation)
       .toSorted((one, other) => other.updatedAt - one.updatedAt),

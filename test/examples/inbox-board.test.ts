@@ -1,6 +1,8 @@
 import { createAgent, memoryStore } from 'holdpoint';
 import { expect, test } from 'vitest';
 import { boardReader } from '../../examples/inbox/read-board.ts';
+import { ChangeStream } from '../../examples/inbox/change-stream.ts';
+import { createInboxHandler } from '../../examples/inbox/inbox-handler.ts';
 import { boardSchema } from '../../examples/inbox/board.ts';
 import { newsroom } from '../support/newsroom.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -64,4 +66,26 @@ test('the inbox lists the riskiest first, with who may answer and who has approv
     status: 'waiting',
     request: { approvers: ['owners'], quorum: 2, votes: [{ person: 'ann' }] },
   });
+});
+
+test('an answer of a page that was loaded for somebody else is refused, and nothing is recorded', async () => {
+  const store = memoryStore();
+  const { model } = scriptedModel([]);
+  const agent = createAgent({ model, store });
+  const thread = await agent.thread('Ben.t');
+  const { requestId } = await agent.requestApproval(thread, { text: 'May I?' });
+  const handle = createInboxHandler({ agent, store, changes: new ChangeStream(agent) });
+  const headers = { 'x-demo-name': 'Ben', 'content-type': 'application/json' };
+  const url = 'http://page.test/api/inbox';
+  const { viewer } = boardSchema.parse(await (await handle(new Request(url, { headers }))).json());
+  const answer = { type: 'approval-response', requestId, approved: true };
+  const statuses: number[] = [];
+  for (const claimed of ['Ada', viewer]) {
+    expect((await agent.thread('Ben.t')).activeRequests).toHaveLength(1);
+    const body = JSON.stringify({ threadId: 'Ben.t', answer, viewer: claimed });
+    const { status } = await handle(new Request(url, { method: 'POST', headers, body }));
+    statuses.push(status);
+  }
+  expect(statuses).toEqual([403, 200]);
+  expect((await agent.thread('Ben.t')).activeRequests).toEqual([]);
 });

@@ -14,6 +14,7 @@ import { randomMutants } from './random-mutants.ts';
 import { ruleMutants } from './rule-mutants.ts';
 import { mirrorMutants } from './mirror-mutants.ts';
 import { recordMutants } from './record-mutants.ts';
+import { viewerMutants } from './viewer-mutants.ts';
 
 /** One line of the source that is broken, and what must come of it. */
 export interface SourceMutant {
@@ -401,4 +402,5 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...mirrorMutants,
   ...recordMutants,
   ...authorMutants,
+  ...viewerMutants,
 ];

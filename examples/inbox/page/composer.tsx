@@ -3,6 +3,8 @@ import { type KeyboardEvent, type SubmitEvent, useEffect, useRef, useState } fro
 interface ComposerProps {
   canSend: boolean;
   waiting: number;
+  /** For whom the conversation is loaded; `undefined` once somebody else has signed in. */
+  viewer: string | undefined;
   /** The text that the server refused: it is put back into the field. */
   unsaid: string | undefined;
   onSend: (text: string) => void;
@@ -11,7 +13,7 @@ interface ComposerProps {
 }
 
 /** The field for the next message. While requests wait, they must be answered first: a message would be refused. */
-export function Composer({ canSend, waiting, unsaid, onSend, onStop }: ComposerProps) {
+export function Composer({ canSend, waiting, viewer, unsaid, onSend, onStop }: ComposerProps) {
   const [text, setText] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);
   const isReady = canSend && text.trim() !== '';
@@ -20,6 +22,9 @@ export function Composer({ canSend, waiting, unsaid, onSend, onStop }: ComposerP
     if (unsaid === undefined) return;
     setText((typed) => (typed.includes(unsaid) ? typed : `${unsaid}\n${typed}`.trim()));
   }, [unsaid]);
+  useEffect(() => {
+    if (viewer === undefined) setText('');
+  }, [viewer]);
   useEffect(() => field.current?.focus({ preventScroll: true }), []);
   const send = (event: SubmitEvent | KeyboardEvent): void => {
     event.preventDefault();

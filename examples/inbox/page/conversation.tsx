@@ -66,6 +66,7 @@ export function Conversation(props: ConversationProps) {
       <Composer
         canSend={isLoaded && isConnected && !isBusy && waiting === 0}
         waiting={waiting}
+        viewer={chat.viewer}
         unsaid={problem?.type === 'refused' ? problem.unsaid : undefined}
         onSend={send}
         onStop={isBusy ? () => void chat.stop() : undefined}

@@ -2,7 +2,7 @@ import { readRefusal } from 'holdpoint/ui';
 import { type Answer, type Board, boardSchema } from '../board.ts';
 
 /** The server refused; the message says why. */
-class Refusal extends Error {
+export class Refusal extends Error {
   /** Reads the refusal in a response. */
   static async read(response: Response): Promise<Refusal> {
     const refusal = readRefusal(await response.text());
@@ -13,6 +13,8 @@ class Refusal extends Error {
 /** The page's requests to the server, in a person's name. */
 export class OfficeClient {
   readonly name: string;
+  /** For whom the first board was read. */
+  #viewer: string | undefined;
 
   constructor(name: string) {
     this.name = name;
@@ -22,8 +24,12 @@ export class OfficeClient {
     return { 'x-demo-name': this.name };
   }
 
+  /** Reads the board. Loads the whole page again if somebody else has signed in since: nothing of the person before stays. */
   async board(): Promise<Board> {
-    return boardSchema.parse(await this.#get('/api/inbox'));
+    const board = boardSchema.parse(await this.#get('/api/inbox'));
+    this.#viewer ??= board.viewer;
+    if (board.viewer !== this.#viewer) location.reload();
+    return board;
   }
 
   /** Records an answer; a worker of the server resumes the thread. Throws a `Refusal`. */
@@ -31,7 +37,7 @@ export class OfficeClient {
     const response = await fetch('/api/inbox', {
       method: 'POST',
       headers: { ...this.headers, 'content-type': 'application/json' },
-      body: JSON.stringify({ threadId, answer }),
+      body: JSON.stringify({ threadId, answer, viewer: this.#viewer }),
     });
     if (!response.ok) throw await Refusal.read(response);
   }

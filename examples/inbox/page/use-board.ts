@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Board } from '../board.ts';
-import type { OfficeClient } from './office-client.ts';
+import { type OfficeClient, Refusal } from './office-client.ts';
 
 /** The board, kept up to date. */
 export interface LiveBoard {
@@ -13,7 +13,7 @@ export interface LiveBoard {
   refresh: () => void;
 }
 
-const empty: Board = { conversations: [], entries: [] };
+const empty: Board = { viewer: '', conversations: [], entries: [] };
 const retryMs = 1_000;
 
 /** Reads the board, and again after each change that the server reports. */
@@ -37,7 +37,9 @@ export function useBoard(client: OfficeClient): LiveBoard {
       setIsConnected(true);
     };
     read()
-      .catch(() => {
+      .catch((error: unknown) => {
+        /* The person may not read it any more. */
+        if (error instanceof Refusal) setBoard(empty);
         setIsConnected(false);
         setTimeout(refresh, retryMs);
       })
