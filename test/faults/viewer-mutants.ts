@@ -65,17 +65,17 @@ export const viewerMutants: readonly SourceMutant[] = [
   {
     promise: 'a retry says for whom the page was loaded when the request was made',
     file: 'channels/ui/browser/thread-route.ts',
-    from: 'repeat(...withViewer([input, init], viewer()))',
+    from: 'repeat(...withViewer([input, init], viewer))',
     to: 'repeat(...withViewer([input, init], undefined))',
     suite: [tab, 'does not send her reassignment as his'],
     sentence: failed,
   },
   {
     promise: 'nothing is sent before it is known for whom',
-    file: 'channels/ui/browser/thread-sender.ts',
-    from: 'if (isPost && !page.state.isLoaded) return notLoadedResponse();',
+    file: 'channels/ui/browser/thread-route.ts',
+    from: "if (init?.method === 'POST' && !isLoaded) return notLoadedResponse();",
     to: '',
-    suite: [tab, 'before the page has loaded comes back'],
+    suite: [tab, 'a message comes back at once'],
     sentence: failed,
   },
   {

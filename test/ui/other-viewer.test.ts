@@ -296,18 +296,38 @@ describe('a tab that may not use the thread any more', () => {
   });
 });
 
-test('what is sent before the page has loaded comes back at once, and is not sent later', async () => {
-  const at = site([{ text: 'Hello.' }]);
-  const tab = at.tab();
-  at.browser.isDown = true;
-  void tab.thread.open();
-  await isAway(tab);
-  await tab.chat.sendMessage({ text: 'I resign.' });
-  expect(tab.thread.state.problem).toMatchObject({ code: 'not-sent', unsaid: 'I resign.' });
-  at.browser.person = ben;
-  at.browser.isDown = false;
-  await isLoaded(tab);
-  expect(await at.texts()).not.toContain('resign');
+describe('before the page has loaded', () => {
+  const waiting = async (at: Site): Promise<Tab> => {
+    const tab = at.tab();
+    at.browser.isDown = true;
+    void tab.thread.open();
+    await isAway(tab);
+    return tab;
+  };
+  const isBack = async ({ browser }: Site, tab: Tab): Promise<void> => {
+    browser.person = ben;
+    browser.isDown = false;
+    await isLoaded(tab);
+  };
+
+  test('a message comes back at once, and is not sent later', async () => {
+    const at = site([{ text: 'Hello.' }]);
+    const tab = await waiting(at);
+    await tab.chat.sendMessage({ text: 'I resign.' });
+    expect(tab.thread.state.problem).toMatchObject({ code: 'not-sent', unsaid: 'I resign.' });
+    await isBack(at, tab);
+    expect(await at.texts()).not.toContain('resign');
+  });
+
+  test('nothing else is sent either', async () => {
+    const at = site();
+    const tab = await waiting(at);
+    void tab.thread.withdraw('r1');
+    void tab.thread.reassign('r1', 'cy');
+    void tab.thread.answer({ ...yes('r1'), reason: 'It is mine' });
+    await isBack(at, tab);
+    expect(at.browser.sent.filter(({ method }) => method === 'POST')).toEqual([]);
+  });
 });
 
 test('a page that is closed stays closed when its last request is refused', async () => {

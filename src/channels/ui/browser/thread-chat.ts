@@ -55,7 +55,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
       wait,
       signal,
       onReachable: (isReachable) => this.#sender.setReachable(isReachable),
-      viewer: () => this.state.viewer,
+      page: () => this.state,
     });
     const shared = { route: this.#route, page: this.#page, wait, signal };
     this.#reader = new ThreadReader({

@@ -2,6 +2,8 @@ import type { UIMessage } from 'ai';
 import { z } from 'zod';
 import { fetchWithRetries, type RetryOptions } from './fetch-with-retries.ts';
 import { textOf } from './page-messages.ts';
+import type { ThreadChatState } from './page-state.ts';
+import { notLoadedResponse } from './read-refusal.ts';
 
 /** Which thread a page shows, and how it reaches the server. */
 export interface ThreadChatOptions {
@@ -21,8 +23,8 @@ export interface ThreadChatOptions {
 export type Fetch = typeof globalThis.fetch;
 
 interface RouteSettings extends Omit<RetryOptions, 'fetch'> {
-  /** For whom the page is loaded; `undefined` before it is. */
-  viewer: () => string | undefined;
+  /** Whether the page is loaded, and for whom. */
+  page: () => Pick<ThreadChatState, 'isLoaded' | 'viewer'>;
 }
 
 /* The viewer of a GET is in the query, and that of a POST in the body, as neither needs a setting for pages of another origin. */
@@ -46,12 +48,16 @@ export class ThreadRoute {
   readonly fetch: Fetch;
   readonly #options: ThreadChatOptions;
 
-  constructor(options: ThreadChatOptions, { viewer, ...retries }: RouteSettings) {
+  constructor(options: ThreadChatOptions, { page, ...retries }: RouteSettings) {
     const { api = '/api/chat', fetch } = options;
     this.#options = options;
     this.api = api;
     const repeat = fetchWithRetries({ ...retries, fetch });
-    this.fetch = async (input, init) => repeat(...withViewer([input, init], viewer()));
+    this.fetch = async (input, init) => {
+      const { isLoaded, viewer } = page();
+      if (init?.method === 'POST' && !isLoaded) return notLoadedResponse();
+      return repeat(...withViewer([input, init], viewer));
+    };
   }
 
   headers = (): Record<string, string> => {

@@ -1,7 +1,6 @@
 import { detectDeadConnection } from './detect-dead-connection.ts';
 import { isShutOut } from './is-shut-out.ts';
 import type { PageState } from './page-state.ts';
-import { notLoadedResponse } from './read-refusal.ts';
 import {
   type Fetch,
   type SentContent,
@@ -50,7 +49,6 @@ export class ThreadSender {
     const { route, page, wait, isOver } = this.#page;
     const isPost = init?.method === 'POST';
     this.sent = isPost ? sentContent(init.body) : { answers: [] };
-    if (isPost && !page.state.isLoaded) return notLoadedResponse();
     if (isPost) page.set({ problem: undefined });
     if (isPost) this.#arrived = Promise.withResolvers();
     const { resolve } = this.#arrived;
