@@ -235,6 +235,26 @@ describe('a tab in which Ada has signed out and Ben has signed in', () => {
   });
 });
 
+test('once it is loaded for him, a late refusal of what she read does not clear the page', async () => {
+  const at = site();
+  const tab = await asked(at);
+  at.browser.person = ben;
+  const late = Promise.withResolvers<void>();
+  at.browser.onWay = async () => late.promise;
+  const reading = tab.thread.refresh();
+  await vi.waitFor(() => expect(at.browser.sent.at(-1)?.status).toBe(403));
+  at.browser.onWay = async () => {};
+  await tab.thread.withdraw(tab.requestId);
+  await isLoaded(tab);
+  const shown: boolean[] = [];
+  tab.thread.subscribe(() => shown.push(tab.thread.state.isLoaded));
+  late.resolve();
+  await reading;
+  await tab.thread.refresh();
+  expect(shown).not.toContain(false);
+  expect(openApprovals(tab.chat.messages)).toEqual([tab.requestId]);
+});
+
 describe('a tab that may not use the thread any more', () => {
   const refusals: [string, () => Response | undefined][] = [
     ['403 of the route', () => undefined],
