@@ -57,8 +57,8 @@ export const viewerMutants: readonly SourceMutant[] = [
   {
     promise: 'a tab says for whom it was loaded with what it posts',
     file: 'channels/ui/browser/thread-route.ts',
-    from: 'JSON.stringify({ ...body, viewer })',
-    to: 'JSON.stringify(body)',
+    from: '{ ...parseBody(init.body), viewer }',
+    to: 'parseBody(init.body)',
     suite: [tab, 'does not send her message as his'],
     sentence: failed,
   },

@@ -316,20 +316,22 @@ describe('a tab that may not use the thread any more', () => {
   });
 });
 
-describe('before the page has loaded', () => {
-  const waiting = async (at: Site): Promise<Tab> => {
-    const tab = at.tab();
-    at.browser.isDown = true;
-    void tab.thread.open();
-    await isAway(tab);
-    return tab;
-  };
-  const isBack = async ({ browser }: Site, tab: Tab): Promise<void> => {
-    browser.person = ben;
-    browser.isDown = false;
-    await isLoaded(tab);
-  };
+/** A tab that could not load yet. */
+const waiting = async (at: Site): Promise<Tab> => {
+  const tab = at.tab();
+  at.browser.isDown = true;
+  void tab.thread.open();
+  await isAway(tab);
+  return tab;
+};
+/** The server is back, and Ben has signed in. */
+const isBack = async ({ browser }: Site, tab: Tab): Promise<void> => {
+  browser.person = ben;
+  browser.isDown = false;
+  await isLoaded(tab);
+};
 
+describe('before the page has loaded', () => {
   test('a message comes back at once, and is not sent later', async () => {
     const at = site([{ text: 'Hello.' }]);
     const tab = await waiting(at);
@@ -438,6 +440,8 @@ test('a plain page can say for whom it was loaded, with the body of its transpor
   expect(await at.texts()).toContain('Book Paris');
 });
 
+const principalId = (principal: unknown): string => String(Object(principal).id);
+
 describe('the viewer', () => {
   test('is another one for each person and each thread, and does not say who it is', async () => {
     const at = site();
@@ -450,7 +454,6 @@ describe('the viewer', () => {
   });
 
   test('stays the same where principalId names the person and their token changes', async () => {
-    const principalId = (principal: unknown): string => String(Object(principal).id);
     const [named, whole] = [site(booking, { principalId }), site()];
     const viewers = async (at: Site) => [
       await viewerFor(at, { id: 'ada', token: 'one' }),

@@ -6,7 +6,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
-import { lastText, openApprovals, origin, toolParts, urlOf } from './chat-page.ts';
+import { lastText, openApprovals, origin, urlOf } from './chat-page.ts';
 
 type Fetch = typeof globalThis.fetch;
 

@@ -34,11 +34,14 @@ function withViewer(
 ): Parameters<Fetch> {
   if (viewer === undefined) return [input, init];
   if (init?.method === 'POST') {
-    const body: object = JSON.parse(String(init.body));
-    return [input, { ...init, body: JSON.stringify({ ...body, viewer }) }];
+    return [input, { ...init, body: JSON.stringify({ ...parseBody(init.body), viewer }) }];
   }
   const url = input instanceof Request ? input.url : String(input);
   return [`${url}${url.includes('?') ? '&' : '?'}viewer=${encodeURIComponent(viewer)}`, init];
+}
+
+function parseBody(body: unknown): object {
+  return z.looseObject({}).parse(JSON.parse(String(body)));
 }
 
 /** The route of a page's thread. */
@@ -115,7 +118,7 @@ const sentSchema = z.object({
 
 /** The content of the body of a page's `POST`. */
 export function sentContent(body: unknown): SentContent {
-  const { answers, message } = sentSchema.parse(JSON.parse(String(body)));
+  const { answers, message } = sentSchema.parse(parseBody(body));
   const text = textOf(message?.parts ?? []);
   return {
     answers: answers.map(({ requestId }) => requestId),
