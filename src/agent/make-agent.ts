@@ -2,6 +2,7 @@ import { commitsCancelled } from './calls/delegation.ts';
 import { checkedMs } from '../content/checked-number.ts';
 import { randomId } from '../content/random-id.ts';
 import { memoryStore } from '../stores/memory.ts';
+import { identifyStrictly } from '../policy/principal-id.ts';
 import { clockOf } from '../thread/store-clock.ts';
 import type { SharedAgentOptions } from './agent-options.ts';
 import type { Agent } from './agent.ts';
@@ -78,7 +79,9 @@ export function makeAgent(
     events,
     report,
   };
-  return withStrictIdentity(new HoldpointAgent(context, { store, clock }), options.principalId);
+  return withStrictIdentity(new HoldpointAgent(context, { store, clock }), (principal) =>
+    identifyStrictly(principal, options.principalId),
+  );
 }
 
 function checkedConcurrency(limit = Infinity): number {

@@ -1,6 +1,5 @@
 import { sha256 } from '../content/sha256.ts';
 import { canonicalText } from '../policy/digest.ts';
-import { identifyStrictly, type PrincipalId } from '../policy/principal-id.ts';
 
 /* A registered symbol, so that it works across two copies of the package. */
 const strictIdentity: unique symbol = Symbol.for('holdpoint.strict-identity');
@@ -10,14 +9,12 @@ interface IdentifyingAgent {
   [strictIdentity](principal: unknown): string | undefined;
 }
 
-/** Lets an agent say who a principal is, by the agent's `principalId`. */
+/** Lets an agent say who a principal is. */
 export function withStrictIdentity<AGENT extends object>(
   agent: AGENT,
-  principalId: PrincipalId,
+  identify: IdentifyingAgent[typeof strictIdentity],
 ): AGENT & IdentifyingAgent {
-  return Object.assign(agent, {
-    [strictIdentity]: (principal: unknown) => identifyStrictly(principal, principalId),
-  });
+  return Object.assign(agent, { [strictIdentity]: identify });
 }
 
 /**
@@ -33,11 +30,10 @@ export async function viewerOf(
   return person && sha256(`holdpoint/viewer/v1\0${JSON.stringify(threadId)}${person}`);
 }
 
-/* Two kinds, so that no text of `principalId` passes for the JSON of another principal. */
+/* Two kinds, so that no text of `principalId` passes for the JSON of another principal. An app's own object around an agent can't say who an object is. */
 function personText(agent: object, principal: unknown): string | undefined {
-  const person = isIdentifying(agent)
-    ? agent[strictIdentity](principal)
-    : identifyStrictly(principal, undefined);
+  const ownText = typeof principal === 'string' ? principal : undefined;
+  const person = isIdentifying(agent) ? agent[strictIdentity](principal) : ownText;
   if (person !== undefined) return `person${JSON.stringify(person)}`;
   try {
     return `principal${canonicalText(principal)}`;
@@ -46,7 +42,6 @@ function personText(agent: object, principal: unknown): string | undefined {
   }
 }
 
-/* Not one that this package did not make. */
 function isIdentifying(agent: object): agent is IdentifyingAgent {
   return strictIdentity in agent;
 }
