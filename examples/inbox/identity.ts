@@ -1,7 +1,8 @@
+import { z } from 'zod';
+
+export const personSchema = z.object({ name: z.string() });
 /** The person who sent a request. */
-export interface Person {
-  name: string;
-}
+export type Person = z.infer<typeof personSchema>;
 
 const namePattern = /^[A-Za-z]{1,30}$/;
 

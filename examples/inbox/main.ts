@@ -6,7 +6,7 @@ import { createUiHandler } from 'holdpoint/ui';
 import { runWorker } from 'holdpoint/worker';
 import { buildPage } from './build-page.ts';
 import { ChangeStream } from './change-stream.ts';
-import { owns, personOf } from './identity.ts';
+import { owns, personOf, personSchema } from './identity.ts';
 import { createInboxHandler } from './inbox-handler.ts';
 import { approvalRules } from './office/approval-rules.ts';
 import { Ledger } from './office/ledger.ts';
@@ -28,6 +28,7 @@ const agent = createAgent({
     'do not ask for approval in your text. Answer in plain text, without Markdown, in one to three sentences.',
   tools: officeTools(new Ledger(join(folder, 'ledger.jsonl'))),
   toolApproval: approvalRules,
+  principalId: (principal) => personSchema.parse(principal).name,
   /* The ledger does each thing once per key, so a call that was interrupted by a crash can be started again. */
   toolRecovery: {
     payInvoice: { idempotent: true },

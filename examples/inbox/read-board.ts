@@ -1,7 +1,6 @@
 import { type Agent, type AgentThread, hidePrincipals, type ThreadStore } from 'holdpoint';
-import { z } from 'zod';
 import type { Board, BoardEntry, ConversationLine } from './board.ts';
-import { ownerPrefix, owns, type Person } from './identity.ts';
+import { ownerPrefix, owns, type Person, personSchema } from './identity.ts';
 
 interface ThreadPart {
   conversation: ConversationLine;
@@ -9,7 +8,6 @@ interface ThreadPart {
 }
 
 const mostEnded = 12;
-const principalSchema = z.object({ name: z.string() });
 
 /** Creates a function that reads a person's board from their threads. */
 export function boardReader({ agent, store }: { agent: Agent; store: ThreadStore }) {
@@ -90,7 +88,7 @@ function entriesOf(thread: AgentThread, title: string): BoardEntry[] {
       });
     } else if (event.type === 'request-answered') {
       const entry = entries.get(event.response.requestId);
-      const name = principalSchema.safeParse(event.principal).data?.name ?? 'somebody';
+      const name = personSchema.safeParse(event.principal).data?.name ?? 'somebody';
       if (entry === undefined) continue;
       entry.status = 'answered';
       entry.answer = { response: event.response, name, at: event.at };
