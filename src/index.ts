@@ -41,6 +41,7 @@ export type { SettingFailure } from './content/setting-failure.ts';
 export type { UserInputRequestContent, UserInputResponseContent } from './content/user-input.ts';
 export { HoldpointError, type HoldpointErrorCode } from './errors.ts';
 export type { Authorize } from './http/authorize.ts';
+export { createPostHandler, type PostHandlerOptions } from './http/create-post-handler.ts';
 export type { UserApproval } from './policy/approval-rule.ts';
 export type { ToolApproval, ToolApprovalStatus } from './policy/tool-approval.ts';
 export { memoryStore } from './stores/memory.ts';

@@ -58,7 +58,7 @@ const rooms: Record<string, readonly string[]> = {
   audit: ['thread', 'content', 'errors.ts'],
   backtest: ['agent/calls', ...below],
   command: ['backtest', 'stores', ...below],
-  http: ['errors.ts', 'agent/sign-in.ts'],
+  http: ['content/refuse-unknown.ts', 'errors.ts', 'agent/sign-in.ts'],
   middleware: ['agent', ...below, 'stores/memory.ts'],
   channels: ['agent', 'thread', 'content', 'errors.ts', 'http', 'tools/interaction.ts'],
   engines: ['agent', 'stores/postgres/wake.ts', 'thread', 'content', 'errors.ts'],
@@ -67,7 +67,7 @@ const rooms: Record<string, readonly string[]> = {
   'custom-agent.ts': ['agent/custom'],
   'worker.ts': ['agent', 'thread', 'content', 'errors.ts'],
   'schemas.ts': ['thread', 'content'],
-  'index.ts': ['agent', ...below, 'stores/memory.ts', 'http/authorize.ts'],
+  'index.ts': ['agent', ...below, 'stores/memory.ts', 'http'],
 };
 
 const isIn = (file: string, room: string): boolean => file === room || file.startsWith(`${room}/`);

@@ -1,3 +1,4 @@
+import { adviseNearest, refuseUnknown } from '../content/refuse-unknown.ts';
 import type { AgentOptions, SharedAgentOptions } from './agent-options.ts';
 import type { RetryOptions } from './run/retry-time.ts';
 import type { RunOptions } from './run/run-options.ts';
@@ -101,15 +102,17 @@ type NestedSettings = Pick<SharedAgentOptions, 'timeout' | 'retry' | 'toolRecove
 /** The same for the settings of `where`. */
 export function refuseUnknownSettings(where: string, options: NestedSettings, known: object): void {
   const names = new Map([...otherNames, ['id', 'name']]);
-  refuseUnknown(where, options, { known, elsewhere: runSettings, names });
+  refuseUnknown(where, options, known, (name) =>
+    advice(name, known, { elsewhere: runSettings, names }),
+  );
   const { timeout, retry = {}, toolRecovery = {} } = options;
   refuseUnknownTimeout(timeout);
-  refuseUnknown('retry', retry, { known: retrySettings });
+  refuseUnknown('retry', retry, retrySettings, advice);
   refuseUnknownRecovery(toolRecovery);
 }
 
 function refuseUnknownTimeout(timeout: AgentOptions['timeout']): void {
-  if (typeof timeout === 'object') refuseUnknown('timeout', timeout, { known: timeoutSettings });
+  if (typeof timeout === 'object') refuseUnknown('timeout', timeout, timeoutSettings, advice);
 }
 
 /** The same for the settings of `toolRecovery`. */
@@ -117,7 +120,7 @@ export function refuseUnknownRecovery(
   toolRecovery: NonNullable<AgentOptions['toolRecovery']>,
 ): void {
   for (const [toolName, recovery = {}] of Object.entries(toolRecovery)) {
-    refuseUnknown(`toolRecovery.${toolName}`, recovery, { known: recoverySettings });
+    refuseUnknown(`toolRecovery.${toolName}`, recovery, recoverySettings, advice);
   }
 }
 
@@ -139,24 +142,22 @@ export function checkedRunOptions(
 function refuseUnknownRunSettings(method: 'run' | 'stream', options: object): void {
   const names = new Map([...otherNames, ['id', 'messageId']]);
   const where = `agent.${method}`;
-  refuseUnknown(where, options, { known: runSettings, elsewhere: agentSettings, names });
+  refuseUnknown(where, options, runSettings, (name) =>
+    advice(name, runSettings, { elsewhere: agentSettings, names }),
+  );
 }
 
-/** The settings of one place, those of another place, and common misnomers. */
-interface Settings {
-  known: object;
+/** The settings of another place, and common misnomers. */
+interface OtherSettings {
   elsewhere?: object;
   names?: ReadonlyMap<string, string>;
 }
 
-function refuseUnknown(where: string, options: object, settings: Settings): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || Object.hasOwn(settings.known, name)) continue;
-    throw new TypeError(`${where} has no setting '${name}'${advice(name, settings)}`);
-  }
-}
-
-function advice(name: string, { known, elsewhere = {}, names = new Map() }: Settings): string {
+function advice(
+  name: string,
+  known: object,
+  { elsewhere = {}, names = new Map() }: OtherSettings = {},
+): string {
   if (name === 'prompt' || name === 'messages') {
     return '; pass messages as the first argument of agent.run or agent.stream.';
   }
@@ -170,30 +171,5 @@ function advice(name: string, { known, elsewhere = {}, names = new Map() }: Sett
     const place = Object.hasOwn(agentSettings, meant) ? 'createAgent' : 'agent.run or agent.stream';
     return meant === name ? `; pass it to ${place}.` : `; pass '${meant}' to ${place}.`;
   }
-  const nearest = nearestOf(name, Object.keys(known));
-  return nearest === undefined ? '.' : `; did you mean '${nearest}'?`;
-}
-
-/* The prefix `experimental_` must not make two names similar. */
-function nearestOf(name: string, names: readonly string[]): string | undefined {
-  const word = name.replace('experimental_', '');
-  const [nearest] = names
-    .map((known) => ({ known, distance: editDistance(word, known) }))
-    .toSorted((one, another) => one.distance - another.distance);
-  const isNear = nearest !== undefined && nearest.distance <= Math.max(2, word.length / 4);
-  return isNear ? nearest.known : undefined;
-}
-
-/** The number of letters to add, remove or change to turn one text into the other. */
-function editDistance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_each, index) => index);
-  for (const [index, letter] of one.toLowerCase().split('').entries()) {
-    const next = [index + 1];
-    for (const [place, each] of other.toLowerCase().split('').entries()) {
-      const changed = (row[place] ?? 0) + (letter === each ? 0 : 1);
-      next.push(Math.min((row[place + 1] ?? 0) + 1, (next[place] ?? 0) + 1, changed));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
+  return adviseNearest(name, known);
 }

@@ -15,6 +15,7 @@ import { ruleMutants } from './rule-mutants.ts';
 import { mirrorMutants } from './mirror-mutants.ts';
 import { recordMutants } from './record-mutants.ts';
 import { viewerMutants } from './viewer-mutants.ts';
+import { routeMutants } from './route-mutants.ts';
 
 /** One line of the source that is broken, and what must come of it. */
 export interface SourceMutant {
@@ -403,4 +404,5 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...recordMutants,
   ...authorMutants,
   ...viewerMutants,
+  ...routeMutants,
 ];

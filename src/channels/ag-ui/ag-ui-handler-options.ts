@@ -44,3 +44,22 @@ export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   /** Whether the run ends when the client disconnects. Default `false`: the run continues to its end. */
   abortOnDisconnect?: boolean;
 }
+
+/** The names of these options, and no others. */
+export const agUiHandlerSettings = {
+  agent: true,
+  authorize: true,
+  keepAliveMs: true,
+  wait: true,
+  history: true,
+  headers: true,
+  maximumBodyBytes: true,
+  abortOnDisconnect: true,
+  allowedOrigins: true,
+  holdOpenMs: true,
+  clientTools: true,
+  pollMs: true,
+  sendReasoning: true,
+  onError: true,
+  redactToolErrors: true,
+} satisfies Record<keyof AgUiHandlerOptions, true>;

@@ -2,11 +2,12 @@ import { checkHold } from '../../agent/held-stream.ts';
 import { checkedHistory } from '../../agent/input/import-from-client.ts';
 import { checkPolling } from '../../agent/follow-thread.ts';
 import { checkedMs } from '../../content/checked-number.ts';
+import { refuseUnknown } from '../../content/refuse-unknown.ts';
 import { timer } from '../../content/timer.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';
 import { checkOrigins } from '../../http/foreign-origin.ts';
 import { receivePost } from '../../http/receive-post.ts';
-import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
+import { type AgUiHandlerOptions, agUiHandlerSettings } from './ag-ui-handler-options.ts';
 import { eventStreamResponse, type KeepAlive } from './event-stream-response.ts';
 import { EventBacklog } from './event-backlog.ts';
 import { streamRun } from './stream-run.ts';
@@ -30,7 +31,7 @@ const maximumBacklog = 262_144;
  * `request-closed`, `invalid-answer`, `NO_RESPONSE_FOR_PENDING` … An invalid HTTP request gets a status with
  * `{ error: { code, message } }`: 400, 403 (also `foreign-origin`, a page of another site), 405, 413, 415, 500.
  *
- * Throws a `TypeError` for an invalid time, origin or `history` in the options.
+ * Throws a `TypeError` for an option that it does not have, and for an invalid time, origin or `history`.
  *
  * @example
  * const handler = createAgUiHandler({
@@ -45,6 +46,7 @@ const maximumBacklog = 262_144;
 export function createAgUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   options: AgUiHandlerOptions<RUNTIME_CONTEXT>,
 ): (request: Request) => Promise<Response> {
+  refuseUnknown('createAgUiHandler', options, agUiHandlerSettings);
   checkPolling(options);
   checkHold(options);
   checkOrigins(options);

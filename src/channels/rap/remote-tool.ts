@@ -2,6 +2,7 @@ import type { FlexibleSchema, Tool } from 'ai';
 import { answering, type AnswerReceiver } from '../../agent/calls/answer-receiver.ts';
 import { later, laterWithin, type ToolRunOptions } from '../../agent/calls/execute-call.ts';
 import { checkedMs } from '../../content/checked-number.ts';
+import { refuseUnknown } from '../../content/refuse-unknown.ts';
 import { timer } from '../../content/timer.ts';
 import { CallbackKeys, type CallbackSecret } from './callback-url.ts';
 import { sendCall } from './to-server/send-call.ts';
@@ -57,10 +58,27 @@ export interface RemoteToolOptions<INPUT> {
   wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
+const remoteToolSettings = {
+  endpoint: true,
+  description: true,
+  inputSchema: true,
+  baseUrl: true,
+  operation: true,
+  callbackUrl: true,
+  secret: true,
+  allowedOrigins: true,
+  onDismiss: true,
+  signing: true,
+  expiresAfterMs: true,
+  timeoutMs: true,
+  fetch: true,
+  wait: true,
+} satisfies Record<keyof RemoteToolOptions<never>, true>;
+
 /**
  * Creates a tool that runs on a server. Each call is posted once and stays open until the server sends its `tool_result` to the callback;
  * before that, the server may ask the person at the agent (`user_choice`) and receives the answer. Throws a `TypeError` for a secret
- * that is too short, an invalid URL, or a time that is not a valid number of milliseconds for a timer.
+ * that is too short, an invalid URL, a time that is not a valid number of milliseconds for a timer, or an option that it does not have.
  *
  * A call fails if the server refuses it or can't be reached, and also if it is unknown whether the server received it: it is never
  * sent again, and the error says so to the model.
@@ -81,6 +99,7 @@ export function remoteTool<INPUT>({
   expiresAfterMs,
   ...options
 }: RemoteToolOptions<INPUT>): Tool<INPUT, unknown> {
+  refuseUnknown('remoteTool', options, remoteToolSettings);
   const server = serverFor(options);
   const deferral = expiresAfterMs === undefined ? later : laterWithin(expiresAfterMs);
   const answers: AnswerReceiver = {

@@ -1,11 +1,12 @@
 import { checkHold } from '../../agent/held-stream.ts';
 import { checkedHistory } from '../../agent/input/import-from-client.ts';
 import { checkPolling } from '../../agent/follow-thread.ts';
+import { refuseUnknown } from '../../content/refuse-unknown.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';
 import { checkOrigins } from '../../http/foreign-origin.ts';
 import { getThread } from './get-thread.ts';
 import { postChat } from './post-chat.ts';
-import type { UiHandlerOptions } from './ui-handler-options.ts';
+import { type UiHandlerOptions, uiHandlerSettings } from './ui-handler-options.ts';
 
 /**
  * The route of a chat page made with `useChat`: a fetch-style handler for Next, Hono, Bun, Deno, Workers. The thread on the server
@@ -43,6 +44,7 @@ import type { UiHandlerOptions } from './ui-handler-options.ts';
 export function createUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
 ): (request: Request) => Promise<Response> {
+  refuseUnknown('createUiHandler', options, uiHandlerSettings);
   checkPolling(options);
   checkHold(options);
   checkOrigins(options);

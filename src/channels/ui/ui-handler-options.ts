@@ -32,3 +32,24 @@ export interface UiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   /** Whether the run ends when the page disconnects. Default `false`: the run continues to its end. */
   abortOnDisconnect?: boolean;
 }
+
+/** The names of these options, and no others. */
+export const uiHandlerSettings = {
+  agent: true,
+  authorize: true,
+  history: true,
+  convertDataPart: true,
+  headers: true,
+  maximumBodyBytes: true,
+  abortOnDisconnect: true,
+  allowedOrigins: true,
+  holdOpenMs: true,
+  clientTools: true,
+  pollMs: true,
+  wait: true,
+  tools: true,
+  sendReasoning: true,
+  sendSources: true,
+  onError: true,
+  redactToolErrors: true,
+} satisfies Record<keyof UiHandlerOptions, true>;

@@ -42,3 +42,12 @@ export interface CallbackHandlerOptions {
   /** Called with each discarded callback. The sender gets no reason. */
   onDiscarded?: (discarded: DiscardedCallback) => unknown;
 }
+
+/** The names of these options, and no others. */
+export const callbackHandlerSettings = {
+  agent: true,
+  tools: true,
+  maximumBodyBytes: true,
+  maximumQuestions: true,
+  onDiscarded: true,
+} satisfies Record<keyof CallbackHandlerOptions, true>;

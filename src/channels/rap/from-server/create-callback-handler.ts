@@ -2,7 +2,12 @@ import { callGuarded } from '../../../content/call-guarded.ts';
 import { errorResponse, refusal } from '../../../http/error-response.ts';
 import { readJsonText } from '../../../http/read-json-body.ts';
 import { readCapability } from '../callback-url.ts';
-import type { CallbackHandlerOptions, DiscardReason } from './callback-handler-options.ts';
+import { refuseUnknown } from '../../../content/refuse-unknown.ts';
+import {
+  type CallbackHandlerOptions,
+  callbackHandlerSettings,
+  type DiscardReason,
+} from './callback-handler-options.ts';
 import { parseCallback } from './callback-message.ts';
 import { checkedLimit } from '../../../content/checked-number.ts';
 import { KeyedQueue, type RunInOrder } from './keyed-queue.ts';
@@ -26,7 +31,7 @@ interface HandlerState
  * not follow the protocol; 500 (the store can't be reached) and 503 (32 messages about the call are being handled) when the
  * message should be sent again.
  *
- * Throws a `TypeError` for a limit that is not a valid number.
+ * Throws a `TypeError` for an option that it does not have, and for a limit that is not a valid number.
  *
  * @example
  * export const POST = createCallbackHandler({ agent, tools });
@@ -34,6 +39,7 @@ interface HandlerState
 export function createCallbackHandler(
   options: CallbackHandlerOptions,
 ): (request: Request) => Promise<Response> {
+  refuseUnknown('createCallbackHandler', options, callbackHandlerSettings);
   const limits = {
     maximumBodyBytes: checkedLimit(options.maximumBodyBytes ?? 1_048_576, 'maximumBodyBytes'),
     maximumQuestions: checkedLimit(options.maximumQuestions ?? 20, 'maximumQuestions'),

@@ -1,5 +1,6 @@
 import { timer } from '../../../content/timer.ts';
 import { checkedLimit, checkedMs } from '../../../content/checked-number.ts';
+import { refuseUnknown } from '../../../content/refuse-unknown.ts';
 import { callbackOriginCheck, ownBaseUrl } from '../url-checks.ts';
 import { signedCallers } from './callers.ts';
 import { callbackSender } from './send-callback.ts';
@@ -9,7 +10,7 @@ import { OpenPrompts } from './open-prompts.ts';
 import { RunningCalls } from './running-calls.ts';
 import { toolRunners } from './serve-call.ts';
 import { requestHandler } from './handle-request.ts';
-import type { ToolServerOptions } from './tool-server-options.ts';
+import { type ToolServerOptions, toolServerSettings } from './tool-server-options.ts';
 
 /** A server of tools for runtimes in other processes. */
 export interface ToolServer {
@@ -32,7 +33,7 @@ export interface ToolServer {
  * the person at the runtime, and always ends with one `tool_result`. A call that a caller sends twice, with the same `group_id`, `id` and
  * user, runs once. Calls are kept in the memory of this process: they end with it, and other processes don't know them.
  *
- * Throws a `TypeError` for an invalid URL, origin, secret or number, and for a schema that validates nothing.
+ * Throws a `TypeError` for an option that it does not have, for an invalid URL, origin, secret or number, and for a schema that validates nothing.
  *
  * @example
  * const { handler, close } = createToolServer({
@@ -52,6 +53,7 @@ export interface ToolServer {
 export function createToolServer<INPUTS extends Record<string, unknown>>(
   options: ToolServerOptions<INPUTS>,
 ): ToolServer {
+  refuseUnknown('createToolServer', options, toolServerSettings);
   const wait = neverRejecting(options.wait ?? timer);
   const { deadlineMs = 86_400_000, graceMs = 5_000, callbackMs = 10_000 } = options;
   const { maximumBodyBytes = 1_048_576, retries = 10 } = options;

@@ -136,3 +136,22 @@ export interface ToolServerOptions<INPUTS = Record<string, unknown>> {
   /** Called with an error for each result that could not be delivered, and for each invocation without a valid or allowed callback URL. */
   onError?: (error: unknown) => void;
 }
+
+/** The names of these options, and no others. */
+export const toolServerSettings = {
+  tools: true,
+  baseUrl: true,
+  allowedOrigins: true,
+  signing: true,
+  grants: true,
+  deadlineMs: true,
+  graceMs: true,
+  callbackMs: true,
+  retries: true,
+  maximumRunning: true,
+  maximumRemembered: true,
+  maximumBodyBytes: true,
+  fetch: true,
+  wait: true,
+  onError: true,
+} satisfies Record<keyof ToolServerOptions, true>;

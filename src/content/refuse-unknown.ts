@@ -1,0 +1,45 @@
+/**
+ * Throws a `TypeError` for a setting that `where` does not have: ignoring it would silently drop what the app relies on, such as a check of
+ * signatures. `advise` says how the error goes on; default: with the nearest name.
+ */
+export function refuseUnknown(
+  where: string,
+  options: object,
+  known: object,
+  advise: (name: string, known: object) => string = adviseNearest,
+): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || Object.hasOwn(known, name)) continue;
+    throw new TypeError(`${where} has no setting '${name}'${advise(name, known)}`);
+  }
+}
+
+/** The end of the error's sentence: the nearest name, if one is near. */
+export function adviseNearest(name: string, known: object): string {
+  const nearest = nearestOf(name, Object.keys(known));
+  return nearest === undefined ? '.' : `; did you mean '${nearest}'?`;
+}
+
+/* The prefix `experimental_` must not make two names similar. */
+function nearestOf(name: string, names: readonly string[]): string | undefined {
+  const word = name.replace('experimental_', '');
+  const [nearest] = names
+    .map((known) => ({ known, distance: editDistance(word, known) }))
+    .toSorted((one, another) => one.distance - another.distance);
+  const isNear = nearest !== undefined && nearest.distance <= Math.max(2, word.length / 4);
+  return isNear ? nearest.known : undefined;
+}
+
+/** The number of letters to add, remove or change to turn one text into the other. */
+function editDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_each, index) => index);
+  for (const [index, letter] of one.toLowerCase().split('').entries()) {
+    const next = [index + 1];
+    for (const [place, each] of other.toLowerCase().split('').entries()) {
+      const changed = (row[place] ?? 0) + (letter === each ? 0 : 1);
+      next.push(Math.min((row[place + 1] ?? 0) + 1, (next[place] ?? 0) + 1, changed));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

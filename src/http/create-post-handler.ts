@@ -1,0 +1,94 @@
+import { type ZodType, z } from 'zod';
+import { refuseUnknown } from '../content/refuse-unknown.ts';
+import { HoldpointError } from '../errors.ts';
+import type { Authorize, Authorized } from './authorize.ts';
+import { errorResponse, jsonResponse, refusal } from './error-response.ts';
+import { checkOrigins, type OriginOptions } from './foreign-origin.ts';
+import { receivePost } from './receive-post.ts';
+
+/** A request that was let in. */
+interface AuthorizedPost<BODY, RUNTIME_CONTEXT = Record<string, unknown>> {
+  /** What the schema made of the request's JSON. */
+  body: BODY;
+  /** Who sent it, as `authorize` says: the options of `agent.respond`, `agent.stop`, `agent.run` … */
+  by: Authorized<RUNTIME_CONTEXT> & { channel: string };
+  /** Its body has already been read. */
+  request: Request;
+}
+
+/** The options of `createPostHandler`. */
+export interface PostHandlerOptions<
+  BODY extends { threadId: string },
+  RUNTIME_CONTEXT = Record<string, unknown>,
+> extends OriginOptions {
+  /** The agent that the threads belong to, which knows whom a principal names. Without one, as behind `holdPoint`, an object needs an `id`. */
+  agent?: object;
+  /** Called with the body's `threadId`. A result without a principal, or `undefined`, is refused with 403; a `Response` is sent unchanged. */
+  authorize: Authorize<RUNTIME_CONTEXT>;
+  /** The JSON that the route takes. What does not fit is refused with 400. */
+  schema: ZodType<BODY>;
+  /** Called for a request that was let in. Default response: 200 with `{}`. The text of a `HoldpointError` is sent with its status. */
+  handle: (post: AuthorizedPost<BODY, RUNTIME_CONTEXT>) => PromiseLike<Response | void>;
+  /** The channel that is recorded, unless `authorize` names one. Default `'post'`. */
+  channel?: string;
+  /** The maximum size of a body. Default 1 MiB. */
+  maximumBodyBytes?: number;
+  /** Called with an error that is not the client's, and with one of `authorize`; returns the text that the client gets. */
+  onError?: (error: unknown) => string;
+}
+
+const settings = {
+  agent: true,
+  authorize: true,
+  schema: true,
+  handle: true,
+  channel: true,
+  maximumBodyBytes: true,
+  onError: true,
+  allowedOrigins: true,
+} satisfies Record<keyof PostHandlerOptions<{ threadId: string }>, true>;
+
+/**
+ * Creates a POST route of your own about a thread, with the checks of `createUiHandler`: the page's origin, `application/json`, the size and
+ * form of the body, and `authorize`. Nothing is called for a request that fails one of them: 400, 403 (also `foreign-origin`, a page of another
+ * site), 405, 413, 415. Throws a `TypeError` for an option that it does not have, and for an invalid origin.
+ *
+ * @example
+ * export const POST = createPostHandler({
+ *   agent,
+ *   authorize,
+ *   schema: z.object({ threadId: z.string() }),
+ *   async handle({ body: { threadId }, by }) {
+ *     await agent.stop(await agent.thread(threadId), by);
+ *   },
+ * });
+ */
+export function createPostHandler<
+  BODY extends { threadId: string },
+  RUNTIME_CONTEXT = Record<string, unknown>,
+>(options: PostHandlerOptions<BODY, RUNTIME_CONTEXT>): (request: Request) => Promise<Response> {
+  refuseUnknown('createPostHandler', options, settings);
+  checkOrigins(options);
+  const { agent = {}, schema, handle, channel = 'post', onError } = options;
+  const parse = (json: unknown): BODY => parseBody(schema, json);
+  const format = { parse, maximumBodyBytes: 1_048_576, channel };
+  return async (request) => {
+    try {
+      if (request.method !== 'POST') {
+        return refusal(405, 'method-not-allowed', 'Use POST.', { allow: 'POST' });
+      }
+      const posted = await receivePost({ ...options, agent }, request, format);
+      if (posted instanceof Response) return posted;
+      const { parsed: body, runOptions: by } = posted;
+      return (await handle({ body, by, request })) ?? jsonResponse({});
+    } catch (error) {
+      return errorResponse(error, onError);
+    }
+  };
+}
+
+function parseBody<BODY>(schema: ZodType<BODY>, json: unknown): BODY {
+  const { data, error } = schema.safeParse(json);
+  if (error === undefined) return data;
+  throw new HoldpointError('invalid-input', `The body is not valid: ${z.prettifyError(error)}`);
+}
