@@ -2,18 +2,24 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { cachedPackage } from '../support/cached-package.ts';
 import { freePort } from '../support/free-port.ts';
 import type { EngineProcess } from './engine-process.ts';
-import { EngineProject, filesIn, stepsFile, textOf } from './engine-project.ts';
+import { EngineProject, filesIn, type ShownFile, stepsFile, textOf } from './engine-project.ts';
 import { openWorld } from './engine-world.ts';
 import { approvalIn, messagesIn, peopleIn, soon, threadIn, turnIn } from './watched-threads.ts';
 
 const page = 'docs/guides/workflow.md';
 const version = '4.8.9';
 const second = { id: 'm2', text: 'Bern' };
-const signInFile = `
-export async function userOf(request: Request): Promise<string | undefined> {
-  return request.headers.get('x-user') ?? undefined;
+const cronSecret = 's3cret';
+
+/** The files of the page, with a sign-in in the place that it leaves open. */
+function filesWithSignIn(): ShownFile[] {
+  const open = '\n  return undefined; //';
+  const filled =
+    "\n  return { email: request.headers.get('x-name') ?? '', threads: { includes: () => true } as never }; //";
+  const files = filesIn(page);
+  expect(files.filter(({ code }) => code.includes(open))).toHaveLength(1);
+  return files.map(({ name, code }) => ({ name, code: code.replace(open, filled) }));
 }
-`;
 
 describe('docs/guides/workflow.md', () => {
   let project: EngineProject;
@@ -24,13 +30,22 @@ describe('docs/guides/workflow.md', () => {
   const serve = async (environment: Record<string, string> = {}): Promise<void> => {
     server = await project.start(process.execPath, ['serve.ts'], {
       ready: /Listening/,
-      environment: { PORT: String(port), WORKFLOW_TARGET_WORLD: 'local', ...environment },
+      environment: {
+        PORT: String(port),
+        CRON_SECRET: cronSecret,
+        WORKFLOW_TARGET_WORLD: 'local',
+        ...environment,
+      },
     });
   };
   const post = async (path: string, body: object, user = 'ada'): Promise<number> => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-user': user },
+      headers: {
+        'content-type': 'application/json',
+        'x-name': user,
+        authorization: `Bearer ${cronSecret}`,
+      },
       body: JSON.stringify(body),
     });
     return response.status;
@@ -41,8 +56,7 @@ describe('docs/guides/workflow.md', () => {
   };
 
   beforeAll(async () => {
-    const signIn = { name: 'sign-in.ts', code: signInFile };
-    const files = [...stepsFile, ...filesIn(page), signIn];
+    const files = [...stepsFile, ...filesWithSignIn()];
     project = new EngineProject(files, await cachedPackage({ workflow: version }));
     const build = ['node_modules/workflow/bin/run.js', 'build', '-t', 'standalone'];
     project.run(process.execPath, ...build);
@@ -70,7 +84,7 @@ describe('docs/guides/workflow.md', () => {
   });
 
   test('a message that is sent twice is one turn', async () => {
-    const say = { threadId: 'twice', id: 'm1', text: 'Rome' };
+    const say = { threadId: 'twice', message: { id: 'm1', text: 'Rome' } };
     await post('/say', say);
     await threadIn(world.agent, 'twice', 'waiting');
     await post('/say', say);
@@ -82,9 +96,9 @@ describe('docs/guides/workflow.md', () => {
   });
 
   test('a message keeps its sender: Ada can’t approve her own booking, Ben can', async () => {
-    const forged = { threadId: 'shared', id: 'm1', text: 'Sofia', principal: 'ben' };
-    await post('/say', forged);
-    expect(await answer('shared', undefined, 'Ada')).toBe(500);
+    const message = { id: 'm1', text: 'Sofia', principal: 'ben' };
+    await post('/say', { threadId: 'shared', message, principal: 'ben' });
+    expect(await answer('shared', undefined, 'Ada')).toBe(403);
     expect(await answer('shared', undefined, 'ben')).toBe(200);
     expect(peopleIn(await turnIn(world.agent, 'shared', 1))).toEqual([
       ['message-added', 'ada', 'web'],
@@ -96,12 +110,12 @@ describe('docs/guides/workflow.md', () => {
     const threadIds = Array.from({ length: 6 }, (_, index) => `busy-${index}`);
     await Promise.all(
       threadIds.map(async (threadId) => {
-        const say = { threadId, id: 'm1', text: 'Rome' };
+        const say = { threadId, message: { id: 'm1', text: 'Rome' } };
         await post('/say', say);
         await answer(threadId);
         await turnIn(world.agent, threadId, 1);
         /* The run of the repeated message ends at once; the other one waits for an answer. */
-        await Promise.all([post('/say', say), post('/say', { ...say, ...second })]);
+        await Promise.all([post('/say', say), post('/say', { ...say, message: second })]);
         await answer(threadId);
         await turnIn(world.agent, threadId, 2);
       }),
@@ -110,7 +124,7 @@ describe('docs/guides/workflow.md', () => {
   });
 
   test('three processes, one of which is killed in the tool, start the call once', async () => {
-    await post('/say', { threadId: 'killed', id: 'm1', text: 'Paris' });
+    await post('/say', { threadId: 'killed', message: { id: 'm1', text: 'Paris' } });
     await threadIn(world.agent, 'killed', 'waiting');
     await server.kill();
     project.write('hang');
@@ -124,13 +138,13 @@ describe('docs/guides/workflow.md', () => {
     expect(project.bookings).toEqual(['Paris']);
 
     await world.agent.settle(lost, 'c1-0', { status: 'succeeded', output: { booked: 'Paris' } });
-    await post('/wake', { threadId: 'killed' });
+    await post('/wake?threadId=killed', {});
     await turnIn(world.agent, 'killed', 1);
     expect(project.bookings).toEqual(['Paris']);
   });
 
   test('a request that nobody answers is ended by the timer', async () => {
-    await post('/say', { threadId: 'oslo', id: 'm1', text: 'Oslo' });
+    await post('/say', { threadId: 'oslo', message: { id: 'm1', text: 'Oslo' } });
     const { calls } = await turnIn(world.agent, 'oslo', 1);
     expect(calls.map(({ status }) => status)).toEqual(['denied']);
     expect(project.bookings).toEqual([]);
@@ -138,7 +152,7 @@ describe('docs/guides/workflow.md', () => {
 
   test('a turn that fails is repeated at the time that the log says, and is one turn', async () => {
     project.write('down');
-    await post('/say', { threadId: 'down', id: 'm1', text: 'Bern' });
+    await post('/say', { threadId: 'down', message: { id: 'm1', text: 'Bern' } });
     await vi.waitFor(async () => {
       expect((await world.agent.thread('down')).failure?.failures).toBeGreaterThan(0);
     }, soon);
@@ -148,7 +162,7 @@ describe('docs/guides/workflow.md', () => {
   });
 
   test('an answer whose wake-up was lost is found by the sweep', async () => {
-    await post('/say', { threadId: 'swept', id: 'm1', text: 'Kyiv' });
+    await post('/say', { threadId: 'swept', message: { id: 'm1', text: 'Kyiv' } });
     const waiting = await threadIn(world.agent, 'swept', 'waiting');
     await world.agent.respond(approvalIn(waiting), waiting);
     await post('/sweep', {});
@@ -157,7 +171,7 @@ describe('docs/guides/workflow.md', () => {
   });
 
   test('a thread whose deployment is gone goes on in the next one, with its timers', async () => {
-    await post('/say', { threadId: 'moved', id: 'm1', text: 'Riga, Narvik' });
+    await post('/say', { threadId: 'moved', message: { id: 'm1', text: 'Riga, Narvik' } });
     await threadIn(world.agent, 'moved', 'waiting');
     await server.kill();
     /* The hook is still there, but nobody can wake its run. */

@@ -105,10 +105,16 @@ async function writeApp(folder: string, port: number): Promise<void> {
   const files = await documentedFiles();
   const server = files.get('server.ts') ?? '';
   const serve = files.get('serve.js') ?? '';
+  const modelled = replaced(server, "model: 'openai/gpt-5-mini'", 'model: globalThis.model');
+  const signedIn = replaced(
+    modelled,
+    'return undefined; //',
+    'return globalThis.userOf(request); //',
+  );
   const own = new Map([
     ...Object.entries(template),
     ...files,
-    ['server.ts', replaced(server, "model: 'openai/gpt-5-mini'", 'model: globalThis.model')],
+    ['server.ts', signedIn],
     ['serve.js', replaced(serve, '3001', String(port))],
   ]);
   await mkdir(join(folder, 'src'));

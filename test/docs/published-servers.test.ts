@@ -1,0 +1,308 @@
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, test } from 'vitest';
+import { PublishedServer, type ShownBlock, shownServers } from './published-servers.ts';
+
+/** The routes of a server: what the thread's owner may send to each, and may read. */
+interface Routes {
+  posts: readonly { path: string; body: (requestId: string) => object }[];
+  gets?: readonly string[];
+  /** What shows that the first of them got through. */
+  effect?: 'answered' | 'said';
+}
+
+const approve = (requestId: string) => ({ type: 'approval-response', requestId, approved: true });
+const threadId = 'trip-42';
+const said = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'And a hotel.' }] };
+const run = { runId: 'r1', state: {}, messages: [], tools: [], context: [], forwardedProps: {} };
+
+const page: Routes = {
+  posts: [
+    { path: '/chat', body: (requestId) => ({ id: threadId, answers: [approve(requestId)] }) },
+    { path: '/chat', body: () => ({ id: threadId, stop: true }) },
+    { path: '/chat', body: (requestId) => ({ id: threadId, withdraw: requestId }) },
+    { path: '/chat', body: (requestId) => ({ id: threadId, reassign: { requestId, to: 'eve' } }) },
+    { path: '/chat', body: () => ({ id: threadId, message: said, whilePending: 'cancel' }) },
+  ],
+  gets: ['/chat?id=trip-42', '/chat?id=trip-42&stream', '/chat/trip-42/stream'],
+  effect: 'answered',
+};
+const inbox = (path: string): Routes['posts'][number] => ({
+  path,
+  body: (requestId) => ({ threadId, answer: approve(requestId) }),
+});
+
+/** The servers of the docs that have a sign-in to fill in. */
+const signedIn = new Map<string, Routes>([
+  ['docs/channels/page.md 1', page],
+  ['docs/guides/migrating.md 1', page],
+  ['docs/runtimes.md 1', page],
+  [
+    'docs/channels/ag-ui.md 1',
+    {
+      posts: [
+        {
+          path: '/agui',
+          body: (interruptId) => ({
+            ...run,
+            threadId,
+            resume: [{ interruptId, status: 'resolved', payload: { approved: true } }],
+          }),
+        },
+        {
+          path: '/agui',
+          body: () => ({
+            ...run,
+            threadId,
+            messages: [{ id: 'm1', role: 'user', content: 'And a hotel.' }],
+            forwardedProps: { whilePending: 'cancel' },
+          }),
+        },
+      ],
+      effect: 'answered',
+    },
+  ],
+  ['docs/channels/ag-ui.md 2', { posts: [{ path: '/stop', body: () => ({ threadId }) }] }],
+  ['docs/channels/inbox.md 1', { posts: [inbox('/inbox')], effect: 'answered' }],
+  [
+    'docs/guides/your-own-loop.md 1',
+    { posts: [{ path: '/chat', body: () => ({ id: threadId, messages: [said] }) }] },
+  ],
+  [
+    'docs/guides/workflow.md 1',
+    {
+      posts: [
+        inbox('/answer'),
+        { path: '/say', body: () => ({ threadId, message: { id: 'm1', text: 'And a hotel.' } }) },
+      ],
+      effect: 'answered',
+    },
+  ],
+]);
+
+/** The others, each of which has a test of its own below. */
+const others = [
+  'docs/channels/page.md 2', // serves the first one
+  'docs/guides/remote-tools.md 1',
+  'docs/guides/remote-tools.md 2',
+  'docs/guides/restate.md 1',
+  'docs/runtimes.md 2',
+];
+
+const shown = new Map(shownServers().map((each) => [each.key, each]));
+
+function blockOf(key: string): ShownBlock {
+  const block = shown.get(key);
+  if (block === undefined) throw new Error(`The docs have no server ${key}.`);
+  return block;
+}
+
+test('every server and route of the docs is played against here', () => {
+  expect([...shown.keys()].toSorted()).toEqual([...signedIn.keys(), ...others].toSorted());
+});
+
+const json = { 'content-type': 'application/json' };
+const text = { 'content-type': 'text/plain' };
+const evil = { origin: 'https://evil.example' };
+const ada = { 'x-name': 'ada' };
+
+/** The id of the request that waits in the thread. */
+async function waitingRequest(server: PublishedServer): Promise<string> {
+  const opened = (await server.events()).find(({ type }) => type === 'request-opened');
+  return opened?.type === 'request-opened' ? opened.request.requestId : '';
+}
+
+interface Attempt {
+  name: string;
+  path: string;
+  init: RequestInit;
+}
+
+/** What a stranger sends, also from a page that somebody who is signed in has opened. */
+function attemptsOf({ posts, gets = [] }: Routes, requestId: string, name: object): Attempt[] {
+  const posted = posts.flatMap(({ path, body }) => {
+    const fits = JSON.stringify(body(requestId));
+    const forms: [string, object, string][] = [
+      ['a page of another site', { ...name, ...json, ...evil }, fits],
+      ['a form of another site', { ...name, ...text, ...evil }, fits],
+      ['a page in a sandbox', { ...name, ...json, origin: 'null' }, fits],
+      ['no JSON', { ...name, ...json }, '{bad'],
+      ['null', { ...name, ...json }, 'null'],
+      ['a text', { ...name, ...text }, fits],
+      ['nobody', json, fits],
+      ['somebody else, who is signed in', { ...json, 'x-name': 'eve' }, fits],
+    ];
+    return forms.map(([form, headers, sent]) => ({
+      name: `${path} ${form}: ${fits}`,
+      path,
+      init: { method: 'POST', headers: { ...headers }, body: sent },
+    }));
+  });
+  const read = gets.flatMap((path) => [
+    { name: `GET ${path}`, path, init: {} },
+    { name: `GET ${path} of eve`, path, init: { headers: { 'x-name': 'eve' } } },
+  ]);
+  return [...posted, ...read];
+}
+
+/** What gets another answer than a refusal. */
+async function accepted(server: PublishedServer, attempts: readonly Attempt[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const { name, path, init } of attempts) {
+    const status = await server.send(path, init);
+    if (status < 400 || status >= 500) found.push(`${status} ${name}`);
+  }
+  return found;
+}
+
+/** The requests of the owner themselves. */
+function ownRequests({ posts, gets = [] }: Routes, requestId: string): Attempt[] {
+  return [
+    ...posts.map(({ path, body }) => ({
+      name: path,
+      path,
+      init: {
+        method: 'POST',
+        headers: { ...ada, ...json },
+        body: JSON.stringify(body(requestId)),
+      },
+    })),
+    ...gets.map((path) => ({ name: path, path, init: { headers: ada } })),
+  ];
+}
+
+/* Bytes that some servers die of. */
+const oddBytes = [
+  'TRACE / HTTP/1.1\r\nhost: localhost\r\n\r\n',
+  'POST / HTTP/1.1\r\nhost: [\r\ncontent-length: 2\r\n\r\n{}',
+  'GET // HTTP/1.1\r\nhost: localhost\r\n\r\n',
+];
+
+describe.concurrent.each([...signedIn])('%s', (key, routes) => {
+  test('as it is pasted: refuses everybody, and listens on 127.0.0.1 alone', async () => {
+    await using server = await PublishedServer.start(blockOf(key));
+    expect([server.output, await server.isListening]).toEqual([expect.any(String), true]);
+    const [before, requestId] = [await server.events(), await waitingRequest(server)];
+    expect(requestId).not.toBe('');
+    expect(await server.isOpenElsewhere()).toBe(false);
+    const attempts = [...attemptsOf(routes, requestId, ada), ...ownRequests(routes, requestId)];
+    expect(await accepted(server, attempts)).toEqual([]);
+    for (const bytes of oddBytes) expect(await server.sendBytes(bytes)).toMatch(/^HTTP\/1.1 4/);
+    expect([await server.events(), server.done]).toEqual([before, '']);
+  });
+
+  test('with a sign-in: lets the owner through, and nobody else', async () => {
+    await using server = await PublishedServer.start(blockOf(key), { isFilled: true });
+    const [before, requestId] = [await server.events(), await waitingRequest(server)];
+    expect(await accepted(server, attemptsOf(routes, requestId, ada))).toEqual([]);
+    expect([await server.events(), server.done]).toEqual([before, '']);
+    const [first] = ownRequests(routes, requestId);
+    expect(await server.send(first?.path ?? '', first?.init)).toBe(200);
+    if (routes.effect === undefined) return;
+    const answered = (await server.events()).filter(({ type }) => type === 'request-answered');
+    expect(answered).toEqual([expect.objectContaining({ principal: 'ada@example.com' })]);
+  });
+});
+
+describe.concurrent('other servers', () => {
+  test('the routes of a workflow for jobs need a secret, and those for its world no page', async () => {
+    const block = blockOf('docs/guides/workflow.md 1');
+    const paths = ['/wake?threadId=trip-42', '/sweep'];
+    const world = ['/.well-known/workflow/v1/flow', '/.well-known/workflow/v1/step'];
+    const post = (headers: object) => ({ method: 'POST', headers: { ...headers }, body: '{}' });
+    const withSecret = post({ authorization: 'Bearer s3cret' });
+    const statuses = async (server: PublishedServer, all: readonly string[], init: RequestInit) =>
+      Promise.all(all.map(async (path) => server.send(path, init)));
+
+    await using pasted = await PublishedServer.start(block);
+    for (const init of [post({}), withSecret, post({ authorization: 'Bearer undefined' })]) {
+      expect(await statuses(pasted, paths, init)).toEqual([403, 403]);
+    }
+    expect(await statuses(pasted, world, post({ ...evil, ...text }))).toEqual([403, 403]);
+    expect(await pasted.send('/sweep')).toBe(404);
+    expect(pasted.done).toBe('');
+
+    const environment = { CRON_SECRET: 's3cret' };
+    await using filled = await PublishedServer.start(block, { environment });
+    expect(await statuses(filled, paths, post({ authorization: 'Bearer other' }))).toEqual([
+      403, 403,
+    ]);
+    expect(filled.done).toBe('');
+    expect(await statuses(filled, paths, withSecret)).toEqual([200, 200]);
+    expect(await statuses(filled, world, post({}))).toEqual([200, 200]);
+    expect(filled.done).toBe('start\nflow\nstep\n');
+  });
+
+  test('the route that tool servers call back knows no stranger', async () => {
+    const block = blockOf('docs/guides/remote-tools.md 1');
+    await using pasted = await PublishedServer.start(block);
+    expect(await pasted.isListening).toBe(false);
+    const environment = { SECRET: 's'.repeat(32) };
+    await using server = await PublishedServer.start(block, { environment });
+    expect(await server.isOpenElsewhere()).toBe(false);
+    const before = await server.events();
+    const result = { type: 'tool_result', group_id: threadId, id: 'c1', text: 'Done.' };
+    const body = JSON.stringify(result);
+    for (const path of ['/callback', '/callback?call=abc']) {
+      for (const headers of [json, text, { ...json, ...evil }]) {
+        expect(await server.send(path, { method: 'POST', headers, body })).toBe(404);
+      }
+    }
+    expect(await server.send('/callback')).toBe(405);
+    expect(await server.events()).toEqual(before);
+  });
+
+  test('the tool server does not start without a secret, and takes no call that is not signed', async () => {
+    const block = blockOf('docs/guides/remote-tools.md 2');
+    await using pasted = await PublishedServer.start(block);
+    expect(await pasted.isListening).toBe(false);
+    expect(pasted.output).toContain('signingSecret is not defined');
+    const secret = Buffer.from('s'.repeat(32)).toString('base64');
+    await using server = await PublishedServer.start(block, {
+      environment: { SIGNING_SECRET: secret },
+    });
+    expect(await server.isOpenElsewhere()).toBe(false);
+    const call = {
+      type: 'function_call',
+      group_id: threadId,
+      id: 'c1',
+      function: 'deploy',
+      arguments: { service: 'shop' },
+      callback_url: 'http://127.0.0.1:9/callback',
+    };
+    const body = JSON.stringify(call);
+    const signed = (by: string) => ({
+      'webhook-id': 'm1',
+      'webhook-timestamp': String(Math.floor(Date.now() / 1000)),
+      'webhook-signature': new Webhook(by).sign('m1', new Date(), body),
+    });
+    const other = Buffer.from('x'.repeat(32)).toString('base64');
+    const post = async (headers: object, path = '/deploy') =>
+      server.send(path, { method: 'POST', headers: { ...headers }, body });
+    for (const path of ['/deploy', '/cancel_tool_call', '/close_thread', '/tool_call_status']) {
+      expect([path, await post(json, path)]).toEqual([path, 401]);
+      expect([path, await post({ ...json, ...signed(other) }, path)]).toEqual([path, 401]);
+      expect([path, await post({ ...text, ...evil }, path)]).toEqual([path, 403]);
+    }
+    expect(server.done).toBe('');
+    expect(await post({ ...json, ...signed(secret) })).toBe(200);
+  });
+
+  test('the service of Restate listens on 127.0.0.1 alone, and speaks with no browser', async () => {
+    await using server = await PublishedServer.start(blockOf('docs/guides/restate.md 1'));
+    expect(await server.isListening).toBe(true);
+    expect(await server.isOpenElsewhere()).toBe(false);
+    const before = await server.events();
+    const init = { method: 'POST', headers: { ...text, ...evil }, body: '{}' };
+    await expect(server.send('/invoke/threads/wake', init)).rejects.toThrow('fetch failed');
+    expect(await server.events()).toEqual(before);
+  });
+
+  test('the Durable Object takes its sign-in from a file of the reader', async () => {
+    const { code } = blockOf('docs/runtimes.md 2');
+    expect(code).toContain(
+      "import { authorize, model, toolApproval, tools } from './app.ts'; // yours",
+    );
+    expect(code).toContain('createUiHandler({ agent: this.agent, authorize })');
+    expect(code.match(/\bfetch\(/g)).toHaveLength(1);
+  });
+});
