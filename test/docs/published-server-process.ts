@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { tool } from 'ai';
+import type { Agent, Authorize } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { scriptedModel } from 'holdpoint/testing';
 import { z } from 'zod';
@@ -29,7 +30,8 @@ Object.assign(globalThis, {
   deploy: (service: string, place: string) => appendFileSync('deployed', `${service} ${place}\n`),
 });
 
-const { agent, authorize } = await import(pathToFileURL('page.ts').href);
+const page: { agent: Agent; authorize: Authorize } = await import(pathToFileURL('page.ts').href);
+const { agent, authorize } = page;
 Object.assign(globalThis, { agent, authorize, store: sqliteStore('threads.sqlite') });
 const principal = 'ada@example.com';
 await agent.run('Book a flight to Paris.', await agent.thread('trip-42'), { principal });

@@ -203,15 +203,24 @@ describe.concurrent.each([...signedIn])('%s', (key, routes) => {
   });
 });
 
+function post(headers: object): RequestInit {
+  return { method: 'POST', headers: { ...headers }, body: '{}' };
+}
+
+async function statuses(
+  server: PublishedServer,
+  paths: readonly string[],
+  init: RequestInit,
+): Promise<number[]> {
+  return Promise.all(paths.map(async (path) => server.send(path, init)));
+}
+
 describe.concurrent('other servers', () => {
   test('the routes of a workflow for jobs need a secret, and those for its world no page', async () => {
     const block = blockOf('docs/guides/workflow.md 1');
     const paths = ['/wake?threadId=trip-42', '/sweep'];
     const world = ['/.well-known/workflow/v1/flow', '/.well-known/workflow/v1/step'];
-    const post = (headers: object) => ({ method: 'POST', headers: { ...headers }, body: '{}' });
     const withSecret = post({ authorization: 'Bearer s3cret' });
-    const statuses = async (server: PublishedServer, all: readonly string[], init: RequestInit) =>
-      Promise.all(all.map(async (path) => server.send(path, init)));
 
     await using pasted = await PublishedServer.start(block);
     for (const init of [post({}), withSecret, post({ authorization: 'Bearer undefined' })]) {
@@ -276,15 +285,15 @@ describe.concurrent('other servers', () => {
       'webhook-signature': new Webhook(by).sign('m1', new Date(), body),
     });
     const other = Buffer.from('x'.repeat(32)).toString('base64');
-    const post = async (headers: object, path = '/deploy') =>
-      server.send(path, { method: 'POST', headers: { ...headers }, body });
+    const invoke = async (headers: object, path = '/deploy') =>
+      server.send(path, { ...post(headers), body });
     for (const path of ['/deploy', '/cancel_tool_call', '/close_thread', '/tool_call_status']) {
-      expect([path, await post(json, path)]).toEqual([path, 401]);
-      expect([path, await post({ ...json, ...signed(other) }, path)]).toEqual([path, 401]);
-      expect([path, await post({ ...text, ...evil }, path)]).toEqual([path, 403]);
+      expect([path, await invoke(json, path)]).toEqual([path, 401]);
+      expect([path, await invoke({ ...json, ...signed(other) }, path)]).toEqual([path, 401]);
+      expect([path, await invoke({ ...text, ...evil }, path)]).toEqual([path, 403]);
     }
     expect(server.done).toBe('');
-    expect(await post({ ...json, ...signed(secret) })).toBe(200);
+    expect(await invoke({ ...json, ...signed(secret) })).toBe(200);
   });
 
   test('the service of Restate listens on 127.0.0.1 alone, and speaks with no browser', async () => {

@@ -138,7 +138,7 @@ export class PublishedServer implements AsyncDisposable {
   /** The events of a thread. */
   async events(threadId = 'trip-42'): Promise<ThreadEvent[]> {
     using store = sqliteStore(join(this.#folder, 'threads.sqlite'));
-    return eventsIn(store, threadId);
+    return await eventsIn(store, threadId);
   }
 
   /** What was done outside of threads. */

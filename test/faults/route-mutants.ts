@@ -38,6 +38,14 @@ export const routeMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'the agent of a route of your own says who a principal is',
+    file: 'http/create-post-handler.ts',
+    from: '{ ...options, agent }',
+    to: '{ ...options, agent: {} }',
+    suite: [ownRoute, 'the agent says who a principal is'],
+    sentence: failed,
+  },
+  {
     promise: 'a route of your own takes POST alone',
     file: 'http/create-post-handler.ts',
     from: "request.method !== 'POST'",

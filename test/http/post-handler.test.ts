@@ -63,6 +63,7 @@ const evil = { origin: 'https://evil.example' };
 
 test.each<[string, number, Record<string, string>, RequestInit?]>([
   ['a stranger', 403, {}],
+  ['a blank name', 403, { 'x-name': '' }],
   ['a page of another site, in which Ada is signed in', 403, { ...ada, ...evil }],
   ['such a page with a form', 403, { ...ada, ...evil, 'content-type': 'text/plain' }],
   ['a page in a sandbox', 403, { ...ada, origin: 'null' }],
@@ -112,6 +113,23 @@ test('an error of the app is told to the developer, and not to the client', asyn
     '{"error":{"code":"internal-error","message":"Try again later."}}',
   ]);
   expect(errors).toEqual([new Error('The disk is full.')]);
+});
+
+test('the agent says who a principal is', async () => {
+  const agent = memoryWorld([]).agent({ principalId: () => 'Ada' });
+  const authorize: Authorize = async () => ({ principal: { badge: 7 } });
+  const handle = async () => {};
+  const options = { authorize, schema: z.object({ threadId: z.string() }), handle };
+  const send = async (handler: (request: Request) => Promise<Response>) =>
+    handler(
+      new Request('http://agent.example/', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"threadId":"trip-42"}',
+      }),
+    );
+  expect((await send(createPostHandler({ agent, ...options }))).status).toBe(200);
+  expect((await send(createPostHandler(options))).status).toBe(403);
 });
 
 test('without an agent it works too; what the route throws as an error of the thread has its status', async () => {
