@@ -26,7 +26,7 @@ Object.assign(globalThis, {
   tools: { bookFlight },
   toolApproval: { bookFlight: 'user-approval' },
   ...(secret && { secret }),
-  ...(signingSecret && { signingSecret }),
+  ...(signingSecret && { signingSecret, acmeSecret: signingSecret, globexSecret: 'g'.repeat(32) }),
   deploy: (service: string, place: string) => appendFileSync('deployed', `${service} ${place}\n`),
 });
 

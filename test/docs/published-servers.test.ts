@@ -84,6 +84,7 @@ const others = [
   'docs/channels/page.md 2', // serves the first one
   'docs/guides/remote-tools.md 1',
   'docs/guides/remote-tools.md 2',
+  'docs/guides/remote-tools.md 3',
   'docs/guides/restate.md 1',
   'docs/runtimes.md 2',
 ];
@@ -260,41 +261,44 @@ describe.concurrent('other servers', () => {
     expect(await server.events()).toEqual(before);
   });
 
-  test('the tool server does not start without a secret, and takes no call that is not signed', async () => {
-    const block = blockOf('docs/guides/remote-tools.md 2');
-    await using pasted = await PublishedServer.start(block);
-    expect(await pasted.isListening).toBe(false);
-    expect(pasted.output).toContain('signingSecret is not defined');
-    const secret = Buffer.from('s'.repeat(32)).toString('base64');
-    await using server = await PublishedServer.start(block, {
-      environment: { SIGNING_SECRET: secret },
-    });
-    expect(await server.isOpenElsewhere()).toBe(false);
-    const call = {
-      type: 'function_call',
-      group_id: threadId,
-      id: 'c1',
-      function: 'deploy',
-      arguments: { service: 'shop' },
-      callback_url: 'http://127.0.0.1:9/callback',
-    };
-    const body = JSON.stringify(call);
-    const signed = (by: string) => ({
-      'webhook-id': 'm1',
-      'webhook-timestamp': String(Math.floor(Date.now() / 1000)),
-      'webhook-signature': new Webhook(by).sign('m1', new Date(), body),
-    });
-    const other = Buffer.from('x'.repeat(32)).toString('base64');
-    const invoke = async (headers: object, path = '/deploy') =>
-      server.send(path, { ...post(headers), body });
-    for (const path of ['/deploy', '/cancel_tool_call', '/close_thread', '/tool_call_status']) {
-      expect([path, await invoke(json, path)]).toEqual([path, 401]);
-      expect([path, await invoke({ ...json, ...signed(other) }, path)]).toEqual([path, 401]);
-      expect([path, await invoke({ ...text, ...evil }, path)]).toEqual([path, 403]);
-    }
-    expect(server.done).toBe('');
-    expect(await invoke({ ...json, ...signed(secret) })).toBe(200);
-  });
+  test.each(['docs/guides/remote-tools.md 2', 'docs/guides/remote-tools.md 3'])(
+    'the tool server %s does not start without a secret, and takes no call that is not signed',
+    async (key) => {
+      const block = blockOf(key);
+      await using pasted = await PublishedServer.start(block);
+      expect(await pasted.isListening).toBe(false);
+      expect(pasted.output).toMatch(/(signing|acme)Secret is not defined/);
+      const secret = Buffer.from('s'.repeat(32)).toString('base64');
+      await using server = await PublishedServer.start(block, {
+        environment: { SIGNING_SECRET: secret },
+      });
+      expect(await server.isOpenElsewhere()).toBe(false);
+      const call = {
+        type: 'function_call',
+        group_id: threadId,
+        id: 'c1',
+        function: 'deploy',
+        arguments: { service: 'shop' },
+        callback_url: 'http://127.0.0.1:9/callback',
+      };
+      const body = JSON.stringify(call);
+      const signed = (by: string) => ({
+        'webhook-id': 'm1',
+        'webhook-timestamp': String(Math.floor(Date.now() / 1000)),
+        'webhook-signature': new Webhook(by).sign('m1', new Date(), body),
+      });
+      const other = Buffer.from('x'.repeat(32)).toString('base64');
+      const invoke = async (headers: object, path = '/deploy') =>
+        server.send(path, { ...post(headers), body });
+      for (const path of ['/deploy', '/cancel_tool_call', '/close_thread', '/tool_call_status']) {
+        expect([path, await invoke(json, path)]).toEqual([path, 401]);
+        expect([path, await invoke({ ...json, ...signed(other) }, path)]).toEqual([path, 401]);
+        expect([path, await invoke({ ...text, ...evil }, path)]).toEqual([path, 403]);
+      }
+      expect(server.done).toBe('');
+      expect(await invoke({ ...json, ...signed(secret) })).toBe(200);
+    },
+  );
 
   test('the service of Restate listens on 127.0.0.1 alone, and speaks with no browser', async () => {
     await using server = await PublishedServer.start(blockOf('docs/guides/restate.md 1'));
