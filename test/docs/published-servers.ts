@@ -16,7 +16,6 @@ import { dirname, join } from 'node:path';
 import type { ThreadEvent } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { eventsIn } from '../support/events-in.ts';
-import { freePort } from '../support/free-port.ts';
 import { pagesAt } from './markdown-page.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -105,7 +104,7 @@ export class PublishedServer implements AsyncDisposable {
       environment = {},
     }: { isFilled?: boolean; environment?: Record<string, string> } = {},
   ): Promise<PublishedServer> {
-    const server = new PublishedServer(await freePort());
+    const server = new PublishedServer(await unusedPort());
     const { files, main } = programOf(key, code);
     const page = filesOf('docs/channels/page.md');
     const own = replaced(
@@ -210,6 +209,15 @@ export class PublishedServer implements AsyncDisposable {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
+}
+
+/* Below the ports that a system gives away by itself, so that nobody takes one before its server listens. */
+let lastPort = 20_000 + Math.floor(Math.random() * 10_000);
+
+async function unusedPort(): Promise<number> {
+  lastPort += 1;
+  const port = lastPort;
+  return (await reaches('127.0.0.1', port)) ? unusedPort() : port;
 }
 
 async function reaches(host: string, port: number): Promise<boolean> {
