@@ -1,4 +1,5 @@
 import { closedBy } from '../policy/closed-by.ts';
+import { messageIdOf } from '../thread/app-messages.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
@@ -10,7 +11,7 @@ import type { ParentCancellation } from './child-agent.ts';
 import type { CheckedAnswers, Decide } from './calls/delegation.ts';
 import { followUpsFor } from './calls/follow-ups-for.ts';
 import type { EndingInput } from './input/accept-outcome.ts';
-import { acceptInput, refuseRetraction } from './input/accept-input.ts';
+import { acceptInput } from './input/accept-input.ts';
 import { allowEndings, allowInput } from './input/allowed-endings.ts';
 import { recordBelow } from './input/answers-below.ts';
 import type { ParsedInput, RefuseEnding } from './input/parse-input.ts';
@@ -174,4 +175,19 @@ export async function adoptThread(context: AgentContext, log: ThreadLog): Promis
     const owner = name === undefined ? {} : { agent: name };
     proposal.add({ type: 'agent-changed', at: now(), ...owner });
   });
+}
+
+/** Throws `not-allowed` unless the last message came from the app, has no reply, and has the `messageId`, if given. */
+function refuseRetraction(
+  { threadId, head, messages }: Readonly<ThreadState>,
+  messageId: string | undefined,
+): void {
+  const last = messages.at(-1);
+  const isMeant = messageId === undefined || (last && messageIdOf(last)) === messageId;
+  if (head.unanswered.length > 0 && isMeant) return;
+  const which = messageId === undefined ? 'The last message' : `Message ${messageId}`;
+  throw new HoldpointError(
+    'not-allowed',
+    `${which} of thread ${threadId} can't be retracted: only the last message can be, while it has no reply. Send a new message instead.`,
+  );
 }

@@ -68,9 +68,8 @@ export const threadEventSchema = z.discriminatedUnion('type', [
   /** The last message from the app was retracted before the model had replied to it, and left the history. */
   z.strictObject({ type: z.literal('message-retracted'), ...always, ...by }),
   /**
-   * A run holds the thread until `leaseUntil`, in milliseconds since 1970. The `principal` is who caused it: whoever sent the message or
-   * the answer, or continued the turn; absent in a worker. In a child thread, it is who caused the parent's run.
-   * With `resumesStopped`, this person resumed a turn that had been stopped before its reply: the model is next again.
+   * A run holds the thread until `leaseUntil`, in milliseconds since 1970. The `principal` is who caused it, in a child thread who caused
+   * the parent's run; absent in a worker. With `resumesStopped`, this person resumed a turn that had been stopped before its reply.
    */
   z.strictObject({
     type: z.literal('run-started'),

@@ -5,7 +5,6 @@ import type { QuestionRequestContent, QuestionResponseContent } from '../../cont
 import type { CallPlace, ToolCallOutcome } from '../../content/tool-call.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
-import { messageIdOf } from '../../thread/app-messages.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
@@ -14,7 +13,6 @@ import {
   isRunning,
   type OpenRequest,
   type ThreadHead,
-  type ThreadState,
 } from '../../thread/thread-state.ts';
 import {
   cancelledIn,
@@ -143,21 +141,6 @@ function refuseMessage(
         "Send the answers, deliver the results, or run with whilePending: 'cancel'.",
     );
   }
-}
-
-/** Throws `not-allowed` unless the last message came from the app, has no reply, and has the `messageId`, if given. */
-export function refuseRetraction(
-  { threadId, head, messages }: Readonly<ThreadState>,
-  messageId: string | undefined,
-): void {
-  const last = messages.at(-1);
-  const isMeant = messageId === undefined || (last && messageIdOf(last)) === messageId;
-  if (head.unanswered.length > 0 && isMeant) return;
-  const which = messageId === undefined ? 'The last message' : `Message ${messageId}`;
-  throw new HoldpointError(
-    'not-allowed',
-    `${which} of thread ${threadId} can't be retracted: only the last message can be, while it has no reply. Send a new message instead.`,
-  );
 }
 
 /** The inputs for recording answers. */
