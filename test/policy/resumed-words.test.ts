@@ -57,6 +57,26 @@ describe.each(resumingChannels)('a reply stopped before its first word, $name', 
   });
 });
 
+test.each([
+  ['Ada', 'ada', 'admin', []],
+  ['Eve herself', 'eve', 'admin', [{ euros: 5000 }]],
+  ['Eve herself, who is no admin', 'eve', 'user', []],
+])(
+  'a stopped turn of Eve’s that %s resumes sees no role but Eve’s',
+  async (_who, principal, role, paid) => {
+    const [channel] = resumingChannels;
+    if (channel === undefined) throw new Error('There is no channel.');
+    const toolApproval = {
+      pay: (_input: unknown, { runtimeContext }: { runtimeContext: Record<string, unknown> }) =>
+        runtimeContext['role'] === 'admin' ? ('approved' as const) : ('user-approval' as const),
+    };
+    const desk = payDesk([silence(), ...paying], { toolApproval });
+    await sayAndStop(desk, channel, 'eve');
+    await desk.run([], { principal, runtimeContext: { role }, resumeStopped: true });
+    expect(desk.paid).toEqual(paid);
+  },
+);
+
 /** A desk whose thread has messages without a reply, which people have sent one after another. */
 async function unanswered(...senders: readonly string[]) {
   const desk = payDesk([...senders.map(() => new Error('down')), ...paying]);
