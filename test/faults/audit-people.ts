@@ -6,6 +6,8 @@ import {
   isEntitled,
   type Payment,
   type Person,
+  roleOf,
+  runsUnasked,
   toolNames,
   whoIs,
 } from './shared-people.ts';
@@ -27,7 +29,15 @@ export interface Effect {
   input: unknown;
 }
 
+/** What a rule was told of a call. */
+export interface Judgement {
+  toolCallId: string;
+  role: unknown;
+  requesters: readonly (Person | undefined)[];
+}
+
 interface Evidence {
+  judgements: readonly Judgement[];
   events: readonly ThreadEvent[];
   clicks: readonly Click[];
   said: readonly Person[];
@@ -59,6 +69,22 @@ export function auditPeople(evidence: Evidence): string[] {
     ...faults,
     ...twice.map((id) => `${id} ran twice.`),
     ...effects.flatMap((effect) => effectFaults(evidence, effect)),
+    ...evidence.judgements.flatMap((judgement) => judgementFaults(evidence, judgement)),
+  ];
+}
+
+/* A rule decides as if those who asked were alone. */
+function judgementFaults(
+  evidence: Evidence,
+  { toolCallId, role, requesters }: Judgement,
+): string[] {
+  const real = requestersOf(evidence, toolCallId);
+  const isOfAll = role === undefined || real.every((each) => roleOf(each) === role);
+  const isRight = isDeepStrictEqual(new Set(requesters), new Set(real));
+  const whose = `${real.join(' and ')} asked for ${toolCallId}`;
+  return [
+    ...(isOfAll ? [] : [`${whose}, and its rule got the role ${JSON.stringify(role)}.`]),
+    ...(isRight ? [] : [`${whose}, and its rule was told: ${requesters.join(' and ')}.`]),
   ];
 }
 
@@ -68,6 +94,7 @@ function effectFaults(evidence: Evidence, { toolCallId, input }: Effect): string
   if (toolName === undefined) return [`${toolCallId} ran, and the model had not asked for it.`];
   const demand: UserApproval<Payment> = demands[toolName];
   const requesters = requestersOf(evidence, toolCallId);
+  if (runsUnasked(toolName, requesters)) return [];
   const approvers = new Set(
     evidence.clicks
       .filter(({ approved, isWithdrawn }) => approved && isWithdrawn !== true)

@@ -1,12 +1,12 @@
-import { isToolUIPart, type ModelMessage, type UIMessage } from 'ai';
-import type { ApprovalRequestContent, ApprovalResponseContent, ThreadStore } from 'holdpoint';
-import { answerMessage } from 'holdpoint/middleware';
-import { approvalRequestSchema } from 'holdpoint/schemas';
+import type { UIMessage } from 'ai';
+import type { Agent, ApprovalRequestContent, ThreadStore } from 'holdpoint';
 import { toUIMessages } from 'holdpoint/ui';
+import { resumeThread } from 'holdpoint/worker';
 import { orderText } from './asking-model.ts';
-import type { ClickMove, Move, SayMove } from './people-turns.ts';
+import { click, noteAnswersAtEnd } from './people-clicks.ts';
+import type { Move, ResumeMove, SayMove } from './people-turns.ts';
+import { pick, principalOf } from './pick.ts';
 import { SharedOffice } from './shared-office.ts';
-import { type Person, spellings } from './shared-people.ts';
 
 /** Plays what people do, and returns what was broken. */
 export async function playTurns(
@@ -20,6 +20,7 @@ export async function playTurns(
     for (const request of activeApprovalRequests) office.look(request);
     seen.push(...activeApprovalRequests);
     await makeMove(office, move, seen);
+    await office.lookWhereHeld();
   }
   return { faults: await office.audit(), office };
 }
@@ -29,211 +30,162 @@ async function makeMove(
   move: Move,
   seen: readonly ApprovalRequestContent[],
 ): Promise<void> {
+  if (move.type === 'deploy') return office.deploy(move.identity);
+  const principal = principalOf(move);
   switch (move.type) {
     case 'say':
       return say(office, move);
     case 'click':
       return click(office, move, seen);
-    case 'withdraw': {
+    case 'resume':
+      return resume(office, move);
+    case 'look':
+      await office.act('look', principal, async () => office.get(principal, move.query));
+      return;
+    case 'hold':
+      return office.hold(principal, async (hold) =>
+        move.door === 'page'
+          ? office.post(principal, { answers: [] }, hold)
+          : office.postRun(principal, {}, hold),
+      );
+    case 'withdraw':
+      return withdraw(office, move);
+    case 'deliver': {
       const { agent, thread } = await office.open();
-      const request = pick(thread.activeApprovalRequests, move.nth);
-      if (request === undefined) return;
-      const { requestId } = request;
-      const by = { principal: principalOf(move) };
-      const isDone = await office.act(async () => agent.withdraw(thread, requestId, by));
-      if (!isDone) return;
-      for (const each of office.clicks) {
-        if (each.requestId === requestId && each.person === move.person) each.isWithdrawn = true;
-      }
+      const deferred = thread.calls.filter(({ status }) => status === 'deferred');
+      const call = pick(deferred, move.nth);
+      if (call === undefined) return;
+      const outcome = { status: 'succeeded', output: 'seen' } as const;
+      await office.act('deliver', principal, async () =>
+        agent.deliver(thread, call.toolCallId, outcome, { principal }),
+      );
       return;
     }
-    case 'resume': {
+    case 'stop': {
       const { agent, thread } = await office.open();
-      await office.act(async () => agent.run([], thread, { principal: principalOf(move) }));
-      return;
+      await office.act('stop', principal, async () =>
+        move.door === 'plain'
+          ? agent.stop(thread, { principal })
+          : office.post(principal, { stop: true }, { agent }),
+      );
     }
-    case 'deploy':
-      office.deploy(move.identity);
+  }
+}
+
+async function withdraw(
+  office: SharedOffice,
+  move: Extract<Move, { type: 'withdraw' }>,
+): Promise<void> {
+  const { agent, thread } = await office.open();
+  const request = pick(thread.activeApprovalRequests, move.nth);
+  if (request === undefined) return;
+  const { requestId } = request;
+  const principal = principalOf(move);
+  const isDone = await office.act('withdraw', principal, async () =>
+    agent.withdraw(thread, requestId, { principal }),
+  );
+  if (!isDone) return;
+  for (const each of office.clicks) {
+    if (each.requestId === requestId && each.person === move.person) each.isWithdrawn = true;
+  }
+}
+
+/** Somebody, or a worker, goes on with the turn of whoever asked. */
+async function resume(office: SharedOffice, move: ResumeMove): Promise<void> {
+  const { agent, thread } = await office.open();
+  const principal = principalOf(move);
+  const by = office.signedIn(principal);
+  const act = async (work: () => Promise<unknown>) => office.act('resume', principal, work);
+  switch (move.door) {
+    case 'plain':
+      return void (await act(async () => agent.run([], thread, by)));
+    case 'page':
+      return void (await act(async () => office.post(principal, { answers: [] })));
+    case 'ag-ui':
+      return void (await act(async () => office.postRun(principal, {})));
+    case 'held':
+      if (!['user', 'tool'].includes(office.history.at(-1)?.role ?? '')) return;
+      if (!office.isHistoryWhole(thread)) return;
+      noteAnswersAtEnd(office, move.person);
+      await office.act('answer', principal, async () => office.callHeld(principal, office.history));
+      return;
+    case 'try again': {
+      const messages: UIMessage[] = await toUIMessages(thread);
+      const end = messages.findLastIndex(({ role }) => role === 'user') + 1;
+      const body = { trigger: 'regenerate-message', messages: messages.slice(0, end) };
+      return void (await act(async () => office.post(principal, body)));
+    }
+    case 'worker': {
+      office.now += 86_400_000;
+      await office.act('resume', undefined, async () => resumeThread(agent, thread.id));
+    }
   }
 }
 
 async function say(office: SharedOffice, move: SayMove): Promise<void> {
   const id = office.said.push(move.person) - 1;
-  const text = move.order === undefined ? `hello #${id}` : orderText(move.order, move.euros, id);
-  const principal = principalOf(move);
-  office.model.failures = move.isFailing ? 1 : 0;
+  const { order: toolName } = move;
+  const text = toolName === undefined ? `hello #${id}` : orderText({ ...move, toolName }, id);
+  const { model } = office;
+  model.failures = move.isFailing ? 1 : 0;
+  model.isSilent = move.isStopped && move.door !== 'held';
+  model.silence = Promise.withResolvers();
   const { agent, thread } = await office.open();
-  if (move.door === 'plain') {
-    await office.act(async () => agent.run(text, thread, { principal }));
-  } else if (move.door === 'held') {
-    office.history.push({ role: 'user', content: text });
-    const before = thread.revision;
-    const { length } = office.history;
-    await office.act(async () => office.callHeld(principal, office.history));
-    /* What was refused is not in the app's history. */
-    if ((await office.open()).thread.revision === before) office.history.splice(length - 1, 1);
-  } else {
-    const kept = move.door === 'page' ? undefined : pick(office.kept.slice(-2), move.nth);
-    const earlier = kept ?? (await toUIMessages(thread));
-    const message = { id: `m${id}`, role: 'user', parts: [{ type: 'text', text }] };
-    await office.act(async () => office.post(principal, { messages: [...earlier, message] }));
+  const saying = office.act('say', principalOf(move), async () =>
+    send(office, move, { id, text, agent }),
+  );
+  const isSilenced = model.silence.promise.then(() => true);
+  if (model.isSilent && (await Promise.race([isSilenced, saying.then(() => false)]))) {
+    const principal = principalOf(move.stopper);
+    model.isSilent = false;
+    await office.act('stop', principal, async () => agent.stop(thread, { principal }));
   }
-  office.model.failures = 0;
+  await saying;
+  model.isSilent = false;
+  model.failures = 0;
 }
 
-async function click(
+/** What somebody writes, sent through one of the doors. */
+async function send(
   office: SharedOffice,
-  move: ClickMove,
-  seen: readonly ApprovalRequestContent[],
+  move: SayMove,
+  { id, text, agent }: { id: number; text: string; agent: Agent },
 ): Promise<void> {
+  const principal = principalOf(move);
+  const pending = move.interrupts ? ({ whilePending: 'cancel' } as const) : {};
   switch (move.door) {
-    case 'page':
-      return clickOnPage(office, move);
-    case 'held':
-    case 'held message':
-      return clickInHistory(office, move);
+    case 'plain': {
+      const { thread } = await office.open();
+      return void (await agent.stream(text, thread, { ...office.signedIn(principal), ...pending })
+        .response);
+    }
+    case 'held': {
+      office.history.push({ role: 'user', content: text });
+      const before = (await office.open()).thread.revision;
+      const { length } = office.history;
+      try {
+        return await office.callHeld(principal, office.history, pending);
+      } finally {
+        /* What was refused is not in the app's history. */
+        if ((await office.open()).thread.revision === before) office.history.splice(length - 1, 1);
+      }
+    }
+    case 'ag-ui': {
+      const { activeRequests } = (await office.open()).thread;
+      const cancelled = activeRequests.map(({ requestId }) => ({
+        interruptId: requestId,
+        status: 'cancelled',
+      }));
+      const interrupting = move.nth % 2 === 0 ? { forwardedProps: pending } : { resume: cancelled };
+      const messages = [{ id: `m${id}`, role: 'user', content: text }];
+      const input = { messages, ...(move.interrupts ? interrupting : {}) };
+      return office.postRun(principal, input, { agent });
+    }
     default: {
-      const { agent, thread } = await office.open();
-      const shown = move.door === 'stale' ? seen : thread.activeApprovalRequests;
-      const request = pick(shown, move.nth);
-      if (request === undefined) return;
-      const principal = principalOf(move);
-      const response = answer(office, request, move);
-      if (response === undefined) return;
-      await office.act(async () => {
-        return move.door === 'plain'
-          ? agent.run(response, thread, { principal })
-          : agent.respond(response, thread, { principal });
-      });
-      await office.act(async () => agent.run([], thread, { principal }));
+      const kept = move.door === 'page' ? undefined : pick(office.kept.slice(-2), move.nth);
+      const earlier = kept ?? (await toUIMessages((await office.open()).thread));
+      const message = { id: `m${id}`, role: 'user', parts: [{ type: 'text', text }] };
+      return office.post(principal, { messages: [...earlier, message], ...pending }, { agent });
     }
   }
-}
-
-/** The answer of a person; `undefined` for an edit that can't be sent. */
-function answer(
-  office: SharedOffice,
-  request: ApprovalRequestContent,
-  move: ClickMove,
-): ApprovalResponseContent | undefined {
-  try {
-    return makeAnswer(office, request, move);
-  } catch (error) {
-    if (error instanceof TypeError) return undefined;
-    throw error;
-  }
-}
-
-/** The answer of a person, and notes that they gave it. */
-function makeAnswer(
-  office: SharedOffice,
-  request: ApprovalRequestContent,
-  { person, isYes, change, remember }: ClickMove,
-): ApprovalResponseContent {
-  const { requestId, toolCall } = request;
-  const shown: object = Object(toolCall?.input);
-  const clicked = { person, requestId, approved: isYes, remember: false, input: toolCall?.input };
-  if (!isYes) {
-    office.clicks.push(clicked);
-    return request.reject('no');
-  }
-  const noteEdit = (input: unknown): void => void office.clicks.push({ ...clicked, input });
-  switch (change) {
-    case 'raised':
-      noteEdit({ ...shown, euros: 5_000 });
-      return request.approve({ edit: (draft) => Reflect.set(Object(draft), 'euros', 5_000) });
-    case 'lowered':
-      noteEdit({ ...shown, euros: 7 });
-      return request.approve({ input: { ...shown, euros: 7 } });
-    case 'null':
-      noteEdit(null);
-      return request.approve({ input: null });
-    case 'returned':
-      noteEdit({ ...shown, euros: 9 });
-      return request.approve({ edit: (draft) => ({ ...Object(draft), euros: 9 }) });
-    case 'async':
-      noteEdit({ ...shown, euros: 11, to: 'globex' });
-      return request.approve({
-        edit: async (draft) => {
-          Reflect.set(Object(draft), 'euros', 11);
-          await Promise.resolve();
-          ignoreErrors(() => Reflect.set(Object(draft), 'to', 'globex'));
-        },
-      });
-    case undefined: {
-      const asked = remember && request.remember !== undefined;
-      office.clicks.push({ ...clicked, remember: asked });
-      return request.approve(asked ? { remember: true } : {});
-    }
-  }
-}
-
-/** A click in the history of an app that calls a held model. It stays there, whatever comes of it. */
-async function clickInHistory(office: SharedOffice, move: ClickMove): Promise<void> {
-  const found = pick([...office.held], move.nth);
-  if (found === undefined) return;
-  const [approvalId, request] = found;
-  const { person, isYes: approved, door } = move;
-  const { requestId, toolCall } = request;
-  const part = {
-    type: 'tool-approval-response',
-    approvalId,
-    approved,
-    providerExecuted: true,
-  } as const;
-  const message: ModelMessage =
-    door === 'held message'
-      ? answerMessage(approved ? request.approve() : request.reject('no'))
-      : { role: 'tool', content: [part] };
-  office.answers.set(message, { requestId, approved, remember: false, input: toolCall?.input });
-  office.history.push(message);
-  /* Nothing tells answers of one kind apart that stand together at the very end: whoever sends them gives them. */
-  const end = office.history.findLastIndex(
-    (each) => each.role !== message.role || !office.answers.has(each),
-  );
-  for (const each of office.history.slice(end + 1)) {
-    const answered = office.answers.get(each);
-    if (answered !== undefined) office.clicks.push({ person, ...answered });
-  }
-  await office.act(async () => office.callHeld(principalOf(move), office.history));
-}
-
-/** A click on a page, which posts what it shows. The app keeps the page's messages. */
-async function clickOnPage(office: SharedOffice, move: ClickMove): Promise<void> {
-  const messages = await toUIMessages((await office.open()).thread);
-  const open = messages.flatMap(({ parts }) =>
-    parts.flatMap((part) =>
-      isToolUIPart(part) && part.state === 'approval-requested' ? [part] : [],
-    ),
-  );
-  const part = pick(open, move.nth);
-  if (part === undefined) return;
-  const { requestId, toolCall } = approvalRequestSchema.parse(part.approval.descriptor);
-  const { person, isYes: approved } = move;
-  office.clicks.push({ person, requestId, approved, remember: false, input: toolCall?.input });
-  const clicked = messages.map((message) => ({
-    ...message,
-    parts: message.parts.map((each) =>
-      each === part
-        ? { ...part, state: 'approval-responded', approval: { ...part.approval, approved } }
-        : each,
-    ),
-  }));
-  office.kept.push(JSON.parse(JSON.stringify(clicked)) satisfies UIMessage[]);
-  await office.act(async () => office.post(principalOf(move), { messages: clicked }));
-}
-
-function principalOf({ person, form }: { person: Person; form: number }): unknown {
-  return pick(spellings[person], form);
-}
-
-/* A draft is revoked by then. */
-function ignoreErrors(work: () => unknown): void {
-  try {
-    work();
-  } catch {}
-}
-
-function pick<VALUE>(values: readonly VALUE[], index: number): VALUE | undefined {
-  return values[index % Math.max(1, values.length)];
 }

@@ -1,9 +1,10 @@
+import { contextMutants } from './context-mutants.ts';
 import { editMutants } from './edit-mutants.ts';
 import { historyMutants } from './history-mutants.ts';
 import { identityMutants } from './identity-mutants.ts';
 import type { SourceMutant } from './source-mutants.ts';
 
-/* Each stands for one way in which a call ran that too few entitled people had approved. */
+/* Each stands for one way in which a call ran that too few entitled people had approved, or was not decided for whoever had asked. */
 const promises = new Set([
   'a part before a new message is no answer of its sender',
   'a message of answers before another message is no answer of its sender',
@@ -16,6 +17,10 @@ const promises = new Set([
   'a standing approval for one person decides only what that person alone asked for',
   'two spellings of a name are one person',
   'votes are counted by today’s principalId',
+  'who continues somebody else’s turn brings no context to it',
+  'nor does one of several requesters',
+  'a run is in the log with who caused it',
+  'rules get everybody for whom the agent works',
 ]);
 
 /** The guards without which people who share a thread, a history and a page are found out by playing them at random. */
@@ -23,6 +28,7 @@ export const randomMutants: readonly SourceMutant[] = [
   ...historyMutants,
   ...editMutants,
   ...identityMutants,
+  ...contextMutants,
 ]
   .filter(({ promise }) => promises.has(promise))
   .map((mutant) => ({

@@ -1,4 +1,5 @@
-import { generateText, type ModelMessage, tool, type UIMessage, wrapLanguageModel } from 'ai';
+import { isDeepStrictEqual } from 'node:util';
+import { generateText, type ModelMessage, type UIMessage, wrapLanguageModel } from 'ai';
 import {
   type Agent,
   type AgentThread,
@@ -8,18 +9,15 @@ import {
   type ThreadStore,
 } from 'holdpoint';
 import { approvalRequestsOf, holdPoint } from 'holdpoint/middleware';
+import { createAgUiHandler } from 'holdpoint/ag-ui';
 import { createUiHandler } from 'holdpoint/ui';
 import { eventsIn } from '../support/events-in.ts';
 import { askingModel } from './asking-model.ts';
-import { auditPeople, type Click, type Effect } from './audit-people.ts';
-import {
-  demands,
-  identities,
-  isEntitled,
-  paymentSchema,
-  type Person,
-  whoIs,
-} from './shared-people.ts';
+import { type Act, auditActs, type Deed } from './audit-acts.ts';
+import { auditPeople, type Click, type Effect, type Judgement } from './audit-people.ts';
+import { HeldConnection } from './held-connection.ts';
+import { mayAnswer, officeRules, officeTools } from './office-rules.ts';
+import { identities, paymentSchema, type Person, roleOf, whoIs } from './shared-people.ts';
 
 /** The thread that everybody shares. */
 const threadId = 'shared';
@@ -31,6 +29,11 @@ export class SharedOffice {
   /** Who wrote which message, by its number. */
   readonly said: Person[] = [];
   readonly effects: Effect[] = [];
+  readonly #acts: Act[] = [];
+  readonly #judgements: Judgement[] = [];
+  #held: { principal: unknown; connection: HeldConnection }[] = [];
+  /** The time, which workers wait for. */
+  now = 1_000_000;
   readonly faults: string[] = [];
   /** The history of the app that calls a held model. It has what was clicked, whatever came of it. */
   readonly history: ModelMessage[] = [];
@@ -59,13 +62,25 @@ export class SharedOffice {
     return { agent, thread: await agent.thread(threadId) };
   }
 
+  /** Whether the history lacks nothing of what was said since the last reply: what was said elsewhere makes its words new ones. */
+  isHistoryWhole({ messages }: AgentThread): boolean {
+    const said = unansweredIn(this.history);
+    return said.length === 0 || isDeepStrictEqual(said, unansweredIn(messages));
+  }
+
   /** A call of a model behind `holdPoint`, with a history. */
-  async callHeld(principal: unknown, messages: readonly ModelMessage[]): Promise<void> {
+  async callHeld(
+    principal: unknown,
+    messages: readonly ModelMessage[],
+    pending: { whilePending?: 'cancel' } = {},
+  ): Promise<void> {
     const model = wrapLanguageModel({
       model: this.model.model,
       middleware: holdPoint({ ...this.#options(), maxRetries: 0 }),
     });
-    const providerOptions = { holdpoint: JSON.parse(JSON.stringify({ threadId, principal })) };
+    const providerOptions = {
+      holdpoint: JSON.parse(JSON.stringify({ threadId, principal, ...pending })),
+    };
     const settings = { model, providerOptions, maxRetries: 0, messages: [...messages] };
     const got = await generateText(settings);
     this.history.push(...got.responseMessages);
@@ -79,20 +94,65 @@ export class SharedOffice {
     );
   }
 
-  /** What plain `useChat` posts to the page's route. */
-  async post(principal: unknown, body: object): Promise<void> {
+  /** Who somebody is to the routes, and what their role lets them do. */
+  signedIn(principal: unknown) {
+    return { principal, runtimeContext: { role: roleOf(whoIs(principal)) } };
+  }
+
+  /** What a page posts to its route. */
+  async post(
+    principal: unknown,
+    body: object,
+    { agent, ...hold }: { agent?: Agent } & Holding = {},
+  ): Promise<void> {
+    const authorize = () => this.signedIn(principal);
+    const opened = agent ?? (await this.open()).agent;
+    const handler = createUiHandler({ agent: opened, authorize, ...hold });
+    const sent = { id: threadId, trigger: 'submit-message', ...body };
+    await (await handler(requestOf(sent))).text();
+  }
+
+  /** What a client of AG-UI posts. */
+  async postRun(
+    principal: unknown,
+    input: object,
+    { agent, ...hold }: { agent?: Agent } & Holding = {},
+  ): Promise<void> {
+    const authorize = () => this.signedIn(principal);
+    const opened = agent ?? (await this.open()).agent;
+    const handler = createAgUiHandler({ agent: opened, authorize, keepAliveMs: 0, ...hold });
+    const run = { threadId, runId: 'r', protocolVersion: '1.0' };
+    const sent = { ...run, messages: [], tools: [], context: [], ...input };
+    await (await handler(requestOf(sent))).text();
+  }
+
+  /** What a page gets, as the whole thread or as its last turn. */
+  async get(principal: unknown, query: string): Promise<string> {
     const { agent } = await this.open();
-    const handler = createUiHandler({ agent, authorize: () => ({ principal }) });
-    const request = new Request(`${origin}/chat`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ id: threadId, trigger: 'submit-message', ...body }),
-    });
-    await (await handler(request)).text();
+    const handler = createUiHandler({ agent, authorize: () => this.signedIn(principal) });
+    return (await handler(new Request(`${origin}/chat?id=${threadId}${query}`))).text();
+  }
+
+  /** Somebody holds a connection open, and looks whenever something has happened. */
+  async hold(principal: unknown, connect: (hold: Holding) => Promise<unknown>): Promise<void> {
+    const connection = new HeldConnection(async (wait) =>
+      connect({ holdOpenMs: 86_400_000, pollMs: 7, wait }),
+    );
+    this.#held.push({ principal, connection });
+    await this.act('resume', principal, async () => connection.settled());
+  }
+
+  /** The connections that are held open look at the thread. */
+  async lookWhereHeld(): Promise<void> {
+    this.#held = this.#held.filter(({ connection }) => !connection.isOver);
+    for (const { principal, connection } of this.#held) {
+      await this.act('resume', principal, async () => connection.look());
+    }
   }
 
   /** Somebody does something. What is refused is refused with a code; a provider may fail. */
-  async act(work: () => Promise<unknown>): Promise<boolean> {
+  async act(deed: Deed, principal: unknown, work: () => Promise<unknown>): Promise<boolean> {
+    const from = await this.#length();
     try {
       await work();
       return true;
@@ -101,6 +161,10 @@ export class SharedOffice {
       const isFailure = String(error).includes('the provider failed');
       if (!isRefused && !isFailure) this.faults.push(String(error));
       return false;
+    } finally {
+      const to = await this.#length();
+      this.#acts.push({ deed, principal, from, to });
+      if (deed === 'look' && from !== to) this.faults.push(`${String(principal)} only looked.`);
     }
   }
 
@@ -113,34 +177,54 @@ export class SharedOffice {
 
   /** What is wrong, by the log and by what people really did. */
   async audit(): Promise<string[]> {
+    for (const { connection } of this.#held) await connection.close();
     const { clicks, said, effects } = this;
     const events = await eventsIn(this.#store, threadId);
+    const { asked } = this.model;
+    const judgements = this.#judgements;
     return [
       ...this.faults,
-      ...auditPeople({ events, clicks, said, effects, asked: this.model.asked }),
+      ...auditPeople({ events, clicks, said, effects, judgements, asked }),
+      ...auditActs(events, { acts: this.#acts, said }),
     ];
   }
 
+  async #length(): Promise<number> {
+    return (await eventsIn(this.#store, threadId)).length;
+  }
+
   #options() {
-    const execute = async (input: unknown, options: { toolCallId: string }): Promise<string> => {
-      this.effects.push({ input, toolCallId: options.toolCallId });
-      return 'done';
-    };
-    const pay = tool({ inputSchema: paymentSchema, execute });
     const principalId = identities[this.#identity];
     return {
       name: 'office',
       store: this.#store,
-      tools: { pay, refund: pay, wire: pay, post: pay, note: pay },
-      toolApproval: demands,
-      mayAnswer: ({ principal, request }: Parameters<MayAnswer>[0]) => {
-        const person = whoIs(principal);
-        if (request.type === 'question-request' || person === undefined) return false;
-        return isEntitled(person, request.toolCall?.input);
-      },
+      now: () => this.now,
+      tools: officeTools(this.effects),
+      toolApproval: officeRules(this.#judgements),
+      mayAnswer,
       ...(principalId && { principalId }),
     };
   }
 }
 
-type MayAnswer = NonNullable<Parameters<typeof createAgent>[0]['mayAnswer']>;
+type Holding = Pick<
+  NonNullable<Parameters<typeof createAgUiHandler>[0]>,
+  'holdOpenMs' | 'pollMs' | 'wait'
+>;
+
+/** The numbers of the messages after the last reply. */
+function unansweredIn(messages: readonly ModelMessage[]): string[] {
+  return messages
+    .slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
+    .flatMap(({ role, content }) =>
+      role === 'user' ? (/#\d+/.exec(JSON.stringify(content)) ?? []) : [],
+    );
+}
+
+function requestOf(body: object): Request {
+  return new Request(`${origin}/chat`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}

@@ -24,6 +24,11 @@ export function whoIs(principal: unknown): Person | undefined {
   );
 }
 
+/** What the app's directory says of a person. */
+export function roleOf(person: Person | undefined): 'admin' | 'user' {
+  return person === 'ada' || person === 'cleo' ? 'admin' : 'user';
+}
+
 /** What the tools of the office take. */
 export const paymentSchema = z.strictObject({ to: z.string(), euros: z.number() });
 export type Payment = z.infer<typeof paymentSchema>;
@@ -49,8 +54,20 @@ export const demands = {
     remember: { scope: 'principal', match: 'any' },
   },
   note: { type: 'user-approval', text },
+  bonus: { type: 'user-approval', text, editable: true },
+  gift: { type: 'user-approval', text },
 } satisfies Record<string, UserApproval<Payment>>;
-export const toolNames = ['pay', 'refund', 'wire', 'post', 'note'] as const;
+export const toolNames = ['pay', 'refund', 'wire', 'post', 'note', 'bonus', 'gift'] as const;
+
+/** Whether a call runs unasked, by who asked for it: a bonus for admins, and a gift for Cleo. */
+export function runsUnasked(
+  toolName: string,
+  requesters: readonly (Person | undefined)[],
+): boolean {
+  if (requesters.length === 0) return false;
+  if (toolName === 'bonus') return requesters.every((each) => roleOf(each) === 'admin');
+  return toolName === 'gift' && requesters.every((each) => each === 'cleo');
+}
 
 /** How a deployment may say who is the same person: not at all, by the address, or by another system's number. */
 export const identities: readonly (((principal: unknown) => string) | undefined)[] = [

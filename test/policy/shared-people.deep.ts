@@ -7,7 +7,7 @@ import { mustHold } from '../faults/seeded-check.ts';
 
 const times = Number(process.env['HOLDPOINT_TIMES'] ?? 20);
 
-test('nothing runs that too few entitled people approved as it ran, whoever shares a thread, a history or a page', async () => {
+test('nothing runs that too few entitled people approved, a rule decides for whoever asked, and each act is recorded as its doer’s', async () => {
   const property = fc.asyncProperty(turns, async (played) => {
     expect((await playTurns(played, memoryStore)).faults).toEqual([]);
   });

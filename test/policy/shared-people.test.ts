@@ -4,11 +4,11 @@ import { expect, test } from 'vitest';
 import { playTurns } from '../faults/people-moves.ts';
 import { turns } from '../faults/people-turns.ts';
 
-test('nothing runs that too few entitled people approved as it ran, whoever shares a thread, a history or a page', async () => {
+test('nothing runs that too few entitled people approved, a rule decides for whoever asked, and each act is recorded as its doer’s', async () => {
   await fc.assert(
     fc.asyncProperty(turns, async (played) => {
       expect((await playTurns(played, memoryStore)).faults).toEqual([]);
     }),
-    { seed: 37, numRuns: 300 },
+    { seed: 37, numRuns: 150, interruptAfterTimeLimit: 50_000 },
   );
 });
