@@ -16,8 +16,8 @@ const moves = fc.oneof(
     arbitrary: fc.record({
       type: fc.constant('say'),
       ...somebody,
-      order: fc.constantFrom(undefined, ...toolNames, 'bonus', 'trip', 'trip'),
-      next: fc.constantFrom(undefined, undefined, 'bonus', 'gift'),
+      order: fc.constantFrom(undefined, ...toolNames, 'pay', 'post', 'post', 'post', 'trip'),
+      next: fc.constantFrom(undefined, undefined, undefined, 'bonus', 'gift'),
       euros: fc.constantFrom(50, 50, 5_000),
       door: fc.constantFrom('plain', 'held', 'held', 'page', 'kept page', 'kept page', 'ag-ui'),
       nth,
@@ -25,11 +25,11 @@ const moves = fc.oneof(
       /** Whether somebody stops the run before its first word. */
       isStopped: fc.constant(false),
       stopper: fc.record(somebody),
-      interrupts: onceIn(4),
+      interrupts: onceIn(8),
     }),
   },
   {
-    weight: 14,
+    weight: 18,
     arbitrary: fc.record({
       type: fc.constant('click'),
       ...somebody,
@@ -93,7 +93,7 @@ const moves = fc.oneof(
     }),
   },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: fc.record({
       type: fc.constant('deploy'),
       identity: fc.nat({ max: identities.length - 1 }),

@@ -1,3 +1,4 @@
+import { callerMutants } from './caller-mutants.ts';
 import { contextMutants } from './context-mutants.ts';
 import { editMutants } from './edit-mutants.ts';
 import { historyMutants } from './history-mutants.ts';
@@ -23,17 +24,36 @@ const promises = new Set([
   'rules get everybody for whom the agent works',
 ]);
 
-/** The guards without which people who share a thread, a history and a page are found out by playing them at random. */
-export const randomMutants: readonly SourceMutant[] = [
-  ...historyMutants,
-  ...editMutants,
-  ...identityMutants,
-  ...contextMutants,
-]
-  .filter(({ promise }) => promises.has(promise))
-  .map((mutant) => ({
+/* Each stands for one way in which a company notices another one on the same tool server. */
+const tenantPromises = new Set([
+  'a grant is its caller’s',
+  'and its user’s',
+  'calls of two callers with the same ids are two calls',
+  'calls of two users with the same ids are two calls',
+  'who signs a message stops no other caller’s calls',
+  'a message that names a user is about no other user',
+  'a prompt is answered by the caller whose call asks',
+]);
+
+function atRandom(mutants: readonly SourceMutant[], suite: SourceMutant['suite']): SourceMutant[] {
+  return mutants.map((mutant) => ({
     ...mutant,
     promise: `at random: ${mutant.promise}`,
-    suite: ['policy/shared-people', 'too few entitled people'],
+    suite,
     sentence: /Property failed/,
   }));
+}
+
+/** The guards without which people who share a thread, a history, a page or a tool server are found out by playing them at random. */
+export const randomMutants: readonly SourceMutant[] = [
+  ...atRandom(
+    [...historyMutants, ...editMutants, ...identityMutants, ...contextMutants].filter(
+      ({ promise }) => promises.has(promise),
+    ),
+    ['policy/shared-people.deep', 'in the same thousand plays'],
+  ),
+  ...atRandom(
+    callerMutants.filter(({ promise }) => tenantPromises.has(promise)),
+    ['rap-tools/any-tenants', 'what it would see alone'],
+  ),
+];
