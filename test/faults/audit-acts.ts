@@ -4,12 +4,13 @@ import { type Person, whoIs } from './shared-people.ts';
 
 /* What the log may record of somebody who does something. */
 const recordedOf = {
-  say: ['message-added', 'run-started', 'request-closed'],
-  edit: ['message-retracted', 'message-added', 'run-started', 'request-closed'],
+  say: ['message-added', 'run-started', 'request-closed', 'call-ended'],
   answer: ['request-answered', 'request-voted', 'run-started'],
+  /* After a stop, the same words of the same person are a new message. */
+  'send again': ['message-added', 'request-answered', 'request-voted', 'run-started'],
   withdraw: ['vote-withdrawn'],
   resume: ['run-started'],
-  stop: ['stop-requested', 'request-closed'],
+  stop: ['stop-requested', 'request-closed', 'call-ended'],
   cancel: ['request-closed', 'call-ended'],
   deliver: ['call-ended'],
   look: [],
@@ -78,6 +79,7 @@ const named = new Set<ThreadEvent['type']>(['call-ended', 'vote-withdrawn']);
 /* What people do, and not what the agent does by itself. */
 function isAct(event: ThreadEvent): event is NamingEvent {
   if (always.has(event.type)) return true;
+  if (event.type === 'request-closed') return event.cause === 'cancelled';
   return named.has(event.type) && 'principal' in event && event.principal !== undefined;
 }
 

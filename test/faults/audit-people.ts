@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ThreadEvent, UserApproval } from 'holdpoint';
 import type { Asked } from './asking-model.ts';
+import { callAsked } from './call-asked.ts';
 import {
   demands,
   isEntitled,
@@ -120,17 +121,8 @@ function isAbout({ events }: Evidence, requestId: string, toolCallId: string): b
   return callOf(events, requestId) === toolCallId;
 }
 
-/* A stored request names its call by its place. */
 function callOf(events: readonly ThreadEvent[], requestId: string): string | undefined {
-  const opened = events.find(
-    (event) => event.type === 'request-opened' && event.request.requestId === requestId,
-  );
-  if (opened?.type !== 'request-opened' || opened.place === undefined) return undefined;
-  const { step, index } = opened.place;
-  const made = events.find((event) => event.type === 'step-finished' && event.step === step);
-  const content = made?.type === 'step-finished' ? made.message?.content : undefined;
-  if (!Array.isArray(content)) return undefined;
-  return content.filter((part) => part.type === 'tool-call')[index]?.toolCallId;
+  return callAsked(events, requestId)?.toolCallId;
 }
 
 /** Whether an entitled person has said yes for all calls of the one person who asked for this one. */

@@ -4,6 +4,7 @@ import { toUIMessages } from 'holdpoint/ui';
 import { resumeThread } from 'holdpoint/worker';
 import { orderText } from './asking-model.ts';
 import { click, noteAnswersAtEnd } from './people-clicks.ts';
+import { sendFromTab } from './send-from-tab.ts';
 import type { Move, ResumeMove, SayMove } from './people-turns.ts';
 import { pick, principalOf } from './pick.ts';
 import { SharedOffice } from './shared-office.ts';
@@ -48,6 +49,15 @@ async function makeMove(
           ? office.post(principal, { answers: [] }, hold)
           : office.postRun(principal, {}, hold),
       );
+    case 'cancel': {
+      const { agent, thread } = await office.open();
+      await office.act('cancel', principal, async () =>
+        agent.cancel(thread, 'Enough.', { principal }),
+      );
+      return;
+    }
+    case 'tab':
+      return sendFromTab(office, move);
     case 'withdraw':
       return withdraw(office, move);
     case 'deliver': {
@@ -99,6 +109,8 @@ async function resume(office: SharedOffice, move: ResumeMove): Promise<void> {
   switch (move.door) {
     case 'plain':
       return void (await act(async () => agent.run([], thread, by)));
+    case 'stopped':
+      return void (await act(async () => agent.run([], thread, { ...by, resumeStopped: true })));
     case 'page':
       return void (await act(async () => office.post(principal, { answers: [] })));
     case 'ag-ui':
@@ -107,7 +119,9 @@ async function resume(office: SharedOffice, move: ResumeMove): Promise<void> {
       if (!['user', 'tool'].includes(office.history.at(-1)?.role ?? '')) return;
       if (!office.isHistoryWhole(thread)) return;
       noteAnswersAtEnd(office, move.person);
-      await office.act('answer', principal, async () => office.callHeld(principal, office.history));
+      await office.act('send again', principal, async () =>
+        office.callHeld(principal, office.history),
+      );
       return;
     case 'try again': {
       const messages: UIMessage[] = await toUIMessages(thread);
@@ -127,20 +141,24 @@ async function say(office: SharedOffice, move: SayMove): Promise<void> {
   const { order: toolName } = move;
   const text = toolName === undefined ? `hello #${id}` : orderText({ ...move, toolName }, id);
   const { model } = office;
-  model.failures = move.isFailing ? 1 : 0;
-  model.isSilent = move.isStopped && move.door !== 'held';
+  const isHeld = move.door === 'held';
+  model.failures = move.isFailing || (isHeld && move.isStopped) ? 1 : 0;
+  model.isSilent = move.isStopped && !isHeld;
   model.silence = Promise.withResolvers();
   const { agent, thread } = await office.open();
   const saying = office.act('say', principalOf(move), async () =>
     send(office, move, { id, text, agent }),
   );
-  const isSilenced = model.silence.promise.then(() => true);
-  if (model.isSilent && (await Promise.race([isSilenced, saying.then(() => false)]))) {
+  const stop = async (): Promise<void> => {
     const principal = principalOf(move.stopper);
     model.isSilent = false;
     await office.act('stop', principal, async () => agent.stop(thread, { principal }));
-  }
+  };
+  const isSilenced = model.silence.promise.then(() => true);
+  if (model.isSilent && (await Promise.race([isSilenced, saying.then(() => false)]))) await stop();
   await saying;
+  /* A run behind `holdPoint` notices a stop after a second; a turn whose run has failed is stopped at once. */
+  if (isHeld && move.isStopped) await stop();
   model.isSilent = false;
   model.failures = 0;
 }

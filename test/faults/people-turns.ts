@@ -23,7 +23,7 @@ const moves = fc.oneof(
       nth,
       isFailing: onceIn(5),
       /** Whether somebody stops the run before its first word. */
-      isStopped: fc.constant(false),
+      isStopped: onceIn(6),
       stopper: fc.record(somebody),
       interrupts: onceIn(8),
     }),
@@ -60,11 +60,21 @@ const moves = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('withdraw'), ...somebody, nth }) },
   {
-    weight: 4,
+    weight: 7,
     arbitrary: fc.record({
       type: fc.constant('resume'),
       ...somebody,
-      door: fc.constantFrom('plain', 'page', 'try again', 'try again', 'ag-ui', 'held', 'worker'),
+      door: fc.constantFrom(
+        'plain',
+        'page',
+        'try again',
+        'try again',
+        'ag-ui',
+        'held',
+        'held',
+        'stopped',
+        'worker',
+      ),
     }),
   },
   {
@@ -85,11 +95,23 @@ const moves = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ type: fc.constant('deliver'), ...somebody, nth }) },
   {
-    weight: 0,
+    weight: 2,
     arbitrary: fc.record({
       type: fc.constant('stop'),
       ...somebody,
       door: fc.constantFrom('plain', 'page'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('cancel'), ...somebody }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('tab'),
+      ...somebody,
+      /** Who has signed in since the page was loaded. */
+      other: fc.record(somebody),
+      answers: fc.boolean(),
+      nth,
     }),
   },
   {
@@ -103,6 +125,7 @@ const moves = fc.oneof(
 export type Move = typeof moves extends fc.Arbitrary<infer MOVE> ? MOVE : never;
 export type SayMove = Extract<Move, { type: 'say' }>;
 export type ClickMove = Extract<Move, { type: 'click' }>;
+export type TabMove = Extract<Move, { type: 'tab' }>;
 export type ResumeMove = Extract<Move, { type: 'resume' }>;
 
 /** What people do, one after the other. */

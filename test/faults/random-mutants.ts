@@ -1,9 +1,11 @@
+import { authorMutants } from './author-mutants.ts';
 import { callerMutants } from './caller-mutants.ts';
 import { contextMutants } from './context-mutants.ts';
 import { editMutants } from './edit-mutants.ts';
 import { historyMutants } from './history-mutants.ts';
 import { identityMutants } from './identity-mutants.ts';
 import type { SourceMutant } from './source-mutants.ts';
+import { viewerMutants } from './viewer-mutants.ts';
 
 /* Each stands for one way in which a call ran that too few entitled people had approved, or was not decided for whoever had asked. */
 const promises = new Set([
@@ -22,7 +24,26 @@ const promises = new Set([
   'nor does one of several requesters',
   'a run is in the log with who caused it',
   'rules get everybody for whom the agent works',
+  'behind holdPoint, a stopped message that somebody else sends stays its author’s',
+  'a page that was loaded for somebody else is refused',
+  'also before it posts anything',
 ]);
+
+/* Ending a request is checked twice, so what both checks ask is broken. */
+const endingMutants: readonly Pick<SourceMutant, 'promise' | 'file' | 'from' | 'to'>[] = [
+  {
+    promise: 'nobody ends a request that they may not reject',
+    file: 'agent/input/allowed-endings.ts',
+    from: 'await refuseUnlessAllowed(context, state, request, { mayAnswer, ...ender });',
+    to: '',
+  },
+  {
+    promise: 'who ends a request is recorded',
+    file: 'policy/closed-by.ts',
+    from: '...(principal === undefined ? {} : { principal }),',
+    to: '',
+  },
+];
 
 /* Each stands for one way in which a company notices another one on the same tool server. */
 const tenantPromises = new Set([
@@ -35,7 +56,19 @@ const tenantPromises = new Set([
   'a prompt is answered by the caller whose call asks',
 ]);
 
-function atRandom(mutants: readonly SourceMutant[], suite: SourceMutant['suite']): SourceMutant[] {
+const peoplesMutants = [
+  ...historyMutants,
+  ...editMutants,
+  ...identityMutants,
+  ...contextMutants,
+  ...authorMutants,
+  ...viewerMutants,
+];
+
+function atRandom(
+  mutants: readonly Pick<SourceMutant, 'promise' | 'file' | 'from' | 'to'>[],
+  suite: SourceMutant['suite'],
+): SourceMutant[] {
   return mutants.map((mutant) => ({
     ...mutant,
     promise: `at random: ${mutant.promise}`,
@@ -47,9 +80,7 @@ function atRandom(mutants: readonly SourceMutant[], suite: SourceMutant['suite']
 /** The guards without which people who share a thread, a history, a page or a tool server are found out by playing them at random. */
 export const randomMutants: readonly SourceMutant[] = [
   ...atRandom(
-    [...historyMutants, ...editMutants, ...identityMutants, ...contextMutants].filter(
-      ({ promise }) => promises.has(promise),
-    ),
+    [...peoplesMutants.filter(({ promise }) => promises.has(promise)), ...endingMutants],
     ['policy/shared-people.deep', 'in the same thousand plays'],
   ),
   ...atRandom(

@@ -14,6 +14,7 @@ import { createUiHandler } from 'holdpoint/ui';
 import { eventsIn } from '../support/events-in.ts';
 import { askingModel } from './asking-model.ts';
 import { type Act, auditActs, type Deed } from './audit-acts.ts';
+import { auditEndings } from './audit-endings.ts';
 import { auditPeople, type Click, type Effect, type Judgement } from './audit-people.ts';
 import { HeldConnection } from './held-connection.ts';
 import { mayAnswer, officeRules, officeTools } from './office-rules.ts';
@@ -185,6 +186,7 @@ export class SharedOffice {
     return [
       ...this.faults,
       ...auditPeople({ events, clicks, said, effects, judgements, asked }),
+      ...auditEndings(events),
       ...auditActs(events, { acts: this.#acts, said }),
     ];
   }
