@@ -46,10 +46,41 @@ function newMessages(
   { messageId, isSender }: SideInput,
 ): readonly OutsideMessage[] {
   const withoutId = messageId === undefined ? messages : messages.slice(0, -1);
-  const rest = messages.slice(overlap(messagesOfOpenTurn(thread, isSender), withoutId));
-  if (rest.length < 2) return rest;
-  const before = messages.slice(0, messages.length - rest.length);
-  return withoutRecorded(rest, thread, [...earlier, ...before]);
+  const count = overlap(messagesOfOpenTurn(thread, isSender), withoutId);
+  const rest = messages.slice(count);
+  const before = messages.slice(0, count);
+  const added = rest.length < 2 ? rest : withoutRecorded(rest, thread, [...earlier, ...before]);
+  const unanswered = messagesOfOpenTurn(thread, () => false);
+  const ofOthers = unanswered.filter((message) => !isSender(senderOf(thread, message)));
+  return ofOthers.length === 0
+    ? added
+    : added.filter((message, index) => {
+        const isNamed = messageId !== undefined && index === added.length - 1;
+        return isNamed || !isAmong(ofOthers, message, messages);
+      });
+}
+
+/** Who has said something, and said it last. */
+function senderOf({ events }: AgentThread, message: ModelMessage): unknown {
+  const retracted = retractedMessages(events);
+  const said = events.findLast(
+    (event) =>
+      isAppMessage(event) &&
+      !retracted.has(event) &&
+      equalJson(contentOf(event.message), contentOf(message)),
+  );
+  return said?.type === 'message-added' ? said.principal : undefined;
+}
+
+/** Whether these are somebody else's words that wait for a reply, with others said since on another channel: the prompt has them no more often. */
+function isAmong(
+  ofOthers: readonly ModelMessage[],
+  message: OutsideMessage,
+  prompt: readonly OutsideMessage[],
+): boolean {
+  const isSame = (other: ModelMessage): boolean => equalJson(contentOf(other), contentOf(message));
+  const recorded = ofOthers.filter(isSame).length;
+  return recorded > 0 && prompt.filter(isSame).length <= recorded;
 }
 
 /**

@@ -53,4 +53,12 @@ export const authorMutants: readonly SourceMutant[] = [
     suite: [words, 'first word, holdPoint'],
     sentence,
   },
+  {
+    promise: 'words that wait for a reply stay their author’s, though others have written since',
+    file: 'middleware/new-input.ts',
+    from: 'recorded > 0 && prompt',
+    to: 'recorded > 9 && prompt',
+    suite: ['policy/resumed-words', 'words that wait for a reply stay Ada'],
+    sentence: /AssertionError/,
+  },
 ];

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { generateText, type ModelMessage, type UIMessage, wrapLanguageModel } from 'ai';
 import {
   type Agent,
@@ -63,10 +62,13 @@ export class SharedOffice {
     return { agent, thread: await agent.thread(threadId) };
   }
 
-  /** Whether the history lacks nothing of what was said since the last reply: what was said elsewhere makes its words new ones. */
-  isHistoryWhole({ messages }: AgentThread): boolean {
-    const said = unansweredIn(this.history);
-    return said.length === 0 || isDeepStrictEqual(said, unansweredIn(messages));
+  /**
+   * Whether what the history says since its last reply still waits for one. What was answered on another channel is new to the thread if
+   * it is said behind `holdPoint` again, by whoever says it: only a message id tells the two apart.
+   */
+  isHistoryOpen({ messages }: AgentThread): boolean {
+    const waiting = unansweredIn(messages);
+    return unansweredIn(this.history).every((said) => waiting.includes(said));
   }
 
   /** A call of a model behind `holdPoint`, with a history. */

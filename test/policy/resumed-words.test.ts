@@ -77,6 +77,20 @@ test.each([
   },
 );
 
+test('words that wait for a reply stay Ada’s behind holdPoint, though Ben has written since on another channel', async () => {
+  const held = resumingChannels.find(({ name }) => name === 'holdPoint');
+  if (held === undefined) throw new Error('There is no such channel.');
+  const down = new Error('down');
+  const desk = payDesk([down, down, ...paying], { toolApproval: { pay: byAnother } });
+  await held.say(desk, 'ada');
+  await expect(desk.run('hello', { principal: 'ben' })).rejects.toThrow('down');
+  const before = await desk.said();
+  await held.resume(desk, 'eve');
+  expect(await desk.said()).toEqual(before);
+  expect((await desk.request()).requesters).toEqual(['ada', 'ben']);
+  expect(desk.paid).toEqual([]);
+});
+
 /** A desk whose thread has messages without a reply, which people have sent one after another. */
 async function unanswered(...senders: readonly string[]) {
   const desk = payDesk([...senders.map(() => new Error('down')), ...paying]);
