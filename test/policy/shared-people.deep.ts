@@ -7,7 +7,9 @@ import { mustHold } from '../faults/seeded-check.ts';
 
 const times = Number(process.env['HOLDPOINT_TIMES'] ?? 20);
 const holds = (check: (faults: string[]) => void) =>
-  fc.asyncProperty(turns, async (played) => check((await playTurns(played, memoryStore)).faults));
+  fc.asyncProperty(turns, async (played) => {
+    check((await playTurns(played, memoryStore)).faults);
+  });
 
 test('nothing runs that too few entitled people approved, a rule decides for whoever asked, and each act is recorded as its doer’s', async () => {
   const property = holds((faults) => expect(faults).toEqual([]));
