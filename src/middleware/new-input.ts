@@ -50,19 +50,31 @@ function newMessages(
   const rest = messages.slice(count);
   const before = messages.slice(0, count);
   const added = rest.length < 2 ? rest : withoutRecorded(rest, thread, [...earlier, ...before]);
+  const ofOthers = unansweredOfOthers(thread, isSender);
+  return added.filter((message, index) => {
+    const isNamed = messageId !== undefined && index === added.length - 1;
+    return isNamed || !isAmong(ofOthers, message, messages);
+  });
+}
+
+/** What others than the sender have said in the open turn, also in one that was stopped. */
+function unansweredOfOthers(
+  thread: AgentThread,
+  isSender: SideInput['isSender'],
+): readonly ModelMessage[] {
   const unanswered = messagesOfOpenTurn(thread, () => false);
-  const ofOthers = unanswered.filter((message) => !isSender(senderOf(thread, message)));
-  return ofOthers.length === 0
-    ? added
-    : added.filter((message, index) => {
-        const isNamed = messageId !== undefined && index === added.length - 1;
-        return isNamed || !isAmong(ofOthers, message, messages);
-      });
+  if (unanswered.length === 0) return [];
+  const { events } = thread;
+  const retracted = retractedMessages(events);
+  return unanswered.filter((message) => !isSender(senderOf(events, retracted, message)));
 }
 
 /** Who has said something, and said it last. */
-function senderOf({ events }: AgentThread, message: ModelMessage): unknown {
-  const retracted = retractedMessages(events);
+function senderOf(
+  events: readonly ThreadEvent[],
+  retracted: ReadonlySet<ThreadEvent>,
+  message: ModelMessage,
+): unknown {
   const said = events.findLast(
     (event) =>
       isAppMessage(event) &&
