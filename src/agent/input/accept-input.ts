@@ -86,12 +86,11 @@ export function acceptInput(
   refuseMessage(state.threadId, proposal.head, whilePending, now);
   const replaced = replacedMessages(state, input);
   refuseEdit(state, input, replaced);
-  const cancelling = {
-    reason: 'The user sent a message without answering.',
-    at: now,
-    by: closedBy(input.by, principalId),
-  };
-  addEnding(proposal, input, cancelOpenEvents(proposal.head, cancelling));
+  if (whilePending === 'cancel') {
+    const reason = 'The user sent a message without answering.';
+    const cancelling = { reason, at: now, by: closedBy(input.by, principalId) };
+    addEnding(proposal, input, cancelOpenEvents(proposal.head, cancelling));
+  }
   proposal.add(
     ...replaced.map((): ThreadEvent => ({ type: 'message-retracted', at: now, ...input.by })),
     ...messages.map((message): ThreadEvent => ({
