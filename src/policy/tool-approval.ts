@@ -103,7 +103,7 @@ export interface Findings {
  * Decides about a call, and asks a person when in doubt. A rule that returns `denied` denies the call, as does one that returns an invalid
  * `user-approval` object, which may have meant to ask only some people. One that returns `user-approval` or another invalid status, or that
  * throws, asks a person. One that returns `approved` runs the call, whatever the tool's `needsApproval` says. In all other cases
- * `needsApproval` decides. Where one of the two has read a field that its tool doesn't have, or one of the \`runtimeContext\` in a run without
+ * `needsApproval` decides. Where one of the two has read a field that its tool doesn't have, or one of the `runtimeContext` in a run without
  * it, a call that would run is asked about, and no standing approval decides.
  */
 export async function decide({ rule, mark }: Findings): Promise<Decision> {
