@@ -47,8 +47,8 @@ import { runThread } from './run-thread.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { AgentEvents, AgentListener } from './run/agent-events.ts';
 import type { RunOptions } from './run/run-options.ts';
-import { judgePrincipal } from './judge-principal.ts';
-import { judgeSignIn, type SignIn } from './sign-in.ts';
+import { describePeople } from './known-people.ts';
+import { type KnownPeople, knownPeople } from './sign-in.ts';
 import { ThreadHandles } from './thread-handles.ts';
 
 /** An agent: each method brings the thread up to date, checks its input, and appends. */
@@ -57,10 +57,11 @@ export class HoldpointAgent implements Agent<unknown> {
   readonly #threads: ThreadHandles;
   readonly [inputSchemas] = async () => schemasFrom(await this.#context.definedTools());
   readonly [toolsBelow] = () => this.#context.definedTools();
-  readonly [judgeSignIn] = (signIn: SignIn) => judgePrincipal(this.#context, signIn);
+  readonly [knownPeople]: KnownPeople;
 
   constructor(context: AgentContext, kept: { store: ThreadStore; clock: StoreClock }) {
     this.#context = context;
+    this[knownPeople] = describePeople(context);
     this.#threads = new ThreadHandles(context, kept);
   }
 
@@ -233,8 +234,7 @@ export class HoldpointAgent implements Agent<unknown> {
   }
 
   async delete(thread: AgentThread): Promise<void> {
-    const log = await this.#current(thread);
-    await deleteThread(this.#context, log);
+    await deleteThread(this.#context, await this.#current(thread));
   }
 
   on<TYPE extends keyof AgentEvents>(type: TYPE, listener: AgentListener<TYPE>): () => void {

@@ -2,7 +2,6 @@ import { commitsCancelled } from './calls/delegation.ts';
 import { checkedMs } from '../content/checked-number.ts';
 import { randomId } from '../content/random-id.ts';
 import { memoryStore } from '../stores/memory.ts';
-import { identifyStrictly } from '../policy/principal-id.ts';
 import { clockOf } from '../thread/store-clock.ts';
 import type { SharedAgentOptions } from './agent-options.ts';
 import type { Agent } from './agent.ts';
@@ -17,7 +16,6 @@ import { failureReporter } from './run/report-failure.ts';
 import { checkedRetry } from './run/retry-time.ts';
 import { checkedTimeout } from './run/run-signal.ts';
 import { checkRecovery } from './run/tool-recovery.ts';
-import { withStrictIdentity } from './viewer-of.ts';
 import { checkedName } from './thread-handles.ts';
 
 /** Checks the options that all agents share, and makes an agent whose steps come from `stepMaking`. */
@@ -79,9 +77,7 @@ export function makeAgent(
     events,
     report,
   };
-  return withStrictIdentity(new HoldpointAgent(context, { store, clock }), (principal) =>
-    identifyStrictly(principal, options.principalId),
-  );
+  return new HoldpointAgent(context, { store, clock });
 }
 
 function checkedConcurrency(limit = Infinity): number {

@@ -1,30 +1,38 @@
 import { idFieldOf } from '../policy/id-field.ts';
 
 /** What the app's `authorize` says of a request for a thread. */
-export interface SignIn {
+interface SignIn {
   principal: unknown;
   threadId: string;
 }
 
-/** The key of the method that judges principals. A registered symbol, so that it works across two copies of the package. */
-export const judgeSignIn: unique symbol = Symbol.for('holdpoint.judge-sign-in');
-
-/** An agent that knows who is who. */
-interface JudgingAgent {
-  [judgeSignIn](signIn: SignIn): boolean;
+/** What an agent knows of people, for the channels. */
+export interface KnownPeople {
+  /** Whether a principal names somebody. If not, `authorize` has a mistake, such as `isMember && user.email`, and is reported. */
+  isSomebody(signIn: SignIn): boolean;
+  /** Who a principal is, strictly. */
+  identify(principal: unknown): string | undefined;
 }
 
-/** Whether somebody is signed in: nobody is, if the principal is `undefined` or `null`, or names nobody, which the agent reports to the developer. */
+/** The key of what an agent knows of people. A registered symbol, so that it works across two copies of the package. */
+export const knownPeople: unique symbol = Symbol.for('holdpoint.known-people');
+
+/** What an agent knows of people; `undefined` for an app's own object around an agent. */
+export function peopleKnownTo(agent: object): KnownPeople | undefined {
+  return isKnowing(agent) ? agent[knownPeople] : undefined;
+}
+
+/** Whether somebody is signed in: nobody is, if the principal is `undefined` or `null`, or names nobody. */
 export function isSignedIn(agent: object, signIn: SignIn): boolean {
   const { principal } = signIn;
   if (principal === undefined || principal === null) return false;
-  if (isJudging(agent)) return agent[judgeSignIn](signIn);
-  /* An app's own object around an agent can't say more. */
+  const known = peopleKnownTo(agent);
+  if (known !== undefined) return known.isSomebody(signIn);
   return typeof principal === 'string'
     ? principal.trim() !== ''
     : idFieldOf(principal) !== undefined;
 }
 
-function isJudging(agent: object): agent is JudgingAgent {
-  return judgeSignIn in agent;
+function isKnowing(agent: object): agent is { [knownPeople]: KnownPeople } {
+  return knownPeople in agent;
 }

@@ -49,8 +49,8 @@ export const viewerMutants: readonly SourceMutant[] = [
   {
     promise: 'a viewer is who principalId says',
     file: 'agent/viewer-of.ts',
-    from: '? agent[strictIdentity](principal) : ownText',
-    to: '? ownText : ownText',
+    from: 'known === undefined ? ownText : known.identify(principal)',
+    to: 'ownText',
     suite: [tab, 'where principalId names the person'],
     sentence: failed,
   },
