@@ -39,6 +39,7 @@ function madeIn(events: readonly ThreadEvent[]): Made[] {
   const requests = new Map<string, Partial<ApprovalRequest>>();
   const asked = new Map<string, unknown>();
   const shown = new Map<string, unknown>();
+  const places = new Map<string, string>();
   return events.flatMap((event): Made[] => {
     if (event.type === 'step-finished' && Array.isArray(event.message?.content)) {
       let index = 0;
@@ -49,11 +50,22 @@ function madeIn(events: readonly ThreadEvent[]): Made[] {
     if (event.type === 'request-opened' && event.request.type === 'approval-request') {
       const { request, place } = event;
       requests.set(request.requestId, request);
-      asked.set(request.requestId, place && inputs.get(`${place.step}.${place.index}`));
+      if (place !== undefined) {
+        places.set(request.requestId, `${place.step}.${place.index}`);
+        asked.set(request.requestId, inputs.get(`${place.step}.${place.index}`));
+      }
       shown.set(request.requestId, asked.get(request.requestId));
     }
     if ((event.type === 'request-voted' || event.type === 'request-answered') && event.edit) {
       shown.set(event.response.requestId, event.edit.input);
+    }
+    if (event.type === 'request-answered') {
+      /* What was approved is what a later request for the same call shows. */
+      const { response } = event;
+      const place = places.get(response.requestId);
+      if (place !== undefined && response.type === 'approval-response' && response.approved) {
+        inputs.set(place, shown.get(response.requestId));
+      }
     }
     if (event.type === 'vote-withdrawn' && event.endsEdit === true) {
       shown.set(event.requestId, asked.get(event.requestId));
