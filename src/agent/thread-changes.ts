@@ -130,8 +130,11 @@ export async function deleteThread(context: AgentContext, log: ThreadLog): Promi
   const check = (state: Readonly<ThreadState>): void => refuseRunning(state, context.now());
   check(log.state);
   const deleting = cancelling(context, { reason: 'The thread is deleted.', by: {} });
-  await context.commitCancelled(log, deleting, async () => {
-    await log.delete(check);
+  await context.commitCancelled(log, deleting, async (refuseUncancelled) => {
+    await log.delete((state) => {
+      check(state);
+      refuseUncancelled(new Proposal(state));
+    });
     return [];
   });
 }

@@ -1,6 +1,7 @@
 import { tool } from 'ai';
 import { memoryStore } from 'holdpoint';
 import { expect, test } from 'vitest';
+import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, cityInput, look, memoryWorld, travelWorld } from '../support/travel-world.ts';
@@ -127,4 +128,33 @@ test('a run that stalled past its lease writes nothing into a new thread of the 
   expect(await agent.run('Hi', fresh)).toMatchObject({ status: 'completed', text: 'Of new.' });
   expect(await running).toBe('thread-deleted');
   expect((await world.agent(options).thread('t')).messages).toHaveLength(2);
+});
+
+test('a call that waits only when its thread is being deleted is cancelled with its agent', async () => {
+  const base = memoryStore();
+  const office = new AgentOffice(base);
+  const buyer = office.payer('buyer', [{ calls: [pay('p1', 'Ann')] }, { text: 'Paid.' }]);
+  const tools = { buy: office.tool(buyer) };
+  const buys = [{ calls: [ask('b1', 'buy', 'Pay Ann.')] }];
+  const manager = office.agent('manager', [{ calls: [], text: 'Hello.' }, ...buys], { tools });
+  await manager.run('Hello.', await manager.thread('t'));
+  let callId: string | undefined;
+  const slow = office.agent('manager', [], {
+    tools,
+    store: {
+      ...base,
+      delete: async (...input) => {
+        if (callId === undefined) {
+          const thread = await manager.thread('t');
+          await manager.run('Go.', thread);
+          callId = thread.calls[0]?.agent?.threadId;
+        }
+        await base.delete(...input);
+      },
+    },
+  });
+  await slow.delete(await slow.thread('t'));
+  const inner = await buyer.thread(callId);
+  expect([inner.status, inner.activeRequests]).toEqual(['idle', []]);
+  expect((await manager.thread('t')).revision).toBe(0);
 });

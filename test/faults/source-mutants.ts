@@ -270,7 +270,7 @@ const subAgentMutants: readonly SourceMutant[] = [
     file: 'tools/cancel-delegated.ts',
     from: 'throw new NotCancelled();',
     to: 'break;',
-    suite: ['agent/sub-agent-stories', 'only when the cancellation is recorded'],
+    suite: ['agent/deletion', 'only when its thread is being deleted'],
     sentence: /AssertionError/,
   },
   {
