@@ -1,8 +1,14 @@
 import type { ModelMessage } from 'ai';
 import type { UserInputResponseContent } from '../content/user-input.ts';
+import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { isAppMessage, retractedMessages, turnOfMessage } from '../thread/app-messages.ts';
+import {
+  importedMessages,
+  isAppMessage,
+  retractedMessages,
+  turnOfMessage,
+} from '../thread/app-messages.ts';
 import { toJson } from '../thread/tagged-json.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { endsTurn } from '../thread/thread-state.ts';
@@ -43,7 +49,7 @@ export function newInput(
 function newMessages(
   { earlier, messages }: ReadPrompt,
   thread: AgentThread,
-  { messageId, isSender }: SideInput,
+  { answers, messageId, isSender }: SideInput,
 ): readonly OutsideMessage[] {
   const withoutId = messageId === undefined ? messages : messages.slice(0, -1);
   const count = overlap(messagesOfOpenTurn(thread, isSender), withoutId);
@@ -51,10 +57,42 @@ function newMessages(
   const before = messages.slice(0, count);
   const added = rest.length < 2 ? rest : withoutRecorded(rest, thread, [...earlier, ...before]);
   const ofOthers = unansweredOfOthers(thread, isSender);
-  return added.filter((message, index) => {
+  const own = added.filter((message, index) => {
     const isNamed = messageId !== undefined && index === added.length - 1;
     return isNamed || !isAmong(ofOthers, message, messages);
   });
+  if (messageId !== undefined) return own;
+  const authors = authorsOfLast([...earlier, ...messages], own, thread);
+  /* Whoever answers sends the history as they have it. */
+  if (answers.length > 0) return authors.length > 0 ? own.slice(0, -1) : own;
+  if (authors.every((author) => author === undefined || isSender(author))) return own;
+  throw new HoldpointError(
+    'invalid-input',
+    `Thread ${thread.id} has the prompt’s last message already, from somebody else. Send providerOptions.holdpoint.messageId: the id of that message if it is sent again, an id of its own if it is said anew.`,
+  );
+}
+
+/**
+ * Who has said the prompt's last message in the thread, where the thread has it as often as the prompt, or more often. The reply may have
+ * come on another channel, and the message may have been retracted: only an id tells a prompt that is sent again from a person who says
+ * the same as somebody before.
+ */
+function authorsOfLast(
+  prompt: readonly ModelMessage[],
+  own: readonly OutsideMessage[],
+  { events }: AgentThread,
+): unknown[] {
+  const last = own.at(-1);
+  if (last === undefined || last !== prompt.at(-1)) return [];
+  const content = contentOf(last);
+  const isSame = (message: ModelMessage): boolean => equalJson(contentOf(message), content);
+  const imported = importedMessages(events).filter(isSame);
+  const added = events.filter((event) => isAppMessage(event) && isSame(event.message));
+  const authors = added.map((event) =>
+    event.type === 'message-added' ? event.principal : undefined,
+  );
+  const nth = prompt.filter(isSame).length;
+  return [...imported.map(() => undefined), ...authors].slice(nth - 1);
 }
 
 /** What others than the sender have said in the open turn, also in one that was stopped. */
@@ -184,8 +222,10 @@ function overlap(recorded: readonly ModelMessage[], messages: readonly OutsideMe
   return 0;
 }
 
-/* Without holdpoint's provider options: the caller's message id is not content. */
+/* Without holdpoint's provider options: the caller's message id is not content. A text is the same as its only part, as prompts have it. */
 function contentOf({ providerOptions, ...message }: ModelMessage): unknown {
   const { holdpoint: _ours, ...others } = providerOptions ?? {};
-  return toJson({ ...message, others });
+  const { content } = message;
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  return toJson({ ...message, content: parts, others });
 }

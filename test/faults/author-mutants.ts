@@ -46,6 +46,22 @@ export const authorMutants: readonly SourceMutant[] = [
     sentence,
   },
   {
+    promise: 'what was answered on another channel becomes nobody else’s words',
+    file: 'middleware/new-input.ts',
+    from: 'author === undefined || isSender(author)',
+    to: 'author !== null',
+    suite: ['middleware/whose-words', 'do not become Ben’s, who sends one message again'],
+    sentence: /expected 'no error' to be 'invalid-input'/,
+  },
+  {
+    promise: 'whoever answers says nothing that the history says',
+    file: 'middleware/new-input.ts',
+    from: 'authors.length > 0 ? own.slice',
+    to: 'authors.length > 99 ? own.slice',
+    suite: ['middleware/whose-words', 'stay hers where Ben answers'],
+    sentence: /AssertionError/,
+  },
+  {
     promise: 'behind holdPoint, a stopped message that somebody else sends stays its author’s',
     file: 'middleware/new-input.ts',
     from: 'isSender(begin.principal);',

@@ -104,7 +104,7 @@ function makeAnswer(
 /** A click in the history of an app that calls a held model. It stays there, whatever comes of it. */
 async function clickInHistory(office: SharedOffice, move: ClickMove): Promise<void> {
   const found = pick([...office.held], move.nth);
-  if (found === undefined || !office.isHistoryOpen((await office.open()).thread)) return;
+  if (found === undefined || !office.isHistoryRecorded((await office.open()).thread)) return;
   const [approvalId, request] = found;
   const { person, isYes: approved, door } = move;
   const { requestId, toolCall } = request;

@@ -117,7 +117,7 @@ async function resume(office: SharedOffice, move: ResumeMove): Promise<void> {
       return void (await act(async () => office.postRun(principal, {})));
     case 'held':
       if (!['user', 'tool'].includes(office.history.at(-1)?.role ?? '')) return;
-      if (!office.isHistoryOpen(thread)) return;
+      if (!office.isHistoryRecorded(thread)) return;
       noteAnswersAtEnd(office, move.person);
       await office.act('send again', principal, async () =>
         office.callHeld(principal, office.history),

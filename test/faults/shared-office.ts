@@ -63,12 +63,15 @@ export class SharedOffice {
   }
 
   /**
-   * Whether what the history says since its last reply still waits for one. What was answered on another channel is new to the thread if
-   * it is said behind `holdPoint` again, by whoever says it: only a message id tells the two apart.
+   * Whether the thread has what the history says since its last reply. What the thread has never had (it was refused) is said by whoever
+   * sends the history.
    */
-  isHistoryOpen({ messages }: AgentThread): boolean {
-    const waiting = unansweredIn(messages);
-    return unansweredIn(this.history).every((said) => waiting.includes(said));
+  isHistoryRecorded({ events }: AgentThread): boolean {
+    const recorded = events.flatMap((event) =>
+      event.type === 'message-added' ? numbersIn([event.message]) : [],
+    );
+    const last = this.history.findLastIndex(({ role }) => role === 'assistant');
+    return numbersIn(this.history.slice(last + 1)).every((said) => recorded.includes(said));
   }
 
   /** A call of a model behind `holdPoint`, with a history. */
@@ -216,13 +219,11 @@ type Holding = Pick<
   'holdOpenMs' | 'pollMs' | 'wait'
 >;
 
-/** The numbers of the messages after the last reply. */
-function unansweredIn(messages: readonly ModelMessage[]): string[] {
-  return messages
-    .slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
-    .flatMap(({ role, content }) =>
-      role === 'user' ? (/#\d+/.exec(JSON.stringify(content)) ?? []) : [],
-    );
+/** The numbers of what people say in the messages. */
+function numbersIn(messages: readonly ModelMessage[]): string[] {
+  return messages.flatMap(({ role, content }) =>
+    role === 'user' ? (/#\d+/.exec(JSON.stringify(content)) ?? []) : [],
+  );
 }
 
 function requestOf(body: object): Request {

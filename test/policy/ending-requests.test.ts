@@ -354,8 +354,10 @@ describe.each(kits)('on a $name', ({ open }) => {
     const world = travelWorld(scriptedModel(script), () => kept.open());
     const checking = Promise.withResolvers<void>();
     const opening = Promise.withResolvers<void>();
+    let checks = 0;
     const mayAnswer: MayAnswer = async ({ principal, request }) => {
-      checking.resolve();
+      checks += 1;
+      if (checks === 2) checking.resolve();
       await opening.promise;
       return (
         principal === 'boss' || (request.type === 'approval-request' && request.key !== 'late')
