@@ -1,8 +1,8 @@
-import { type Agent, HoldpointError, type HoldpointErrorCode, type ThreadStore } from 'holdpoint';
+import { type Agent, createPostHandler, type ThreadStore } from 'holdpoint';
 import { z } from 'zod';
 import { answerSchema } from './board.ts';
 import type { ChangeStream } from './change-stream.ts';
-import { owns, type Person, personOf } from './identity.ts';
+import { owns, personOf, personSchema } from './identity.ts';
 import { boardReader } from './read-board.ts';
 
 const postSchema = z.strictObject({
@@ -24,46 +24,34 @@ export interface InboxOptions {
  */
 export function createInboxHandler({ agent, store, changes }: InboxOptions) {
   const readBoard = boardReader({ agent, store });
+  const answer = createAnswerHandler(agent);
   return async function handle(request: Request): Promise<Response> {
     const person = personOf(request);
     if (person === undefined) return refusal(401, 'unauthorized', 'Send your name in x-demo-name.');
-    if (request.method === 'POST') return answer(request, person, agent);
+    if (request.method === 'POST') return answer(request);
     if (request.method !== 'GET') return refusal(405, 'method-not-allowed', 'Use GET or POST.');
     if (new URL(request.url).pathname.endsWith('/events')) return changes.follow(person);
     return Response.json(await readBoard(person), { headers: { 'cache-control': 'no-store' } });
   };
 }
 
-async function answer(request: Request, person: Person, agent: Agent): Promise<Response> {
-  const parsed = postSchema.safeParse(await request.json().catch(() => undefined));
-  if (!parsed.success) return refusal(400, 'invalid-answer', z.prettifyError(parsed.error));
-  const { threadId, answer: response, viewer = person.name } = parsed.data;
-  if (viewer !== person.name)
-    return refusal(403, 'other-viewer', `The page was loaded for ${viewer}; load it again.`);
-  if (!owns(person, threadId))
-    return refusal(403, 'forbidden', `Thread ${threadId} belongs to another person.`);
-  try {
-    const thread = await agent.thread(threadId);
-    await agent.respond(response, thread, { principal: person, channel: 'inbox' });
-    return Response.json({});
-  } catch (error) {
-    if (!HoldpointError.isInstance(error)) throw error;
-    return refusal(statusOf(error.code), error.code, error.message);
-  }
-}
-
-function statusOf(code: HoldpointErrorCode): number {
-  switch (code) {
-    case 'not-allowed':
-      return 403;
-    case 'unknown-request':
-      return 404;
-    case 'invalid-answer':
-    case 'invalid-input':
-      return 400;
-    default:
-      return 409;
-  }
+function createAnswerHandler(agent: Agent): (request: Request) => Promise<Response> {
+  return createPostHandler({
+    agent,
+    authorize: ({ request, threadId }) => {
+      const person = personOf(request);
+      return person && owns(person, threadId) ? { principal: person } : undefined;
+    },
+    channel: 'inbox',
+    schema: postSchema,
+    async handle({ body: { threadId, answer, viewer }, by }) {
+      const { name } = personSchema.parse(by.principal);
+      if (viewer !== undefined && viewer !== name)
+        return refusal(403, 'other-viewer', `The page was loaded for ${viewer}; load it again.`);
+      await agent.respond(answer, await agent.thread(threadId), by);
+      return undefined;
+    },
+  });
 }
 
 function refusal(status: number, code: string, message: string): Response {

@@ -4,6 +4,7 @@ import { boardReader } from '../../examples/inbox/read-board.ts';
 import { ChangeStream } from '../../examples/inbox/change-stream.ts';
 import { createInboxHandler } from '../../examples/inbox/inbox-handler.ts';
 import { boardSchema } from '../../examples/inbox/board.ts';
+import { personSchema } from '../../examples/inbox/identity.ts';
 import { newsroom } from '../support/newsroom.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 
@@ -68,10 +69,35 @@ test('the inbox lists the riskiest first, with who may answer and who has approv
   });
 });
 
+const principalId = (principal: unknown): string => personSchema.parse(principal).name;
+
+test('an answer that a form of another site could send is refused, and nothing is recorded', async () => {
+  const store = memoryStore();
+  const { model } = scriptedModel([]);
+  const agent = createAgent({ model, store, principalId });
+  const thread = await agent.thread('Ben.t');
+  const { requestId } = await agent.requestApproval(thread, { text: 'May I?' });
+  const handle = createInboxHandler({ agent, store, changes: new ChangeStream(agent) });
+  const answer = { type: 'approval-response', requestId, approved: true };
+  const body = JSON.stringify({ threadId: 'Ben.t', answer });
+  const send = async (name: string, headers: Record<string, string>): Promise<number> => {
+    const url = `http://page.test/api/inbox?as=${name}`;
+    return (await handle(new Request(url, { method: 'POST', headers, body }))).status;
+  };
+  const json = { 'content-type': 'application/json' };
+  expect(await send('Ben', { 'content-type': 'text/plain' })).toBe(415);
+  expect(await send('Ben', { 'content-type': 'application/x-www-form-urlencoded' })).toBe(415);
+  expect(await send('Ben', { ...json, origin: 'https://evil.example' })).toBe(403);
+  expect(await send('Eve', json)).toBe(403);
+  expect((await agent.thread('Ben.t')).activeRequests).toHaveLength(1);
+  expect(await send('Ben', json)).toBe(200);
+  expect((await agent.thread('Ben.t')).activeRequests).toEqual([]);
+});
+
 test('an answer of a page that was loaded for somebody else is refused, and nothing is recorded', async () => {
   const store = memoryStore();
   const { model } = scriptedModel([]);
-  const agent = createAgent({ model, store });
+  const agent = createAgent({ model, store, principalId });
   const thread = await agent.thread('Ben.t');
   const { requestId } = await agent.requestApproval(thread, { text: 'May I?' });
   const handle = createInboxHandler({ agent, store, changes: new ChangeStream(agent) });
