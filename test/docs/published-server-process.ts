@@ -34,4 +34,7 @@ const page: { agent: Agent; authorize: Authorize } = await import(pathToFileURL(
 const { agent, authorize } = page;
 Object.assign(globalThis, { agent, authorize, store: sqliteStore('threads.sqlite') });
 const principal = 'ada@example.com';
-await agent.run('Book a flight to Paris.', await agent.thread('trip-42'), { principal });
+await agent.run('Book a flight to Paris.', await agent.thread('trip-42'), {
+  principal,
+  messageId: 'm0',
+});

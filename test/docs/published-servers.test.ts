@@ -242,6 +242,22 @@ describe.concurrent('other servers', () => {
     expect(filled.done).toBe('start\nflow\nstep\n');
   });
 
+  test('/say of a workflow refuses another text under an id that is taken, and claims no more than to have accepted one', async () => {
+    const block = blockOf('docs/guides/workflow.md 1');
+    await using server = await PublishedServer.start(block, { isFilled: true });
+    const say = async (message: { id: string; text: string }) =>
+      server.send('/say', {
+        method: 'POST',
+        headers: { ...ada, ...json },
+        body: JSON.stringify({ threadId, message }),
+      });
+    expect(await say({ id: 'm0', text: 'Book a hotel.' })).toBe(409);
+    expect(server.done).toBe('');
+    expect(await say({ id: 'm0', text: 'Book a flight to Paris.' })).toBe(202);
+    expect(await say({ id: 'm1', text: 'And a hotel.' })).toBe(202);
+    expect(server.done).toBe('start\nstart\n');
+  });
+
   test('the route that tool servers call back knows no stranger', async () => {
     const block = blockOf('docs/guides/remote-tools.md 1');
     await using pasted = await PublishedServer.start(block);
