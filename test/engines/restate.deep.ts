@@ -32,8 +32,16 @@ describe.skipIf(program === undefined)('docs/guides/restate.md', () => {
     server.query(
       `select created_at, status from sys_invocation where target_service_key = '${threadId}' and ${condition}`,
     );
+  const stranger = async (handler: string, input: object, authorization?: string) => {
+    const { status } = await fetch(`${server.ingress}/threads/open/${handler}`, {
+      method: 'POST',
+      body: JSON.stringify(input),
+      headers: { 'content-type': 'application/json', ...(authorization && { authorization }) },
+    });
+    return status;
+  };
   const serve = async (): Promise<void> => {
-    const environment = { PORT: String(port) };
+    const environment = { PORT: String(port), INGRESS_SECRET: 's3cret' };
     service = await project.start(process.execPath, ['serve.ts'], {
       ready: /listening/,
       environment,
@@ -45,6 +53,7 @@ describe.skipIf(program === undefined)('docs/guides/restate.md', () => {
     world = openWorld(project.folder);
     server = await RestateServer.start(program ?? '');
     vi.stubEnv('RESTATE_INGRESS', server.ingress);
+    vi.stubEnv('INGRESS_SECRET', 's3cret');
     ({ call } = await import(join(project.folder, 'ingress.ts')));
     port = await freePort();
     await serve();
@@ -93,6 +102,24 @@ describe.skipIf(program === undefined)('docs/guides/restate.md', () => {
     ).rejects.toThrow(/409/);
     await call('shared', 'answer', { answer, principal: 'ben' }, { send: false });
     expect(peopleIn(await turnIn(world.agent, 'shared', 1))).toEqual([
+      ['message-added', 'ada', 'web'],
+      ['request-answered', 'ben', undefined],
+    ]);
+  });
+
+  test('a stranger at the ingress neither answers for Ben nor writes for Ada, and a wake-up of theirs does nothing', async () => {
+    await call('open', 'say', { id: 'm1', text: 'Oslo', ...ada }, { send: false });
+    const thread = await threadIn(world.agent, 'open', 'waiting');
+    const answer = { answer: approvalIn(thread), principal: 'ben' };
+    const message = { id: 'm2', text: 'I resign.', ...ada };
+    for (const authorization of [undefined, 'Bearer undefined', 'Bearer other']) {
+      expect(await stranger('answer', answer, authorization)).toBe(403);
+      expect(await stranger('say', message, authorization)).toBe(403);
+    }
+    await call('open', 'wake', undefined, { send: false });
+    expect((await world.agent.thread('open')).revision).toBe(thread.revision);
+    await call('open', 'answer', answer, { send: false });
+    expect(peopleIn(await turnIn(world.agent, 'open', 1))).toEqual([
       ['message-added', 'ada', 'web'],
       ['request-answered', 'ben', undefined],
     ]);
