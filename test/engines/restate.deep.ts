@@ -107,7 +107,7 @@ describe.skipIf(program === undefined)('docs/guides/restate.md', () => {
     ]);
   });
 
-  test('a stranger at the ingress neither answers for Ben nor writes for Ada, and a wake-up of theirs does nothing', async () => {
+  test('a stranger at the ingress neither answers for Ben nor writes for Ada, and a wake-up does nothing', async () => {
     await call('open', 'say', { id: 'm1', text: 'Oslo', ...ada }, { send: false });
     const thread = await threadIn(world.agent, 'open', 'waiting');
     const answer = { answer: approvalIn(thread), principal: 'ben' };

@@ -119,4 +119,12 @@ export const callerMutants: readonly SourceMutant[] = [
     suite: ['rap/for-whom', 'stops and finds its own calls'],
     sentence: failed,
   },
+  {
+    promise: 'one caller’s calls take no other caller’s room',
+    file: 'channels/rap/tool-server/running-calls.ts',
+    from: 'filter(({ call }) => limitedAs(call.caller) === name)',
+    to: 'filter(({ call }) => limitedAs(call.caller) !== "")',
+    suite: ['rap-tools/tenants', 'leaves room for another'],
+    sentence: /expected 429 to be 200/,
+  },
 ];

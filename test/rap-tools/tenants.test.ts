@@ -232,6 +232,19 @@ describe('with a secret for each caller,', () => {
     expect(callers.filter((name) => name === 'acme')).toHaveLength(2);
   });
 
+  test('a caller whose calls all wait leaves room for another that signs', async () => {
+    const { acme, globex } = await twoTenants('signed', { maximumRunning: 1 });
+    await acme.invoke({ id: 'c1' });
+    expect((await acme.invoke({ id: 'c2' })).status).toBe(429);
+    expect((await globex.invoke({ id: 'c3' })).status).toBe(200);
+  });
+
+  test('all callers that do not sign share the room, as origins are free to claim', async () => {
+    const { acme, globex } = await twoTenants('unsigned', { maximumRunning: 1 });
+    await acme.invoke({ id: 'c1' });
+    expect((await globex.invoke({ id: 'c2' })).status).toBe(429);
+  });
+
   test('the tool knows which caller calls; callers that share a secret are one, without a name', async () => {
     const conversations: string[] = [];
     const grants: GrantStore = {

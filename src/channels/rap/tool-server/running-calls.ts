@@ -23,7 +23,7 @@ type IsMeant = (call: OwnedCall) => boolean;
 /** The running calls and the last ones that have ended. Each call of a caller and user runs once. */
 export class RunningCalls {
   readonly #running = new Map<string, RunningCall>();
-  /* Those of each signing caller apart: a caller with many calls must not make another's run again. */
+  /* Limits are of each signing caller: one with many calls must not make another's wait, or run again. */
   readonly #ended = new Map<string, Set<string>>();
   readonly #maximumRunning: number;
   readonly #maximumRemembered: number;
@@ -41,7 +41,7 @@ export class RunningCalls {
   start(call: OwnedCall, serve: (stop: AbortController) => Promise<void>): boolean {
     const key = keyOf(call);
     if (this.#running.has(key) || this.#endedOf(call.caller).has(key)) return true;
-    if (this.#isClosed || this.#running.size >= this.#maximumRunning) return false;
+    if (this.#isClosed || this.#countRunning(call.caller) >= this.#maximumRunning) return false;
     const stop = new AbortController();
     const turn = new Promise((resolve) => {
       setTimeout(resolve, 0);
@@ -79,13 +79,22 @@ export class RunningCalls {
     if (ended.size > this.#maximumRemembered && oldest !== undefined) ended.delete(oldest);
   }
 
-  /* Anybody can claim any number of origins, so all unsigned callers have one set. */
-  #endedOf({ id, signatures }: Caller): Set<string> {
-    const name = JSON.stringify(signatures === undefined ? null : id);
+  #countRunning(caller: Caller): number {
+    const name = limitedAs(caller);
+    return [...this.#running.values()].filter(({ call }) => limitedAs(call.caller) === name).length;
+  }
+
+  #endedOf(caller: Caller): Set<string> {
+    const name = limitedAs(caller);
     const ended = this.#ended.get(name) ?? new Set();
     this.#ended.set(name, ended);
     return ended;
   }
+}
+
+/* Anybody can claim any number of origins, so the limits are those of all unsigned callers together. */
+function limitedAs({ id, signatures }: Caller): string {
+  return JSON.stringify(signatures === undefined ? null : id);
 }
 
 /* As JSON, so that different calls never have the same key. */

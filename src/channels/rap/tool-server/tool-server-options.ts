@@ -123,7 +123,7 @@ export interface ToolServerOptions<INPUTS = Record<string, unknown>> {
   callbackMs?: number;
   /** How often a callback is retried after 5xx or without a response: after 1 s, 2 s, 4 s … up to a minute. Default 10. */
   retries?: number;
-  /** How many calls may run at once; more are refused with 429. Default 1,000. */
+  /** How many calls of each signing caller, or of all callers that don't sign, may run at once; more are refused with 429. Default 1,000. */
   maximumRunning?: number;
   /** How many ended calls of each signing caller are remembered: one that is sent again does not run again. Default 10,000. */
   maximumRemembered?: number;
