@@ -14,6 +14,7 @@ export async function lostCalls(
   options: Partial<AgentOptions> = {},
   store: ThreadStore = memoryStore(),
   approvers: readonly unknown[] = [undefined],
+  requester?: string,
 ) {
   const clock = { now: 1_000 };
   const script = [{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }];
@@ -30,7 +31,9 @@ export async function lostCalls(
       ...options,
       tools: neverEnding(options, resolve),
     });
-    const { approvalRequests, thread } = await dying.run('Book', await dying.thread(threadId));
+    const { approvalRequests, thread } = await dying.run('Book', await dying.thread(threadId), {
+      ...(requester === undefined ? {} : { principal: requester }),
+    });
     const answers = approvalRequests.map((request) => request.approve({ reason: 'Yes.' }));
     for (const principal of approvers) void dying.run(answers, thread, { principal });
     await started;
