@@ -1,4 +1,5 @@
 import type { ApprovalRequest } from './approval.ts';
+import { describeExpiry } from './describe-expiry.ts';
 import { inertLine } from './inert-text.ts';
 import type { Patch } from './patch.ts';
 
@@ -46,23 +47,12 @@ function deadlineLines({ expiresAt, onExpiry, remindAt }: ApprovalRequest): stri
   if (expiresAt === undefined) {
     return remindAt === undefined ? [] : [`Reminder: ${dateText(remindAt)}`];
   }
-  return [`Until: ${dateText(expiresAt)}, then ${afterText(onExpiry)}`];
+  return [`Until: ${dateText(expiresAt)}, then ${describeExpiry(onExpiry).text}`];
 }
 
 /* A rule may name a time that is later than any date. */
 function dateText(time: number): string {
   return new Date(Math.min(time, 8.64e15)).toISOString();
-}
-
-function afterText(onExpiry: ApprovalRequest['onExpiry']): string {
-  switch (onExpiry?.type) {
-    case 'ask-again':
-      return 'it is asked again';
-    case 'escalate':
-      return `it goes to ${namesLine(onExpiry.approvers)}`;
-    default:
-      return 'it is denied';
-  }
 }
 
 function editLines({ edit, text }: ApprovalRequest): string[] {
@@ -82,10 +72,14 @@ function patchLines(patches: readonly Patch[], original: unknown): string[] {
     const place =
       path.length === 0 ? 'everything' : path.map((part) => inertLine(String(part))).join('.');
     const before = jsonLine(valueAt(original, path));
-    if (op === 'remove') return `  ${place}: ${before} is removed`;
-    return op === 'add'
-      ? `  ${place}: ${jsonLine(value)} is added`
-      : `  ${place}: ${before} → ${jsonLine(value)}`;
+    switch (op) {
+      case 'remove':
+        return `  ${place}: ${before} is removed`;
+      case 'add':
+        return `  ${place}: ${jsonLine(value)} is added`;
+      case 'replace':
+        return `  ${place}: ${before} → ${jsonLine(value)}`;
+    }
   });
 }
 

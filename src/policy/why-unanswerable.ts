@@ -1,3 +1,4 @@
+import { describeExpiry } from '../content/describe-expiry.ts';
 import type { Asked } from './approval-rule.ts';
 
 /** What is known of the people who could answer a request. */
@@ -13,8 +14,9 @@ export function whyUnanswerable(
   { terms = {}, onExpiry }: Pick<Asked, 'terms' | 'onExpiry'>,
   { hasMayAnswer, areKnown }: KnownPeople,
 ): string | undefined {
-  const isEscalated = typeof onExpiry === 'object' && onExpiry.type === 'escalate';
-  if (!hasMayAnswer && (terms.approvers !== undefined || isEscalated)) {
+  /* A request that waits has no deadline. */
+  const { next } = onExpiry === 'wait' ? {} : describeExpiry(onExpiry);
+  if (!hasMayAnswer && (terms.approvers ?? next?.approvers) !== undefined) {
     return 'it names approvers, and the agent has no mayAnswer to say who they are';
   }
   if (terms.notRequester === true && !areKnown) {

@@ -105,7 +105,7 @@ export const ruleMutants: readonly SourceMutant[] = [
   {
     promise: 'so is one that would be escalated to approvers whom nobody knows',
     file: 'policy/why-unanswerable.ts',
-    from: '(terms.approvers !== undefined || isEscalated)',
+    from: '(terms.approvers ?? next?.approvers) !== undefined',
     to: 'terms.approvers !== undefined',
     suite: [unanswerable, 'by escalating'],
     sentence: failed,

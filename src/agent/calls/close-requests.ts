@@ -1,3 +1,4 @@
+import { describeExpiry } from '../../content/describe-expiry.ts';
 import type { ClosedBy } from '../../content/request-decision.ts';
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
@@ -13,7 +14,6 @@ import {
 } from '../../thread/thread-state.ts';
 import { callAt } from '../../thread/find-call.ts';
 
-const approvalExpired = 'The request for approval expired unanswered.';
 const questionExpired = 'The question expired unanswered.';
 
 /** For an expired request that is asked again: the events that open the next one, or why there is none. By the id of the expired one. */
@@ -47,14 +47,13 @@ export function expiryEvents(
 
 function expiryReason(request: UserInputRequest): string {
   if (request.type === 'question-request') return questionExpired;
-  const { onExpiry } = request;
-  return (onExpiry?.type === 'reject' ? onExpiry.reason : undefined) ?? approvalExpired;
+  return describeExpiry(request.onExpiry).reason;
 }
 
 /** Whether another request follows when this one expires. A sub-agent does that itself for its own requests. */
 export function isAskedAgain({ request, beside }: OpenRequest): boolean {
   if (request.type !== 'approval-request' || beside !== undefined) return false;
-  return request.onExpiry !== undefined && request.onExpiry.type !== 'reject';
+  return describeExpiry(request.onExpiry).next !== undefined;
 }
 
 /** The events that remind of requests whose time has come. */

@@ -1,4 +1,5 @@
 import { type ApprovalRequest, withoutEdit } from '../../content/approval.ts';
+import { describeExpiry } from '../../content/describe-expiry.ts';
 import { callAt } from '../../thread/find-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { isExpired, type OpenRequest, type ThreadState } from '../../thread/thread-state.ts';
@@ -67,11 +68,13 @@ async function followUpOf(
 /** What the next request asks: the same of the same people, or of those to whom it is escalated. */
 function nextAsked(request: ApprovalRequest): ReturnType<typeof askedAgain> {
   const again = askedAgain(request);
-  const { onExpiry } = request;
-  if (onExpiry?.type !== 'escalate') return again;
-  const { approvers, expiresAfterMs = again.expiresAfterMs } = onExpiry;
-  const terms = { ...again.terms, approvers };
-  return { ...again, expiresAfterMs, onExpiry: undefined, terms };
+  const { approvers, expiresAfterMs, isLast } = describeExpiry(request.onExpiry).next ?? {};
+  return {
+    ...again,
+    ...(expiresAfterMs === undefined ? {} : { expiresAfterMs }),
+    ...(approvers === undefined ? {} : { terms: { ...again.terms, approvers } }),
+    ...(isLast === true ? { onExpiry: undefined } : {}),
+  };
 }
 
 async function runnerOf(

@@ -1,0 +1,38 @@
+import type { ExpiryAction } from './approval-terms.ts';
+import { inertLine } from './inert-text.ts';
+
+/** What happens to an approval request that expires, and what people read of it. */
+export interface Expiry {
+  /** What people read beforehand, after "Until …, then". Safe to show. */
+  text: string;
+  /** Why the request was closed. People read it, and the model if the call is denied. */
+  reason: string;
+  /** What the request that follows has instead of this one's; absent if none follows and the call is denied. */
+  next?: {
+    approvers?: string[];
+    expiresAfterMs?: number | undefined;
+    /** When this one expires too, the call is denied. */
+    isLast?: true;
+  };
+}
+
+const reason = 'The request for approval expired unanswered.';
+
+/** The one place that says what each deadline action does, and what people read of it. */
+export function describeExpiry(action: ExpiryAction = { type: 'reject' }): Expiry {
+  switch (action.type) {
+    case 'reject':
+      return { text: 'it is denied', reason: action.reason ?? reason };
+    case 'ask-again':
+      return { text: 'it is asked again', reason, next: {} };
+    case 'escalate': {
+      const { approvers, expiresAfterMs } = action;
+      const names = approvers.map((name) => inertLine(name)).join(', ');
+      return {
+        text: `it goes to ${names}`,
+        reason,
+        next: { approvers, expiresAfterMs, isLast: true },
+      };
+    }
+  }
+}
