@@ -119,7 +119,11 @@ class Tracing {
       case 'delivered':
         message.within = withinOf(span);
         break;
-      default:
+      case 'closed':
+      case 'finished':
+      case 'indeterminate':
+      case 'setting-failed':
+        break;
     }
   }
 

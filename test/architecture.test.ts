@@ -185,3 +185,34 @@ test('no file is longer than 250 lines', () => {
   const tooLong = lengths.filter(({ lines }) => lines > 250);
   expect(tooLong).toEqual([]);
 });
+
+/* They switch on strings, or on unions of the language and of other packages, which may grow without us. */
+const switchesWithDefault = [
+  'agent/model/collected-response.ts',
+  'agent/model/streaming-model.ts',
+  'channels/ag-ui/input/client-history.ts',
+  'channels/ag-ui/output/step-messages.ts',
+  'channels/rap/tool-server/handle-request.ts',
+  'channels/terminal/entry-list.ts',
+  'channels/terminal/free-text.ts',
+  'channels/terminal/pager.ts',
+  'channels/terminal/text-buffer.ts',
+  'channels/ui/input/attachment.ts',
+  'channels/ui/input/page-input.ts',
+  'channels/ui/output/imported-messages.ts',
+  'channels/ui/output/step-parts.ts',
+  'middleware/recorded-steps.ts',
+  'middleware/run-parts.ts',
+  'policy/strict-json.ts',
+  'thread/tagged-json.ts',
+];
+
+test('a switch on a union of ours has no default, so that a new member does not compile', () => {
+  const files = [...texts].filter(([, text]) =>
+    /^ +default:/m.test(text.replaceAll(/^ +default: \S.*$/gm, '')),
+  );
+  const offenders = files
+    .map(([file]) => file)
+    .filter((file) => !switchesWithDefault.includes(file));
+  expect(offenders).toEqual([]);
+});

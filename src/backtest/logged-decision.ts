@@ -93,7 +93,27 @@ export function loggedDecisions(
       case 'call-ended':
         recordEnd(calls.get(placeKey(event)), event);
         break;
-      default:
+      case 'thread-created':
+      case 'messages-imported':
+      case 'agent-changed':
+      case 'message-added':
+      case 'message-retracted':
+      case 'run-started':
+      case 'run-renewed':
+      case 'stop-requested':
+      case 'run-ended':
+      case 'request-closed':
+      case 'vote-withdrawn':
+      case 'request-reassigned':
+      case 'request-reminded':
+      case 'answer-delivered':
+      case 'grant-created':
+      case 'grant-revoked':
+      case 'call-abandoned':
+      case 'call-lost':
+      case 'recovery-failed':
+      case 'late-result':
+        break;
     }
   }
   return new Map([...calls].map(([key, { decision }]) => [key, decision]));

@@ -165,6 +165,26 @@ export const toolCallRecordSchema = toolCallSchema.extend({
 export type ToolCallStatus = z.infer<typeof toolCallRecordSchema>['status'];
 
 /**
+ * What a call of each status waits for: to be `started` here, for people, for its attempt here to end, or for a result from elsewhere.
+ * `nothing`: it has ended.
+ */
+export const awaitedBy: Record<
+  ToolCallStatus,
+  'start' | 'people' | 'attempt' | 'elsewhere' | 'nothing'
+> = {
+  proposed: 'start',
+  waiting: 'people',
+  approved: 'start',
+  started: 'attempt',
+  deferred: 'elsewhere',
+  indeterminate: 'attempt',
+  succeeded: 'nothing',
+  failed: 'nothing',
+  denied: 'nothing',
+  forwarded: 'nothing',
+};
+
+/**
  * A call of a thread and its status. With the `CALL` of an agent's tools, `toolName` and `input` are typed once a tool's schema has
  * accepted the input. Those of a call that is `proposed`, `failed`, `denied` or `forwarded` are not: the model may have named an unknown
  * tool, or the schema may have rejected the input.

@@ -113,7 +113,29 @@ export class RunParts {
           ...this.#refusedRequests(),
           { type: 'error', error: this.#options.failure(event.error) },
         ];
-      default:
+      case 'thread-created':
+      case 'messages-imported':
+      case 'agent-changed':
+      case 'message-added':
+      case 'message-retracted':
+      case 'run-started':
+      case 'run-renewed':
+      case 'stop-requested':
+      case 'run-ended':
+      case 'request-answered':
+      case 'request-closed':
+      case 'request-voted':
+      case 'vote-withdrawn':
+      case 'request-reassigned':
+      case 'request-reminded':
+      case 'answer-delivered':
+      case 'grant-created':
+      case 'grant-used':
+      case 'grant-revoked':
+      case 'call-abandoned':
+      case 'call-lost':
+      case 'recovery-failed':
+      case 'late-result':
         return [];
     }
   }
@@ -147,6 +169,10 @@ export class RunParts {
           /* A call with an approval request is sent as it is recorded, possibly under another id. */
           if (part.providerExecuted !== true || requested.has(part.toolCallId)) return [];
           return this.#calls.ofProvider(part);
+        case 'text':
+        case 'reasoning':
+        case 'source':
+        case 'tool-approval-request':
         default:
           return [];
       }

@@ -33,7 +33,14 @@ export function attributesAtEnd(
       return known({
         'gen_ai.tool.call.result': recordOutputs ? jsonOf(message.result) : undefined,
       });
-    default:
+    case 'answered':
+    case 'closed':
+    case 'delivered':
+    case 'finished':
+    case 'indeterminate':
+    case 'requested':
+    case 'setting-failed':
+    case 'stepped':
       return {};
   }
 }

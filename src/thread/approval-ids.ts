@@ -55,7 +55,31 @@ function changedRequest(event: ThreadEvent): string | undefined {
     case 'vote-withdrawn':
     case 'request-reassigned':
       return event.requestId;
-    default:
+    case 'thread-created':
+    case 'messages-imported':
+    case 'agent-changed':
+    case 'message-added':
+    case 'message-retracted':
+    case 'run-started':
+    case 'run-renewed':
+    case 'stop-requested':
+    case 'run-ended':
+    case 'step-finished':
+    case 'request-opened':
+    case 'request-answered':
+    case 'request-closed':
+    case 'request-reminded':
+    case 'answer-delivered':
+    case 'grant-created':
+    case 'grant-used':
+    case 'grant-revoked':
+    case 'call-started':
+    case 'call-deferred':
+    case 'call-abandoned':
+    case 'call-lost':
+    case 'recovery-failed':
+    case 'call-ended':
+    case 'late-result':
       return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import type { ToolCallRecord } from '../content/tool-call.ts';
+import { awaitedBy, type ToolCallRecord } from '../content/tool-call.ts';
 import { isUnfinished, type ThreadHead } from './thread-state.ts';
 
 /* What a run of a thread would do next. */
@@ -33,7 +33,7 @@ export function freeSlots({ calls }: Pick<ThreadHead, 'calls'>, limit: number): 
 
 /** Whether a call may start and has not: it is approved, or needs no approval and waits for its turn. */
 export function isUnstarted({ status }: Pick<ToolCallRecord, 'status'>): boolean {
-  return status === 'approved' || status === 'proposed';
+  return awaitedBy[status] === 'start';
 }
 
 /** Whether a delegated call is due to be resumed at `now`. */

@@ -1,7 +1,7 @@
 import type { ModelMessage } from 'ai';
 import type { Grant } from '../content/grant.ts';
 import type { RequestDecision } from '../content/request-decision.ts';
-import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
+import { awaitedBy, type CallPlace, type ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
 import { EventList } from './event-list.ts';
 import type { ParentCall } from './thread-event.ts';
@@ -194,7 +194,7 @@ export function isRunning(head: ThreadHead, now: number): boolean {
 
 /** Whether a call was started and its outcome is unknown. */
 export function isUnfinished({ status }: Pick<ToolCallRecord, 'status'>): boolean {
-  return status === 'started' || status === 'indeterminate';
+  return awaitedBy[status] === 'attempt';
 }
 
 /** Whether a run has not ended but its lease has expired: its process has died or stalled. */

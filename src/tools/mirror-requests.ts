@@ -135,6 +135,7 @@ interface Digests {
 }
 
 async function decisionIn(event: ThreadEvent, digests: Digests): Promise<Decision | undefined> {
+  if (!('requestId' in event || 'response' in event)) return undefined;
   switch (event.type) {
     case 'request-voted':
       return withDigests(event, digests);
@@ -149,7 +150,9 @@ async function decisionIn(event: ThreadEvent, digests: Digests): Promise<Decisio
     case 'request-reassigned':
     case 'request-closed':
       return event;
-    default:
+    case 'request-reminded':
+    case 'answer-delivered':
+    case 'grant-used':
       return undefined;
   }
 }

@@ -102,7 +102,20 @@ function endOf(event: AgUiEvent): AgUiEvent | undefined {
       return { type: 'REASONING_MESSAGE_END', messageId: event.messageId };
     case 'TOOL_CALL_START':
       return { type: 'TOOL_CALL_END', toolCallId: event.toolCallId };
-    default:
+    case 'CUSTOM':
+    case 'MESSAGES_SNAPSHOT':
+    case 'REASONING_END':
+    case 'REASONING_MESSAGE_CONTENT':
+    case 'REASONING_MESSAGE_END':
+    case 'RUN_ERROR':
+    case 'RUN_FINISHED':
+    case 'RUN_STARTED':
+    case 'STATE_SNAPSHOT':
+    case 'TEXT_MESSAGE_CONTENT':
+    case 'TEXT_MESSAGE_END':
+    case 'TOOL_CALL_ARGS':
+    case 'TOOL_CALL_END':
+    case 'TOOL_CALL_RESULT':
       return undefined;
   }
 }

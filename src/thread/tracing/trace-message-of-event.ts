@@ -38,7 +38,29 @@ export function traceMessageOf(
       const follows = traceparentOf('request-answered', call?.requestId, context.log);
       return call && { type: 'indeterminate', ...callFacts(context.threadId, call), follows };
     }
-    default:
+    case 'thread-created':
+    case 'messages-imported':
+    case 'agent-changed':
+    case 'message-added':
+    case 'message-retracted':
+    case 'run-started':
+    case 'run-renewed':
+    case 'stop-requested':
+    case 'run-ended':
+    case 'step-finished':
+    case 'request-voted':
+    case 'vote-withdrawn':
+    case 'request-reassigned':
+    case 'request-reminded':
+    case 'answer-delivered':
+    case 'grant-created':
+    case 'grant-used':
+    case 'grant-revoked':
+    case 'call-started':
+    case 'call-deferred':
+    case 'call-abandoned':
+    case 'recovery-failed':
+    case 'late-result':
       return undefined;
   }
 }

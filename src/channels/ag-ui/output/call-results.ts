@@ -18,7 +18,8 @@ export function callResults(
     }
     case 'denied':
       return [{ toolCallId, status: 'denied', content: deniedText(outcome.reason) }];
-    default:
+    case 'forwarded':
+    case undefined:
       return [];
   }
 }

@@ -42,10 +42,13 @@ export function interactionEnded(
   const interactionId = interactionIdOf(request);
   if (event.type === 'request-closed') {
     const { cause, reason, person } = event;
-    if (cause === 'expired') {
-      return [{ type: 'CUSTOM', name: 'interaction_expired', value: { interactionId } }];
+    switch (cause) {
+      case 'expired':
+        return [{ type: 'CUSTOM', name: 'interaction_expired', value: { interactionId } }];
+      case 'cancelled':
+      case 'invalidated':
+        return [cancelled(interactionId, { reason, person })];
     }
-    return [cancelled(interactionId, { reason, person })];
   }
   if (event.response.type !== 'question-response') return [];
   if (event.response.status === 'dismissed') return [cancelled(interactionId)];

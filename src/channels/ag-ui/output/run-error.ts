@@ -46,7 +46,24 @@ export function readableRefusal(error: unknown, thread: AgentThread): unknown {
         'Your message was not sent: the agent is still working. Send it again when it is done.',
         { cause: error },
       );
-    default:
+    case 'already-answered':
+    case 'answer-mismatch':
+    case 'grant-ended':
+    case 'invalid-answer':
+    case 'invalid-input':
+    case 'log-tampered':
+    case 'missing-tool':
+    case 'not-allowed':
+    case 'request-closed':
+    case 'revision-conflict':
+    case 'thread-deleted':
+    case 'thread-diverged':
+    case 'thread-indeterminate':
+    case 'unknown-call':
+    case 'unknown-grant':
+    case 'unknown-request':
+    case 'unsupported-version':
+    case 'wrong-agent':
       return error;
   }
 }

@@ -139,7 +139,28 @@ export class RunEvents {
         const call = thread.calls.find((each) => isSamePlace(each, event));
         return this.#results(thread, call === undefined ? [] : callResults(call, this.#options));
       }
-      default:
+      case 'thread-created':
+      case 'messages-imported':
+      case 'agent-changed':
+      case 'run-started':
+      case 'run-renewed':
+      case 'stop-requested':
+      case 'run-ended':
+      case 'request-opened':
+      case 'request-voted':
+      case 'vote-withdrawn':
+      case 'request-reassigned':
+      case 'request-reminded':
+      case 'answer-delivered':
+      case 'grant-created':
+      case 'grant-used':
+      case 'grant-revoked':
+      case 'call-started':
+      case 'call-deferred':
+      case 'call-abandoned':
+      case 'call-lost':
+      case 'recovery-failed':
+      case 'late-result':
         return [];
     }
   }

@@ -35,7 +35,13 @@ export class StepEvents {
           : [];
       case 'reasoning-end':
         return this.#end(`reasoning ${delta.id}`);
-      default:
+      case 'text-start':
+      case 'text-end':
+      case 'reasoning-start':
+      case 'source':
+      case 'tool-input-start':
+      case 'tool-input-delta':
+      case 'tool-input-end':
         return [];
     }
   }

@@ -107,6 +107,7 @@ async function handleMessage(
     case 'close_thread':
       await closeThread(context, message);
       return jsonResponse({});
+    case undefined:
     default:
       return 'fault' in body ? body.fault : startCall(context, request, message);
   }

@@ -51,6 +51,7 @@ export async function pageInput(
       const isHeld = role === 'assistant' || revision !== undefined;
       return { items, position: { type: 'message', revision, answers: ids, isHeld } };
     }
+    case undefined:
     default:
       throw new HoldpointError(
         'invalid-input',

@@ -70,7 +70,24 @@ export class TurnChunks {
         const call = this.#threadCalls.at(event);
         return call === undefined ? [] : (this.#shownCall(event)?.end(call, event.outcome) ?? []);
       }
-      default:
+      case 'thread-created':
+      case 'messages-imported':
+      case 'agent-changed':
+      case 'message-retracted':
+      case 'run-started':
+      case 'run-renewed':
+      case 'stop-requested':
+      case 'run-ended':
+      case 'request-reminded':
+      case 'answer-delivered':
+      case 'grant-created':
+      case 'grant-used':
+      case 'grant-revoked':
+      case 'call-started':
+      case 'call-abandoned':
+      case 'call-lost':
+      case 'recovery-failed':
+      case 'late-result':
         return [];
     }
   }
