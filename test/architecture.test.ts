@@ -127,7 +127,6 @@ const packages: Record<string, readonly string[]> = {
   immer: ['content/edited-input.ts', 'agent/input/answer-edit.ts'],
   '@dbos-inc/dbos-sdk': ['engines/dbos.ts', 'engines/dbos/overdue-workflows.ts'],
   'graphile-worker': ['engines/graphile-worker.ts'],
-  'p-retry': ['channels/rap'],
   standardwebhooks: ['channels/rap'],
   '@opentelemetry/api': ['otel.ts', 'otel'],
   '@clack/core': ['channels/terminal'],

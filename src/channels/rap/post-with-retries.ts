@@ -1,4 +1,3 @@
-import pRetry, { AbortError } from 'p-retry';
 import { type Post, type Posted, type Poster, postJson } from './post-json.ts';
 
 /** How often and when a message is sent again, and the text of the error at the end. */
@@ -24,26 +23,21 @@ export async function postWithRetries(
   { retries, pauseMs, wait, beforeRetry, fault }: RetryOptions,
 ): Promise<void> {
   const { signal } = post;
-  const attempt = async (count: number): Promise<void> => {
-    if (count > 1) await beforeRetry?.();
+  for (let retried = 0; ; retried += 1) {
     signal.throwIfAborted();
-    throwUnlessAccepted(await postJson(poster, post), fault);
-  };
-  await pRetry(attempt, {
-    retries,
-    signal,
-    /* `shouldRetry` waits instead, so that tests can pass their own `wait`. */
-    minTimeout: 0,
-    async shouldRetry({ retriesConsumed }) {
-      await wait(pauseMs(retriesConsumed), signal);
-      return true;
-    },
-  });
-}
-
-function throwUnlessAccepted(posted: Posted, fault: string): void {
-  if (posted.status === 'accepted') return;
-  const cause = 'cause' in posted ? { cause: posted.cause } : {};
-  const error = new Error(`${fault} (${posted.why}).`, cause);
-  throw posted.status === 'refused' ? new AbortError(error) : error;
+    let posted: Posted | undefined;
+    try {
+      if (retried > 0) await beforeRetry?.();
+      signal.throwIfAborted();
+      posted = await postJson(poster, post);
+      signal.throwIfAborted();
+      if (posted.status === 'accepted') return;
+      const { why, ...failure } = posted;
+      throw new Error(`${fault} (${why}).`, 'cause' in failure ? { cause: failure.cause } : {});
+    } catch (error) {
+      signal.throwIfAborted();
+      if (retried >= retries || posted?.status === 'refused') throw error;
+    }
+    await wait(pauseMs(retried), signal);
+  }
 }
