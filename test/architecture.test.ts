@@ -129,7 +129,7 @@ const packages: Record<string, readonly string[]> = {
   'graphile-worker': ['engines/graphile-worker.ts'],
   standardwebhooks: ['channels/rap'],
   '@opentelemetry/api': ['otel.ts', 'otel'],
-  '@clack/core': ['channels/terminal'],
+  'fast-wrap-ansi': ['channels/terminal'],
   pg: ['command'],
   'node:readline': ['channels/terminal'],
   'node:fs': ['stores/sqlite', 'channels/terminal'],

@@ -95,7 +95,7 @@ test('what is installed is the lowest version that each range admits', () => {
   expect(installed).toEqual([...peers]);
 });
 
-/* Each entry with the peers that it needs: `ai` and `zod` everywhere, `pg` in stores, `@clack/core` in terminal, React in ui. */
+/* Each entry with the peers that it needs: `ai` and `zod` everywhere, `pg` in stores, React in ui. */
 test.each(['stories', 'middleware', 'tools', 'ui', 'terminal', 'telemetry', 'stores'])(
   'the tests of %s pass with the lowest peers',
   (room) => {

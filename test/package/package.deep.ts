@@ -34,7 +34,6 @@ const installed = [
   'zod',
   'typescript',
   '@types/node',
-  '@clack/core',
   '@dbos-inc/dbos-sdk',
   '@opentelemetry/api',
   'graphile-worker',

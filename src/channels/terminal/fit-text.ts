@@ -1,12 +1,10 @@
-import { Writable } from 'node:stream';
-import { wrapTextWithPrefix } from '@clack/core';
+import { wrapAnsi } from 'fast-wrap-ansi';
 import { inertLine, inertText } from '../../content/inert-text.ts';
 import type { LinePaint } from './paint.ts';
 
 /** Lines of at most so many terminal columns; a wide character takes two. */
 export function wrap(text: string, columns: number): string[] {
-  const ruler = Object.assign(new Writable(), { columns: Math.max(1, columns) });
-  return wrapTextWithPrefix(ruler, text, '').split('\n');
+  return wrapAnsi(text, Math.max(1, columns), { hard: true, trim: false }).split('\n');
 }
 
 /** Untrusted text made inert, on one line, cut with `…` if it doesn't fit. */
