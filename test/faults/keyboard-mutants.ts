@@ -117,7 +117,7 @@ export const keyboardMutants: readonly SourceMutant[] = [
   ]),
   mutant([
     'the rest of a line that was being typed answers nothing',
-    'selector.ts',
+    'picker.ts',
     'this.#typeAhead?.includes(stroke, key);',
     'void stroke;',
     'the end of a line that was being typed',

@@ -73,7 +73,11 @@ async function askSeveral(asked: AskedField, dialog: Dialog): Promise<boolean> {
   const { field, draft } = asked;
   const { options, min, max } = field;
   const checked = placesOf(field, draft.ticked ?? field.preselected ?? []);
-  const picked = await dialog.pickSeveral({ ...pickList(asked), start: 0, checked, min, max });
+  const picked = await dialog.pickSeveral({
+    ...pickList(asked),
+    start: 0,
+    ticks: { checked, min, max },
+  });
   const optionIds = picked.indexes.flatMap((index) => options[index]?.id ?? []);
   draft.ticked = optionIds;
   if (picked.type === 'exit') return false;

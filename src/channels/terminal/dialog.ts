@@ -1,13 +1,13 @@
-import type { Checked, CheckList } from './checklist.ts';
 import type { TextPrompt, Typed } from './free-text.ts';
 import type { Content } from './page.ts';
-import type { PickList } from './widget.ts';
+import type { Picked } from './picker.ts';
+import type { CheckList, PickList } from './widget.ts';
 
 /** The entry that was picked, or the text that was typed instead. */
 export type Choice = { index: number } | { text: string };
 
 /** The entries that were ticked and the text that was typed, or the entries that were ticked before the person went back. */
-export type Choices = Exclude<Checked, { type: 'unfold' }>;
+export type Choices = Exclude<Picked, { type: 'unfold' }>;
 
 /**
  * Asks a person, with frames on a screen or with numbered lists. `undefined` means that the person took the list's exit.

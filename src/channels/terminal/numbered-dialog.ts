@@ -1,5 +1,4 @@
 import { inertLine } from '../../content/inert-text.ts';
-import type { CheckList } from './checklist.ts';
 import {
   type Choice,
   type Choices,
@@ -13,7 +12,14 @@ import { addAnswerer, type Content, Page } from './page.ts';
 import { paintFor } from './paint.ts';
 import type { TerminalOutput } from './terminal-options.ts';
 import type { UserInterface } from './user-interface.ts';
-import { approvingWord, type Entry, escapeLabel, type PickList, responsePrompt } from './widget.ts';
+import {
+  approvingWord,
+  type CheckList,
+  type Entry,
+  escapeLabel,
+  type PickList,
+  responsePrompt,
+} from './widget.ts';
 
 const laterEntry: Entry = { label: 'Decide later', words: ['later'] };
 
@@ -68,7 +74,8 @@ export class NumberedDialog implements Dialog {
   }
 
   async pickSeveral(list: CheckList): Promise<Choices> {
-    const { entries, takesText, min, max } = list;
+    const { entries, takesText, ticks } = list;
+    const { min, max } = ticks;
     await this.#printEntries(entries, takesText);
     const taken = takesText ? 'numbers with commas, or text' : 'numbers with commas';
     for (;;) {

@@ -1,13 +1,12 @@
-import { Checklist, type CheckList } from './checklist.ts';
 import type { Choice, Choices, Dialog, EditedText } from './dialog.ts';
 import { editInEditor, editorCommand } from './external-editor.ts';
 import { FreeText, type TextPrompt, type Typed } from './free-text.ts';
 import { addAnswerer, type Content } from './page.ts';
 import { Pager } from './pager.ts';
+import { Picker } from './picker.ts';
 import type { Screen } from './screen.ts';
-import { Selector } from './selector.ts';
 import { RequestFrame, RequestText } from './request-frame.ts';
-import type { PickList, Widget } from './widget.ts';
+import type { CheckList, PickList, Widget } from './widget.ts';
 
 /** Asks with frames on a screen. What does not fit is folded, and can be paged through with `v`. */
 export class ScreenDialog implements Dialog {
@@ -29,13 +28,15 @@ export class ScreenDialog implements Dialog {
   }
 
   async pick(list: PickList): Promise<Choice | undefined> {
-    const picked = await this.#answer(new Selector(list));
-    if (picked.type === 'entry') return { index: picked.index };
-    return picked.type === 'text' ? { text: picked.text } : undefined;
+    const picked = await this.#answer(new Picker(list));
+    if (picked.type === 'exit') return undefined;
+    if (picked.text !== undefined) return { text: picked.text };
+    const [index] = picked.indexes;
+    return index === undefined ? undefined : { index };
   }
 
   async pickSeveral(list: CheckList): Promise<Choices> {
-    return this.#answer(new Checklist(list));
+    return this.#answer(new Picker(list));
   }
 
   async typeText(asked: TextPrompt): Promise<Typed> {

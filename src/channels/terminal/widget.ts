@@ -69,6 +69,20 @@ export interface PickList {
   decides: boolean;
   /** Whether Enter sends the answer or continues with another question. */
   enter: 'send' | 'continue';
+  /** For a list in which entries are ticked: which are at the start, and how many may be. */
+  ticks?: Ticks;
+}
+
+/** The entries that are ticked at the start, and how few and how many may be sent. */
+export interface Ticks {
+  checked: readonly number[];
+  min: number;
+  max: number;
+}
+
+/** Entries to tick. */
+export interface CheckList extends PickList {
+  ticks: Ticks;
 }
 
 /** The last entry of a list that takes text. It is recognised by its index, never by its label. */

@@ -2,7 +2,7 @@ import { EntryList, type Mark } from './entry-list.ts';
 import { oneLine } from './fit-text.ts';
 import { FreeText, type Typed } from './free-text.ts';
 import type { Key } from './key.ts';
-import { hintLines, isExit, numberMark, picksByDigit } from './list-keys.ts';
+import { hintLines, isExit, type KeyHint, numberMark, picksByDigit } from './list-keys.ts';
 import {
   type Canvas,
   escapeLabel,
@@ -12,24 +12,31 @@ import {
   type Widget,
 } from './widget.ts';
 
-/** What was picked or typed, or that the person took the exit or wants to see everything (`unfold`). */
+/** What was picked and typed, or that the person took the exit (with what was ticked) or wants to see everything (`unfold`). */
 export type Picked =
-  | { type: 'entry'; index: number }
-  | { type: 'text'; text: string }
-  | { type: 'exit' }
+  | { type: 'entries'; indexes: number[]; text?: string }
+  | { type: 'exit'; indexes: number[] }
   | { type: 'unfold' };
 
-/** Lets a person pick one of several entries; the last one may lead to a text input. */
-export class Selector implements Widget<Picked> {
+const navigation: KeyHint = ['Use ↑/↓ or j/k to navigate', '↑/↓'];
+
+/**
+ * Lets a person pick one of several entries, or tick several: Space ticks, Enter sends. The last entry may lead to a text input. A typed
+ * text is enough, whatever `min` says.
+ */
+export class Picker implements Widget<Picked> {
   readonly #asked: PickList;
   readonly #list: EntryList;
+  readonly #checked: Set<number>;
   readonly #typeAhead: TypeAhead | undefined;
   #text: FreeText | undefined;
   #typedBefore: string | undefined;
+  #message = '';
 
   constructor(asked: PickList) {
     const escape = asked.takesText ? [{ label: escapeLabel }] : [];
     this.#asked = asked;
+    this.#checked = new Set(asked.ticks?.checked);
     this.#typeAhead = asked.decides ? new TypeAhead() : undefined;
     this.#list = new EntryList([...asked.entries, ...escape], asked.start);
   }
@@ -44,15 +51,12 @@ export class Selector implements Widget<Picked> {
 
   lines(canvas: Canvas): string[] {
     if (this.#text !== undefined) return this.#text.lines(canvas);
-    const hint = hintLines(
-      [
-        ['Use ↑/↓ or j/k to navigate', '↑/↓'],
-        ['Enter to select', 'Enter'],
-      ],
-      this.#asked.exit,
-      canvas,
-    );
-    const message = this.#typeAhead?.message(canvas) ?? [];
+    const hint = hintLines([navigation, ...this.#hints()], this.#asked.exit, canvas);
+    const blank = canvas.rows < 8 ? [] : [''];
+    const message =
+      this.#message === ''
+        ? (this.#typeAhead?.message(canvas) ?? [])
+        : [...blank, `  ${this.#message}`];
     const rows = canvas.rows - hint.length - message.length;
     const list = this.#list.lines({ ...canvas, rows }, (index) => this.#mark(index, canvas));
     return [...hint, ...list, ...message];
@@ -63,6 +67,7 @@ export class Selector implements Widget<Picked> {
   }
 
   press(key: Key, canvas: Canvas): Picked | undefined {
+    this.#message = '';
     if (this.#text !== undefined) return this.#typed(this.#text.press(key));
     for (const stroke of strokesOf(key)) {
       if (this.#typeAhead?.includes(stroke, key) === true) {
@@ -80,44 +85,80 @@ export class Selector implements Widget<Picked> {
   }
 
   closingLines(picked: Picked | undefined, canvas: Canvas): string[] | undefined {
-    const { enter, exit, entries } = this.#asked;
+    const { enter, exit, entries, ticks } = this.#asked;
     if (picked === undefined) return [];
     if (picked.type === 'exit') return exit === 'leave' ? [] : undefined;
     if (picked.type === 'unfold' || enter === 'continue') return undefined;
-    if (picked.type === 'text') return this.#text?.closingLines(picked, canvas) ?? [];
-    const entry = entries[picked.index];
-    if (entry?.leadsOn === true) return undefined;
-    return [`  ✓ ${oneLine(entry?.label ?? '', canvas.columns - 4)}`];
+    const { indexes, text } = picked;
+    if (text !== undefined && ticks === undefined)
+      return this.#text?.closingLines({ type: 'text', text }, canvas) ?? [];
+    if (indexes.some((index) => entries[index]?.leadsOn === true)) return undefined;
+    const labels = indexes.map((index) => entries[index]?.label ?? '');
+    const texts = text === undefined ? [] : [text];
+    return [...labels, ...texts].map((label) => `  ✓ ${oneLine(label, canvas.columns - 4)}`);
+  }
+
+  #hints(): KeyHint[] {
+    const { enter, ticks } = this.#asked;
+    if (ticks === undefined) return [['Enter to select', 'Enter']];
+    return [
+      ['Space to tick', 'Space'],
+      [`Enter to ${enter}`, `Enter ${enter}s`],
+    ];
   }
 
   #mark(index: number, { fold }: Canvas): Mark {
     const isUnread = fold === 'unread' && this.#list.entries[index]?.isYes === true;
+    const hasBox = this.#asked.ticks !== undefined && index < this.#asked.entries.length;
+    const box = this.#checked.has(index) ? '[x] ' : '[ ] ';
     return {
-      before: numberMark(this.#asked, index),
+      before: `${numberMark(this.#asked, index)}${hasBox ? box : ''}`,
       after: isUnread ? ' (read everything first: v)' : '',
     };
   }
 
   #stroke(stroke: string, canvas: Canvas): Picked | undefined {
-    if (stroke === 'return' || stroke === 'enter')
-      return this.#pick(this.#list.highlighted, canvas);
-    if (/^[1-9]$/.test(stroke) && picksByDigit(this.#asked)) {
-      return this.#pick(Number(stroke) - 1, canvas);
+    const { exit, ticks } = this.#asked;
+    const { highlighted } = this.#list;
+    if (stroke === 'return' || stroke === 'enter') {
+      const sends = ticks !== undefined && highlighted < this.#asked.entries.length;
+      return sends ? this.#send() : this.#choose(highlighted, canvas);
     }
-    if (isExit(stroke, this.#asked.exit)) return { type: 'exit' };
+    if (stroke === ' ' && ticks !== undefined) return this.#choose(highlighted, canvas);
+    if (/^[1-9]$/.test(stroke) && picksByDigit(this.#asked))
+      return this.#choose(Number(stroke) - 1, canvas);
+    if (isExit(stroke, exit)) return { type: 'exit', indexes: this.#indexes() };
     if (stroke === 'v' && canvas.fold !== 'none') return this.#unfold();
     this.#list.move(stroke);
   }
 
-  #pick(index: number, { fold }: Canvas): Picked | undefined {
+  /* Picks or ticks the entry, or opens the text input. */
+  #choose(index: number, { fold }: Canvas): Picked | undefined {
     const entry = this.#list.entries[index];
     if (entry === undefined) return;
     if (entry.isYes === true && fold === 'unread') return this.#unfold();
     this.#list.highlighted = index;
-    if (index < this.#asked.entries.length) return { type: 'entry', index };
-    const { enter, text } = this.#asked;
-    const asked = { prompt: responsePrompt, canGoBack: true, canBeEmpty: false, enter };
-    this.#text = new FreeText({ ...asked, text: this.#typedBefore ?? text });
+    const { entries, enter, text, ticks } = this.#asked;
+    if (index === entries.length) {
+      const asked = { prompt: responsePrompt, canGoBack: true, canBeEmpty: false, enter };
+      this.#text = new FreeText({ ...asked, text: this.#typedBefore ?? text });
+      return;
+    }
+    if (ticks === undefined) return { type: 'entries', indexes: [index] };
+    if (this.#checked.delete(index)) return;
+    if (this.#checked.size < ticks.max) this.#checked.add(index);
+    else this.#message = `No more than ${ticks.max}.`;
+  }
+
+  #indexes(): number[] {
+    return [...this.#checked].toSorted((one, other) => one - other);
+  }
+
+  #send(): Picked | undefined {
+    const indexes = this.#indexes();
+    const { min = 0 } = this.#asked.ticks ?? {};
+    if (indexes.length >= min) return { type: 'entries', indexes };
+    this.#message = `At least ${min}: tick with Space.`;
   }
 
   /* After reading, "yes" must not be highlighted: the next Enter would pick it. */
@@ -127,7 +168,8 @@ export class Selector implements Widget<Picked> {
   }
 
   #typed(typed: Typed | undefined): Picked | undefined {
-    if (typed?.type === 'text') return typed;
+    if (typed?.type === 'text')
+      return { type: 'entries', indexes: this.#indexes(), text: typed.text };
     if (typed?.type !== 'back') return;
     this.#typedBefore = typed.text;
     this.#text = undefined;
