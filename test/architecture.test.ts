@@ -120,6 +120,7 @@ const packages: Record<string, readonly string[]> = {
     'channels/rap/tool-server',
   ],
   zod: Object.keys(rooms),
+  eventemitter3: ['agent/run/agent-events.ts', 'stores/sql/notices.ts'],
   'eventsource-encoder': ['channels/ag-ui'],
   '@ai-sdk/react': ['channels/ui'],
   react: ['channels/ui'],

@@ -64,6 +64,24 @@ test('a listener that throws or rejects changes nothing, and the others still he
   expect(heard).toEqual(['run-started']);
 });
 
+test('listeners that are added or taken off while an event is emitted count from the next event', async () => {
+  const agent = memoryWorld([{ text: 'One.' }, { text: 'Two.' }]).agent();
+  const thread = await agent.thread('t');
+  const heard: string[] = [];
+  let isFirst = true;
+  agent.on('run-started', () => {
+    if (!isFirst) return;
+    isFirst = false;
+    off();
+    agent.on('run-started', () => heard.push('added'));
+  });
+  const off = agent.on('run-started', () => heard.push('taken off'));
+  await agent.run('Hello', thread);
+  expect(heard).toEqual(['taken off']);
+  await agent.run('Hello', thread);
+  expect(heard).toEqual(['taken off', 'added']);
+});
+
 test('a listener that was taken off hears nothing', async () => {
   const world = memoryWorld([{ text: 'Hi.' }]);
   const agent = world.agent();

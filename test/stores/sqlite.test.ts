@@ -141,6 +141,20 @@ describe('subscribe', () => {
     });
   });
 
+  test('sends nothing to a subscriber that unsubscribed before its notice came', async () => {
+    await withSqliteStore(async (store) => {
+      const heard: string[] = [];
+      const stop = store.subscribe(() => heard.push('gone'));
+      const stopOther = store.subscribe(() => heard.push('there'));
+      const appending = appendPlain(store, 't', due);
+      await stop();
+      await appending;
+      await settle();
+      expect(heard).toEqual(['there']);
+      await stopOther();
+    });
+  });
+
   test('ends when the store is closed', async () => {
     vi.useFakeTimers();
     await withSqliteStore(async (store) => {

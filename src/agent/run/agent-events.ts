@@ -1,3 +1,4 @@
+import { EventEmitter } from 'eventemitter3';
 import { callGuarded } from '../../content/call-guarded.ts';
 import type { SettingFailure } from '../../content/setting-failure.ts';
 import { type CallPlace, plainCall, type ToolCall } from '../../content/tool-call.ts';
@@ -40,38 +41,34 @@ function isOfType<TYPE extends keyof AgentEvents>(
 
 /** Emits the events that an agent has appended to its threads, and the faults of its settings. */
 export class AgentEmitter {
-  readonly #listeners = new Map<keyof AgentEvents, Set<(event: AnyEvent) => void>>();
+  readonly #emitter = new EventEmitter<Record<keyof AgentEvents, [event: AnyEvent]>>();
 
   /** Calls `listener` for each event of a type; the returned function removes it. */
   on<TYPE extends keyof AgentEvents>(type: TYPE, listener: AgentListener<TYPE>): () => void {
-    const listeners = this.#listeners.get(type) ?? new Set();
+    /* The emitter ends an emit at the first listener that throws. */
     const receive = (event: AnyEvent): void => {
       if (isOfType(event, type)) void callGuarded(listener, event);
     };
-    this.#listeners.set(type, listeners.add(receive));
-    return () => {
-      listeners.delete(receive);
-    };
+    this.#emitter.on<keyof AgentEvents>(type, receive);
+    return () => void this.#emitter.off<keyof AgentEvents>(type, receive);
   }
 
   /** Emits the events that were appended to a thread. */
   emit(state: Readonly<ThreadState>, events: readonly ThreadEvent[]): void {
     for (const event of events) {
-      const listeners = [...(this.#listeners.get(event.type) ?? [])];
-      if (listeners.length === 0) continue;
+      if (this.#emitter.listenerCount(event.type) === 0) continue;
       const place = placeOf(event);
       const call = place && anyCallAt(state, place);
-      const emitted: AgentEvent = {
+      this.#emitter.emit(event.type, {
         threadId: state.threadId,
         event: deepFreeze(event),
         toolCall: call && deepFreeze(plainCall(call)),
-      };
-      for (const receive of listeners) receive(emitted);
+      });
     }
   }
 
   /** Emits a fault of a setting. */
   emitFailure(failure: SettingFailure): void {
-    for (const receive of this.#listeners.get('setting-failed') ?? []) receive(failure);
+    this.#emitter.emit('setting-failed', failure);
   }
 }

@@ -1,4 +1,5 @@
 import type { ThreadNotice } from '../../thread/thread-store.ts';
+import { Notices } from '../sql/notices.ts';
 import { keepListening } from './keep-listening.ts';
 import type { PostgresPool } from './postgres-pool.ts';
 
@@ -16,7 +17,7 @@ export function listeningOn(pool: PostgresPool): SharedListening {
 /** A listening connection that is open while there are subscribers. */
 class SharedListening {
   readonly #pool: PostgresPool;
-  readonly #listeners = new Set<{ call: Listener }>();
+  readonly #notices = new Notices();
   #ending = new AbortController();
   #ended: Promise<void> = Promise.resolve();
 
@@ -26,12 +27,11 @@ class SharedListening {
 
   /** Returns a function that ends the subscription; for the last one, it resolves after the connection is closed. */
   add(listener: Listener): () => Promise<void> {
-    const added = { call: listener };
-    this.#listeners.add(added);
-    if (this.#listeners.size === 1) this.#start();
+    if (!this.#notices.hasSubscribers) this.#start();
+    const unsubscribe = this.#notices.subscribe(listener);
     return async () => {
-      const isLast = this.#listeners.delete(added) && this.#listeners.size === 0;
-      if (!isLast) return;
+      unsubscribe();
+      if (this.#notices.hasSubscribers) return;
       this.#ending.abort();
       await this.#ended;
     };
@@ -39,9 +39,7 @@ class SharedListening {
 
   #start(): void {
     this.#ending = new AbortController();
-    const notifyAll = (notice?: ThreadNotice): void => {
-      for (const { call } of this.#listeners) call(notice);
-    };
-    this.#ended = keepListening(this.#pool, notifyAll, this.#ending.signal);
+    const notify = (notice?: ThreadNotice): void => this.#notices.notify(notice);
+    this.#ended = keepListening(this.#pool, notify, this.#ending.signal);
   }
 }

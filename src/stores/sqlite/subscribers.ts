@@ -1,4 +1,5 @@
 import type { ThreadNotice } from '../../thread/thread-store.ts';
+import { Notices } from '../sql/notices.ts';
 
 /** How often to check for writes of other processes, in milliseconds. */
 const intervalMs = 50;
@@ -11,7 +12,7 @@ type Listener = (notice?: ThreadNotice) => void;
  */
 export class Subscribers {
   readonly #readVersion: () => number | undefined;
-  readonly #listeners = new Set<{ call: Listener }>();
+  readonly #notices = new Notices();
   #timer: ReturnType<typeof setInterval> | undefined;
   #version: number | undefined;
   #isClosed = false;
@@ -24,31 +25,26 @@ export class Subscribers {
   add(listener: Listener): () => Promise<void> {
     if (this.#isClosed)
       throw new Error('This store is closed. Open the file again with sqliteStore.');
-    const added = { call: listener };
-    this.#listeners.add(added);
+    const unsubscribe = this.#notices.subscribe(listener);
     if (this.#timer === undefined) {
       this.#version = this.#readVersion();
       this.#timer = setInterval(() => this.#compare(), intervalMs);
     }
     return async () => {
-      this.#listeners.delete(added);
-      if (this.#listeners.size === 0) this.#stop();
+      unsubscribe();
+      if (!this.#notices.hasSubscribers) this.#stop();
     };
   }
 
-  /** Calls every listener in a microtask, so that one that throws does not make an append fail. */
+  /** Notifies every subscriber of an append. */
   notify(notice?: ThreadNotice): void {
-    for (const listener of this.#listeners) {
-      queueMicrotask(() => {
-        if (this.#listeners.has(listener)) listener.call(notice);
-      });
-    }
+    this.#notices.notify(notice);
   }
 
   /** Ends all subscriptions. */
   close(): void {
     this.#isClosed = true;
-    this.#listeners.clear();
+    this.#notices.end();
     this.#stop();
   }
 
@@ -56,7 +52,7 @@ export class Subscribers {
     const version = this.#readVersion();
     if (version === this.#version) return;
     this.#version = version;
-    this.notify();
+    this.#notices.notify();
   }
 
   #stop(): void {

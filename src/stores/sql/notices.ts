@@ -1,0 +1,34 @@
+import { EventEmitter } from 'eventemitter3';
+import type { ThreadNotice } from '../../thread/thread-store.ts';
+
+type Listener = (notice?: ThreadNotice) => void;
+
+/** The subscribers of a store's notices. */
+export class Notices {
+  readonly #emitter = new EventEmitter<{ notice: [notice?: ThreadNotice] }>();
+
+  get hasSubscribers(): boolean {
+    return this.#emitter.listenerCount('notice') > 0;
+  }
+
+  /** Returns a function that ends the subscription. */
+  subscribe(listener: Listener): () => void {
+    /* In a microtask: a listener that throws neither makes an append fail nor keeps the notice from the others. */
+    const receive = (notice?: ThreadNotice): void =>
+      queueMicrotask(() => {
+        if (this.#emitter.listeners('notice').includes(receive)) listener(notice);
+      });
+    this.#emitter.on('notice', receive);
+    return () => void this.#emitter.off('notice', receive);
+  }
+
+  /** Notifies every subscriber of an append; without a notice, any thread may have changed. */
+  notify(notice?: ThreadNotice): void {
+    this.#emitter.emit('notice', notice);
+  }
+
+  /** Ends all subscriptions. */
+  end(): void {
+    this.#emitter.removeAllListeners();
+  }
+}
