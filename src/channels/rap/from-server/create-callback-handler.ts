@@ -10,7 +10,8 @@ import {
 } from './callback-handler-options.ts';
 import { parseCallback } from './callback-message.ts';
 import { checkedLimit } from '../../../content/checked-number.ts';
-import { KeyedQueue, type RunInOrder } from './keyed-queue.ts';
+import type { SerialWork } from '../../../thread/serial-work.ts';
+import { KeyedQueue } from './keyed-queue.ts';
 import { serverOf } from '../remote-server.ts';
 import { type Callback, recordCallback, type RecordingOptions } from './record-callback.ts';
 
@@ -72,8 +73,8 @@ async function handle(state: HandlerState, request: Request): Promise<Response> 
     void callGuarded(onDiscarded, { reason, threadId, toolCallId, ...details });
   };
   const callback = { call: capability.claim, server, discard };
-  const response = await queue.enter(capability.text, async (runInOrder) =>
-    handleCallback(state, callback, { request, runInOrder }),
+  const response = await queue.enter(capability.text, async (inOrder) =>
+    handleCallback(state, callback, { request, inOrder }),
   );
   if (response !== undefined) return response;
   discard('too-many');
@@ -87,7 +88,7 @@ async function handle(state: HandlerState, request: Request): Promise<Response> 
 async function handleCallback(
   state: HandlerState,
   callback: Callback,
-  { request, runInOrder }: { request: Request; runInOrder: RunInOrder },
+  { request, inOrder }: { request: Request; inOrder: SerialWork },
 ): Promise<Response> {
   const { server, discard } = callback;
   const body = await readJsonText(request, state.maximumBodyBytes);
@@ -100,7 +101,7 @@ async function handleCallback(
     return refusal(401, 'not-signed', 'The message has no valid signature of the tool server.');
   }
   /* In order, so that two questions at once can't both pass the limit of questions. */
-  return runInOrder(async () => handleMessage(state, callback, body.text));
+  return inOrder.run(async () => handleMessage(state, callback, body.text));
 }
 
 async function handleMessage(
