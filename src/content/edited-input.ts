@@ -1,4 +1,4 @@
-import { current, isDraft, original, produce } from 'immer';
+import { isDraft, isModified, produce } from 'immer';
 import { plainCopy } from './plain-copy.ts';
 import type { ToolCall } from './tool-call.ts';
 
@@ -16,11 +16,12 @@ export function editedInput(
       }.`,
     );
   }
+  /* A copy, as what is shown is the app's: immer would freeze some of it, and share the rest with the answer. */
   return produce(plainCopy(shown), (draft: unknown) => {
     const made = edit(draft);
     const fault = whyNotEdited(draft, made);
     if (fault !== undefined) throw new TypeError(`Request ${requestId}: 'edit' ${fault}.`);
-    return typeof made === 'object' && made !== null && !isDraft(made) ? made : undefined;
+    return typeof made === 'object' && made !== null ? made : undefined;
   });
 }
 
@@ -34,7 +35,6 @@ function whyNotEdited(draft: unknown, made: unknown): string | undefined {
     void Promise.resolve(made).catch(() => undefined);
     return "can't be async: prepare the values before, and change the draft without await";
   }
-  const isChanged = current(draft) !== original(draft);
-  if (!isChanged && !isDraft(made)) return undefined;
+  if (!isModified(draft) && !isDraft(made)) return undefined;
   return 'must either change the draft or return the new input; if it only changes the draft, give it a body in braces';
 }

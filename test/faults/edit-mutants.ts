@@ -24,9 +24,17 @@ export const editMutants: readonly SourceMutant[] = [
   {
     promise: 'an edit function that returns the new input makes it',
     file: 'content/edited-input.ts',
-    from: "typeof made === 'object' && made !== null && !isDraft(made) ? made : undefined",
+    from: "typeof made === 'object' && made !== null ? made : undefined",
     to: 'undefined',
     suite: [story, 'that returns the new input'],
+    sentence: failed,
+  },
+  {
+    promise: 'plain data is neither frozen nor shared by an edit of it',
+    file: 'content/edited-input.ts',
+    from: 'produce(plainCopy(shown), (',
+    to: 'produce(shown, (',
+    suite: [story, 'of plain data neither freezes'],
     sentence: failed,
   },
   {
@@ -40,8 +48,8 @@ export const editMutants: readonly SourceMutant[] = [
   {
     promise: 'an edit says the new input once',
     file: 'content/edited-input.ts',
-    from: 'if (!isChanged && !isDraft(made)) return undefined;',
-    to: 'if (isChanged || !isDraft(made)) return undefined;',
+    from: 'if (!isModified(draft) && !isDraft(made)) return undefined;',
+    to: 'if (isModified(draft) || !isDraft(made)) return undefined;',
     suite: [story, 'that changes the draft and returns another input is refused'],
     sentence: failed,
   },

@@ -197,6 +197,17 @@ describe('an edit function', () => {
     },
   );
 
+  test('of plain data neither freezes the data nor shares it with the answer', () => {
+    const input = { to: ['a'], euros: 50 };
+    const toolCall = { toolCallId: 'c', toolName: 't', input };
+    const edit = (draft: unknown) => Reflect.set(Object(draft), 'euros', 5);
+    const answer = approve({ requestId: 'r', toolCall }, { edit });
+    approve({ requestId: 'r', toolCall }, { edit: () => undefined });
+    expect([input, input.to].map((part) => Object.isFrozen(part))).toEqual([false, false]);
+    input.to.push('b');
+    expect(answer.input).toEqual({ to: ['a'], euros: 5 });
+  });
+
   test('that returns a part of the draft is refused: what it meant is not clear', () => {
     const request = {
       requestId: 'r',

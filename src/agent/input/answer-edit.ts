@@ -77,27 +77,29 @@ export async function makeEdit(
   return { ...said, patches, digest: await editDigest(asked.digest, said) };
 }
 
-/** What makes one value into another, each value that differs on its own. */
+/** What makes one value into another, each value that differs on its own. A value that is replaced whole has no path. */
 function patchesOf(original: unknown, edited: unknown): Patch[] {
+  if (equalJson(original, edited)) return [];
   enablePatches();
-  const [, patches] = produceWithPatches({ input: plainCopy(original) }, (draft) => {
-    become(draft, 'input', plainCopy(edited));
+  const [, patches] = produceWithPatches(original, (draft: unknown) => {
+    const value = plainCopy(edited);
+    if (!isPlainObject(draft) || !isPlainObject(value)) return value;
+    become(draft, value);
+    return undefined;
   });
-  /* Without the key of the wrapper. A value that is replaced whole has no path left. */
-  return patches.map(({ path, ...patch }) => patchSchema.parse({ ...patch, path: path.slice(1) }));
+  return patches.map((patch) => patchSchema.parse(patch));
 }
 
-/** Makes a property of a draft equal to a value, changing only what differs. */
-function become(draft: object, key: string, value: unknown): void {
-  const present: unknown = Reflect.get(draft, key);
-  if (!isPlainObject(present) || !isPlainObject(value)) {
-    if (!equalJson(present, value)) Reflect.set(draft, key, value);
-    return;
+/** Makes a draft equal to a value, changing only what differs: immer has no comparison of two values. */
+function become(draft: object, value: object): void {
+  for (const name of Object.keys(draft)) {
+    if (!Object.hasOwn(value, name)) Reflect.deleteProperty(draft, name);
   }
-  for (const name of Object.keys(present)) {
-    if (!Object.hasOwn(value, name)) Reflect.deleteProperty(present, name);
+  for (const [name, item] of Object.entries(value)) {
+    const present: unknown = Reflect.get(draft, name);
+    if (isPlainObject(present) && isPlainObject(item)) become(present, item);
+    else if (!equalJson(present, item)) Reflect.set(draft, name, item);
   }
-  for (const [name, item] of Object.entries(value)) become(present, name, item);
 }
 
 function isPlainObject(value: unknown): value is object {
