@@ -14,6 +14,7 @@ import { randomMutants } from './random-mutants.ts';
 import { ruleMutants } from './rule-mutants.ts';
 import { mirrorMutants } from './mirror-mutants.ts';
 import { recordMutants } from './record-mutants.ts';
+import { viewMutants } from './view-mutants.ts';
 import { viewerMutants } from './viewer-mutants.ts';
 import { routeMutants } from './route-mutants.ts';
 
@@ -404,5 +405,6 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...recordMutants,
   ...authorMutants,
   ...viewerMutants,
+  ...viewMutants,
   ...routeMutants,
 ];

@@ -28,6 +28,8 @@ export async function* withNotices(
   context: NoticeContext,
 ): AsyncGenerator<UIMessageChunk, void> {
   for await (const chunk of chunks) {
+    /* The page is told so once. */
+    if (chunk.type === 'data-stale' && isStale(context)) continue;
     yield chunk;
     if (chunk.type === 'start') yield* noticeChunks(context);
   }

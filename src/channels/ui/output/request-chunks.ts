@@ -16,16 +16,11 @@ export type RequestProgress = ThreadEventOf<
  */
 export class RequestChunks {
   #request: UserInputRequest;
-  #isOpen = true;
 
   /** `call` is the call that the request was made during, if any. A sub-agent's request has the sub-agent's own call, which people are shown. */
   constructor(request: UserInputRequest, call: ToolCall | undefined) {
     const isOfTool = call !== undefined && request.path === undefined;
     this.#request = isOfTool ? { ...request, toolCall: plainCall(call) } : request;
-  }
-
-  get isOpen(): boolean {
-    return this.#isOpen;
   }
 
   ask(): UIMessageChunk[] {
@@ -40,7 +35,6 @@ export class RequestChunks {
   }
 
   end(event: ThreadEventOf<'request-answered' | 'request-closed'>): UIMessageChunk[] {
-    this.#isOpen = false;
     if (event.type === 'request-answered' && this.#request.type === 'approval-request') {
       this.#request = withEdit(this.#request, event);
     }

@@ -7,7 +7,7 @@ import { CallsByPlace } from '../../../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import type { ThreadViewOptions } from './thread-view-options.ts';
 import { type Provisional, TurnChunks } from './turn-chunks.ts';
-import { beginsTurn, messageIdOf, turnAt } from './turns.ts';
+import { messageIdOf, turnAt, TurnFinder } from './turns.ts';
 
 /** What the page already shows, which decides where its stream begins. */
 export type PagePosition =
@@ -50,7 +50,8 @@ export class ThreadChunks {
   /** The finish reason of the turn's last step. */
   #finishReason: string | undefined;
   #isStopped = false;
-  #isOver = false;
+  readonly #turns = new TurnFinder();
+  #isStale = false;
 
   constructor(options: ThreadViewOptions) {
     this.#options = options;
@@ -76,21 +77,30 @@ export class ThreadChunks {
 
   /** The events since the last update, up to `last` or all. */
   *update(thread: AgentThread, last?: ThreadEvent): Generator<UIMessageChunk, void> {
-    if (this.#isOver || thread.revision <= this.#revision) return;
+    const { events, revision } = thread;
+    if (revision <= this.#turns.read) return;
     this.#calls.update(thread.calls);
-    const { events } = thread;
     const end = last === undefined ? events.length : events.lastIndexOf(last) + 1;
-    for (const event of events.slice(this.#revision, end)) {
-      if (this.#revision >= this.#turn && beginsTurn(events, this.#revision)) {
-        this.#isOver = true;
-        return;
-      }
-      this.#revision += 1;
-      if (this.#revision === this.#turn) continue;
+    for (const event of events.slice(this.#turns.read, end)) {
+      const turn = this.#turns.next(events);
+      if (!this.#isOver) this.#revision = this.#turns.read;
+      if (turn < this.#turn) yield* this.#markStale(revision);
+      if (turn !== this.#turn || this.#turns.read === this.#turn) continue;
       yield* this.#ofEvent(event);
       if (event.type !== 'step-finished') continue;
       yield { type: 'message-metadata', messageMetadata: this.#metadata(thread) };
     }
+  }
+
+  /** Whether the next turn has begun. */
+  get #isOver(): boolean {
+    return this.#turns.current > this.#turn;
+  }
+
+  /* A call that the page shows in an earlier message has changed, and a stream can't change that message. */
+  *#markStale(revision: number): Generator<UIMessageChunk, void> {
+    if (!this.#isStale) yield { type: 'data-stale', transient: true, data: { revision } };
+    this.#isStale = true;
   }
 
   /** What the run streams and does not record. */
@@ -148,7 +158,9 @@ export class ThreadChunks {
     position: PagePosition,
   ): Generator<UIMessageChunk, void> {
     const answers = position.type === 'message' ? position.answers : [];
-    for (const event of events.slice(this.#turn, Math.max(known, this.#turn))) {
+    for (const event of events.slice(0, known)) {
+      const turn = this.#turns.next(events);
+      if (turn !== this.#turn || this.#turns.read === this.#turn) continue;
       const chunks = this.#ofEvent(event);
       if (answers.includes(this.#requestOf(event) ?? '')) yield* chunks;
     }

@@ -2,7 +2,6 @@ import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { CallsByPlace } from '../../../thread/calls-by-place.ts';
 import { retractedMessages } from '../../../thread/app-messages.ts';
-import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import { chunkStream } from './chunk-stream.ts';
 import { type ImportedView, importedViews } from './imported-messages.ts';
 import type { ThreadViewOptions } from './thread-view-options.ts';
@@ -40,14 +39,6 @@ export async function toUIMessages(
   return [...views, ...past].filter((message) => typeof message === 'object');
 }
 
-const requestEvents: ReadonlySet<ThreadEvent['type']> = new Set([
-  'request-answered',
-  'request-closed',
-  'request-voted',
-  'vote-withdrawn',
-  'request-reassigned',
-]);
-
 async function* joined<CHUNK>(
   streams: readonly (AsyncIterable<CHUNK> | Iterable<CHUNK>)[],
 ): AsyncGenerator<CHUNK, void> {
@@ -78,22 +69,13 @@ async function* pastChunks(
   const threadCalls = new CallsByPlace(calls);
   for (const turn of turns) {
     const turnChunks = new TurnChunks(threadCalls, options);
-    const end = turn.revision - 1 + turn.events.length;
-    const isLast = end === events.length;
+    const isLast = turn.end === events.length;
     const chunks = turn.events.slice(1).flatMap((event) => turnChunks.ofEvent(event));
-    /* A request that is not about a call may be answered in a later turn, and shows the answer where it was asked. */
-    const later = turnChunks.isAsking ? events.slice(end).filter(isOfRequest) : [];
-    chunks.push(...later.flatMap((event) => turnChunks.ofEvent(event)));
-    if (isLast) chunks.push(...turnChunks.showStatus(calls));
+    chunks.push(...turnChunks.showStatus(calls));
     if (chunks.length === 0) continue;
-    const messageMetadata = { threadId, revision: end, status: isLast ? status : 'idle' };
+    const messageMetadata = { threadId, revision: turn.end, status: isLast ? status : 'idle' };
     yield { type: 'start', messageId: messageIdOf(threadId, turn.revision), messageMetadata };
     yield* chunks;
     yield { type: 'finish', messageMetadata };
   }
-}
-
-/* A call's request is decided in its own turn, but one of a tool or a sub-agent may be voted on and answered later. */
-function isOfRequest({ type }: ThreadEvent): boolean {
-  return requestEvents.has(type);
 }

@@ -36,11 +36,6 @@ export class TurnChunks {
     this.#steps = new StepChunks(options);
   }
 
-  /** Whether a request is open that is not about a call, or was made during one: it may be answered in a later turn. */
-  get isAsking(): boolean {
-    return [...this.#requests.values()].some(({ isOpen }) => isOpen);
-  }
-
   /** The chunks for what a run streams and does not record. */
   ofProvisional(event: Provisional): UIMessageChunk[] {
     if (event.type !== 'tool-result') return this.#steps.ofDelta(event);
