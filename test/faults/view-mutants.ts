@@ -7,7 +7,7 @@ const sentence = /AssertionError|Error: expect/;
 export const viewMutants: readonly SourceMutant[] = [
   {
     promise: 'what is recorded of a call after its turn is shown in its turn',
-    file: 'channels/ui/output/turns.ts',
+    file: 'view/turns.ts',
     from: 'const turn = this.#turnMadeIn(event) ?? this.#current;',
     to: 'const turn = this.#current;',
     suite: [later, 'together with a message'],

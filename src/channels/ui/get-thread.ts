@@ -8,7 +8,7 @@ import { chunkResponse } from './output/chunk-stream.ts';
 import { followRun } from './output/follow-run.ts';
 import { ThreadChunks } from './output/thread-chunks.ts';
 import { toUIMessages } from './output/to-ui-messages.ts';
-import { turnAt } from './output/turns.ts';
+import { turnAt } from '../../view/turns.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
 import { checkViewer } from './viewer.ts';
 

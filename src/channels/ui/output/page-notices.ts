@@ -4,7 +4,7 @@ import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { ApprovalIds } from '../../../thread/approval-ids.ts';
 import { approvalRequestChunk } from './call-chunks.ts';
 import type { PagePosition } from './thread-chunks.ts';
-import { turnAt } from './turns.ts';
+import { turnAt } from '../../../view/turns.ts';
 
 /** The values that decide which notices a page gets. */
 export interface NoticeContext {

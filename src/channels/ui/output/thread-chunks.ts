@@ -7,7 +7,7 @@ import { CallsByPlace } from '../../../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import type { ThreadViewOptions } from './thread-view-options.ts';
 import { type Provisional, TurnChunks } from './turn-chunks.ts';
-import { messageIdOf, turnAt, TurnFinder } from './turns.ts';
+import { messageIdOf, turnAt, TurnFinder } from '../../../view/turns.ts';
 
 /** What the page already shows, which decides where its stream begins. */
 export type PagePosition =

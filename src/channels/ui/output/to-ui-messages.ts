@@ -6,7 +6,7 @@ import { chunkStream } from './chunk-stream.ts';
 import { type ImportedView, importedViews } from './imported-messages.ts';
 import type { ThreadViewOptions } from './thread-view-options.ts';
 import { TurnChunks } from './turn-chunks.ts';
-import { messageIdOf, type Turn, turnsOf } from './turns.ts';
+import { messageIdOf, type Turn, turnsOf } from '../../../view/turns.ts';
 import { userUIMessage } from './user-ui-message.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { isAppMessage } from '../../../thread/app-messages.ts';
-import type { ThreadEvent } from '../../../thread/thread-event.ts';
+import { isAppMessage } from '../thread/app-messages.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
 
 /** What a page shows as one assistant message: the events from a user's message to the next one, and what is recorded later of its calls and requests. */
 export interface Turn {
