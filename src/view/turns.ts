@@ -87,7 +87,7 @@ export function turnAt(events: readonly ThreadEvent[], revision: number): number
 }
 
 /** Whether the event at an index is the first of a turn. */
-export function beginsTurn(events: readonly ThreadEvent[], index: number): boolean {
+function beginsTurn(events: readonly ThreadEvent[], index: number): boolean {
   const event = events[index];
   if (event === undefined) return false;
   if (index === 0) return true;

@@ -29,4 +29,12 @@ export const viewMutants: readonly SourceMutant[] = [
     suite: [later, 'while it waits'],
     sentence,
   },
+  {
+    promise: 'clients are sent nothing of a text while it is blank',
+    file: 'view/streamed-step.ts',
+    from: 'if (isBlank(text)) {',
+    to: 'if (text === null) {',
+    suite: ['ui/telling', 'before it says something'],
+    sentence,
+  },
 ];

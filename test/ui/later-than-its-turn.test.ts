@@ -2,7 +2,7 @@ import { tool } from 'ai';
 import { createUiHandler, toUIMessages } from 'holdpoint/ui';
 import { expect, test } from 'vitest';
 import { book, cityInput, memoryWorld } from '../support/travel-world.ts';
-import { chatPage, chunksOf, post, toolParts } from './chat-page.ts';
+import { chatPage, chunksOf, openApprovals, post, toolParts } from './chat-page.ts';
 
 /** A thread whose call is approved and has not run yet. */
 async function approvedWorld(execute: () => Promise<void> = async () => {}) {
@@ -17,7 +17,7 @@ async function approvedWorld(execute: () => Promise<void> = async () => {}) {
   await chunksOf(await handler(post({ id: 't', message })));
   const thread = await agent.thread('t');
   const answers = thread.activeApprovalRequests.map((request) => request.approve());
-  return { agent, handler, thread, answers, message };
+  return { world, agent, handler, thread, answers, message };
 }
 
 const ended = [{ toolCallId: 'c1', state: 'output-available', output: 'booked' }];
@@ -72,4 +72,19 @@ test('a call is in progress in the message that made it while it waits behind th
   ]);
   gate.resolve();
   await run;
+});
+
+test('a call that is asked about again after the next message asks in the message that made it', async () => {
+  const { world, agent, thread, answers } = await approvedWorld();
+  await agent.respond(answers, thread);
+  const changed = tool({ description: 'New', inputSchema: cityInput, execute: () => 'booked' });
+  const other = world.agent({ tools: { book: changed } });
+  const opened = await other.thread('t');
+  const { status, approvalRequests } = await other.run('And?', opened);
+  const messages = await toUIMessages(opened);
+  expect([status, openApprovals(messages.slice(0, 2))]).toEqual([
+    'waiting',
+    approvalRequests.map(({ requestId }) => requestId),
+  ]);
+  expect(approvalRequests).toHaveLength(1);
 });

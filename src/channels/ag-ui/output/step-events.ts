@@ -1,40 +1,37 @@
 import type { ModelDelta } from '../../../agent/model/streaming-model.ts';
-import { addDelta, type StreamedText } from '../../../thread/streamed-text.ts';
+import { StreamedStep, type StreamedText } from '../../../view/streamed-step.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 import { reasoningId, type StepMessages, type StepText } from './step-messages.ts';
-
-/** A text that is streamed before its step is recorded. */
-interface OpenText extends StepText, StreamedText {
-  isOpen: boolean;
-}
 
 /**
  * The events of one step: its texts while the model streams them, and its calls once they are recorded, with the stored input. Calls are
  * not streamed, because AG-UI can't take a call back and clients act on it.
  */
 export class StepEvents {
-  readonly #messageId: string;
   readonly #sendReasoning: boolean;
-  /** By the id that the provider gave the block; all text is one message. */
-  readonly #blocks = new Map<string, OpenText>();
-  readonly #streamed: OpenText[] = [];
+  readonly #streamed: StreamedStep;
 
   constructor(messageId: string, sendReasoning: boolean) {
-    this.#messageId = messageId;
     this.#sendReasoning = sendReasoning;
+    this.#streamed = new StreamedStep((type, before) =>
+      type === 'text'
+        ? messageId
+        : reasoningId(messageId, before.filter((part) => part.type === 'reasoning').length),
+    );
   }
 
   /** The events for a delta of the model. */
   ofDelta(delta: ModelDelta): AgUiEvent[] {
     switch (delta.type) {
       case 'text-delta':
-        return this.#add('text', 'text', delta.text);
+        /* All text of a step is one message. */
+        return this.#addText('text', '', delta.text);
       case 'reasoning-delta':
-        return this.#sendReasoning
-          ? this.#add('reasoning', `reasoning ${delta.id}`, delta.text)
-          : [];
-      case 'reasoning-end':
-        return this.#end(`reasoning ${delta.id}`);
+        return this.#sendReasoning ? this.#addText('reasoning', delta.id, delta.text) : [];
+      case 'reasoning-end': {
+        const ended = this.#streamed.endText('reasoning', delta.id);
+        return ended === undefined ? [] : closing(ended);
+      }
       case 'text-start':
       case 'text-end':
       case 'reasoning-start':
@@ -51,13 +48,11 @@ export class StepEvents {
     events: AgUiEvent[];
     isConfirmed: boolean;
   } {
-    const streamed = new Map(this.#streamed.map((text) => [text.messageId, text]));
+    const streamed = new Map(this.#streamed.texts.map((text) => [text.id, text]));
     const isConfirmed =
-      this.#streamed.every(({ messageId }) => texts.some((text) => text.messageId === messageId)) &&
-      texts.every(({ messageId, text }) => text.startsWith(streamed.get(messageId)?.text ?? ''));
-    const rest = isConfirmed
-      ? texts.flatMap((text) => missing(text, streamed.get(text.messageId)))
-      : [];
+      this.#streamed.texts.every(({ id }) => texts.some((text) => text.id === id)) &&
+      texts.every(({ id, text }) => text.startsWith(streamed.get(id)?.text ?? ''));
+    const rest = isConfirmed ? texts.flatMap((text) => missing(text, streamed.get(text.id))) : [];
     const called = calls.flatMap(
       ({ id: toolCallId, function: { name, arguments: delta } }): AgUiEvent[] => [
         { type: 'TOOL_CALL_START', toolCallId, toolCallName: name, parentMessageId },
@@ -70,30 +65,14 @@ export class StepEvents {
 
   /** Ends the texts that are open. */
   close(): AgUiEvent[] {
-    return this.#streamed.flatMap(closing);
+    return this.#streamed.texts.filter(({ isEnded }) => !isEnded).flatMap(end);
   }
 
-  #add(type: StepText['type'], key: string, text: string): AgUiEvent[] {
-    const block = this.#blocks.get(key) ?? newText(type);
-    this.#blocks.set(key, block);
-    const delta = addDelta(block, text);
-    if (delta === undefined) return [];
-    if (block.isOpen) return [content(block, delta)];
-    block.messageId = this.#idOf(type);
-    this.#streamed.push(block);
-    return [...opening(block), content(block, delta)];
-  }
-
-  #end(key: string): AgUiEvent[] {
-    const block = this.#blocks.get(key);
-    this.#blocks.delete(key);
-    return block === undefined ? [] : closing(block);
-  }
-
-  #idOf(type: StepText['type']): string {
-    if (type === 'text') return this.#messageId;
-    const thoughts = this.#streamed.filter((text) => text.type === 'reasoning');
-    return reasoningId(this.#messageId, thoughts.length);
+  #addText(type: StepText['type'], block: string, text: string): AgUiEvent[] {
+    const added = this.#streamed.addText(type, block, text);
+    if (added === undefined) return [];
+    const { streamed, delta, isFirst } = added;
+    return [...(isFirst ? opening(streamed) : []), content(streamed, delta)];
   }
 }
 
@@ -110,42 +89,34 @@ export function textEvents(
   ];
 }
 
-function newText(type: StepText['type']): OpenText {
-  return { type, messageId: '', text: '', isShown: false, isOpen: false };
+function end(streamed: StreamedText): AgUiEvent[] {
+  streamed.isEnded = true;
+  return closing(streamed);
 }
 
-function missing(recorded: StepText, streamed: OpenText | undefined): AgUiEvent[] {
-  if (streamed?.isOpen === true) {
-    const rest = recorded.text.slice(streamed.text.length);
-    return [...(rest === '' ? [] : [content(streamed, rest)]), ...closing(streamed)];
-  }
-  if (streamed !== undefined && streamed.text === recorded.text) return [];
-  const text = recorded.text.slice(streamed?.text.length ?? 0);
-  const rest = { ...recorded, text, isShown: true, isOpen: false };
-  return [...opening(rest), content(rest, text), ...closing(rest)];
+function missing(recorded: StepText, streamed: StreamedText | undefined): AgUiEvent[] {
+  const rest = recorded.text.slice(streamed?.text.length ?? 0);
+  const added = rest === '' ? [] : [content(recorded, rest)];
+  if (streamed?.isEnded === false) return [...added, ...end(streamed)];
+  return rest === '' ? [] : [...opening(recorded), ...added, ...closing(recorded)];
 }
 
-function opening(text: OpenText): AgUiEvent[] {
-  text.isOpen = true;
-  const { messageId } = text;
-  if (text.type === 'text') return [{ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }];
+function opening({ type, id: messageId }: StepText): AgUiEvent[] {
+  if (type === 'text') return [{ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }];
   return [
     { type: 'REASONING_START', messageId },
     { type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' },
   ];
 }
 
-function content({ type, messageId }: StepText, delta: string): AgUiEvent {
+function content({ type, id: messageId }: StepText, delta: string): AgUiEvent {
   return type === 'text'
     ? { type: 'TEXT_MESSAGE_CONTENT', messageId, delta }
     : { type: 'REASONING_MESSAGE_CONTENT', messageId, delta };
 }
 
-function closing(text: OpenText): AgUiEvent[] {
-  if (!text.isOpen) return [];
-  text.isOpen = false;
-  const { messageId } = text;
-  if (text.type === 'text') return [{ type: 'TEXT_MESSAGE_END', messageId }];
+function closing({ type, id: messageId }: StepText): AgUiEvent[] {
+  if (type === 'text') return [{ type: 'TEXT_MESSAGE_END', messageId }];
   return [
     { type: 'REASONING_MESSAGE_END', messageId },
     { type: 'REASONING_END', messageId },

@@ -1,7 +1,7 @@
 import type { ToolModelMessage } from 'ai';
 import { toolErrorText } from '../../../http/tool-error-text.ts';
 import { type AssistantPart, partsOf } from '../../../thread/proposed-calls.ts';
-import { isBlank } from '../../../thread/streamed-text.ts';
+import { isBlank } from '../../../view/streamed-step.ts';
 import type { ThreadEventOf } from '../../../thread/thread-event.ts';
 import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
 import type { AgUiToolCall, ResultMetadata } from './ag-ui-event.ts';
@@ -11,7 +11,7 @@ type ToolPart = ToolModelMessage['content'][number];
 /** A text of a step that a client shows as a message, or as the text of one. */
 export interface StepText {
   type: 'text' | 'reasoning';
-  messageId: string;
+  id: string;
   text: string;
 }
 
@@ -59,10 +59,10 @@ export function stepMessages(
         .filter((part) => !isBlank(part.text))
         .map((part, index): StepText => ({
           type: 'reasoning',
-          messageId: reasoningId(messageId, index),
+          id: reasoningId(messageId, index),
           text: part.text,
         })),
-      ...(isBlank(text) ? [] : [{ type: 'text' as const, messageId, text }]),
+      ...(isBlank(text) ? [] : [{ type: 'text' as const, id: messageId, text }]),
     ],
     calls: parts.flatMap(callsOf),
     results: parts.flatMap((part) => resultsOf(part, options)),

@@ -121,10 +121,10 @@ function messagesOfStep({ messageId: id, texts, calls }: StepMessages): AgUiMess
   const thoughts = texts.filter(({ type }) => type === 'reasoning');
   const hasMessage = content !== undefined || calls.length > 0;
   return [
-    ...thoughts.map(({ messageId, text }): AgUiMessage => ({
-      id: messageId,
+    ...thoughts.map((thought): AgUiMessage => ({
+      id: thought.id,
       role: 'reasoning',
-      content: text,
+      content: thought.text,
     })),
     ...(hasMessage
       ? [

@@ -1,22 +1,8 @@
 import type { UIMessageChunk } from 'ai';
 import type { ModelDelta } from '../../../agent/model/streaming-model.ts';
-import { addDelta, type StreamedText } from '../../../thread/streamed-text.ts';
+import { type StreamedPart, StreamedStep, type StreamedText } from '../../../view/streamed-step.ts';
 import type { StepPart } from './step-parts.ts';
 import { type ThreadViewOptions, toolPartFields } from './thread-view-options.ts';
-
-interface Block extends StreamedText {
-  /** Empty until the block is shown. */
-  id: string;
-  isEnded: boolean;
-}
-
-/** A part that was streamed before its step was recorded, and may be recorded differently. */
-type StreamedPart = Block | { type: 'tool'; toolCallId: string; toolName: string };
-
-type BlockDelta = Extract<
-  ModelDelta,
-  { id: string; type: `text-${string}` | `reasoning-${string}` }
->;
 
 /**
  * The chunks of a turn's steps: what the model streams, then what is missing of the recorded step. If the two differ, because ids were
@@ -26,8 +12,7 @@ export class StepChunks {
   readonly #options: ThreadViewOptions;
   #step = 0;
   #isOpen = false;
-  #streamed: StreamedPart[] = [];
-  readonly #blocks = new Map<string, Block>();
+  #streamed = this.#newStep();
 
   constructor(options: ThreadViewOptions) {
     this.#options = options;
@@ -43,7 +28,7 @@ export class StepChunks {
 
   /** The step is recorded: emits what is missing of it, or all of it. */
   finish(parts: readonly StepPart[]): UIMessageChunk[] {
-    const streamed = this.#streamed;
+    const streamed = this.#streamed.parts;
     const isConfirmed = streamed.every((part, index) => isSame(part, parts[index]));
     const confirmed = isConfirmed ? streamed.length : 0;
     const chunks = [
@@ -89,14 +74,18 @@ export class StepChunks {
   #partOf(delta: ModelDelta): UIMessageChunk[] {
     const { sendReasoning = true } = this.#options;
     switch (delta.type) {
-      case 'reasoning-start':
       case 'reasoning-delta':
+        return sendReasoning ? this.#addText('reasoning', delta) : [];
       case 'reasoning-end':
-        return sendReasoning ? this.#ofBlock('reasoning', delta) : [];
-      case 'text-start':
+        return this.#endText('reasoning', delta);
       case 'text-delta':
+        return this.#addText('text', delta);
       case 'text-end':
-        return this.#ofBlock('text', delta);
+        return this.#endText('text', delta);
+      case 'reasoning-start':
+      case 'text-start':
+        /* A blank text is not shown. */
+        return [];
       case 'tool-input-start':
       case 'tool-input-delta':
       case 'tool-input-end':
@@ -107,50 +96,41 @@ export class StepChunks {
     }
   }
 
-  #ofBlock(type: Block['type'], delta: BlockDelta): UIMessageChunk[] {
-    const key = `${type} ${delta.id}`;
-    const block = this.#blocks.get(key) ?? {
-      type,
-      id: '',
-      text: '',
-      isShown: false,
-      isEnded: false,
-    };
-    this.#blocks.set(key, block);
-    if ('text' in delta) return this.#addText(block, delta.text);
-    if (!delta.type.endsWith('-end')) return [];
-    this.#blocks.delete(key);
-    if (!block.isShown) return [];
-    block.isEnded = true;
-    return [{ type: `${type}-end`, id: block.id }];
+  #addText(
+    type: StreamedText['type'],
+    { id, text }: Pick<StreamedText, 'id' | 'text'>,
+  ): UIMessageChunk[] {
+    const added = this.#streamed.addText(type, id, text);
+    if (added === undefined) return [];
+    const { streamed, delta, isFirst } = added;
+    const chunk: UIMessageChunk = { type: `${type}-delta`, id: streamed.id, delta };
+    return isFirst ? [{ type: `${type}-start`, id: streamed.id }, chunk] : [chunk];
   }
 
-  #addText(block: Block, text: string): UIMessageChunk[] {
-    const delta = addDelta(block, text);
-    if (delta === undefined) return [];
-    const { type } = block;
-    if (block.id !== '') return [{ type: `${type}-delta`, id: block.id, delta }];
-    block.id = this.#blockId(this.#streamed.filter((part) => part.type !== 'tool').length);
-    this.#streamed.push(block);
-    return [
-      { type: `${type}-start`, id: block.id },
-      { type: `${type}-delta`, id: block.id, delta },
-    ];
+  #endText(type: StreamedText['type'], { id }: Pick<StreamedText, 'id'>): UIMessageChunk[] {
+    const ended = this.#streamed.endText(type, id);
+    return ended === undefined ? [] : [{ type: `${type}-end`, id: ended.id }];
   }
 
   #ofTool(delta: Extract<ModelDelta, { type: `tool-${string}` }>): UIMessageChunk[] {
     if (delta.type === 'tool-input-start') {
       const { id: toolCallId, toolName, providerExecuted } = delta;
-      this.#streamed.push({ type: 'tool', toolCallId, toolName });
+      this.#streamed.addTool(toolCallId, toolName);
       const executed = providerExecuted === true ? { providerExecuted } : {};
       const fields = toolPartFields(this.#options, toolName);
       return [{ type: 'tool-input-start', toolCallId, toolName, ...executed, ...fields }];
     }
-    const isStarted = this.#streamed.some(
+    const isStarted = this.#streamed.parts.some(
       (part) => part.type === 'tool' && part.toolCallId === delta.id,
     );
     if (delta.type !== 'tool-input-delta' || !isStarted) return [];
     return [{ type: delta.type, toolCallId: delta.id, inputTextDelta: delta.delta }];
+  }
+
+  #newStep(): StreamedStep {
+    return new StreamedStep((_type, before) =>
+      this.#blockId(before.filter((part) => part.type !== 'tool').length),
+    );
   }
 
   #blockId(index: number): string {
@@ -159,8 +139,7 @@ export class StepChunks {
 
   #clear(): void {
     this.#isOpen = false;
-    this.#streamed = [];
-    this.#blocks.clear();
+    this.#streamed = this.#newStep();
   }
 }
 

@@ -3,7 +3,7 @@ import { fileUrl } from '../../../content/file-url.ts';
 import { type AssistantPart, partsOf } from '../../../thread/proposed-calls.ts';
 import type { Source } from '../../../thread/step-metadata.ts';
 import type { ThreadEventOf } from '../../../thread/thread-event.ts';
-import { isBlank } from '../../../thread/streamed-text.ts';
+import { isBlank } from '../../../view/streamed-step.ts';
 import { toolErrorText } from '../../../http/tool-error-text.ts';
 import { type ThreadViewOptions, toolPartFields } from './thread-view-options.ts';
 
