@@ -52,7 +52,6 @@ export {
   type ThreadEventType,
 } from './thread/thread-event.ts';
 export type { Source } from './thread/step-metadata.ts';
-export type { ThreadStatus } from './thread/thread-status.ts';
 export type {
   GrantChange,
   ThreadStoreGrants,
@@ -63,6 +62,7 @@ export type {
   ThreadFilter,
   ThreadNotice,
   ThreadQuery,
+  ThreadStatus,
   ThreadStore,
   ThreadSummary,
 } from './thread/thread-store.ts';

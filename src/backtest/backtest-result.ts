@@ -1,4 +1,3 @@
-import { backtestText } from './backtest-text.ts';
 import { type Disagreement, disagreementOf, type DisagreementType } from './disagreement.ts';
 import type { LoggedDecision } from './logged-decision.ts';
 import type { CandidateDecision, ReplayedCall } from './replay-thread.ts';
@@ -81,13 +80,13 @@ export function resultOf({
   calls: all,
   standingApproval,
   limits,
-}: BacktestFindings): BacktestResult {
+}: BacktestFindings): Omit<BacktestResult, 'toString'> {
   const calls = all.filter(isDecided);
   const disagreements = calls.flatMap((call) => disagreementOf(call) ?? []);
   const byTool = Map.groupBy(calls, ({ toolName }) => toolName);
   const skipped = (type: LoggedDecision['type']): number =>
     all.filter(({ logged }) => logged.type === type).length;
-  const result = {
+  return {
     threads,
     unreadable,
     calls: calls.length,
@@ -101,8 +100,6 @@ export function resultOf({
     ...(standingApproval && { standingApproval }),
     failures: failuresOf(disagreements, limits),
   };
-  /* Not enumerable: JSON and comparisons are of the data alone. */
-  return Object.defineProperty(result, 'toString', { value: () => backtestText(result) });
 }
 
 interface DecidedCall extends ReplayedCall {

@@ -9,6 +9,7 @@ import {
   resultOf,
   type UnreadableThread,
 } from './backtest-result.ts';
+import { backtestText } from './backtest-text.ts';
 import { type GivenThreads, givenThreads, storedThreads } from './recorded-threads.ts';
 import {
   preparedCandidate,
@@ -109,7 +110,9 @@ export async function backtest<TOOLS extends ToolSet, RUNTIME_CONTEXT = Record<s
     }
   }
   const standingApproval = bestStandingApproval(calls, principalId);
-  return resultOf({ threads, unreadable, calls, standingApproval, limits });
+  const result = resultOf({ threads, unreadable, calls, standingApproval, limits });
+  /* Not enumerable: JSON and comparisons are of the data alone. */
+  return Object.defineProperty(result, 'toString', { value: () => backtestText(result) });
 }
 
 function checkedLimits({ maxRejected = 0, ...others }: BacktestLimits): Required<BacktestLimits> {

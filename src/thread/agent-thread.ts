@@ -10,7 +10,8 @@ import type { ThreadEvent } from './thread-event.ts';
 import { type ThreadJson, threadToJson } from './thread-json.ts';
 import type { ThreadLog } from './thread-log.ts';
 import { callsOf, type RunFailure } from './thread-state.ts';
-import { nextDeadlineOf, statusOf, type ThreadStatus } from './thread-status.ts';
+import { nextDeadlineOf, statusOf } from './thread-status.ts';
+import type { ThreadStatus } from './thread-store.ts';
 
 /**
  * A handle on a conversation in the agent's store. A run brings it up to date. Everything that it returns is derived from `events`, and

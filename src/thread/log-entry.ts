@@ -4,7 +4,6 @@ import { HoldpointError } from '../errors.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { fromJson, toJson } from './tagged-json.ts';
 import { type ThreadEvent, threadEventSchema } from './thread-event.ts';
-import type { EntryMark } from './thread-state.ts';
 import type { LogEnd, LogEntry } from './thread-store.ts';
 
 /** The version of the entries that are written. An entry keeps the version with which it was written. */
@@ -23,6 +22,13 @@ const entrySchema = z.strictObject({
   snapshot: z.string().optional(),
   hash: z.string(),
 });
+
+/** Where an entry of the log ends, its hash, and the digest of the snapshot of the thread before it. */
+export interface EntryMark {
+  revision: number;
+  hash: string;
+  snapshot?: string | undefined;
+}
 
 /** The content of an entry's text. */
 export interface EntryContent {

@@ -4,6 +4,7 @@ import type { RequestDecision } from '../content/request-decision.ts';
 import { awaitedBy, type CallPlace, type ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
 import { EventList } from './event-list.ts';
+import type { EntryMark } from './log-entry.ts';
 import type { ParentCall } from './thread-event.ts';
 
 /** Why the latest runs failed. */
@@ -110,13 +111,6 @@ export interface ThreadHead {
   isOutOfSteps: boolean;
   /** What became past by events that are not appended yet; empty once they are. */
   newlyPast: NewlyPast;
-}
-
-/** Where an entry of the log ends, its hash, and the digest of the snapshot of the thread before it. */
-export interface EntryMark {
-  revision: number;
-  hash: string;
-  snapshot?: string | undefined;
 }
 
 /** Everything that is derived from the events of a thread. Only `applyEntry` and `adopt` change it. */

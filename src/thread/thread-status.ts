@@ -6,14 +6,7 @@ import {
   type RunFailure,
   type ThreadHead,
 } from './thread-state.ts';
-import type { LogEnd, ThreadSummary } from './thread-store.ts';
-
-/**
- * The status of a thread. `idle`: ready for a message. `waiting`: for an answer, or for a result from outside. `running`: a run holds it.
- * `indeterminate`: a call was started and its outcome is unknown. `stuck`: too many runs in a row have failed, and the run is not
- * retried.
- */
-export type ThreadStatus = 'idle' | 'waiting' | 'running' | 'indeterminate' | 'stuck';
+import type { LogEnd, ThreadStatus, ThreadSummary } from './thread-store.ts';
 
 /** The status of a thread at a time: leases expire without a write. */
 export function statusOf(head: ThreadHead, now: number): ThreadStatus {

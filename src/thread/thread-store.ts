@@ -1,5 +1,3 @@
-import type { ThreadStatus } from './thread-status.ts';
-
 /**
  * One append as a store keeps it: the events that became durable together, as one JSON text. A store treats the text as opaque;
  * `eventsOf` of `holdpoint/schemas` decodes it.
@@ -18,6 +16,13 @@ export interface LogEnd {
   /** The hash of its last entry; `''` for a thread that was never written. */
   readonly hash: string;
 }
+
+/**
+ * The status of a thread. `idle`: ready for a message. `waiting`: for an answer, or for a result from outside. `running`: a run holds it.
+ * `indeterminate`: a call was started and its outcome is unknown. `stuck`: too many runs in a row have failed, and the run is not
+ * retried.
+ */
+export type ThreadStatus = 'idle' | 'waiting' | 'running' | 'indeterminate' | 'stuck';
 
 /** What a store knows about a thread without reading its log, for inboxes and workers. */
 export interface ThreadSummary extends LogEnd {

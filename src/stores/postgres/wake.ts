@@ -1,6 +1,5 @@
 import { errorText } from '../../content/error-text.ts';
-import type { ThreadStatus } from '../../thread/thread-status.ts';
-import type { ThreadSummary } from '../../thread/thread-store.ts';
+import type { ThreadStatus, ThreadSummary } from '../../thread/thread-store.ts';
 import { isUniqueViolation } from './postgres-conflict.ts';
 import type { PostgresConnection, PostgresPool, PostgresResult } from './postgres-pool.ts';
 import type { Send } from './statement-runner.ts';

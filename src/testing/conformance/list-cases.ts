@@ -1,10 +1,10 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import type { ThreadStatus } from '../../thread/thread-status.ts';
 import type {
   ThreadFilter,
   ThreadQuery,
   ThreadStore,
   ThreadSummary,
+  ThreadStatus,
 } from '../../thread/thread-store.ts';
 import { end, append, idsOf, type StoreConformanceCase } from './conformance-case.ts';
 

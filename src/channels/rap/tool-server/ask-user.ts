@@ -2,7 +2,7 @@ import { inertLine } from '../../../content/inert-text.ts';
 import { HoldpointError } from '../../../errors.ts';
 import { lookDifferent, visibleText } from '../visible-text.ts';
 import type { SessionGrants } from './grant-store.ts';
-import type { Caller } from './callers.ts';
+import type { Caller } from './running-calls.ts';
 import type { SendCallback } from './send-callback.ts';
 
 import { type CallAddress, callIds, selectionSchema } from './runtime-messages.ts';

@@ -1,16 +1,6 @@
 import { WebhookSignatures } from '../webhook-signatures.ts';
+import type { Caller } from './running-calls.ts';
 import type { ToolServerOptions } from './tool-server-options.ts';
-
-/** Whoever sends messages to a tool server, and owns the calls among them. */
-export interface Caller {
-  /**
-   * The name of whoever holds the secret that signed, `null` where all callers share one; where nothing is signed, the origin of the callbacks,
-   * which anybody can claim. The same after a restart, and with a new secret.
-   */
-  id: readonly ['secret', string | null] | readonly ['origin', string];
-  /** Signs what is sent to the caller. */
-  signatures: WebhookSignatures | undefined;
-}
 
 /** The callers that have a secret; `undefined` where nothing is signed. Throws a `TypeError` without a secret or for an invalid one. */
 export function signedCallers(

@@ -1,5 +1,4 @@
-import type { Caller } from './callers.ts';
-import type { OwnedCall } from './running-calls.ts';
+import type { Caller, OwnedCall } from './running-calls.ts';
 
 /**
  * Stores what people permitted for a session. The tool server keeps these grants; the agent does not. Both texts are opaque:

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { HoldpointError } from '../../../errors.ts';
 import { errorResponse, jsonResponse, refusal } from '../../../http/error-response.ts';
 import { readJsonText } from '../../../http/read-json-body.ts';
-import { type Caller, callerAt, findSigner } from './callers.ts';
+import { callerAt, findSigner } from './callers.ts';
 import { conversationKey } from './grant-store.ts';
 import {
   callAddressSchema,
@@ -10,7 +10,7 @@ import {
   closeSchema,
   type NamedOwner,
 } from './runtime-messages.ts';
-import type { OwnedCall, RunningCalls } from './running-calls.ts';
+import type { Caller, OwnedCall, RunningCalls } from './running-calls.ts';
 import { serveCall, type Serving } from './serve-call.ts';
 
 /** The settings and state of the handler. */

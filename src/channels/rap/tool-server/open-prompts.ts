@@ -1,5 +1,5 @@
 import { randomId } from '../../../content/random-id.ts';
-import type { Caller } from './callers.ts';
+import type { Caller } from './running-calls.ts';
 
 /* How many answered prompts are remembered, as the same selection may be sent twice. */
 const maximumAnswered = 10_000;

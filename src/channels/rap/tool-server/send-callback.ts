@@ -1,7 +1,7 @@
 import { randomId } from '../../../content/random-id.ts';
 import type { Poster } from '../post-json.ts';
 import { postWithRetries } from '../post-with-retries.ts';
-import type { Caller } from './callers.ts';
+import type { Caller } from './running-calls.ts';
 
 /** Sends a message to a runtime. Rejects if it could not be delivered or `signal` aborts. */
 export type SendCallback = (url: string, message: object, signal: AbortSignal) => Promise<void>;

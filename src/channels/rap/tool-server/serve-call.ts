@@ -1,13 +1,12 @@
 import { asSchema } from 'ai';
 import { z } from 'zod';
 import { readMcpError } from '../../../content/mcp-tool.ts';
-import type { Caller } from './callers.ts';
 import type { SendCallback } from './send-callback.ts';
 import { sessionAsker, userAsker } from './ask-user.ts';
 import { type GrantStore, sessionGrants } from './grant-store.ts';
 import { type CallAddress, invocationSchema } from './runtime-messages.ts';
 import type { OpenPrompts } from './open-prompts.ts';
-import type { OwnedCall } from './running-calls.ts';
+import type { Caller, OwnedCall } from './running-calls.ts';
 
 import { resultMessage, resultOfError, resultOfOutput, type ToolResult } from './tool-result.ts';
 import type { ServedCall, ServedTool, ToolServerOptions } from './tool-server-options.ts';
