@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 /*
  * Each entry of package.json becomes one file, and what entries share one file for each room, because Node takes about half a
- * millisecond for each file that it loads. What is imported when it is needed stays apart, in `chunks/later`. See ADR 40.
+ * millisecond for each file that it loads. See ADR 40.
  */
 const entrySchema = z.looseObject({ 'holdpoint-source': z.string(), default: z.string() });
 const { exports: exported } = z
@@ -54,8 +54,7 @@ export default defineConfig({
   tsconfig: false,
   output: {
     dir: 'dist',
-    chunkFileNames: ({ isDynamicEntry }) =>
-      isDynamicEntry ? 'chunks/later/[name].js' : 'chunks/[name].js',
+    chunkFileNames: 'chunks/[name].js',
     sourcemap: true,
     sourcemapExcludeSources: true,
     comments: false,

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 
 const source = join(import.meta.dirname, '..', 'src');
 
@@ -8,6 +9,7 @@ interface Import {
   from: string;
   to: string;
   isType: boolean;
+  isLazy: boolean;
 }
 
 const texts = new Map(
@@ -19,20 +21,27 @@ const texts = new Map(
 
 const statement = /^(?:import|export)\s+(type\s)?[^;]*?from\s+'([^']+)';/gms;
 
-/* What is loaded on first use. */
-const lazyImport = /import\((?:\s*)'([^']+)'\)/g;
+const computed = 'a computed path';
+
+/* What is loaded on first use. The type of a module, `typeof import('…')`, loads nothing. */
+const lazyImport = /(typeof\s+)?\bimport\(\s*(?:'([^']+)')?/g;
 
 const imports: Import[] = [...texts].flatMap(([from, text]) =>
   [
     ...[...text.matchAll(statement)].map(([, type, to = '']) => ({
       to,
       isType: type !== undefined,
+      isLazy: false,
     })),
-    ...[...text.matchAll(lazyImport)].map(([, to = '']) => ({ to, isType: false })),
-  ].map(({ to, isType }) => ({
+    ...[...text.matchAll(lazyImport)].map(([, type, to = computed]) => ({
+      to,
+      isType: type !== undefined,
+      isLazy: type === undefined,
+    })),
+  ].map(({ to, ...kind }) => ({
     from,
     to: to.startsWith('.') ? normalize(join(dirname(from), to)) : to,
-    isType,
+    ...kind,
   })),
 );
 const ownImports = imports.filter(({ to }) => to.endsWith('.ts'));
@@ -133,6 +142,7 @@ const packages: Record<string, readonly string[]> = {
   '@opentelemetry/api': ['otel.ts', 'otel'],
   'fast-wrap-ansi': ['channels/terminal'],
   pg: ['command'],
+  [computed]: ['command'],
   'node:readline': ['channels/terminal'],
   'node:fs': ['stores/sqlite', 'channels/terminal'],
   'node:os': ['channels/terminal'],
@@ -179,6 +189,57 @@ test.each(['index.ts', 'stores/sqlite-on.ts'])('%s reaches nothing that only Nod
     for (const { from, to } of imports) if (from === file) reached.add(to);
   }
   expect([...reached].filter((name) => name.startsWith('node:'))).toEqual([]);
+});
+
+/* Types and lazy imports count: whoever reads one file of a circle has to read them all. */
+test('no files import each other in a circle', () => {
+  const imported = new Map<string, string[]>();
+  for (const { from, to } of ownImports) imported.set(from, [...(imported.get(from) ?? []), to]);
+  const reachedFrom = new Map(
+    [...texts.keys()].map((file) => {
+      const reached = new Set(imported.get(file));
+      for (const each of reached) for (const next of imported.get(each) ?? []) reached.add(next);
+      return [file, reached];
+    }),
+  );
+  const isBehind = (file: string, other: string): boolean =>
+    reachedFrom.get(file)?.has(other) === true;
+  const offenders = ownImports.filter(({ from, to }) => isBehind(to, from));
+  expect(offenders.map(shown)).toEqual([]);
+});
+
+/**
+ * What is loaded on first use, and why. While a process lives, its package may be replaced by another version, whose files have other
+ * names: what an answer needs must have been loaded before.
+ */
+const lazyImports: Record<string, string> = {
+  'command/backtest-command.ts imports stores/sqlite.ts': 'only for a file',
+  'command/backtest-command.ts imports stores/postgres.ts': 'only for a database',
+  [`command/backtest-command.ts imports ${computed}`]: "the user's rules",
+  'command/backtest-command.ts imports pg': 'an optional peer, only for a database',
+};
+
+test('only what no answer needs is loaded lazily', () => {
+  const found = imports.filter(({ isLazy }) => isLazy).map(shown);
+  expect(found.toSorted()).toEqual(Object.keys(lazyImports).toSorted());
+});
+
+/* Whatever is ours is counted, so each of these must be somebody else's. */
+test('sizes are measured whole, of each entry', () => {
+  const { exports: entries, 'size-limit': limits } = z
+    .object({
+      exports: z.record(z.string(), z.unknown()),
+      'size-limit': z.array(z.object({ name: z.string(), ignore: z.array(z.string()) })),
+    })
+    .parse(JSON.parse(readFileSync(join(source, '..', 'package.json'), 'utf8')));
+  const ignored = limits.flatMap(({ name, ignore }) =>
+    ignore.filter((each) => packages[each] === undefined).map((each) => `${name} ignores ${each}`),
+  );
+  expect(ignored).toEqual([]);
+  const measured = new Set(limits.map(({ name }) => name));
+  const names = Object.keys(entries).map((entry) => entry.replace('.', 'holdpoint'));
+  const notMeasured = ['holdpoint/testing/store', 'holdpoint/package.json'];
+  expect(names.filter((name) => !measured.has(name))).toEqual(notMeasured);
 });
 
 test('no file is longer than 250 lines', () => {

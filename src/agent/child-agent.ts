@@ -10,7 +10,6 @@ import {
   type CheckedAnswers,
   type PassedOn,
   type Reassignment,
-  toolsBelow,
   type Withdrawal,
 } from './calls/delegation.ts';
 import type { MayStand } from './calls/find-grant.ts';
@@ -81,6 +80,9 @@ export function refuseChild({ threadId, head }: Readonly<ThreadState>): void {
       'Answer its requests there. agent.thread(id) opens it for reading, and agent.run([], thread) resumes it.',
   );
 }
+
+/** The key of the method that gives an agent's tools to the agents above it. A registered symbol, so that it works across two copies of the package. */
+export const toolsBelow: unique symbol = Symbol.for('holdpoint.tools-below');
 
 /** An agent that can be a sub-agent. */
 export interface ParentableAgent {

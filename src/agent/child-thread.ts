@@ -2,6 +2,7 @@ import { HoldpointError } from '../errors.ts';
 import type { ParentCall } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { ChildThread } from './child-agent.ts';
+import { reassignRequest, withdrawVote } from './input/change-votes.ts';
 import { parseInput } from './input/parse-input.ts';
 import { standsEverywhere } from './input/standing-answers.ts';
 import { checkAnswers } from './thread-changes.ts';
@@ -34,12 +35,10 @@ export async function openChildThread(
     },
     reassign: async (reassignment) => {
       await threads.update(log);
-      const { reassignRequest } = await import('./input/change-votes.ts');
       await reassignRequest(context, log, reassignment);
     },
     withdraw: async ({ request: { requestId }, by }) => {
       await threads.update(log);
-      const { withdrawVote } = await import('./input/change-votes.ts');
       await withdrawVote(context, log, { requestId, by });
     },
     check: async ({ response, principal, channel, onBehalfOf, revoked, until }) => {

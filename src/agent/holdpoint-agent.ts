@@ -18,6 +18,7 @@ import {
   type ParentCancellation,
   refuseChild,
   refuseChildInput,
+  toolsBelow,
 } from './child-agent.ts';
 import { inputSchemas, schemasFrom } from './input-schemas.ts';
 import {
@@ -30,7 +31,10 @@ import {
   retractMessage,
   stopRun,
 } from './thread-changes.ts';
-import { toolsBelow } from './calls/delegation.ts';
+import { openChildThread } from './child-thread.ts';
+import { activeGrants, revokeGrant } from './grants.ts';
+import { askDuringCall } from './calls/ask-during-call.ts';
+import { requestApproval } from './calls/request-approval.ts';
 import type { RequestedApproval } from './calls/requested-approval.ts';
 import type { Question } from './calls/question-call.ts';
 import {
@@ -39,7 +43,8 @@ import {
   settleCall,
   type SettledOutcome,
 } from './input/accept-outcome.ts';
-import type { ImportedHistory } from './input/imported-history.ts';
+import { reassignRequest, withdrawVote } from './input/change-votes.ts';
+import { type ImportedHistory, importHistory, parseHistory } from './input/imported-history.ts';
 import { parseAnswerer, parseInput } from './input/parse-input.ts';
 import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
 import { checkedRunOptions } from './known-settings.ts';
@@ -75,8 +80,6 @@ export class HoldpointAgent implements Agent<unknown> {
 
   async thread(threadId?: string, history?: ImportedHistory): Promise<AgentThread> {
     if (history === undefined) return this.#threads.open(threadId);
-    /* Loaded on first use, as the other imports below: most agents don't need them. */
-    const { importHistory, parseHistory } = await import('./input/imported-history.ts');
     const imported = await parseHistory(history, this.#context);
     const thread = await this.#threads.open(threadId);
     await importHistory(this.#threads.logOf(thread), imported, this.#context.now);
@@ -126,7 +129,6 @@ export class HoldpointAgent implements Agent<unknown> {
   }
 
   async [openChild](threadId: string, parent: ParentCall): Promise<ChildThread> {
-    const { openChildThread } = await import('./child-thread.ts');
     return openChildThread(this.#context, this.#threads, { threadId, parent });
   }
 
@@ -135,7 +137,6 @@ export class HoldpointAgent implements Agent<unknown> {
     asked: RequestedApproval,
   ): Promise<ApprovalRequestContent> {
     const log = await this.#current(thread);
-    const { requestApproval } = await import('./calls/request-approval.ts');
     return withAnswers(await requestApproval(log, this.#context, asked));
   }
 
@@ -143,7 +144,6 @@ export class HoldpointAgent implements Agent<unknown> {
     const by = parseAnswerer(options);
     const log = await this.#current(thread);
     refuseChild(log.state);
-    const { withdrawVote } = await import('./input/change-votes.ts');
     await withdrawVote(this.#context, log, { requestId, by });
   }
 
@@ -155,18 +155,15 @@ export class HoldpointAgent implements Agent<unknown> {
   ): Promise<void> {
     const log = await this.#current(thread);
     refuseChild(log.state);
-    const { reassignRequest } = await import('./input/change-votes.ts');
     await reassignRequest(this.#context, log, { requestId, to, by: parseAnswerer(options) });
   }
 
   async grants(thread?: AgentThread): Promise<Grant[]> {
-    const { activeGrants } = await import('./grants.ts');
     return activeGrants(this.#context, thread && (await this.#current(thread)));
   }
 
   async revoke(grant: Grant, options: AnswerOptions = {}): Promise<void> {
     const by = parseAnswerer(options);
-    const { revokeGrant } = await import('./grants.ts');
     await revokeGrant(this.#context, this.#threads, { grant, by });
   }
 
@@ -177,7 +174,6 @@ export class HoldpointAgent implements Agent<unknown> {
     { replyTo }: { replyTo?: unknown } = {},
   ): Promise<QuestionRequestContent> {
     const log = await this.#current(thread);
-    const { askDuringCall } = await import('./calls/ask-during-call.ts');
     return askDuringCall(log, this.#context, { toolCallId, question, replyTo });
   }
 

@@ -25,7 +25,9 @@ import { recordBelow } from './input/answers-below.ts';
 import { newMessages } from './input/new-messages.ts';
 import { type ParsedInput, parseInput } from './input/parse-input.ts';
 import type { RunInput } from './input/run-input.ts';
+import { withOutput } from './model/parsed-output.ts';
 import type { AgentContext } from './run/agent-context.ts';
+import { withRunSettings } from './run/own-settings.ts';
 import type { RunOptions } from './run/run-options.ts';
 import { hasRunSettings } from './run/run-settings.ts';
 import { Run, type RunSetting } from './run/run.ts';
@@ -53,14 +55,9 @@ export async function runThread(
   const { options } = running;
   const { onEnd, onError, output } = agentContext;
   try {
-    const context = hasRunSettings(options)
-      ? (await import('./run/own-settings.ts')).withRunSettings(agentContext, options)
-      : agentContext;
+    const context = hasRunSettings(options) ? withRunSettings(agentContext, options) : agentContext;
     const ended = await tracedRun(context, threads, thread, running);
-    const response =
-      output === undefined
-        ? ended
-        : await (await import('./model/parsed-output.ts')).withOutput(ended, output);
+    const response = output === undefined ? ended : await withOutput(ended, output);
     if (onEnd !== undefined) void callGuarded(onEnd, response);
     return response;
   } catch (error) {

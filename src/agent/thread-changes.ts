@@ -1,15 +1,15 @@
 import { closedBy } from '../policy/closed-by.ts';
 import { messageIdOf } from '../thread/app-messages.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { Proposal } from '../thread/proposal.ts';
+import { type Decide, Proposal } from '../thread/proposal.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import { HoldpointError } from '../errors.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import { type AgentResponse, latestDecisions, makeResponse, nothingRun } from './agent-response.ts';
 import { cancelEvents, type FollowUps } from './calls/close-requests.ts';
 import type { ParentCancellation } from './child-agent.ts';
-import type { CheckedAnswers, Decide } from './calls/delegation.ts';
-import { followUpsFor } from './calls/follow-ups-for.ts';
+import type { CheckedAnswers } from './calls/delegation.ts';
+import { followUpsFor } from './calls/follow-ups.ts';
 import type { EndingInput } from './input/accept-outcome.ts';
 import { acceptInput } from './input/accept-input.ts';
 import { allowEndings, allowInput } from './input/allowed-endings.ts';

@@ -1,5 +1,6 @@
 import { HoldpointError } from '../errors.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
+import { parseThreadJson, verifyEntries } from '../thread/parse-thread-json.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import type { ParentCall } from '../thread/thread-event.ts';
 import { ThreadLog, type ThreadLogOptions } from '../thread/thread-log.ts';
@@ -56,8 +57,6 @@ export class ThreadHandles {
 
   /** A thread from its JSON form, which is in the store afterwards: see `Agent.restore`. */
   async restore(json: unknown): Promise<AgentThread> {
-    /* Loaded for the apps that restore. */
-    const { parseThreadJson, verifyEntries } = await import('../thread/parse-thread-json.ts');
     const { threadId, entries } = parseThreadJson(json);
     const hash = await verifyEntries(entries);
     const { thread, log } = await this.#open(threadId);

@@ -6,6 +6,9 @@ import type { ThreadHead, ThreadState } from './thread-state.ts';
 /** Whose a thread is: the name of its agent, and the call that the agent works on in it. */
 export type ThreadOrigin = Pick<ThreadEventOf<'thread-created'>, 'agent' | 'parent'>;
 
+/** Proposes events, or throws. */
+export type Decide = (proposal: Proposal) => void;
+
 /** Events that may be appended to a thread, and the head that the thread would then have. The thread itself does not change. */
 export class Proposal {
   /** The thread as it is stored. */

@@ -1,9 +1,9 @@
 import { markOf } from './log-entry.ts';
-import type { Snapshot } from './thread-snapshot.ts';
+import { stateOfSnapshot } from './thread-snapshot.ts';
 import { sizeOf, type ThreadState } from './thread-state.ts';
 import type { LogEntry, ThreadStore } from './thread-store.ts';
 
-/* When a thread is written to a snapshot, and read from one. What does it is loaded then: short threads don't need it. */
+/* When a thread is written to a snapshot, and read from one. */
 
 /*
  * A snapshot costs as much as the thread is long, so it is written when the thread has grown by an eighth: what an append pays on average
@@ -21,12 +21,6 @@ export function isSnapshotDue(
   return grown >= Math.max(snapshots.every ?? 64, state.snapshotSize * growth);
 }
 
-/** The snapshot of a thread, if it can be read again. */
-export async function newSnapshot(state: Readonly<ThreadState>): Promise<Snapshot | undefined> {
-  const { takeSnapshot } = await import('./thread-snapshot.ts');
-  return takeSnapshot(state);
-}
-
 /** The thread at its snapshot, if the store has one and these entries, which are all of its log, vouch for it. */
 export async function stateFromSnapshot(
   { snapshots }: Pick<ThreadStore, 'snapshots'>,
@@ -36,6 +30,5 @@ export async function stateFromSnapshot(
   const count = entries.findLastIndex((entry) => markOf(entry).snapshot !== undefined);
   const text = count === -1 ? undefined : await snapshots?.read(threadId);
   if (text === undefined) return undefined;
-  const { stateOfSnapshot } = await import('./thread-snapshot.ts');
   return stateOfSnapshot(threadId, text, entries.slice(0, count + 1));
 }

@@ -5,12 +5,14 @@ import { type EntryContent, readEntry, verifyEntry, writeEntry } from './log-ent
 import { grantChanges } from './grant-changes.ts';
 import { Proposal, type ThreadOrigin } from './proposal.ts';
 import { SerialWork } from './serial-work.ts';
-import { isSnapshotDue, newSnapshot, stateFromSnapshot } from './snapshot-times.ts';
+import { isSnapshotDue, stateFromSnapshot } from './snapshot-times.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import { emptyThread, lastHash, type ThreadHead, type ThreadState } from './thread-state.ts';
+import { takeSnapshot } from './thread-snapshot.ts';
 import { summaryOf } from './thread-status.ts';
 import type { LogEnd, LogEntry, ThreadStore } from './thread-store.ts';
 import { traceAppend } from './tracing/trace-operations.ts';
+import { verifySnapshot } from './verify-snapshot.ts';
 
 /** How a log reaches its store, and who is notified. */
 export interface ThreadLogOptions {
@@ -66,7 +68,6 @@ export class ThreadLog {
     await whole.open();
     const known = whole.state.entries.find((entry) => entry.revision === revision);
     if (revision > 0 && known?.hash !== hash) throw this.#deleted();
-    const { verifySnapshot } = await import('./verify-snapshot.ts');
     await verifySnapshot(whole.state, await this.#options.store.snapshots?.read(threadId));
   }
 
@@ -150,7 +151,7 @@ export class ThreadLog {
     const grants = grantChanges(proposed);
     const snapshot =
       grants === undefined && isSnapshotDue(store, this.state)
-        ? await newSnapshot(this.state)
+        ? await takeSnapshot(this.state)
         : undefined;
     const written = writeEntry(proposed, end, snapshot?.digest);
     const entry = written instanceof Promise ? await written : written;

@@ -11,11 +11,16 @@ import {
   type PassedOn,
   type Reassignment,
   type ShownRequests,
-  toolsBelow,
   type Withdrawal,
 } from '../agent/calls/delegation.ts';
-import { type Execution, failed, type Reporting } from '../agent/calls/execute-call.ts';
-import { type ChildThread, openChild, type ParentableAgent } from '../agent/child-agent.ts';
+import { failed } from '../agent/calls/execute-call.ts';
+import type { Execution, Reporting } from '../agent/calls/execution.ts';
+import {
+  type ChildThread,
+  openChild,
+  type ParentableAgent,
+  toolsBelow,
+} from '../agent/child-agent.ts';
 import type { AnswerOptions } from '../agent/input/run-input.ts';
 import { errorText } from '../content/error-text.ts';
 import { timer } from '../content/timer.ts';

@@ -1,7 +1,7 @@
 import type { ToolSet } from 'ai';
 import { type Commit, delegatedCall, delegationFor, shownBy } from '../agent/calls/delegation.ts';
 import type { AnswerOptions } from '../agent/input/run-input.ts';
-import type { Reporting } from '../agent/calls/execute-call.ts';
+import type { Reporting } from '../agent/calls/execution.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { requestOf } from './mirror-requests.ts';
 import { callAt } from '../thread/find-call.ts';

@@ -1,7 +1,7 @@
 import { closeEvents } from '../agent/calls/close-requests.ts';
 import type { DelegatedCall, ShownRequests } from '../agent/calls/delegation.ts';
 import type { MayStand } from '../agent/calls/find-grant.ts';
-import type { Reporting } from '../agent/calls/execute-call.ts';
+import type { Reporting } from '../agent/calls/execution.ts';
 import { asOpened } from '../content/approval.ts';
 import type { CallPlace } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';

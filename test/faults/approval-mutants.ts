@@ -22,7 +22,7 @@ export const approvalMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nor of somebody whom they had asked to answer',
-    file: 'agent/input/allowed-answers.ts',
+    file: 'agent/input/ask-may-answer.ts',
     from: 'if (await isAllowed({ by: { principal, channel } })) return from;',
     to: 'return from;',
     suite: ['policy/approver-attacks', 'asked to answer by an approver'],
@@ -38,7 +38,7 @@ export const approvalMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'the rules hold for an edited input',
-    file: 'agent/calls/edited-demands.ts',
+    file: 'agent/calls/check-approved.ts',
     from: "if (before.type === 'ask' && equalJson",
     to: "if (before.type === 'ask' || equalJson",
     suite: ['policy/edit-attacks', 'other approvers'],
@@ -46,7 +46,7 @@ export const approvalMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a standing approval is for one definition of its tool',
-    file: 'agent/calls/grant-for.ts',
+    file: 'agent/calls/find-grant.ts',
     from: 'grant.definition === definition.digest &&',
     to: '',
     suite: ['policy/grant-attacks', 'annotations has changed'],
@@ -54,7 +54,7 @@ export const approvalMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a standing approval is for the same demands of the rule',
-    file: 'agent/calls/grant-for.ts',
+    file: 'agent/calls/find-grant.ts',
     from: 'grant.terms === digest &&',
     to: '',
     suite: ['policy/grant-attacks', 'when the rule demands something else now'],
@@ -62,7 +62,7 @@ export const approvalMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nobody approves their own calls by a standing approval',
-    file: 'agent/calls/grant-for.ts',
+    file: 'agent/calls/find-grant.ts',
     from: "if (decision === 'rejected') return true;",
     to: 'if (decision !== undefined) return true;',
     suite: ['policy/grant-attacks', 'does not approve for themselves'],
@@ -214,7 +214,7 @@ export const approvalMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a standing approval decides only while those who gave it may answer',
-    file: 'agent/calls/grant-for.ts',
+    file: 'agent/calls/find-grant.ts',
     from: 'if (mayStand === undefined) return true;',
     to: 'if (mayStand !== undefined) return true;',
     suite: ['policy/standing-answers', 'decides while Ada may answer, and asks'],
@@ -238,7 +238,7 @@ export const approvalMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'what is not known of a standing approval does not count for it',
-    file: 'agent/calls/grant-for.ts',
+    file: 'agent/calls/find-grant.ts',
     from: 'if (answers.length === 0) return false;',
     to: '',
     suite: ['policy/standing-answers', 'which names nobody'],
@@ -246,7 +246,7 @@ export const approvalMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a mayAnswer that throws lets no standing approval decide',
-    file: 'agent/calls/grant-for.ts',
+    file: 'agent/calls/find-grant.ts',
     from: 'return await mayStand({ request: asked, answers, response });\n  } catch {\n    return false;',
     to: 'return await mayStand({ request: asked, answers, response });\n  } catch {\n    return true;',
     suite: ['policy/standing-answers', 'where mayAnswer throws'],

@@ -55,7 +55,7 @@ export const editMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'who edits may answer the edited request',
-    file: 'agent/input/allowed-answers.ts',
+    file: 'agent/input/ask-may-answer.ts',
     from: 'edited === undefined ? [asked] : [asked, edited]',
     to: '[asked]',
     suite: [story, 'does not edit 50 to 5,000'],

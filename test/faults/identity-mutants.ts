@@ -168,7 +168,7 @@ export const identityMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'who answered under another name does not approve for themselves',
-    file: 'agent/calls/grant-for.ts',
+    file: 'agent/calls/find-grant.ts',
     from: '...answerers.map((each) => identifyLoosely(each, principalId)),',
     to: '',
     suite: [same, 'answered it under another name'],

@@ -223,7 +223,7 @@ export const policyMutants: readonly SourceMutant[] = [
 export const grantMutants: readonly SourceMutant[] = [
   {
     promise: 'a standing approval is for the tool as it was',
-    file: 'agent/calls/grant-for.ts',
+    file: 'agent/calls/find-grant.ts',
     from: 'grant.definition === definition.digest &&',
     to: '',
     suite: ['policy/grant-attacks', ''],
@@ -239,7 +239,7 @@ export const grantMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a standing approval is for what the rule demanded',
-    file: 'agent/calls/grant-for.ts',
+    file: 'agent/calls/find-grant.ts',
     from: 'grant.terms === digest &&',
     to: '',
     suite: ['policy/grant-attacks', ''],
@@ -247,7 +247,7 @@ export const grantMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a standing approval covers no other input',
-    file: 'agent/calls/grant-for.ts',
+    file: 'agent/calls/find-grant.ts',
     from: 'coversInput(grant, toolCall.input) &&',
     to: '',
     suite: plays,
@@ -263,7 +263,7 @@ export const grantMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an expired standing approval decides nothing',
-    file: 'agent/calls/grant-for.ts',
+    file: 'agent/calls/find-grant.ts',
     from: '(grant.expiresAt ?? Infinity) > at &&',
     to: '',
     suite: ['policy/grant-attacks', ''],

@@ -1,17 +1,18 @@
-import type { ApprovalRequest } from '../../content/approval.ts';
+import { type ApprovalRequest, withoutEdit } from '../../content/approval.ts';
 import { plainCall, type ToolCallOutcome, type ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import type { Asked } from '../../policy/approval-rule.ts';
 import { equalJson, shownDigest } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
+import type { Decision } from '../../policy/tool-approval.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { isExpired } from '../../thread/thread-state.ts';
 import { closeEvents, unstartedOutcome } from './close-requests.ts';
-import { applyRules, ruleName } from './apply-rules.ts';
+import { applyRules, type RuleInput, ruleName } from './apply-rules.ts';
 import type { DecisionInput } from './decide-calls.ts';
 import { askAbout, askedAgain, providerRunner, type Runner } from './make-request.ts';
 import { refuseUnanswerable } from './refuse-unanswerable.ts';
-import { ownRunner, startEvent } from './tool-definitions.ts';
+import { ownRunner, startEvent, type ToolDefinition } from './tool-definitions.ts';
 
 /** An approved call, and the request that was shown for it. */
 export interface ApprovedCall {
@@ -59,7 +60,6 @@ async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<T
   if (changed !== undefined) return changed;
   const decision = await applyRules(input.rules, definition, call);
   if (approved.request.edit !== undefined) {
-    const { demandsOfEdit } = await import('./edited-demands.ts');
     const asked = await demandsOfEdit(input.rules, definition, { ...approved, decision });
     if (asked !== undefined) return askEdited(input, approved, asked, ownRunner(definition));
   }
@@ -117,6 +117,28 @@ async function askAgain(
   const reason = 'What was approved is not what would run: the call or the tool has changed since.';
   const asked = { ...askedAgain(approved.request), reason };
   return askInstead(input, approved, { asked, reason, runner });
+}
+
+/**
+ * What must be asked about a call whose approval edited the input, because the rule demands something else for it than for the input that
+ * was asked about; `undefined` if that approval is enough.
+ */
+async function demandsOfEdit(
+  rules: RuleInput,
+  definition: ToolDefinition,
+  { call, request, decision }: ApprovedCall & { decision: Decision },
+): Promise<Asked | undefined> {
+  if (decision.type !== 'ask') return undefined;
+  const unedited = { ...call, input: withoutEdit(request).toolCall?.input };
+  const before = await applyRules(rules, definition, unedited);
+  if (before.type === 'ask' && equalJson(demandsOf(before), demandsOf(decision))) return undefined;
+  const { type: _type, ...asked } = decision;
+  return { ...asked, reason: asked.reason ?? 'The input was edited.' };
+}
+
+function demandsOf({ terms = {} }: Asked): object {
+  const { approvers, notRequester, quorum, requireReason, risk } = terms;
+  return { approvers, notRequester, quorum, requireReason, risk };
 }
 
 /** The input was edited to one for which the rule demands another approval than the one that was given. */

@@ -8,7 +8,7 @@ import type {
 } from '../../content/user-input.ts';
 import type { RunCause } from '../../policy/run-context.ts';
 import { callAt } from '../../thread/find-call.ts';
-import type { Proposal } from '../../thread/proposal.ts';
+import type { Decide } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import {
@@ -19,9 +19,8 @@ import {
   type ThreadState,
 } from '../../thread/thread-state.ts';
 import type { CallFailure } from './answer-receiver.ts';
-import type { Execution, Reporting } from './execute-call.ts';
+import type { Execution, Reporting } from './execution.ts';
 import type { MayStand } from './find-grant.ts';
-import type { ToolDefinitions } from './tool-definitions.ts';
 
 /** A call that is delegated to a sub-agent. */
 export interface DelegatedCall extends ToolCall {
@@ -127,9 +126,6 @@ export interface Withdrawal {
   by: Sender;
 }
 
-/** Proposes events, or throws. */
-export type Decide = (proposal: Proposal) => void;
-
 /** Commits what `decide` proposes, by default to the log. */
 export type Commit = (
   log: ThreadLog,
@@ -174,10 +170,16 @@ export interface Delegation {
   /** Has the sub-agent record that somebody else is to answer its request. Rejects, as `agent.reassign` does. */
   reassign(call: DelegatedCall, reassignment: Reassignment): Promise<void>;
   /** The sub-agent's tools; `undefined` if they can't be known. */
-  definedTools?(): ToolDefinitions | Promise<ToolDefinitions> | undefined;
+  definedTools?(): ToolsBelow | Promise<ToolsBelow> | undefined;
   /** Reads the sub-agent's thread. The result repeats in the parent thread what was recorded about the sub-agent's requests. */
   mirror(call: DelegatedCall, shown: ShownRequests): Promise<Reporting>;
 }
+
+/** A sub-agent's tools by name, as the agents above it see them. */
+export type ToolsBelow = ReadonlyMap<
+  string,
+  { inputSchema: unknown; delegation: Delegation | undefined }
+>;
 
 /** A delegated call during which a sub-agent asks. */
 export interface MirroredCall {
@@ -188,9 +190,6 @@ export interface MirroredCall {
 
 /** The key of a tool's delegation. A registered symbol, so that it works across two copies of the package. */
 export const delegating: unique symbol = Symbol.for('holdpoint.delegating');
-
-/** The key of the method that gives an agent's tools to the agents above it. Registered, too. */
-export const toolsBelow: unique symbol = Symbol.for('holdpoint.tools-below');
 
 /** How a tool's calls are delegated; `undefined` for a tool that is executed. */
 export function delegationOf(tool: Tool): Delegation | undefined {

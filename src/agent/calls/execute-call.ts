@@ -5,9 +5,8 @@ import { readMcpError } from '../../content/mcp-tool.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
-import type { Proposal } from '../../thread/proposal.ts';
-import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { CallOrigin } from './call-origin.ts';
+import type { Execution } from './execution.ts';
 import { recordableOutput } from './recordable-output.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
@@ -34,18 +33,6 @@ const maximumErrorLength = 8_000;
 const modelOutputSchema = z.custom<ToolResultPart['output']>(
   (value) => typeof value === 'object' && value !== null && 'type' in value,
 );
-
-/** The result of executing a call: its outcome, or that it continues elsewhere. */
-export type Execution =
-  | { type: 'ended'; outcome: ToolCallOutcome; requests?: Reporting }
-  | { type: 'deferred'; expiresAfterMs?: number }
-  /** Its outcome is unknown: it ignored its time limit, or its agent could not be reached. */
-  | { type: 'lost'; error?: string }
-  /** An agent works on it, and waits: `events` records that. */
-  | { type: 'delegated'; events: Reporting };
-
-/** Makes the events to record about a delegated call, from the newest state of its thread. */
-export type Reporting = (proposal: Proposal, at: number) => ThreadEvent[];
 
 /**
  * A preliminary result of a tool that is a generator, as in the AI SDK's streams. Provisional: it is never recorded, and the next one or

@@ -2,11 +2,15 @@ import type { ApprovalRequest, ApprovalResponseContent } from '../../content/app
 import type { Grant, StandingAnswer } from '../../content/grant.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
+import { looseName } from '../../content/loose-name.ts';
 import type { Asked } from '../../policy/approval-rule.ts';
-import type { PrincipalId } from '../../policy/principal-id.ts';
+import { termsDigest } from '../../policy/digest.ts';
+import { coversInput, whyTooWide } from '../../policy/match-grant.ts';
+import { identifyLoosely, type PrincipalId, soleRequester } from '../../policy/principal-id.ts';
+import { latestTime } from '../../thread/proposal.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import type { ThreadStoreGrants } from '../../thread/thread-store.ts';
-import type { ToolDefinition } from './tool-definitions.ts';
+import type { StoredGrant, ThreadStoreGrants } from '../../thread/thread-store.ts';
+import { formerNames, grantIn, personOfGrant } from './former-names.ts';
 
 /** A standing approval for a call, and how many more calls it decides: any number if `usesLeft` is absent. */
 export interface GrantUse {
@@ -21,8 +25,9 @@ export type FindGrant = (
 ) => Promise<GrantUse | { why: string } | undefined>;
 
 /** The call for which a standing approval is needed. */
-export interface GrantAbout {
-  definition: ToolDefinition;
+interface GrantAbout {
+  /** The tool's definition. */
+  definition: { name: string; digest: string };
   toolCall: ToolCall;
   /** Makes the request as a person would be asked now. */
   request: () => Promise<ApprovalRequest>;
@@ -55,7 +60,6 @@ export function grantFinder(sources: GrantSources, state: Readonly<ThreadState>)
     const { remember } = asked.terms ?? {};
     const isGranted = state.head.grants.length > 0 || remember?.scope !== 'thread';
     if (remember === undefined || !isGranted) return undefined;
-    const { grantFor } = await import('./grant-for.ts');
     return grantFor(sources, state, { asked, ...about });
   };
 }
@@ -63,4 +67,136 @@ export function grantFinder(sources: GrantSources, state: Readonly<ThreadState>)
 /** Throws an error again, unless it says that a standing approval ended before its use was recorded. */
 export function unlessGrantEnded(error: unknown): void {
   if (!HoldpointError.isInstance(error) || error.code !== 'grant-ended') throw error;
+}
+
+/** The call for which a grant is needed, and what its rule demands. */
+interface GrantCall extends GrantAbout {
+  asked: Asked;
+}
+
+/**
+ * The standing approval for a call: it covers the input, was made for the same definition of the tool and the same terms of the rule, and is
+ * not wider than the rule allows now. A rejection comes before an approval, otherwise the oldest comes first. It decides only while
+ * everybody whose answer made it may still give that answer, as the votes of a request do.
+ */
+async function grantFor(
+  sources: GrantSources,
+  state: Readonly<ThreadState>,
+  { asked, definition, toolCall, request }: GrantCall,
+): Promise<GrantUse | { why: string } | undefined> {
+  const { terms = {} } = asked;
+  /* A time in the log never goes back: what has ended there has ended, even where this process's clock is behind. */
+  const at = Math.max(sources.now(), latestTime(state));
+  const digest = await termsDigest(terms);
+  const { requesters } = state.head;
+  const person = soleRequester({ requesters }, sources.principalId);
+  const stored = await storedGrants(sources, { asked, definition, person });
+  const found = [...state.head.grants, ...stored];
+  const usable = found.filter(
+    ({ grant }) =>
+      grant.toolName === definition.name &&
+      grant.definition === definition.digest &&
+      grant.terms === digest &&
+      (grant.expiresAt ?? Infinity) > at &&
+      whyTooWide(widthOf(grant), terms.remember) === undefined &&
+      coversInput(grant, toolCall.input) &&
+      (terms.notRequester !== true || isForOthers(sources, grant, requesters)),
+  );
+  const rejections = usable.filter(({ grant }) => grant.decision === 'rejected');
+  let why: { why: string } | undefined;
+  for (const use of rejections.length > 0 ? rejections : usable) {
+    if (await stillStands(sources, use.grant, { quorum: terms.quorum, request })) return use;
+    const { decision } = use.grant;
+    const made = decision === 'approved' ? 'approval' : 'rejection';
+    why = { why: `A standing ${made} covers this call, and whoever gave it may no longer answer.` };
+  }
+  return why;
+}
+
+/* What can't be known, or throws, decides nothing: a person is asked. */
+async function stillStands(
+  { mayStand }: GrantSources,
+  grant: Grant,
+  { quorum = 1, request }: { quorum: number | undefined } & Pick<GrantCall, 'request'>,
+): Promise<boolean> {
+  if (mayStand === undefined) return true;
+  const { decision, principal, channel, reason, scope, match, createdAt, expiresAt, uses } = grant;
+  const own = {
+    ...(channel === undefined ? {} : { channel }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+  const isKnown = principal !== undefined && (quorum === 1 || decision === 'rejected');
+  const answers = grant.answers ?? (isKnown ? [{ principal, ...own }] : []);
+  if (answers.length === 0) return false;
+  const remember = {
+    scope,
+    match: match.type === 'fields' ? Object.keys(match.fields) : match.type,
+    ...(expiresAt === undefined ? {} : { expiresAfterMs: expiresAt - createdAt }),
+    ...(uses === undefined ? {} : { uses }),
+  };
+  try {
+    const asked = await request();
+    const { requestId } = asked;
+    const approved = decision === 'approved';
+    const response = { type: 'approval-response', requestId, approved, remember } as const;
+    return await mayStand({ request: asked, answers, response });
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a grant, whose rule lets nobody approve for themselves, was made by others than the requesters. */
+function isForOthers(
+  { principalId }: GrantSources,
+  { decision, answeredBy, answerers = [] }: Grant,
+  requesters: readonly unknown[],
+): boolean {
+  if (decision === 'rejected') return true;
+  if (answeredBy === undefined) return false;
+  const people = new Set([
+    ...answeredBy.map(looseName),
+    ...answerers.map((each) => identifyLoosely(each, principalId)),
+  ]);
+  return requesters.every((each) => {
+    const requester = identifyLoosely(each, principalId);
+    return requester !== undefined && !people.has(requester);
+  });
+}
+
+/** How wide a grant is. Its time and uses were within the limits when it was made, under the same terms. */
+function widthOf({ scope, match }: Grant): Parameters<typeof whyTooWide>[0] {
+  const kind = match.type === 'fields' ? Object.keys(match.fields) : match.type;
+  return { scope, match: kind, expiresAfterMs: 0, uses: 0 };
+}
+
+/** The grants of the store for the agent and the tool, for everyone or for the person who asked. */
+async function storedGrants(
+  { name, now, grants, principalId }: GrantSources,
+  {
+    asked: { terms },
+    definition,
+    person,
+  }: Pick<GrantCall, 'asked' | 'definition'> & { person: string | undefined },
+): Promise<GrantUse[]> {
+  if (grants === undefined || name === undefined || terms?.remember?.scope === 'thread') return [];
+  const former =
+    person === undefined ? [] : await formerNames({ grants, agent: name, principalId }, person);
+  const query = { agent: name, toolName: definition.name, at: now() };
+  const found = await Promise.all(
+    [person ?? null, ...former].map(async (each) => grants.find({ ...query, person: each })),
+  );
+  const stored = new Map(found.flat().map((each) => [each.grantId, each]));
+  return [...stored.values()].flatMap((each) => usableGrant(each, { person, principalId }));
+}
+
+/* What can't be read, or is for somebody else, decides nothing: a person is asked. */
+function usableGrant(
+  { text, usesLeft }: StoredGrant,
+  { person, principalId }: { person: string | undefined; principalId: PrincipalId },
+): GrantUse[] {
+  const grant = grantIn(text);
+  if (grant === undefined) return [];
+  const isTheirs = person !== undefined && personOfGrant(grant, principalId) === person;
+  const isMeant = grant.scope === 'everyone' || (grant.scope === 'principal' && isTheirs);
+  return isMeant ? [{ grant, usesLeft }] : [];
 }

@@ -16,12 +16,22 @@ import {
 import { refuseUnanswerable } from './refuse-unanswerable.ts';
 import { ownRunner, type ToolDefinitions } from './tool-definitions.ts';
 
-/** Makes the requests that follow those which have expired; `undefined` if none has. */
-export async function followUpsOf(
+/** The requests that follow those of the thread that have expired, made before they are recorded. */
+export function followUpsFor(
   context: Omit<RequestMaking, 'threadId' | 'requestedBy'>,
   tools: ToolDefinitions,
   state: Readonly<ThreadState>,
-): Promise<FollowUps | undefined> {
+): Promise<FollowUps> | undefined {
+  return state.head.openRequests.some(isAskedAgain)
+    ? makeFollowUps(context, tools, state)
+    : undefined;
+}
+
+async function makeFollowUps(
+  context: Omit<RequestMaking, 'threadId' | 'requestedBy'>,
+  tools: ToolDefinitions,
+  state: Readonly<ThreadState>,
+): Promise<FollowUps> {
   const now = context.now();
   const expired = state.head.openRequests.filter(
     (open) => isAskedAgain(open) && isExpired(open.request, now),

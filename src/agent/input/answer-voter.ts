@@ -6,9 +6,8 @@ import { type Requested, requestersOf } from '../../content/requesters.ts';
 import type { Voter } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
 import { identifyStrictly, nameOf } from '../../policy/principal-id.ts';
-import type { AnswerContext } from './answer-context.ts';
+import type { AnswerContext, Answering } from './answer-context.ts';
 import type { AnswerOptions } from './run-input.ts';
-import type { Answering } from './weigh-answer.ts';
 
 type Identifying = Pick<AnswerContext, 'principalId'>;
 

@@ -1,7 +1,7 @@
 import { HoldpointError } from '../../errors.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { delegationAsking, type MirroredCall, shownBy } from '../calls/delegation.ts';
-import type { Reporting } from '../calls/execute-call.ts';
+import type { Reporting } from '../calls/execution.ts';
 import { withAllowedAnswers } from './allowed-answers.ts';
 import type { AnswerContext } from './answer-context.ts';
 import type { ParsedInput } from './parse-input.ts';

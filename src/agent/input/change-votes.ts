@@ -5,7 +5,7 @@ import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isOverdue, type OpenRequest, type ThreadState } from '../../thread/thread-state.ts';
 import { delegationAsking, type Reassignment } from '../calls/delegation.ts';
 import type { AnswerContext } from './answer-context.ts';
-import { allowedFor, askedAnswer, refused } from './allowed-answers.ts';
+import { allowedFor, askedAnswer, refused } from './ask-may-answer.ts';
 import { commitMirror } from './answers-below.ts';
 import { personOf, voterFor } from './answer-voter.ts';
 import type { AnswerOptions } from './run-input.ts';

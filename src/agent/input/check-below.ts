@@ -3,10 +3,10 @@ import type { UserInputRequest, UserInputResponseContent } from '../../content/u
 import { equalJson } from '../../policy/digest.ts';
 import { withEdit } from '../../thread/apply/apply-vote.ts';
 import type { CheckedAnswers, PassedOn } from '../calls/delegation.ts';
-import { allowedFor, type AskedBy, askedAnswer, refused } from './allowed-answers.ts';
+import { allowedFor, type AskedBy, askedAnswer, refused } from './ask-may-answer.ts';
+import type { Answering } from './answer-context.ts';
 import { makeEdit } from './answer-edit.ts';
 import { revokedVoters } from './revoked-votes.ts';
-import type { Answering } from './weigh-answer.ts';
 
 /** An answer to a request of a sub-agent. */
 interface AnsweringBelow extends Pick<Answering, 'by' | 'onBehalfOf' | 'above' | 'mayAnswer'> {

@@ -1,13 +1,13 @@
 import type { SettingFailure } from '../../content/setting-failure.ts';
 import { InputReads, undeclaredText } from '../../policy/input-reads.ts';
 import { plainCall, type RequestPath } from '../../content/tool-call.ts';
-import type { ToolDefinitions } from '../calls/tool-definitions.ts';
+import type { ToolsBelow } from '../calls/delegation.ts';
 import type { MayAnswer } from './run-input.ts';
 
 /** The app's `mayAnswer`, which lets nobody answer where it has read a field of the input that the tool doesn't have. */
 export function guardedMayAnswer(
   mayAnswer: MayAnswer | undefined,
-  definedTools: () => ToolDefinitions | Promise<ToolDefinitions>,
+  definedTools: () => ToolsBelow | Promise<ToolsBelow>,
   report: (failure: SettingFailure) => void,
 ): MayAnswer | undefined {
   if (mayAnswer === undefined) return undefined;
@@ -34,9 +34,9 @@ export function guardedMayAnswer(
 /** The tools of the agent that asks: of a sub-agent, if the request has come through delegated calls; `undefined` if they can't be known. */
 async function toolsAt(
   path: RequestPath | undefined,
-  own: ToolDefinitions,
-): Promise<ToolDefinitions | undefined> {
-  let tools: ToolDefinitions | undefined = own;
+  own: ToolsBelow,
+): Promise<ToolsBelow | undefined> {
+  let tools: ToolsBelow | undefined = own;
   for (const { toolName } of path ?? [])
     tools = await tools?.get(toolName)?.delegation?.definedTools?.();
   return tools;

@@ -13,7 +13,7 @@ import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { OpenRequest } from '../../thread/thread-state.ts';
 import type { CheckedAnswers, MirroredCall } from '../calls/delegation.ts';
-import type { Reporting } from '../calls/execute-call.ts';
+import type { Reporting } from '../calls/execution.ts';
 import { inputMessageSchemas } from '../model/model-step.ts';
 import type { AnswerOptions } from './run-input.ts';
 

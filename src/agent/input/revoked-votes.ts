@@ -1,5 +1,5 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
-import { allowedFor, askedAnswer, refused } from './allowed-answers.ts';
+import { allowedFor, askedAnswer, refused } from './ask-may-answer.ts';
 import type { ParsedInput } from './parse-input.ts';
 import type { MayAnswer } from './run-input.ts';
 

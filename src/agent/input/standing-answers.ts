@@ -1,5 +1,5 @@
 import type { MayStand } from '../calls/find-grant.ts';
-import { allowedFor, askedAnswer, refused } from './allowed-answers.ts';
+import { allowedFor, askedAnswer, refused } from './ask-may-answer.ts';
 import type { MayAnswer } from './run-input.ts';
 
 /** Asks `mayAnswer` whether those who gave the answers behind a standing approval may still give them. */

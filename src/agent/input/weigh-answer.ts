@@ -4,30 +4,16 @@ import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
 import { withEdit } from '../../thread/apply/apply-vote.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
-import type { OpenRequest, ThreadState } from '../../thread/thread-state.ts';
-import type { AnswerContext } from './answer-context.ts';
-import { allowedFor, askedAnswer, refused } from './allowed-answers.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
+import type { AnswerContext, Answering } from './answer-context.ts';
+import { allowedFor, askedAnswer, refused } from './ask-may-answer.ts';
 import { type Edited, editOf } from './answer-edit.ts';
 import { grantMaker } from './answer-grant.ts';
 import { voterFor } from './answer-voter.ts';
 import { countVotes } from './count-votes.ts';
-import type { ParsedInput, Weigh } from './parse-input.ts';
+import type { Weigh } from './parse-input.ts';
 import { revokedVoters } from './revoked-votes.ts';
-import type { AnswerOptions, MayAnswer } from './run-input.ts';
 import { withoutVotesOf } from './withdrawn-votes.ts';
-
-/** An answer that is to be weighed. */
-export interface Answering {
-  open: OpenRequest;
-  response: ApprovalResponseContent;
-  by: AnswerOptions;
-  /** The person who had asked the sender to answer instead, as this agent says. */
-  onBehalfOf: string | undefined;
-  /** What the agents of the threads above say of the sender, of those who answered before, and of the time that is left. */
-  above: Pick<ParsedInput, 'onBehalfOf' | 'revoked' | 'until'>;
-  /** Says who may answer the request with an edit too; `undefined` if everybody may, or the agent of the parent thread has asked. */
-  mayAnswer: MayAnswer | undefined;
-}
 
 /**
  * Checks an answer that says more than yes or no, or whose request demands more than one yes, and returns how it counts. Throws

@@ -1,6 +1,6 @@
 import type { Instructions, ToolSet } from 'ai';
 import { generateStep, type ModelStepInput, type StepSource } from './model-step.ts';
-import type { prepare } from './prepare-step.ts';
+import { prepare } from './prepare-step.ts';
 import { type PrepareStep, settingsRecord } from './step-settings.ts';
 
 /** What an agent's model steps have in common. */
@@ -20,9 +20,7 @@ export function modelSteps({
     const { settings, prepareStep = ofAgent } = own ?? {};
     const context = { toolsContext, runtimeContext: request.runtimeContext };
     const { prepared, sent } =
-      prepareStep === undefined
-        ? {}
-        : await prepareLazily({ ...fixed, ...context, prepareStep }, state);
+      prepareStep === undefined ? {} : await prepare({ ...fixed, ...context, prepareStep }, state);
     if (prepared || settings) {
       onPrepared({ ...sent, ...settingsRecord(prepared ?? {}, settings ?? {}) });
     }
@@ -35,10 +33,4 @@ export function modelSteps({
       prepared,
     });
   };
-}
-
-/* Loaded for the agents that use it. */
-async function prepareLazily(...inputs: Parameters<typeof prepare>): ReturnType<typeof prepare> {
-  const loaded = await import('./prepare-step.ts');
-  return loaded.prepare(...inputs);
 }

@@ -6,13 +6,8 @@ import type { ThreadLog } from '../../thread/thread-log.ts';
 import { traceCall } from '../../thread/tracing/trace-operations.ts';
 import { describeOrigin } from '../calls/call-origin.ts';
 import { firstMessages } from '../calls/decide-calls.ts';
-import {
-  executeCall,
-  type Execution,
-  notRun,
-  type PreliminaryResult,
-  type Reporting,
-} from '../calls/execute-call.ts';
+import { executeCall, notRun, type PreliminaryResult } from '../calls/execute-call.ts';
+import type { Execution, Reporting } from '../calls/execution.ts';
 import { awaitedCall } from '../../thread/find-call.ts';
 import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AgentContext } from './agent-context.ts';

@@ -22,7 +22,7 @@ import {
 import type { FollowUps } from '../calls/close-requests.ts';
 import { decisionInput } from '../calls/decide-calls.ts';
 import { unlessGrantEnded } from '../calls/find-grant.ts';
-import { followUpsFor } from '../calls/follow-ups-for.ts';
+import { followUpsFor } from '../calls/follow-ups.ts';
 import { resumeEvents, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { acceptInput } from '../input/accept-input.ts';
 import type { ParsedInput } from '../input/parse-input.ts';

@@ -7,7 +7,7 @@ import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isSamePlace } from '../../thread/thread-state.ts';
 import { endEvents } from '../calls/close-requests.ts';
-import type { Execution } from '../calls/execute-call.ts';
+import type { Execution } from '../calls/execution.ts';
 import { awaitedCall } from '../../thread/find-call.ts';
 import type { AgentContext } from './agent-context.ts';
 import { LeaseLost } from './lease.ts';

@@ -16,6 +16,7 @@ import type { AgentContext } from './agent-context.ts';
 import { Executions } from './executions.ts';
 import { Lease, LeaseLost } from './lease.ts';
 import { RunOpening } from './open-run.ts';
+import { notifyStepEnd } from './own-settings.ts';
 import { type Finished, recordResults } from './record-results.ts';
 import { endStatusOf, type RunEnd } from './run-end.ts';
 import type { RunOptions } from './run-options.ts';
@@ -208,10 +209,7 @@ export class Run {
   async #begin(events: readonly ThreadEvent[]): Promise<void> {
     this.#setting.onEvents(events);
     const { onStepEnd } = this.#context;
-    if (onStepEnd !== undefined) {
-      const { notifyStepEnd } = await import('./own-settings.ts');
-      notifyStepEnd(onStepEnd, this.#log.state, events);
-    }
+    if (onStepEnd !== undefined) notifyStepEnd(onStepEnd, this.#log.state, events);
     if (events.some(({ type }) => type === 'call-started')) await this.#executions.start(events);
   }
 

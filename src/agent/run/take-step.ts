@@ -5,6 +5,7 @@ import type { PreparedRecord } from '../../thread/prepared-record.ts';
 import type { StepMetadata } from '../../thread/step-metadata.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
+import { turnSteps } from '../../thread/turn-steps.ts';
 import { inTurn, verdictEvents } from '../calls/check-due-calls.ts';
 import { decideCalls, type DecisionInput } from '../calls/decide-calls.ts';
 import { modelTools } from '../calls/tool-definitions.ts';
@@ -64,7 +65,6 @@ export class ModelSteps {
     state: Readonly<ThreadState>,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { turnSteps } = await import('../../thread/turn-steps.ts');
     const steps = turnSteps(state);
     if (steps.length === 0) return true;
     const conditions = [stopWhen].flat().map(async (condition) => condition({ steps }));

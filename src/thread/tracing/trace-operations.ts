@@ -1,7 +1,7 @@
 import type { SettingFailure } from '../../content/setting-failure.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { conversationOf } from './guarded-conversation.ts';
-import type { Append } from './trace-append.ts';
+import { type Append, appendTraced } from './trace-append.ts';
 import { callFacts, factsOf, traceparentOf } from './trace-facts.ts';
 import { tracingChannel } from './tracing-channel.ts';
 import { deepFreeze } from '../deep-freeze.ts';
@@ -18,16 +18,10 @@ import type {
 } from './trace-message.ts';
 
 /**
- * Appends the events of a proposal as traced operations. A proposal that is retried after a concurrent append is traced again. What is
- * published is made by a module that is loaded when somebody has subscribed; if that fails, the append is not traced.
+ * Appends the events of a proposal as traced operations. A proposal that is retried after a concurrent append is traced again.
  */
 export function traceAppend(proposal: Proposal, append: Append): ReturnType<Append> {
   return hasSubscribers() ? appendTraced(proposal, append) : append(proposal.events);
-}
-
-async function appendTraced(proposal: Proposal, append: Append): ReturnType<Append> {
-  const loaded = await import('./trace-append.ts').catch(() => undefined);
-  return loaded === undefined ? append(proposal.events) : loaded.appendTraced(proposal, append);
 }
 
 /** The part of a run's result that is traced. */
