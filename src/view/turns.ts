@@ -73,7 +73,24 @@ export class TurnFinder {
       case 'vote-withdrawn':
       case 'request-reassigned':
         return this.#requests.get(event.requestId);
-      default:
+      case 'thread-created':
+      case 'messages-imported':
+      case 'agent-changed':
+      case 'message-retracted':
+      case 'run-started':
+      case 'run-renewed':
+      case 'run-ended':
+      case 'stop-requested':
+      case 'step-finished':
+      case 'answer-delivered':
+      case 'request-reminded':
+      case 'call-lost':
+      case 'recovery-failed':
+      case 'call-abandoned':
+      case 'late-result':
+      case 'grant-created':
+      case 'grant-used':
+      case 'grant-revoked':
         return undefined;
     }
   }

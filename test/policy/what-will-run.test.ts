@@ -200,8 +200,10 @@ describe('an edit function', () => {
   test('of plain data neither freezes the data nor shares it with the answer', () => {
     const input = { to: ['a'], euros: 50 };
     const toolCall = { toolCallId: 'c', toolName: 't', input };
-    const edit = (draft: unknown) => Reflect.set(Object(draft), 'euros', 5);
-    const answer = approve({ requestId: 'r', toolCall }, { edit });
+    const answer = approve(
+      { requestId: 'r', toolCall },
+      { edit: (draft) => Reflect.set(Object(draft), 'euros', 5) },
+    );
     approve({ requestId: 'r', toolCall }, { edit: () => undefined });
     expect([input, input.to].map((part) => Object.isFrozen(part))).toEqual([false, false]);
     input.to.push('b');

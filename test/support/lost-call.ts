@@ -32,7 +32,7 @@ export async function lostCalls(
       tools: neverEnding(options, resolve),
     });
     const { approvalRequests, thread } = await dying.run('Book', await dying.thread(threadId), {
-      ...(requester === undefined ? {} : { principal: requester }),
+      principal: requester,
     });
     const answers = approvalRequests.map((request) => request.approve({ reason: 'Yes.' }));
     for (const principal of approvers) void dying.run(answers, thread, { principal });
