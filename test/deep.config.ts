@@ -1,7 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { openRunFolder } from './support/run-folder.ts';
 import { testFiles } from './support/test-files.ts';
+
+openRunFolder();
 
 const conditions = ['holdpoint-source'];
 const globalSetup = 'test/support/start-shared-postgres.ts';

@@ -21,7 +21,8 @@ afterAll(() => project[Symbol.dispose](), 60_000);
 
 /** Runs a host, whose last line is what became of its checks. */
 async function hosted(program: string, ...parameters: string[]): Promise<Results> {
-  const options = { cwd: project.folder, maxBuffer: 2 ** 26 };
+  const env = { ...process.env, TMPDIR: project.folder };
+  const options = { cwd: project.folder, env, maxBuffer: 2 ** 26 };
   const { stdout } = await promisify(execFile)(program, parameters, options);
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 }
