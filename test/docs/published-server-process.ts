@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { tool } from 'ai';
 import type { Agent, Authorize } from 'holdpoint';
@@ -38,3 +39,6 @@ await agent.run('Book a flight to Paris.', await agent.thread('trip-42'), {
   principal,
   messageId: 'm0',
 });
+
+/* The test kills this process, so what it compiled would not be kept for the next one. */
+flushCompileCache();
