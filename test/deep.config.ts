@@ -21,7 +21,10 @@ const measured = [
   'test/thread/bytes.deep.ts',
 ];
 
-/* They take many minutes each, so they begin first: otherwise one worker has the last of them while the others have nothing to do. */
+/*
+ * They take many minutes each, so they begin first: otherwise one worker has the last of them while the others have nothing to do. Jobs that
+ * run side by side share out their cases; see `.ci/run`.
+ */
 const longest = [
   'crash-points-of-tools',
   'crash-points-with-others',
@@ -54,8 +57,13 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'deep', include: [...inSharedProcess, ...inOwnProcess], exclude: measured },
+        test: {
+          name: 'deep',
+          include: [...inSharedProcess, ...inOwnProcess],
+          exclude: [...measured, ...longest],
+        },
       },
+      { extends: true, test: { name: 'longest', include: longest } },
       {
         extends: true,
         test: { name: 'postgres', include: withPostgres, exclude: measured, globalSetup },

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { pickShard } from './pick-shard.ts';
 import { type SourceMutant, sourceMutants } from './source-mutants.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -24,7 +25,7 @@ function mutated({ file, from, to }: SourceMutant): string {
   return folder;
 }
 
-test.each(sourceMutants)('the tests find out where not: $promise', (mutant) => {
+test.each(pickShard(sourceMutants))('the tests find out where not: $promise', (mutant) => {
   const folder = mutated(mutant);
   const [file, name] = mutant.suite;
   try {
@@ -38,6 +39,7 @@ test.each(sourceMutants)('the tests find out where not: $promise', (mutant) => {
       encoding: 'utf8',
       env: {
         ...process.env,
+        HOLDPOINT_SHARD: '1/1',
         HOLDPOINT_TIMES: '1',
         HOLDPOINT_CRASH_STRIDE: '100',
         NO_COLOR: '1',
