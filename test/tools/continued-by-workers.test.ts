@@ -41,6 +41,10 @@ describe.each(everyStore())('$name: only workers run parent and sub-agent', ({ s
     expect(at.paid).toEqual([]);
     await work(at);
     expect(at.paid).toEqual([{ euros: 900 }]);
+    /* A worker of the clerk that came while the payer was paying looks again later. */
+    at.clock.now += minute;
+    await work(at);
+    expect(at.paid).toEqual([{ euros: 900 }]);
     const done = await threadsOf(at);
     expect([done.thread.status, done.child.status]).toEqual(['idle', 'idle']);
     expect((await recorded(at)).at(-1)).toEqual(['request-answered', 'Cem', true]);
