@@ -4,7 +4,7 @@ import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { AuditRow } from './audit-row.ts';
 import { csvOf } from './csv.ts';
 import { type Happening, happenings } from './rows-of-event.ts';
-import { textOf } from './text.ts';
+import { writeRows } from './text.ts';
 
 /** What happened in a thread, and where its log ended then. */
 export interface AuditTrail {
@@ -32,8 +32,9 @@ export interface AuditedLog {
 
 /** The trail of a log. */
 export function trailOf({ threadId, events, calls, hash }: AuditedLog): AuditTrail {
-  const byPlace = new Map(calls.map((call) => [keyOf(call), call]));
-  const findCall = (place: CallPlace): ToolCallRecord | undefined => byPlace.get(keyOf(place));
+  const byPlace = new Map(calls.map((call) => [makePlaceKey(call), call]));
+  const findCall = (place: CallPlace): ToolCallRecord | undefined =>
+    byPlace.get(makePlaceKey(place));
   const shown = new ShownCalls(findCall);
   const rows = events.flatMap((event, index) => {
     shown.read(event);
@@ -48,7 +49,7 @@ export function trailOf({ threadId, events, calls, hash }: AuditedLog): AuditTra
   return {
     ...end,
     rows,
-    toText: () => textOf(rows, end),
+    toText: () => writeRows(rows, end),
     toJsonLines: () => [...rows, { log: end }].map((line) => `${JSON.stringify(line)}\n`).join(''),
     toCsv: () => csvOf(rows, end),
   };
@@ -72,7 +73,7 @@ class ShownCalls {
     }
     if (event.type !== 'request-answered' || event.edit === undefined) return;
     const place = this.placeOf(event.response.requestId);
-    if (place !== undefined) this.#edited.set(keyOf(place), event.edit.input);
+    if (place !== undefined) this.#edited.set(makePlaceKey(place), event.edit.input);
   }
 
   placeOf(requestId: string | undefined): CallPlace | undefined {
@@ -84,13 +85,13 @@ class ShownCalls {
     if (event.type !== 'request-opened' || event.place === undefined) return {};
     const call = this.#findCall(event.place);
     if (call === undefined) return {};
-    const key = keyOf(event.place);
+    const key = makePlaceKey(event.place);
     if (this.#edited.has(key)) return { input: this.#edited.get(key) };
     return { input: call.edit === undefined ? call.input : call.edit.original };
   }
 }
 
-function keyOf({ step, index }: CallPlace): string {
+function makePlaceKey({ step, index }: CallPlace): string {
   return `${step}.${index}`;
 }
 

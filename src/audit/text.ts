@@ -3,7 +3,7 @@ import { personLine } from '../content/requester-text.ts';
 import type { AuditRow } from './audit-row.ts';
 
 /** Rows as lines for people, the last of which says where the log ends. */
-export function textOf(
+export function writeRows(
   rows: readonly AuditRow[],
   { threadId, revision, hash }: { threadId: string; revision: number; hash: string },
 ): string {

@@ -75,6 +75,6 @@ export function termsOf(request: ApprovalTerms): ApprovalTerms {
 }
 
 /** Whether an answer to the request depends on who gives it. */
-export function isForSome({ approvers, notRequester, quorum }: ApprovalTerms): boolean {
+export function isAnswererLimited({ approvers, notRequester, quorum }: ApprovalTerms): boolean {
   return (approvers ?? notRequester ?? quorum) !== undefined;
 }

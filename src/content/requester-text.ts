@@ -12,7 +12,7 @@ const ids = ['id', 'sub', 'subject', 'email'] as const;
  */
 export function personLine(principal: unknown): string | undefined {
   if (principal === undefined || principal === null) return undefined;
-  const text = textOf(principal) ?? fieldOf(principal, ids);
+  const text = readName(principal) ?? fieldOf(principal, ids);
   const name = fieldOf(principal, names);
   if (name === undefined) return inertLine(text ?? JSON.stringify(principal));
   const id = fieldOf(principal, ids, idOf);
@@ -24,7 +24,7 @@ export function personLine(principal: unknown): string | undefined {
 function fieldOf(
   principal: unknown,
   fields: readonly string[],
-  read: (value: unknown) => string | undefined = textOf,
+  read: (value: unknown) => string | undefined = readName,
 ): string | undefined {
   if (typeof principal !== 'object' || principal === null) return undefined;
   const values = new Map<string, unknown>(Object.entries(principal));
@@ -32,12 +32,12 @@ function fieldOf(
 }
 
 /* A text of white space is no name. */
-function textOf(value: unknown): string | undefined {
+function readName(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
 function idOf(value: unknown): string | undefined {
-  return typeof value === 'number' ? String(value) : textOf(value);
+  return typeof value === 'number' ? String(value) : readName(value);
 }
 
 /** Everybody who asked, as one line that is safe to show; `undefined` if nobody is known. */

@@ -13,12 +13,12 @@ export class CallsByPlace {
     const openStep = calls.at(-1)?.step;
     for (const call of calls.toReversed()) {
       if (call.step !== openStep && this.at(call)?.outcome !== undefined) return;
-      this.#calls.set(keyOf(call), call);
+      this.#calls.set(makePlaceKey(call), call);
     }
   }
 
   at(place: CallPlace): ToolCallRecord | undefined {
-    return this.#calls.get(keyOf(place));
+    return this.#calls.get(makePlaceKey(place));
   }
 
   /** All calls, in the order in which they were first read. */
@@ -27,6 +27,6 @@ export class CallsByPlace {
   }
 }
 
-function keyOf({ step, index }: CallPlace): string {
+function makePlaceKey({ step, index }: CallPlace): string {
   return `${step}.${index}`;
 }

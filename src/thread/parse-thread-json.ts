@@ -35,7 +35,7 @@ export function parseThreadJson(json: unknown): { threadId: string; entries: Log
   let events = 0;
   const entries = written.map((entry) => {
     events += entry.events.length;
-    return sealed(events, textOf(entry));
+    return sealed(events, writeJson(entry));
   });
   if (events !== revision) {
     throw new HoldpointError(
@@ -47,7 +47,7 @@ export function parseThreadJson(json: unknown): { threadId: string; entries: Log
   return { threadId, entries };
 }
 
-function textOf(json: unknown): string {
+function writeJson(json: unknown): string {
   try {
     return JSON.stringify(json);
   } catch (cause) {

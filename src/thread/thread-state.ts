@@ -109,7 +109,7 @@ export interface ThreadHead {
   isStopped: boolean;
   /** Whether the latest run reached its step limit; the app decides whether the turn resumes. */
   isOutOfSteps: boolean;
-  /** What became past by events that are not appended yet; empty once they are. */
+  /** The requests and calls that ended in events which are proposed and not yet appended; empty afterwards. */
   newlyPast: NewlyPast;
 }
 

@@ -12,7 +12,7 @@ import { busyMs, type DelegatedResult, reported } from './delegate-call.ts';
 import { cancelChild, giveUp } from './give-up.ts';
 import { lostCallsOf } from './lost-calls.ts';
 import { mayStandAbove, mirrorRequests } from './mirror-requests.ts';
-import { whileReporting } from './report-requests.ts';
+import { reportDuring } from './report-requests.ts';
 
 /** The checked options of an agent tool. */
 export interface DelegationOptions {
@@ -105,7 +105,7 @@ export class AgentWork {
     const { principal, requesters, cause, approval, runtimeContext: given } = work;
     const { agent, prompt, runtimeContext: contextOf } = this.#options;
     const { thread } = this.#child;
-    /* Without input, agents are checked at once that wait for calls which may have been settled meanwhile. */
+    /* A call of the sub-agent was lost below. A run without input looks again at once: somebody may have settled that call. */
     const isLostBelow = thread.calls.some(
       ({ status, agent: below }) => status === 'deferred' && below?.lostCalls !== undefined,
     );
@@ -119,7 +119,7 @@ export class AgentWork {
     const first = made('prompt', () => prompt(input));
     const messageId = 'call';
     const above = mayStandAbove(work.mayStand, call, agent);
-    return whileReporting(this.#agent, this.#child, report, async () =>
+    return reportDuring(this.#agent, this.#child, report, async () =>
       isLostBelow
         ? this.#child.run([], options, requesters, cause, above)
         : this.#child.run(first, { ...options, messageId, principal }, requesters, cause, above),

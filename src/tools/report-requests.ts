@@ -13,7 +13,7 @@ const reportedTypes = [
 const checkMs = 1_000;
 
 /** Reports an agent's open requests, whenever they change, to the thread of the call on which it works, until the work ends. */
-export async function whileReporting<RESULT>(
+export async function reportDuring<RESULT>(
   agent: Agent<never>,
   child: ChildThread,
   report: () => Promise<void>,

@@ -92,7 +92,7 @@ export const policyMutants: readonly SourceMutant[] = [
   {
     promise: 'a keyword that the validator would misread makes a schema unreadable',
     file: 'agent/calls/read-json-schema.ts',
-    from: 'parsed(exclusive, part);',
+    from: 'parsePart(exclusive, part);',
     to: '',
     suite: [schemas, 'a limit of draft 4'],
     sentence: failed,
@@ -172,7 +172,7 @@ export const policyMutants: readonly SourceMutant[] = [
   {
     promise: 'the retry of a lost call is not approved by one person where others must',
     file: 'agent/input/accept-outcome.ts',
-    from: 'if (isForSome(kept) || kept.requireReason === true) return again;',
+    from: 'if (isAnswererLimited(kept) || kept.requireReason === true) return again;',
     to: '',
     suite: ['policy/settled-retry', ''],
     sentence: failed,

@@ -77,7 +77,7 @@ test.each([
   expect((await agent.thread('t')).calls).toMatchObject([{ status: 'deferred' }]);
 });
 
-test('94: the signature is looked at before the message is: of a forger no word is read', async () => {
+test('94: the signature is checked before the message: nothing that a forger wrote is read', async () => {
   await using world = await RemoteWorld.start({ tool: { signing } });
   await world.called();
   expect(await post(world.server.last.callback_url, '{')).toBe(401);

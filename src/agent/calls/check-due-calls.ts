@@ -19,7 +19,7 @@ export function alone(event: ThreadEvent): CheckedCall {
   return { events: [event] };
 }
 
-/** The results of the last check, by `keyOf`. */
+/** The results of the last check, by `makeCheckKey`. */
 export type CheckedCalls = ReadonlyMap<string, CheckedCall>;
 
 /** The calls that can start or resume now. */
@@ -58,9 +58,9 @@ export async function checkDueCalls(
       const { request } = justEnded.get(requestId) ?? state.endedRequests.get(requestId) ?? {};
       const isApproved = call.status === 'approved' && request?.type === 'approval-request';
       if (isApproved) {
-        return [keyOf(call), { events: await checkApproved(decisions, { call, request }) }];
+        return [makeCheckKey(call), { events: await checkApproved(decisions, { call, request }) }];
       }
-      return [keyOf(call), await checkUnasked(decisions, call)];
+      return [makeCheckKey(call), await checkUnasked(decisions, call)];
     }),
   );
   return new Map(checked.filter(([, { events }]) => events.length > 0));
@@ -122,13 +122,13 @@ export function verdictEvents(
 }
 
 /* An approval counts for its own request only. */
-function keyOf({ requestId, step, index }: ToolCallRecord): string {
+function makeCheckKey({ requestId, step, index }: ToolCallRecord): string {
   return `${step}.${index}.${requestId}`;
 }
 
 /** The checked calls that can still start in a newer head. */
 export function stillDue(head: ThreadHead, checked: CheckedCalls): CheckedCall[] {
-  return dueCalls(head).flatMap((call) => checked.get(keyOf(call)) ?? []);
+  return dueCalls(head).flatMap((call) => checked.get(makeCheckKey(call)) ?? []);
 }
 
 /**

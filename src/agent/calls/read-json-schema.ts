@@ -132,11 +132,11 @@ function checkParts({ root, draft, parts }: ReadableSchema): void {
   function check(part: SchemaPart, above: readonly SchemaPart[]): void {
     if (typeof part === 'boolean' || checked.has(part)) return;
     if (above.includes(part)) throw new Error('its references form a circle');
-    const { $ref, format } = parsed(plain, part);
-    parsed(exclusive, part);
+    const { $ref, format } = parsePart(plain, part);
+    parsePart(exclusive, part);
     if (format !== undefined && !formats.has(format)) delete part.format;
-    waiting.push(...Object.values(parsed(innerValues, part)).flat());
-    const next = Object.values(parsed(sameValue, part)).flat();
+    waiting.push(...Object.values(parsePart(innerValues, part)).flat());
+    const next = Object.values(parsePart(sameValue, part)).flat();
     if ($ref !== undefined) next.push(referred(part, $ref));
     for (const each of next) check(each, [...above, part]);
     checked.add(part);
@@ -152,7 +152,7 @@ function checkParts({ root, draft, parts }: ReadableSchema): void {
 }
 
 /* The reason names the place of the part within the schema. */
-function parsed<VALUE>(shape: z.ZodType<VALUE>, part: Schema): VALUE {
+function parsePart<VALUE>(shape: z.ZodType<VALUE>, part: Schema): VALUE {
   const { success, data, error } = shape.safeParse(part);
   if (success) return data;
   const [issue] = error.issues;

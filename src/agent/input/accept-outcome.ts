@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isForSome, termsOf } from '../../content/approval-terms.ts';
+import { isAnswererLimited, termsOf } from '../../content/approval-terms.ts';
 import {
   plainCall,
   type ToolCallOutcome,
@@ -171,7 +171,7 @@ async function retryEvents(
     { type: 'call-abandoned', at, step, index },
     openedEvent(call, request),
   ];
-  if (isForSome(kept) || kept.requireReason === true) return again;
+  if (isAnswererLimited(kept) || kept.requireReason === true) return again;
   return [...again, { type: 'request-answered', at, response, ...by }];
 }
 
@@ -205,15 +205,15 @@ const settledSchema = z.discriminatedUnion('status', [
 
 /** Parses an outcome from outside. Throws `invalid-input`. */
 export function parseDelivered(outcome: unknown): z.infer<typeof deliveredSchema> {
-  return parsed(deliveredSchema, outcome);
+  return parseOutcome(deliveredSchema, outcome);
 }
 
 /** Parses how a call is settled. Throws `invalid-input`. */
 function parseSettled(outcome: unknown): z.infer<typeof settledSchema> {
-  return parsed(settledSchema, outcome);
+  return parseOutcome(settledSchema, outcome);
 }
 
-function parsed<OUTCOME>(schema: z.ZodType<OUTCOME>, outcome: unknown): OUTCOME {
+function parseOutcome<OUTCOME>(schema: z.ZodType<OUTCOME>, outcome: unknown): OUTCOME {
   const result = schema.safeParse(outcome);
   if (result.success) return result.data;
   throw new HoldpointError(

@@ -84,20 +84,20 @@ function patchesOf(original: unknown, edited: unknown): Patch[] {
   const [, patches] = produceWithPatches(original, (draft: unknown) => {
     const value = plainCopy(edited);
     if (!isPlainObject(draft) || !isPlainObject(value)) return value;
-    become(draft, value);
+    copyInto(draft, value);
     return undefined;
   });
   return patches.map((patch) => patchSchema.parse(patch));
 }
 
 /** Makes a draft equal to a value, changing only what differs: immer has no comparison of two values. */
-function become(draft: object, value: object): void {
+function copyInto(draft: object, value: object): void {
   for (const name of Object.keys(draft)) {
     if (!Object.hasOwn(value, name)) Reflect.deleteProperty(draft, name);
   }
   for (const [name, item] of Object.entries(value)) {
     const present: unknown = Reflect.get(draft, name);
-    if (isPlainObject(present) && isPlainObject(item)) become(present, item);
+    if (isPlainObject(present) && isPlainObject(item)) copyInto(present, item);
     else if (!equalJson(present, item)) Reflect.set(draft, name, item);
   }
 }

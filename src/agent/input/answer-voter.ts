@@ -1,5 +1,5 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
-import { isForSome } from '../../content/approval-terms.ts';
+import { isAnswererLimited } from '../../content/approval-terms.ts';
 import { quotedLine } from '../../content/inert-text.ts';
 import { looseName } from '../../content/loose-name.ts';
 import { type Requested, requestersOf } from '../../content/requesters.ts';
@@ -34,7 +34,7 @@ export function voterFor(
     );
   }
   if (principal === undefined) {
-    if (!isForSome(request)) return {};
+    if (!isAnswererLimited(request)) return {};
     throw notAllowed(requestId, "it depends on who answers: pass the answer's principal");
   }
   const person = personOf(context, by, requestId);

@@ -3,7 +3,7 @@ import {
   type ApprovalResponseContent,
   withoutEdit,
 } from '../../content/approval.ts';
-import { isForSome } from '../../content/approval-terms.ts';
+import { isAnswererLimited } from '../../content/approval-terms.ts';
 import { whyNotAnswer } from '../../content/check-answer.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
@@ -81,7 +81,7 @@ export function isWeighed(
   if (request?.type !== 'approval-request' || answer.type !== 'approval-response') return false;
   const { requireReason, edit } = request;
   const says = [edit, answer.input, answer.remember].some((each) => each !== undefined);
-  return isForSome(request) || requireReason === true || says;
+  return isAnswererLimited(request) || requireReason === true || says;
 }
 
 function checkAnswer({ request }: OpenRequest, answer: UserInputResponseContent): void {

@@ -73,12 +73,12 @@ function chosenMessages(
   return messages.map((message) => {
     const same = byObject.get(message);
     if (same !== undefined) return { message, part: same };
-    byText ??= new Map(known.map((each) => [textOf(each.message), each.part]));
-    return { message, part: byText.get(textOf(message)) ?? { message } };
+    byText ??= new Map(known.map((each) => [writeMessage(each.message), each.part]));
+    return { message, part: byText.get(writeMessage(message)) ?? { message } };
   });
 }
 
-function textOf(message: ModelMessage): string {
+function writeMessage(message: ModelMessage): string {
   return JSON.stringify(toJson(message));
 }
 

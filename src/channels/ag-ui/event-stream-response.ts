@@ -53,7 +53,7 @@ function bytesOf(
       async pull(controller) {
         const events = await takeUntilSilence(backlog, keepAlive);
         if (events === undefined) controller.close();
-        else controller.enqueue(encoder.encode(textOf(events)));
+        else controller.enqueue(encoder.encode(writeEvents(events)));
       },
       cancel: onLeave,
     },
@@ -82,7 +82,7 @@ async function takeUntilSilence(
   }
 }
 
-function textOf(events: readonly AgUiEvent[]): string {
+function writeEvents(events: readonly AgUiEvent[]): string {
   if (events.length === 0) return encodeComment('keep-alive');
   return events.map((event) => encode({ data: JSON.stringify(event) })).join('');
 }

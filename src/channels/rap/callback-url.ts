@@ -93,7 +93,7 @@ export function readCapability(url: string): ClaimedCapability | undefined {
   const [text = '', mac = '', ...more] = (all.length === 1 ? (all[0] ?? '') : '').split('.');
   if (more.length > 0 || text.length > maximumLength) return undefined;
   const signature = fromBase64url(mac);
-  const claim = claimSchema.safeParse(parsed(fromBase64url(text))).data;
+  const claim = claimSchema.safeParse(decodeJson(fromBase64url(text))).data;
   if (signature === undefined || claim === undefined) return undefined;
   const [threadId, toolName, toolCallId] = claim;
   return { claim: { threadId, toolName, toolCallId }, text, signature };
@@ -116,7 +116,7 @@ function signed(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(purpose + text);
 }
 
-function parsed(bytes: Uint8Array<ArrayBuffer> | undefined): unknown {
+function decodeJson(bytes: Uint8Array<ArrayBuffer> | undefined): unknown {
   if (bytes === undefined) return undefined;
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

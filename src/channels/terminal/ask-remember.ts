@@ -14,7 +14,7 @@ export async function askRemember(
   if (allowed === undefined) return undefined;
   const choices = narrowerThan(allowed);
   const entries = choices.map((choice) => ({
-    label: `${verb} ${textOf(choice, request)}`,
+    label: `${verb} ${describeChoice(choice, request)}`,
     isYes: verb === 'Approve',
   }));
   dialog.announce();
@@ -38,7 +38,7 @@ function narrowerThan(allowed: Remember): Remember[] {
 }
 
 /** What a choice covers, in words. */
-function textOf(
+function describeChoice(
   { scope, match, uses, expiresAfterMs }: Remember,
   { toolCall, ...requested }: ApprovalRequest,
 ): string {

@@ -73,7 +73,7 @@ async function changedInput(
   const name = field === undefined ? 'input' : inertLine(field);
   const typed = await dialog.editText({ name, text });
   if (typed === undefined) return input;
-  const value = isText ? { value: typed } : parsed(typed);
+  const value = isText ? { value: typed } : parseJson(typed);
   if (value === undefined) {
     await dialog.note(`  ✗ ${name} was not changed: that is not JSON`);
     return input;
@@ -83,7 +83,7 @@ async function changedInput(
   return Object.fromEntries(new Map(fields).set(field, value.value));
 }
 
-function parsed(text: string): { value: unknown } | undefined {
+function parseJson(text: string): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
   } catch {

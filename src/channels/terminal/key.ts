@@ -56,7 +56,7 @@ export class KeyDecoder implements Disposable {
     if (key.name === 'paste-start') this.#paste = '';
     else if (key.name === 'paste-end') this.#endPaste();
     else if (this.#paste !== undefined) this.#paste += key.sequence ?? text ?? '';
-    else this.#emit(keyOf(text, key));
+    else this.#emit(readKey(text, key));
   }
 
   #endPaste(): void {
@@ -74,7 +74,7 @@ export class KeyDecoder implements Disposable {
   }
 }
 
-function keyOf(text: string | undefined, { name, ctrl, meta, shift }: NodeKey): Key {
+function readKey(text: string | undefined, { name, ctrl, meta, shift }: NodeKey): Key {
   if (text !== undefined && ctrl !== true && meta !== true && !/\p{Cc}/u.test(text)) {
     return { type: 'text', text: text.toWellFormed() };
   }

@@ -16,7 +16,7 @@ export async function readLine(
   const wasFlowing = input.readableFlowing === true;
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
   const pieces: Buffer[] = [];
-  const ended = (): void => resolve(pieces.length === 0 ? undefined : textOf(pieces));
+  const ended = (): void => resolve(pieces.length === 0 ? undefined : decodeLine(pieces));
   const lost = (): void => reject(new UnansweredError('lost'));
   const onData = (chunk: Buffer | string): void => {
     const end = chunk.indexOf('\n');
@@ -25,7 +25,7 @@ export async function readLine(
     input.off('data', onData);
     input.pause();
     if (end + 1 < chunk.length) input.unshift(chunk.slice(end + 1));
-    resolve(textOf(pieces));
+    resolve(decodeLine(pieces));
   };
   const aborted = (): void => reject(signal?.reason);
   input.on('data', onData).on('end', ended).on('close', lost).on('error', lost);
@@ -50,6 +50,6 @@ export async function discardTyped(input: TerminalInput): Promise<void> {
   if (!wasFlowing) input.pause();
 }
 
-function textOf(pieces: readonly Buffer[]): string {
+function decodeLine(pieces: readonly Buffer[]): string {
   return Buffer.concat(pieces).toString('utf8').replace(/\r$/, '');
 }

@@ -43,11 +43,15 @@ export function questionAnswer(
 ): QuestionResponseContent {
   const { requestId } = request;
   if (singleField(request) !== undefined) {
-    const { approved, ...answer } = parsed(singleAnswerSchema, withFullNames(payload), requestId);
+    const { approved, ...answer } = parseAnswer(
+      singleAnswerSchema,
+      withFullNames(payload),
+      requestId,
+    );
     const confirmed = approved === undefined ? {} : { confirmed: approved };
     return fromInteractionResponse(request, { ...answer, ...confirmed, interactionId: requestId });
   }
-  const values = new Map(Object.entries(parsed(objectSchema, payload, requestId)));
+  const values = new Map(Object.entries(parseAnswer(objectSchema, payload, requestId)));
   const unknown = [...values.keys()].find(
     (key) => !request.fields.some((field) => field.key === key),
   );
@@ -124,17 +128,19 @@ function fieldAnswer(field: QuestionField, value: unknown, requestId: string): Q
   const { key, freeText, max } = field;
   if (value === undefined) return { key, optionIds: [] };
   if (freeText === 'only')
-    return { key, optionIds: [], text: parsed(z.string(), value, requestId) };
+    return { key, optionIds: [], text: parseAnswer(z.string(), value, requestId) };
   if (freeText === 'optional') {
-    const { selectedOptionIds, freeText: text } = parsed(mixedSchema, value, requestId);
+    const { selectedOptionIds, freeText: text } = parseAnswer(mixedSchema, value, requestId);
     return { key, optionIds: selectedOptionIds, ...(text === undefined ? {} : { text }) };
   }
   const optionIds =
-    max > 1 ? parsed(idsSchema, value, requestId) : [parsed(z.string(), value, requestId)];
+    max > 1
+      ? parseAnswer(idsSchema, value, requestId)
+      : [parseAnswer(z.string(), value, requestId)];
   return { key, optionIds };
 }
 
-function parsed<VALUE>(schema: z.ZodType<VALUE>, value: unknown, requestId: string): VALUE {
+function parseAnswer<VALUE>(schema: z.ZodType<VALUE>, value: unknown, requestId: string): VALUE {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw invalidAnswer(requestId, z.prettifyError(result.error));

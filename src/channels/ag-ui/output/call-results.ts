@@ -1,6 +1,6 @@
 import type { ToolCallRecord } from '../../../content/tool-call.ts';
 import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
-import { type CallResult, deniedText, textOf } from './step-messages.ts';
+import { type CallResult, deniedText, writeResult } from './step-messages.ts';
 import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
 import { callErrorText } from '../../../http/tool-error-text.ts';
 
@@ -11,7 +11,7 @@ export function callResults(
 ): CallResult[] {
   switch (outcome?.status) {
     case 'succeeded':
-      return [{ toolCallId, status: 'succeeded', content: textOf(outcome.output) }];
+      return [{ toolCallId, status: 'succeeded', content: writeResult(outcome.output) }];
     case 'failed': {
       const content = callErrorText(options, toolName, outcome.error);
       return [{ toolCallId, status: 'failed', content }];

@@ -88,10 +88,14 @@ export function resultsOf(
     case 'error-text':
     case 'error-json':
       return [
-        { toolCallId, status: 'failed', content: toolErrorText(options, textOf(output.value)) },
+        {
+          toolCallId,
+          status: 'failed',
+          content: toolErrorText(options, writeResult(output.value)),
+        },
       ];
     default:
-      return [{ toolCallId, status: 'succeeded', content: textOf(output.value) }];
+      return [{ toolCallId, status: 'succeeded', content: writeResult(output.value) }];
   }
 }
 
@@ -101,6 +105,6 @@ export function deniedText(reason: string | undefined): string {
 }
 
 /** A value as the text of a result, because AG-UI has no JSON there. */
-export function textOf(value: unknown): string {
+export function writeResult(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

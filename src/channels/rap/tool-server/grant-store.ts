@@ -46,9 +46,9 @@ export function conversationKey({ id }: Caller, groupId: string): string {
 export function memoryGrants(maximum = 10_000): GrantStore {
   const grants = new Map<string, string>();
   return {
-    get: (conversation, key) => grants.has(keyOf(conversation, key)),
+    get: (conversation, key) => grants.has(makeGrantKey(conversation, key)),
     set(conversation, key) {
-      grants.set(keyOf(conversation, key), conversation);
+      grants.set(makeGrantKey(conversation, key), conversation);
       const [oldest] = grants.keys();
       if (grants.size > maximum && oldest !== undefined) grants.delete(oldest);
     },
@@ -58,6 +58,6 @@ export function memoryGrants(maximum = 10_000): GrantStore {
   };
 }
 
-function keyOf(conversation: string, key: string): string {
+function makeGrantKey(conversation: string, key: string): string {
   return JSON.stringify([conversation, key]);
 }

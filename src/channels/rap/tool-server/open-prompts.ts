@@ -12,7 +12,7 @@ export class OpenPrompts {
   /** Opens a prompt to a caller and returns its secret. `onSelection` is called with what the caller posts to its URL. */
   open(caller: Caller, onSelection: (json: unknown) => void): string {
     const secret = randomId();
-    this.#open.set(keyOf(caller, secret), onSelection);
+    this.#open.set(makePromptKey(caller, secret), onSelection);
     return secret;
   }
 
@@ -21,7 +21,7 @@ export class OpenPrompts {
    * suffices.
    */
   answer(signer: Caller | undefined, secret: string, json: unknown): boolean {
-    const key = keyOf(signer, secret);
+    const key = makePromptKey(signer, secret);
     const onSelection = this.#open.get(key);
     if (onSelection === undefined) return this.#answered.has(key);
     this.#answered.add(key);
@@ -34,11 +34,11 @@ export class OpenPrompts {
   }
 
   close(caller: Caller, secret: string): void {
-    this.#open.delete(keyOf(caller, secret));
+    this.#open.delete(makePromptKey(caller, secret));
   }
 }
 
-function keyOf(caller: Caller | undefined, secret: string): string {
+function makePromptKey(caller: Caller | undefined, secret: string): string {
   const signer = caller?.signatures === undefined ? null : caller.id;
   return JSON.stringify([signer, secret]);
 }

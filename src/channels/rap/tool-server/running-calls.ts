@@ -50,7 +50,7 @@ export class RunningCalls {
    * turn of the event loop, after its acknowledgement. `serve` must not reject.
    */
   start(call: OwnedCall, serve: (stop: AbortController) => Promise<void>): boolean {
-    const key = keyOf(call);
+    const key = makeCallKey(call);
     if (this.#running.has(key) || this.#endedOf(call.caller).has(key)) return true;
     if (this.#isClosed || this.#countRunning(call.caller) >= this.#maximumRunning) return false;
     const stop = new AbortController();
@@ -109,7 +109,7 @@ function limitedAs({ id, signatures }: Caller): string {
 }
 
 /* As JSON, so that different calls never have the same key. */
-function keyOf({ caller, user, groupId, id }: OwnedCall): string {
+function makeCallKey({ caller, user, groupId, id }: OwnedCall): string {
   return JSON.stringify([caller.id, user, groupId, id]);
 }
 

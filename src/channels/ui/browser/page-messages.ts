@@ -112,13 +112,14 @@ export function lostText(
 ): string | undefined {
   const inThread = stored.filter(({ role }) => role === 'user');
   const onPage = shown.filter(({ role }) => role === 'user');
-  const isThere = inThread.length >= onPage.length && textOf(inThread.at(-1)?.parts ?? []) === text;
+  const isThere =
+    inThread.length >= onPage.length && joinTexts(inThread.at(-1)?.parts ?? []) === text;
   return isThere ? undefined : text;
 }
 
 const textSchema = z.looseObject({ type: z.literal('text'), text: z.string() });
 
 /** The text of a message's parts. */
-export function textOf(parts: readonly unknown[]): string {
+export function joinTexts(parts: readonly unknown[]): string {
   return parts.map((part) => textSchema.safeParse(part).data?.text ?? '').join('');
 }

@@ -35,7 +35,7 @@ export interface Refusal {
 export function readRefusal(error: unknown): Refusal | undefined {
   const { responseBody, message } = errorSchema.safeParse(error).data ?? {};
   const body = bodySchema.safeParse(
-    parsed(typeof error === 'string' ? error : (responseBody ?? message)),
+    parseJson(typeof error === 'string' ? error : (responseBody ?? message)),
   );
   if (!body.success) return undefined;
   const { error: refused, refusedAnswers } = body.data;
@@ -80,7 +80,7 @@ const texts = new Map([
   ['too-large', 'This is too large to send.'],
 ]);
 
-function parsed(text: string | undefined): unknown {
+function parseJson(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '');
   } catch {

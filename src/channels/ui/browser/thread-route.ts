@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { z } from 'zod';
 import { fetchWithRetries, type RetryOptions } from './fetch-with-retries.ts';
-import { textOf } from './page-messages.ts';
+import { joinTexts } from './page-messages.ts';
 import type { ThreadChatState } from './page-state.ts';
 import { notLoadedResponse } from './read-refusal.ts';
 
@@ -119,7 +119,7 @@ const sentSchema = z.object({
 /** The content of the body of a page's `POST`. */
 export function sentContent(body: unknown): SentContent {
   const { answers, message } = sentSchema.parse(parseBody(body));
-  const text = textOf(message?.parts ?? []);
+  const text = joinTexts(message?.parts ?? []);
   return {
     answers: answers.map(({ requestId }) => requestId),
     ...(text === '' ? {} : { unsaid: text }),

@@ -28,7 +28,7 @@ export function messageState(
   const imported = importedMessages(events).find(
     (each, index) => each.role === 'user' && importedId(threadId, each, index) === id,
   );
-  if (imported !== undefined && textOf(imported) === textOf(message)) {
+  if (imported !== undefined && writeContent(imported) === writeContent(message)) {
     return { type: 'recorded', revision: 2, hasReply: true };
   }
   if (imported !== undefined) throw notEditable();
@@ -41,7 +41,7 @@ export function messageState(
   const hasReply = later.some(({ type }) => type === 'step-finished');
   const revision = index + 1;
   if (event !== undefined && retracted.has(event)) return { type: 'edit', replaces: revision };
-  if (isMessage && textOf(event.message) === textOf(message)) {
+  if (isMessage && writeContent(event.message) === writeContent(message)) {
     return { type: 'recorded', revision, hasReply };
   }
   if (isMessage && !hasReply) return { type: 'edit', replaces: revision };
@@ -75,6 +75,6 @@ function indexOfId(
 }
 
 /* Its content as a page has it: without ids and provider options. */
-function textOf(message: ModelMessage): string {
+function writeContent(message: ModelMessage): string {
   return JSON.stringify(userUIMessage(message, ''));
 }

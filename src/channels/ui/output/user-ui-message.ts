@@ -20,7 +20,7 @@ export function answerMessageChunk(message: ModelMessage): UIMessageChunk[] {
   const parts = partsOf(message.content);
   const [first, ...more] = parts;
   const text = first?.type === 'text' && more.length === 0 ? first.text : '';
-  const { data } = interactionSchema.safeParse(parsed(text));
+  const { data } = interactionSchema.safeParse(parseJson(text));
   if (data === undefined) return [{ type: 'data-user-message', data: { parts } }];
   return [{ type: 'data-interaction_response', data: data.interaction_response }];
 }
@@ -35,7 +35,7 @@ function partOf(part: UserPart): UIPart[] {
   return file === undefined ? [] : [{ type: 'file', ...file }];
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
