@@ -5,7 +5,7 @@ import type { ToolCallRecord } from './content/tool-call.ts';
 import { WakeUp } from './content/wake-up.ts';
 import type { AgentThread } from './thread/agent-thread.ts';
 import { clockOf } from './thread/store-clock.ts';
-import { isSamePlace, type RunFailure } from './thread/thread-state.ts';
+import { isSamePlace, type RunFailure } from './thread/thread-head.ts';
 import type { ThreadNotice, ThreadStore, ThreadSummary } from './thread/thread-store.ts';
 
 export { type ResumedThread, resumeThread } from './agent/resume-thread.ts';

@@ -11,7 +11,7 @@ import {
 } from '../thread/app-messages.ts';
 import { toJson } from '../thread/tagged-json.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
-import { endsTurn } from '../thread/thread-state.ts';
+import { endsTurn } from '../thread/thread-head.ts';
 import { isFromOutside, type OutsideMessage, type ReadPrompt } from './read-prompt.ts';
 import type { ReplyKey } from './recorded-steps.ts';
 

@@ -9,7 +9,8 @@ import { deepFreeze } from './deep-freeze.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import { type ThreadJson, threadToJson } from './thread-json.ts';
 import type { ThreadLog } from './thread-log.ts';
-import { callsOf, type RunFailure } from './thread-state.ts';
+import type { RunFailure } from './thread-head.ts';
+import { callsOf } from './thread-state.ts';
 import { nextDeadlineOf, statusOf } from './thread-status.ts';
 import type { ThreadStatus } from './thread-store.ts';
 

@@ -1,7 +1,8 @@
 import type { RequestDecision } from '../content/request-decision.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { ThreadEvent } from './thread-event.ts';
-import type { EndedRequest, ThreadState } from './thread-state.ts';
+import type { EndedRequest } from './thread-head.ts';
+import type { ThreadState } from './thread-state.ts';
 
 /** How a request that is no longer open was decided. */
 export function decisionOf(ended: EndedRequest): RequestDecision {

@@ -1,5 +1,5 @@
 import { awaitedBy, type ToolCallRecord } from '../content/tool-call.ts';
-import { isUnfinished, type ThreadHead } from './thread-state.ts';
+import { isUnfinished, type ThreadHead } from './thread-head.ts';
 
 /* What a run of a thread would do next. */
 

@@ -1,12 +1,7 @@
 import type { CallPlace, ToolCallRecord, ToolCallStatus } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
-import {
-  callsOf,
-  isSamePlace,
-  isUnfinished,
-  type ThreadHead,
-  type ThreadState,
-} from './thread-state.ts';
+import { isSamePlace, isUnfinished, type ThreadHead } from './thread-head.ts';
+import { callsOf, type ThreadState } from './thread-state.ts';
 
 /** The call of the open step at a place. */
 export function callAt(

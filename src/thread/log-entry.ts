@@ -49,6 +49,13 @@ const endingLength = hashKey.length + hashLength + '"}'.length;
 const snapshotKey = ',"snapshot":"';
 const snapshotLength = snapshotKey.length + hashLength + '"'.length;
 
+/** Where an entry of the log ends, its hash, and the digest of the snapshot of the thread before it. */
+export interface EntryMark {
+  revision: number;
+  hash: string;
+  snapshot?: string | undefined;
+}
+
 /** Where an entry ends, its hash and its snapshot, read from its last characters. What they say is right only if the chain is. */
 export function markOf({ revision, text }: LogEntry): EntryMark {
   const hash = text.slice(-hashLength - '"}'.length, -'"}'.length);

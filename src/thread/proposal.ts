@@ -1,7 +1,8 @@
 import { applyEvents } from './apply/apply-event.ts';
 import { draftOf, type HeadDraft, headOf } from './apply/head-draft.ts';
 import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
-import type { ThreadHead, ThreadState } from './thread-state.ts';
+import type { ThreadHead } from './thread-head.ts';
+import type { ThreadState } from './thread-state.ts';
 
 /** Whose a thread is: the name of its agent, and the call that the agent works on in it. */
 export type ThreadOrigin = Pick<ThreadEventOf<'thread-created'>, 'agent' | 'parent'>;

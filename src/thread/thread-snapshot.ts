@@ -4,13 +4,8 @@ import { HoldpointError } from '../errors.ts';
 import { EventList } from './event-list.ts';
 import { markOf } from './log-entry.ts';
 import { fromJson, toJson } from './tagged-json.ts';
-import {
-  emptyThread,
-  type EndedRequest,
-  sizeOf,
-  type ThreadHead,
-  type ThreadState,
-} from './thread-state.ts';
+import type { EndedRequest, ThreadHead } from './thread-head.ts';
+import { emptyThread, sizeOf, type ThreadState } from './thread-state.ts';
 import type { LogEntry } from './thread-store.ts';
 
 /* A snapshot is the state of a thread as text. The entry after it records its digest, so the chain of hashes vouches for it. */

@@ -5,7 +5,7 @@ import {
   remindAtOf,
   type RunFailure,
   type ThreadHead,
-} from './thread-state.ts';
+} from './thread-head.ts';
 import type { LogEnd, ThreadStatus, ThreadSummary } from './thread-store.ts';
 
 /** The status of a thread at a time: leases expire without a write. */

@@ -7,7 +7,7 @@ import type { AnswerOptions } from '../agent/input/run-input.ts';
 import { errorText } from '../content/error-text.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
-import type { EndedRequest } from '../thread/thread-state.ts';
+import type { EndedRequest } from '../thread/thread-head.ts';
 import { busyMs, type DelegatedResult, reported } from './delegate-call.ts';
 import { cancelChild, giveUp } from './give-up.ts';
 import { lostCallsOf } from './lost-calls.ts';

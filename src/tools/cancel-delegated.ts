@@ -6,7 +6,8 @@ import type { ToolCallRecord } from '../content/tool-call.ts';
 import { requestOf } from './mirror-requests.ts';
 import { callAt } from '../thread/find-call.ts';
 import { Proposal } from '../thread/proposal.ts';
-import { isSamePlace, type ThreadState } from '../thread/thread-state.ts';
+import { isSamePlace } from '../thread/thread-head.ts';
+import type { ThreadState } from '../thread/thread-state.ts';
 
 /** Because of a concurrent append, the input now ends a delegated call whose sub-agent was not cancelled. */
 class NotCancelled extends Error {}

@@ -7,7 +7,8 @@ import { isEnded } from './mirror-requests.ts';
 import { callAt } from '../thread/find-call.ts';
 import type { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
-import { isSamePlace, type ThreadHead, type ThreadState } from '../thread/thread-state.ts';
+import { isSamePlace, type ThreadHead } from '../thread/thread-head.ts';
+import type { ThreadState } from '../thread/thread-state.ts';
 
 /* How often a sub-agent is checked that another process runs, or whose request has ended in the parent thread only, in milliseconds. */
 export const busyMs = 5_000;

@@ -1,6 +1,6 @@
 import type { ToolCallRecord, WorkingAgent } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { isSamePlace } from '../thread/thread-state.ts';
+import { isSamePlace } from '../thread/thread-head.ts';
 
 /** The lost calls for which a call of an agent waits: itself, or those of the agent that works on it. */
 export function lostCallsOf(

@@ -132,7 +132,7 @@ export const mirrorMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'what is asked during a call ends with the call',
-    file: 'thread/thread-state.ts',
+    file: 'thread/thread-head.ts',
     from: '|| (call !== undefined && isExpired(call, now))',
     to: '',
     suite: ['tools/call-deadlines', 'ends with the call'],

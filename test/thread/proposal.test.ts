@@ -3,7 +3,8 @@ import type { ThreadEvent } from 'holdpoint';
 import { expect, test } from 'vitest';
 import { Proposal } from '../../src/thread/proposal.ts';
 import { ThreadLog } from '../../src/thread/thread-log.ts';
-import { emptyThread, type ThreadHead } from '../../src/thread/thread-state.ts';
+import type { ThreadHead } from '../../src/thread/thread-head.ts';
+import { emptyThread } from '../../src/thread/thread-state.ts';
 
 const at = 1;
 const first = { step: 0, index: 0 };

@@ -5,7 +5,8 @@ import type { QuestionRequestContent, QuestionResponseContent } from '../../cont
 import type { ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { anyCallAt } from '../../thread/find-call.ts';
-import { isSamePlace, type ThreadState } from '../../thread/thread-state.ts';
+import { isSamePlace } from '../../thread/thread-head.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
 
 /** A person's answer, for the tool that asked during its call. */
 export interface AnswerToTool {

@@ -13,7 +13,7 @@ import {
   isSamePlace,
   type OpenRequest,
   type ThreadHead,
-} from '../../thread/thread-state.ts';
+} from '../../thread/thread-head.ts';
 import { closeRequestsOf } from './close-requests.ts';
 import { callOfId, refuseUnless } from '../../thread/find-call.ts';
 import type { RequestMaking } from './make-request.ts';

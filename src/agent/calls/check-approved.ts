@@ -6,7 +6,7 @@ import { equalJson, shownDigest } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { Decision } from '../../policy/tool-approval.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { isExpired } from '../../thread/thread-state.ts';
+import { isExpired } from '../../thread/thread-head.ts';
 import { closeEvents, unstartedOutcome } from './close-requests.ts';
 import { applyRules, type RuleInput, ruleName } from './apply-rules.ts';
 import type { DecisionInput } from './decide-calls.ts';

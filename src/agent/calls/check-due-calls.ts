@@ -1,7 +1,8 @@
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { dueCalls, freeSlots } from '../../thread/due-work.ts';
-import type { ThreadHead, ThreadState } from '../../thread/thread-state.ts';
+import type { ThreadHead } from '../../thread/thread-head.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
 import { checkApproved, openedEvent } from './check-approved.ts';
 import { type CallVerdict, decideCall, type DecisionInput } from './decide-calls.ts';
 import type { GrantUse } from './find-grant.ts';

@@ -11,7 +11,7 @@ import {
   type OpenRequest,
   remindAtOf,
   type ThreadHead,
-} from '../../thread/thread-state.ts';
+} from '../../thread/thread-head.ts';
 import { callAt } from '../../thread/find-call.ts';
 
 const questionExpired = 'The question expired unanswered.';

@@ -16,8 +16,8 @@ import {
   isSamePlace,
   type OpenRequest,
   type ThreadHead,
-  type ThreadState,
-} from '../../thread/thread-state.ts';
+} from '../../thread/thread-head.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
 import type { CallFailure } from './answer-receiver.ts';
 import type { Execution, Reporting } from './execution.ts';
 import type { MayStand } from './find-grant.ts';

@@ -13,7 +13,7 @@ import {
   isRunning,
   type OpenRequest,
   type ThreadHead,
-} from '../../thread/thread-state.ts';
+} from '../../thread/thread-head.ts';
 import {
   cancelledIn,
   cancelOpenEvents,

@@ -2,7 +2,8 @@ import type { UserInputRequest, UserInputResponseContent } from '../../content/u
 import { HoldpointError } from '../../errors.ts';
 import { Proposal } from '../../thread/proposal.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { isExpired, type OpenRequest, type ThreadState } from '../../thread/thread-state.ts';
+import { isExpired, type OpenRequest } from '../../thread/thread-head.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
 import { cancelledIn } from '../calls/close-requests.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import { acceptInput } from './accept-input.ts';

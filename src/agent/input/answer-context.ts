@@ -1,6 +1,6 @@
 import type { ToolSet } from 'ai';
 import type { ApprovalResponseContent } from '../../content/approval.ts';
-import type { OpenRequest } from '../../thread/thread-state.ts';
+import type { OpenRequest } from '../../thread/thread-head.ts';
 import type { AgentRules } from '../calls/decide-calls.ts';
 import type { GrantSources } from '../calls/find-grant.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';

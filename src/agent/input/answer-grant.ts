@@ -7,7 +7,7 @@ import { shownDigest, termsDigest } from '../../policy/digest.ts';
 import { matchFor, whyTooWide } from '../../policy/match-grant.ts';
 import { identifyStrictly, soleRequester } from '../../policy/principal-id.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import type { OpenRequest } from '../../thread/thread-state.ts';
+import type { OpenRequest } from '../../thread/thread-head.ts';
 import { missingTool, ownRunner, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { type Person, peopleBehind } from './answer-voter.ts';

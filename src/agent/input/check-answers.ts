@@ -14,8 +14,8 @@ import {
   isOverdue,
   type EndedRequest,
   type OpenRequest,
-  type ThreadState,
-} from '../../thread/thread-state.ts';
+} from '../../thread/thread-head.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ParsedInput } from './parse-input.ts';
 
 /** A new answer, and the request it answers. */

@@ -11,7 +11,7 @@ import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { messageIdOf, withMessageId } from '../../thread/app-messages.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import type { OpenRequest } from '../../thread/thread-state.ts';
+import type { OpenRequest } from '../../thread/thread-head.ts';
 import type { CheckedAnswers, MirroredCall } from '../calls/delegation.ts';
 import type { Reporting } from '../calls/execution.ts';
 import { inputMessageSchemas } from '../model/model-step.ts';

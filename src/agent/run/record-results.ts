@@ -5,7 +5,7 @@ import { equalJson } from '../../policy/digest.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { isSamePlace } from '../../thread/thread-state.ts';
+import { isSamePlace } from '../../thread/thread-head.ts';
 import { endEvents } from '../calls/close-requests.ts';
 import type { Execution } from '../calls/execution.ts';
 import { awaitedCall } from '../../thread/find-call.ts';

@@ -1,6 +1,6 @@
 import { openCallStatuses, type ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEventOf } from '../thread-event.ts';
-import { endsTurn } from '../thread-state.ts';
+import { endsTurn } from '../thread-head.ts';
 import { endAsking } from './apply-request.ts';
 import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
 import { toolParts } from './tool-result.ts';

@@ -2,13 +2,8 @@ import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { EntryContent } from '../log-entry.ts';
 import type { ThreadEvent } from '../thread-event.ts';
-import {
-  emptyThread,
-  nothingPast,
-  sizeOf,
-  type ThreadHead,
-  type ThreadState,
-} from '../thread-state.ts';
+import { nothingPast, type ThreadHead } from '../thread-head.ts';
+import { emptyThread, sizeOf, type ThreadState } from '../thread-state.ts';
 import { applyEvents } from './apply-event.ts';
 import { draftOf, headOf } from './head-draft.ts';
 

@@ -1,7 +1,7 @@
 import { type CallPlace, plainCall } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
-import { type EndedRequest, endsTurn, isSamePlace, type OpenRequest } from '../thread-state.ts';
+import { type EndedRequest, endsTurn, isSamePlace, type OpenRequest } from '../thread-head.ts';
 import { votesOfOthers } from '../../content/vote.ts';
 import { applyEdit, withEdit } from './apply-vote.ts';
 import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';

@@ -1,7 +1,7 @@
 import { partsOf, proposedCalls } from '../proposed-calls.ts';
 import type { ThreadEventOf } from '../thread-event.ts';
 import { isModelDue, isStoppedBeforeReply } from '../due-work.ts';
-import type { ThreadHead } from '../thread-state.ts';
+import type { ThreadHead } from '../thread-head.ts';
 import { type HeadDraft, tampered } from './head-draft.ts';
 
 /* Applies events of messages, runs and steps to a head. */

@@ -2,7 +2,7 @@ import { type ApprovalRequest, withoutEdit } from '../../content/approval.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { votesOfOthers } from '../../content/vote.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
-import type { OpenRequest } from '../thread-state.ts';
+import type { OpenRequest } from '../thread-head.ts';
 import { type HeadDraft, tampered } from './head-draft.ts';
 
 /* Applies events of requests that are still open: votes, edits, reassignments and reminders. */

@@ -1,7 +1,8 @@
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { ThreadEvent } from '../thread-event.ts';
-import type { OpenRequest, ThreadHead, ThreadState } from '../thread-state.ts';
+import type { OpenRequest, ThreadHead } from '../thread-head.ts';
+import type { ThreadState } from '../thread-state.ts';
 
 /** A copy of a thread's head to which events are being applied. */
 export interface HeadDraft {

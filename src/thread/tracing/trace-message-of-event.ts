@@ -4,7 +4,7 @@ import { deepFreeze } from '../deep-freeze.ts';
 import type { EventSearch } from '../event-list.ts';
 import { callAt } from '../find-call.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
-import type { ThreadHead } from '../thread-state.ts';
+import type { ThreadHead } from '../thread-head.ts';
 import { callFacts, factsOf, traceparentOf } from './trace-facts.ts';
 import type { AnsweredMessage, RequestFacts, TraceMessage } from './trace-message.ts';
 

@@ -7,7 +7,8 @@ import { tracingChannel } from './tracing-channel.ts';
 import { deepFreeze } from '../deep-freeze.ts';
 import type { Proposal } from '../proposal.ts';
 import type { ThreadEvent } from '../thread-event.ts';
-import type { UnsentAnswer, ThreadState } from '../thread-state.ts';
+import type { UnsentAnswer } from '../thread-head.ts';
+import type { ThreadState } from '../thread-state.ts';
 import type {
   InvokedMessage,
   ModelAnswer,

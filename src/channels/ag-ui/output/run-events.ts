@@ -3,7 +3,7 @@ import type { InputSchemas } from '../../../agent/input-schemas.ts';
 import type { ModelDelta } from '../../../agent/model/streaming-model.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
-import { isSamePlace } from '../../../thread/thread-state.ts';
+import { isSamePlace } from '../../../thread/thread-head.ts';
 import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
 import { latestMessages } from '../input/new-messages.ts';
 import type { RunAgentInput } from '../input/run-agent-input.ts';
