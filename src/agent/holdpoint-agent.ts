@@ -5,7 +5,7 @@ import type { QuestionRequestContent } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
-import type { ParentCall } from '../thread/thread-event.ts';
+import type { ParentCall } from '../thread/events/fields.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import type { AgentResponse } from './agent-response.ts';

@@ -3,7 +3,7 @@ import { plainCopy } from '../content/plain-copy.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { AuditRow } from './audit-row.ts';
 import { csvOf } from './csv.ts';
-import { type Happening, happenings } from './rows-of-event.ts';
+import { describeEvent, type EventText } from './describe-event.ts';
 import { writeRows } from './text.ts';
 
 /** What happened in a thread, and where its log ended then. */
@@ -38,11 +38,11 @@ export function trailOf({ threadId, events, calls, hash }: AuditedLog): AuditTra
   const shown = new ShownCalls(findCall);
   const rows = events.flatMap((event, index) => {
     shown.read(event);
-    return happenings(event, findCall).map((happening) => {
-      const { place = shown.placeOf(happening.requestId) } = happening;
+    return describeEvent(event, findCall).map((text) => {
+      const { place = shown.placeOf(text.requestId) } = text;
       const call = place && findCall(place);
-      const details = { ...shown.detailsOf(event), ...happening.details };
-      return rowOf({ ...happening, details }, { event: index + 1, at: event.at, call });
+      const details = { ...shown.detailsOf(event), ...text.details };
+      return rowOf({ ...text, details }, { event: index + 1, at: event.at, call });
     });
   });
   const end = { threadId, revision: events.length, hash };
@@ -96,7 +96,7 @@ function makePlaceKey({ step, index }: CallPlace): string {
 }
 
 function rowOf(
-  { what, by = {}, requestId, details = {} }: Happening,
+  { what, by = {}, requestId, details = {} }: EventText,
   { event, at, call }: { event: number; at: number; call: ToolCallRecord | undefined },
 ): AuditRow {
   const { principal, channel } = by;

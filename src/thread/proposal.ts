@@ -1,5 +1,5 @@
-import { applyEvents } from './apply/apply-event.ts';
-import { draftOf, type HeadDraft, headOf } from './apply/head-draft.ts';
+import { draftOf, type HeadDraft, headOf } from './events/head-draft.ts';
+import { applyEvents } from './events/apply-events.ts';
 import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
 import type { ThreadHead } from './thread-head.ts';
 import type { ThreadState } from './thread-state.ts';

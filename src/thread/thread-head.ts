@@ -3,7 +3,7 @@ import type { Grant } from '../content/grant.ts';
 import type { RequestDecision } from '../content/request-decision.ts';
 import { awaitedBy, type CallPlace, type ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
-import type { ParentCall } from './thread-event.ts';
+import type { ParentCall } from './events/fields.ts';
 
 /** Why the latest runs failed. */
 export interface RunFailure {

@@ -1,6 +1,6 @@
 import { HoldpointError } from '../errors.ts';
 import { appendOnce, isConflict } from './append-once.ts';
-import { adopt, applyEntry } from './apply/apply-entry.ts';
+import { adopt, applyEntry } from './apply-entry.ts';
 import { type EntryContent, readEntry, verifyEntry, writeEntry } from './log-entry.ts';
 import { grantChanges } from './grant-changes.ts';
 import { Proposal, type ThreadOrigin } from './proposal.ts';

@@ -49,9 +49,9 @@ export const contextMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'so it is in the trail',
-    file: 'audit/rows-of-event.ts',
-    from: "{ what: 'run started', by: event,",
-    to: "{ what: 'run started',",
+    file: 'audit/describe-event.ts',
+    from: "what: 'run started',\n    by: event,",
+    to: "what: 'run started',",
     suite: [turn, 'name who caused each run'],
     sentence: failed,
   },

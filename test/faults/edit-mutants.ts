@@ -71,7 +71,7 @@ export const editMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a request shows the input that will run',
-    file: 'thread/apply/apply-vote.ts',
+    file: 'thread/events/changed-request.ts',
     from: 'toolCall: { ...toolCall, input }, text, digest,',
     to: 'toolCall, text, digest,',
     suite: [story, 'does not approve what somebody else has edited'],
@@ -87,7 +87,7 @@ export const editMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an edit of an older version lasts as long as it did there',
-    file: 'thread/apply/apply-vote.ts',
+    file: 'thread/events/changed-request.ts',
     from: 'if (event.endsEdit === true) return',
     to: 'return',
     suite: [story, 'in a log of an older version'],
@@ -127,7 +127,7 @@ export const editMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'approvals of an edited input end with the edit',
-    file: 'thread/apply/apply-vote.ts',
+    file: 'thread/events/changed-request.ts',
     from: 'return { ...withoutEdit(request), votes: [] };',
     to: 'return { ...withoutEdit(request), votes: request.votes };',
     suite: [story, 'after its editor withdraws'],

@@ -8,7 +8,7 @@ const same = 'policy/same-person';
 export const identityMutants: readonly SourceMutant[] = [
   {
     promise: 'a call is everybody’s whose message led to it',
-    file: 'thread/apply/apply-step.ts',
+    file: 'thread/events/messages.ts',
     from: '...(head.isAnswered ? [] : head.requesters), ...requesters',
     to: '...requesters',
     suite: [shared, 'Ada does not approve her own call'],
@@ -16,7 +16,7 @@ export const identityMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'and nobody else’s',
-    file: 'thread/apply/apply-step.ts',
+    file: 'thread/events/messages.ts',
     from: '...(head.isAnswered ? [] : head.requesters), ...requesters',
     to: '...head.requesters, ...requesters',
     suite: [shared, 'are those of its turn alone'],
@@ -24,7 +24,7 @@ export const identityMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a reply that was cut off answers nobody',
-    file: 'thread/apply/apply-step.ts',
+    file: 'thread/events/steps.ts',
     from: ' && !cutOff.has(event.finishReason)',
     to: '',
     suite: [shared, 'answer was cut off'],
@@ -32,7 +32,7 @@ export const identityMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'calls are no answer',
-    file: 'thread/apply/apply-step.ts',
+    file: 'thread/events/steps.ts',
     from: 'if (head.calls.length > 0) head.isAnswered = false;',
     to: '',
     suite: [shared, 'are both people if one writes'],
@@ -40,7 +40,7 @@ export const identityMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nor are requests of a custom agent',
-    file: 'thread/apply/apply-request.ts',
+    file: 'thread/events/requests.ts',
     from: 'requests.set(request.requestId, { request, step });\n  head.isAnswered = false;',
     to: 'requests.set(request.requestId, { request, step });',
     suite: [shared, 'of a custom agent stay'],
@@ -48,7 +48,7 @@ export const identityMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nobody knows who wrote imported messages',
-    file: 'thread/apply/apply-step.ts',
+    file: 'thread/events/messages.ts',
     from: 'head.requesters = [null];',
     to: 'head.requesters = [];',
     suite: [shared, 'whoever wrote its last message'],
@@ -56,7 +56,7 @@ export const identityMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'who retracts a message has not asked',
-    file: 'thread/apply/apply-step.ts',
+    file: 'thread/events/messages.ts',
     from: 'head.requesters = before.requesters;',
     to: '',
     suite: [shared, 'that was retracted'],

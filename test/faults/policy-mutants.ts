@@ -27,7 +27,7 @@ export const policyMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'the log refuses an approval of an edit that nobody else has seen',
-    file: 'thread/apply/apply-request.ts',
+    file: 'thread/events/answers.ts',
     from: 'if (!isKnown || others.length + 1 < quorum) {',
     to: 'if (others.length > quorum) {',
     suite: ['policy/golden-policy', 'too few people'],
@@ -211,7 +211,7 @@ export const policyMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a reminder comes once',
-    file: 'thread/apply/apply-vote.ts',
+    file: 'thread/events/requests.ts',
     from: '{ ...open, isReminded: true }',
     to: 'open',
     suite: plays,
@@ -271,7 +271,7 @@ export const grantMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a revoked standing approval decides nothing',
-    file: 'thread/apply/apply-grant.ts',
+    file: 'thread/events/grants.ts',
     from: 'setUses(draft, grantId, 0);',
     to: 'setUses(draft, grantId, 1);',
     suite: ['policy/rules-and-answers', 'with a pointer to its request'],

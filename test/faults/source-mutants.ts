@@ -92,7 +92,7 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a key is read off the log, and not made by the run',
-    file: 'thread/apply/apply-call.ts',
+    file: 'thread/events/calls.ts',
     from: 'call.attempts += 1;',
     to: 'call.attempts += 1; call.idempotencyKey = `${run?.runId}.${event.step}.${event.index}`;',
     suite: copies,
@@ -208,7 +208,7 @@ const peopleMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a turn that was stopped stays so, whatever results come later',
-    file: 'thread/apply/apply-call.ts',
+    file: 'thread/events/calls.ts',
     from: '!head.isStopped && !calls.some(endsTurn)',
     to: '!calls.some(endsTurn)',
     suite: ['agent/stop', 'the result of a tool that ignores its signal'],
@@ -232,7 +232,7 @@ const peopleMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a message that was withdrawn is not replied to',
-    file: 'thread/apply/apply-step.ts',
+    file: 'thread/events/messages.ts',
     from: 'head.modelIsNext = before.modelIsNext;',
     to: '',
     suite: ['agent/retract', 'nothing of it is left for the model'],
@@ -336,7 +336,7 @@ const customMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a turn that an answer ended has no further step',
-    file: 'thread/apply/apply-request.ts',
+    file: 'thread/events/open-requests.ts',
     from: '!head.isStopped && !newlyPast.calls.some(endsTurn)',
     to: '!head.isStopped',
     suite: ['agent/custom-agent-edges', 'an answer that ends the turn'],
@@ -364,7 +364,7 @@ const customMutants: readonly SourceMutant[] = [
 const importMutants: readonly SourceMutant[] = [
   {
     promise: 'a later call never has the id of an imported one',
-    file: 'thread/apply/apply-step.ts',
+    file: 'thread/events/messages.ts',
     from: "if (part.type === 'tool-call') newlyPast.toolCallIds.push(part.toolCallId);",
     to: '',
     suite: ['agent/import', 'repeats an imported id'],

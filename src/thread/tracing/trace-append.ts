@@ -1,6 +1,7 @@
 import { HoldpointError } from '../../errors.ts';
 import type { Proposal } from '../proposal.ts';
-import { type ThreadEvent, traceparentSchema } from '../thread-event.ts';
+import { traceparentSchema } from '../events/fields.ts';
+import type { ThreadEvent } from '../thread-event.ts';
 import { traceMessageOf } from './trace-message-of-event.ts';
 import type { TraceMessage } from './trace-message.ts';
 import { tracingChannel } from './tracing-channel.ts';

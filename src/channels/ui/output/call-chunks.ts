@@ -10,7 +10,7 @@ import type { ApprovalRequest } from '../../../content/approval.ts';
 import { hidePrincipals } from '../../../content/hide-principals.ts';
 import type { UserInputRequest } from '../../../content/user-input.ts';
 import { callErrorText } from '../../../http/tool-error-text.ts';
-import { requestAfter, withEdit } from '../../../thread/apply/apply-vote.ts';
+import { requestAfter, withEdit } from '../../../thread/events/changed-request.ts';
 import { approvalIdAfter } from '../../../thread/approval-ids.ts';
 import type { ThreadEventOf } from '../../../thread/thread-event.ts';
 import type { RequestProgress } from './request-chunks.ts';

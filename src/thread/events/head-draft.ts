@@ -1,8 +1,11 @@
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
-import type { ThreadEvent } from '../thread-event.ts';
-import type { OpenRequest, ThreadHead } from '../thread-head.ts';
-import type { ThreadState } from '../thread-state.ts';
+import type { EndedRequest, OpenRequest, ThreadHead } from '../thread-head.ts';
+
+/** An event, as errors name it. */
+export interface AnyEvent {
+  readonly type: string;
+}
 
 /** A copy of a thread's head to which events are being applied. */
 export interface HeadDraft {
@@ -10,7 +13,7 @@ export interface HeadDraft {
   readonly head: ThreadHead;
   /** The open requests by id. */
   readonly requests: Map<string, OpenRequest>;
-  readonly endedRequests: ThreadState['endedRequests'];
+  readonly endedRequests: Map<string, EndedRequest>;
 }
 
 /** Copies a head, so that events can be applied without changing it. */
@@ -43,7 +46,7 @@ export function headOf({ head, requests }: HeadDraft): ThreadHead {
 /** The open call at a place. Throws `log-tampered` if there is none, or if it has another status. */
 export function openCallAt(
   { head: { calls } }: HeadDraft,
-  event: ThreadEvent,
+  event: AnyEvent,
   place: CallPlace,
   statuses: readonly ToolCallRecord['status'][],
 ): ToolCallRecord {
@@ -56,7 +59,7 @@ export function openCallAt(
 }
 
 /** The error for an event that can't follow the ones before it. */
-export function tampered(event: ThreadEvent, why: string): HoldpointError {
+export function tampered(event: AnyEvent, why: string): HoldpointError {
   return new HoldpointError(
     'log-tampered',
     `The log is damaged: event '${event.type}' can't occur here, because ${why}.`,

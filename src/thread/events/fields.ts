@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { patchSchema } from '../content/patch.ts';
+import { patchSchema } from '../../content/patch.ts';
 
 /* Fields that events share. */
 
 /** When it happened. */
 export const always = { at: z.number() };
 /** A call. */
-export const place = { step: z.int(), index: z.int() };
+export const placeFields = { step: z.int(), index: z.int() };
 /** The person who did it, as authenticated by the app, and the channel that they used. */
 export const by = { principal: z.unknown().optional(), channel: z.string().optional() };
 /** The same, and who they are as text: what people may be shown of them. */
@@ -28,3 +28,18 @@ export const editSchema = z.strictObject({
   /** Covers the request, the edited input and the text. */
   digest: z.string(),
 });
+
+/** The W3C Trace Context (version 00) of a span; never all zeros. */
+export const traceparentSchema = z
+  .string()
+  .regex(/^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/);
+
+export const parentSchema = z.strictObject({
+  /** The parent thread. */
+  threadId: z.string(),
+  toolCallId: z.string(),
+  /** The names of the agents in the path, outermost first; `null` for an agent without a name. */
+  agents: z.array(z.string().nullable()),
+});
+/** The delegated call of a child thread. */
+export type ParentCall = z.infer<typeof parentSchema>;

@@ -1,6 +1,6 @@
 import type { JSONValue, ToolModelMessage, ToolResultPart } from 'ai';
 import { z } from 'zod';
-import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
+import type { ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 
 type ToolPart = ToolModelMessage['content'][number];
 

@@ -1,11 +1,12 @@
-import type { ToolCallRecord } from '../../content/tool-call.ts';
-import { HoldpointError } from '../../errors.ts';
-import type { EntryContent } from '../log-entry.ts';
-import type { ThreadEvent } from '../thread-event.ts';
-import { nothingPast, type ThreadHead } from '../thread-head.ts';
-import { emptyThread, sizeOf, type ThreadState } from '../thread-state.ts';
-import { applyEvents } from './apply-event.ts';
-import { draftOf, headOf } from './head-draft.ts';
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import { HoldpointError } from '../errors.ts';
+import type { EntryContent } from './log-entry.ts';
+import { applyEvents } from './events/apply-events.ts';
+import type { ThreadEvent } from './thread-event.ts';
+import { nothingPast, type ThreadHead } from './thread-head.ts';
+import { emptyThread, sizeOf, type ThreadState } from './thread-state.ts';
+
+import { draftOf, headOf } from './events/head-draft.ts';
 
 /** Applies an entry of the log to `state`. Throws `log-tampered`, and changes nothing, if it can't follow. */
 export function applyEntry(state: ThreadState, content: EntryContent): void {

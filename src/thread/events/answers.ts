@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { ApprovalRequest } from '../../content/approval.ts';
+import type { ToolCallRecord } from '../../content/tool-call.ts';
+import { type UserInputRequest, userInputResponseSchema } from '../../content/user-input.ts';
+import { votesOfOthers } from '../../content/vote.ts';
+import { type OpenRequest, isSamePlace } from '../thread-head.ts';
+import { withEdit } from './changed-request.ts';
+import { always, by, editSchema, mirrored, traceparentSchema, voter } from './fields.ts';
+import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
+import { endRequest, takeRequest } from './open-requests.ts';
+
+/* Answers that decide requests, and their way to the tools that asked. */
+
+/**
+ * The answer that decided a request, and who gave it. With `edit`, the call runs with the edited input; `patches` is what changed in the
+ * input that the model asked for.
+ */
+const requestAnswered = z.strictObject({
+  type: z.literal('request-answered'),
+  ...always,
+  response: userInputResponseSchema,
+  ...by,
+  ...voter,
+  edit: editSchema.optional(),
+  ...mirrored,
+  traceparent: traceparentSchema.optional(),
+});
+
+export function applyRequestAnswered(
+  draft: HeadDraft,
+  event: z.infer<typeof requestAnswered>,
+): void {
+  const { response, principal, channel } = event;
+  const open = takeRequest(draft, event, response.requestId);
+  const { place } = open;
+  draft.head.failure = undefined;
+  draft.head.isStopped = false;
+  const request = decidedRequest(open.request, event);
+  endRequest(draft, event, { ...open, request, response, principal, channel });
+  queueAnswer(draft, { ...open, request }, event);
+  const approved = response.type === 'approval-response' && response.approved;
+  if (place === undefined || !approved) return;
+  const call = openCallAt(draft, event, place, ['waiting']);
+  call.status = 'approved';
+  if (request.type === 'approval-request') applyEdit(call, request);
+}
+
+/** A request as the answer left it: with the answer's edit. Throws if too few people have approved it. */
+function decidedRequest(
+  request: UserInputRequest,
+  event: z.infer<typeof requestAnswered>,
+): UserInputRequest {
+  const { response } = event;
+  if (request.type !== 'approval-request' || response.type !== 'approval-response') return request;
+  if (!response.approved) return request;
+  const { requestId, quorum = 1 } = request;
+  if (quorum > 1) {
+    const others = votesOfOthers(request.votes ?? [], event);
+    const isKnown = event.person !== undefined && event.edit === undefined;
+    if (!isKnown || others.length + 1 < quorum) {
+      throw tampered(event, `request ${requestId} needs ${quorum} approvals of the same input`);
+    }
+  }
+  return withEdit(request, event);
+}
+
+function queueAnswer(
+  { head }: HeadDraft,
+  { request, beside, replyTo }: OpenRequest,
+  { response, principal, channel }: z.infer<typeof requestAnswered>,
+): void {
+  if (beside === undefined) return;
+  head.unsentAnswers.push({ request, response, beside, replyTo, principal, channel });
+}
+
+/** The edited input becomes that of the call. One that was edited before keeps what the model asked for, and every change. */
+function applyEdit(call: ToolCallRecord, { edit, toolCall }: ApprovalRequest): void {
+  if (edit === undefined) return;
+  const { patches, person, principal } = edit;
+  const { original, patches: earlier } = call.edit ?? { original: call.input, patches: [] };
+  call.edit = { original, patches: [...earlier, ...patches], person, principal };
+  call.input = toolCall?.input;
+}
+
+/** The tool that asked during its call has received the answer; or, with `error`, never will, and why. */
+const answerDelivered = z.strictObject({
+  type: z.literal('answer-delivered'),
+  ...always,
+  requestId: z.string(),
+  error: z.string().optional(),
+});
+
+/** The tool has received the answer, or never will. */
+export function applyAnswerDelivered(
+  { head }: HeadDraft,
+  event: z.infer<typeof answerDelivered>,
+): void {
+  const { requestId } = event;
+  const sent = head.unsentAnswers.find(({ request }) => request.requestId === requestId);
+  if (sent === undefined) {
+    throw tampered(event, `no tool waits for the answer to request ${requestId}`);
+  }
+  head.unsentAnswers = head.unsentAnswers.filter((answer) => answer !== sent);
+  const call = head.calls.find((each) => isSamePlace(sent.beside, each));
+  if (call?.agent !== undefined && call.status === 'deferred') call.resumeAt = 0;
+}
+
+export const answerSchemas = [requestAnswered, answerDelivered] as const;

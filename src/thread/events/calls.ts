@@ -1,0 +1,215 @@
+import { z } from 'zod';
+import {
+  type ToolCallRecord,
+  openCallStatuses,
+  toolCallOutcomeSchema,
+  workingAgentSchema,
+} from '../../content/tool-call.ts';
+import { endsTurn } from '../thread-head.ts';
+import { toolParts } from '../tool-result.ts';
+import { always, by, placeFields } from './fields.ts';
+import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
+import { endAsking } from './open-requests.ts';
+
+/* Calls: their attempts, and how they end. */
+
+/**
+ * `execute` is about to be called; durable before it is. A second one for the same place is a new attempt, or resumes a
+ * delegated call. `expiresAt` is until when a sub-agent may work, in milliseconds since 1970; the first start says it.
+ */
+const callStarted = z.strictObject({
+  type: z.literal('call-started'),
+  ...always,
+  ...placeFields,
+  expiresAt: z.number().optional(),
+});
+
+export function applyCallStarted(draft: HeadDraft, event: z.infer<typeof callStarted>): void {
+  const { run } = draft.head;
+  const call = ownCallAt(draft, event, [...startableStatuses, 'deferred']);
+  if (call.status === 'started' && call.runId === run?.runId) {
+    throw tampered(event, 'this run has started the call already');
+  }
+  if (call.status === 'deferred' && call.agent === undefined) {
+    throw tampered(event, 'the call continues elsewhere');
+  }
+  call.status = 'started';
+  call.runId = run?.runId;
+  call.startedAt = event.at;
+  if (event.expiresAt !== undefined) call.expiresAt ??= event.expiresAt;
+  call.attempts += 1;
+  if (call.agent !== undefined) {
+    const { name, threadId } = call.agent;
+    call.agent = { name, threadId };
+  }
+  call.recoveries = undefined;
+  call.recoverAt = undefined;
+  call.resumeAt = undefined;
+}
+
+/**
+ * The call continues outside. Its result is delivered later, before `expiresAt` if set, in milliseconds since 1970. With `agent`, the
+ * call is delegated and its sub-agent waits; the call is resumed when the sub-agent has received an answer, and at `resumeAt`, in
+ * milliseconds since 1970, 0 for immediately.
+ */
+const callDeferred = z.strictObject({
+  type: z.literal('call-deferred'),
+  ...always,
+  ...placeFields,
+  expiresAt: z.number().optional(),
+  agent: workingAgentSchema.optional(),
+  resumeAt: z.number().optional(),
+});
+
+export function applyCallDeferred(draft: HeadDraft, event: z.infer<typeof callDeferred>): void {
+  const { expiresAt, agent, resumeAt } = event;
+  const call = ownCallAt(draft, event, startableStatuses);
+  call.status = 'deferred';
+  call.resumeAt = resumeAt;
+  if (expiresAt !== undefined) call.expiresAt = expiresAt;
+  if (agent !== undefined) call.agent = agent;
+}
+
+const startableStatuses = ['proposed', 'approved', 'started', 'indeterminate'] as const;
+
+/** The call that an attempt begins. A call that the provider runs never begins here, whatever a log says. */
+function ownCallAt(
+  draft: HeadDraft,
+  event: z.infer<typeof callStarted> | z.infer<typeof callDeferred>,
+  statuses: readonly ToolCallRecord['status'][],
+): ToolCallRecord {
+  const call = openCallAt(draft, event, event, statuses);
+  if (call.providerApprovalId === undefined) return call;
+  throw tampered(event, `the provider runs call ${call.step}.${call.index}`);
+}
+
+/**
+ * The run that started the call has ended or died, and the outcome is unknown: the call is indeterminate. At `recoverAt`, in milliseconds
+ * since 1970, the tool's `reconcile` is called, or an idempotent tool is started again; without that time, the call waits for a person.
+ * `error` says why an agent that works on the call could not be reached.
+ */
+const callLost = z.strictObject({
+  type: z.literal('call-lost'),
+  ...always,
+  ...placeFields,
+  recoverAt: z.number().optional(),
+  error: z.string().optional(),
+});
+
+export function applyCallLost(draft: HeadDraft, event: z.infer<typeof callLost>): void {
+  const call = openCallAt(draft, event, event, ['started']);
+  call.status = 'indeterminate';
+  call.recoverAt = event.recoverAt;
+}
+
+/** The tool's `reconcile` could not find out the outcome. It is called again at `recoverAt`; without that time, not again. */
+const recoveryFailed = z.strictObject({
+  type: z.literal('recovery-failed'),
+  ...always,
+  ...placeFields,
+  recoverAt: z.number().optional(),
+});
+
+export function applyRecoveryFailed(draft: HeadDraft, event: z.infer<typeof recoveryFailed>): void {
+  const call = openCallAt(draft, event, event, ['indeterminate']);
+  call.recoveries = (call.recoveries ?? 0) + 1;
+  call.recoverAt = event.recoverAt;
+}
+
+/** A person gave up an attempt whose outcome is unknown. A new approval is requested for the call. */
+const callAbandoned = z.strictObject({
+  type: z.literal('call-abandoned'),
+  ...always,
+  ...placeFields,
+});
+
+export function applyCallAbandoned(draft: HeadDraft, event: z.infer<typeof callAbandoned>): void {
+  openCallAt(draft, event, event, ['started', 'indeterminate']).status = 'proposed';
+  recoverOthers(draft, event.at);
+  endAsking(draft, event, event);
+}
+
+/** Lost calls are restarted all together: one that was settled no longer prevents the recovery of the others. */
+function recoverOthers({ head: { calls } }: HeadDraft, at: number): void {
+  for (const call of calls) {
+    if (call.status !== 'indeterminate' || call.recoveries === undefined) continue;
+    call.recoveries = undefined;
+    call.recoverAt = at;
+  }
+}
+
+/**
+ * The call ended; every call has one such event. `source` is set if the outcome did not come from the run that started the call:
+ * `settled` by a person, `reconciled` by the tool, or `delivered` from outside.
+ */
+const callEnded = z.strictObject({
+  type: z.literal('call-ended'),
+  ...always,
+  ...placeFields,
+  outcome: toolCallOutcomeSchema,
+  source: z.enum(['settled', 'reconciled', 'delivered']).optional(),
+  ...by,
+});
+
+export function applyCallEnded(draft: HeadDraft, event: z.infer<typeof callEnded>): void {
+  const call = openCallAt(draft, event, event, openCallStatuses);
+  refuseForeignEnd(event, call);
+  /* Somebody has found out what happened: earlier failures of the run no longer count. */
+  if (event.source !== undefined) {
+    draft.head.failure = undefined;
+    recoverOthers(draft, event.at);
+  }
+  if (event.source === 'delivered') draft.head.isStopped = false;
+  endAsking(draft, event, event);
+  call.status = event.outcome.status;
+  call.outcome = event.outcome;
+  if (draft.head.calls.every(({ outcome }) => outcome !== undefined)) completeStep(draft);
+}
+
+/**
+ * A call that the provider runs ends here once the provider's request is answered: with `forwarded` only after an approval, and never
+ * with a result.
+ */
+function refuseForeignEnd(event: z.infer<typeof callEnded>, call: ToolCallRecord): void {
+  const { status } = event.outcome;
+  const isForeign =
+    call.providerApprovalId === undefined
+      ? status === 'forwarded'
+      : status === 'succeeded' || (status === 'forwarded' && call.status !== 'approved');
+  if (!isForeign) return;
+  throw tampered(event, `call ${call.step}.${call.index} can't be ${status}`);
+}
+
+/** All calls have ended: their results become the tool message, in the model's order, and the model is next unless one ended the turn. */
+function completeStep({ head }: HeadDraft): void {
+  const { calls, queuedMessages, newlyPast } = head;
+  newlyPast.messages.push({ role: 'tool', content: calls.flatMap(toolParts) });
+  newlyPast.messages.push(...queuedMessages);
+  newlyPast.calls.push(...calls);
+  head.calls = [];
+  head.queuedMessages = [];
+  head.unanswered = [];
+  head.modelIsNext = !head.isStopped && !calls.some(endsTurn);
+}
+
+/**
+ * The outcome of an attempt that came after its call had ended with another outcome, or after a later attempt had begun. It changes
+ * nothing, and is kept for the person who has to find out what happened.
+ */
+const lateResult = z.strictObject({
+  type: z.literal('late-result'),
+  ...always,
+  ...placeFields,
+  attempt: z.int(),
+  outcome: toolCallOutcomeSchema,
+});
+
+export const callSchemas = [
+  callStarted,
+  callDeferred,
+  callLost,
+  recoveryFailed,
+  callAbandoned,
+  callEnded,
+  lateResult,
+] as const;

@@ -1,0 +1,70 @@
+import type { z } from 'zod';
+import {
+  type ApprovalRequest,
+  type ApprovalResponseContent,
+  withoutEdit,
+} from '../../content/approval.ts';
+import { votesOfOthers } from '../../content/vote.ts';
+import type { editSchema } from './fields.ts';
+
+/* What votes, edits and reassignments make of a request, for the fold and for the channels that show it. It loads no schema. */
+
+/** Who did something, and when. */
+interface Doer {
+  person?: string | undefined;
+  onBehalfOf?: string | undefined;
+  principal?: unknown;
+  channel?: string | undefined;
+  at: number;
+}
+
+/** An approval that may have changed the input, and who gave it. */
+interface Editing extends Doer {
+  edit?: z.infer<typeof editSchema> | undefined;
+}
+
+/** A vote, a withdrawal or a reassignment. */
+type Progress =
+  | (Editing & { type: 'request-voted'; person: string; response: ApprovalResponseContent })
+  | (Doer & { type: 'vote-withdrawn'; person: string; endsEdit?: true | undefined })
+  | (Doer & { type: 'request-reassigned'; from: string; to: string });
+
+/** The request with the edit of an approval; without an edit, as it is. */
+export function withEdit(
+  request: ApprovalRequest,
+  { edit, person, onBehalfOf, principal, channel, at }: Editing,
+): ApprovalRequest {
+  if (edit === undefined) return request;
+  const asked = withoutEdit(request);
+  const { toolCall, text: askedText, digest: askedDigest } = asked;
+  const { input, patches, digest, text = askedText } = edit;
+  if (patches.length === 0 || toolCall === undefined) return { ...asked, digest };
+  const original = { input: toolCall.input, text: askedText, digest: askedDigest };
+  const made = { original, patches, person, onBehalfOf, principal, channel, at };
+  return { ...asked, toolCall: { ...toolCall, input }, text, digest, edit: made };
+}
+
+/** The open request after a vote, a withdrawal or a reassignment. */
+export function requestAfter(request: ApprovalRequest, event: Progress): ApprovalRequest {
+  const { principal, channel, at } = event;
+  switch (event.type) {
+    case 'request-voted': {
+      const { person, onBehalfOf, edit } = event;
+      const { reason, remember } = event.response;
+      const vote = { person, onBehalfOf, principal, channel, reason, remember, at };
+      /* An approval counts for the input that was shown. */
+      const votes = edit === undefined ? (request.votes ?? []) : [];
+      return { ...withEdit(request, event), votes: [...votesOfOthers(votes, event), vote] };
+    }
+    case 'vote-withdrawn': {
+      if (event.endsEdit === true) return { ...withoutEdit(request), votes: [] };
+      const votes = (request.votes ?? []).filter(({ person }) => person !== event.person);
+      return { ...request, votes };
+    }
+    case 'request-reassigned': {
+      const { from, to } = event;
+      const reassignments = [...(request.reassignments ?? []), { from, to, principal, channel }];
+      return { ...request, reassignments };
+    }
+  }
+}

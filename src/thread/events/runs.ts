@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { isModelDue, isStoppedBeforeReply } from '../due-work.ts';
+import type { ThreadHead } from '../thread-head.ts';
+import { always, by } from './fields.ts';
+import { type HeadDraft, tampered } from './head-draft.ts';
+
+/* Runs: who holds the thread, and until when. */
+
+/**
+ * A run holds the thread until `leaseUntil`, in milliseconds since 1970. The `principal` is who caused it, in a child thread who caused
+ * the parent's run; absent in a worker. With `resumesStopped`, this person resumed a turn that had been stopped before its reply.
+ */
+const runStarted = z.strictObject({
+  type: z.literal('run-started'),
+  ...always,
+  runId: z.string(),
+  leaseUntil: z.number(),
+  resumesStopped: z.literal(true).optional(),
+  ...by,
+});
+
+/** The run holds the thread for longer. */
+const runRenewed = z.strictObject({
+  type: z.literal('run-renewed'),
+  ...always,
+  runId: z.string(),
+  leaseUntil: z.number(),
+});
+
+/** A run takes or keeps the lease. A renewal does not undo a stop request. */
+export function applyRunHeld(
+  { head }: HeadDraft,
+  event: z.infer<typeof runStarted> | z.infer<typeof runRenewed>,
+): void {
+  const { type, runId, leaseUntil } = event;
+  head.run = { ...(type === 'run-renewed' ? head.run : {}), runId, leaseUntil };
+  head.isOutOfSteps = false;
+  if (type !== 'run-started' || event.resumesStopped !== true) return;
+  if (!isStoppedBeforeReply(head)) throw tampered(event, 'no turn was stopped before its reply');
+  head.isStopped = false;
+  head.modelIsNext = true;
+}
+
+/** Somebody asked the run to stop, from this process or another. */
+const stopRequested = z.strictObject({
+  type: z.literal('stop-requested'),
+  ...always,
+  runId: z.string(),
+  ...by,
+});
+
+export function applyStopRequested(
+  { head }: HeadDraft,
+  event: z.infer<typeof stopRequested>,
+): void {
+  if (head.run?.runId !== event.runId) throw tampered(event, `run ${event.runId} is not running`);
+  head.run = { ...head.run, isStopping: true };
+}
+
+/**
+ * The run no longer holds the thread. `error` is set if the run did not finish its work. With `aborted`, the app's signal ended it.
+ * Otherwise the run failed, and is retried at `retryAt`, in milliseconds since 1970, or, without that, only when the app runs it. With
+ * `stopped`, a person ended the turn, and the model is not called before the next message or answer.
+ */
+const runEnded = z.strictObject({
+  type: z.literal('run-ended'),
+  ...always,
+  error: z.string().optional(),
+  aborted: z.literal(true).optional(),
+  stopped: z.literal(true).optional(),
+  retryAt: z.number().optional(),
+});
+
+export function applyRunEnded(
+  { head }: HeadDraft,
+  { error, aborted, stopped, retryAt }: z.infer<typeof runEnded>,
+): void {
+  head.run = undefined;
+  if (stopped === true) stopTurn(head);
+  /* A run that ended without an error while the model was due had reached its step limit. */
+  head.isOutOfSteps = error === undefined && isModelDue(head);
+  if (error === undefined) head.failure = undefined;
+  else if (aborted !== true) {
+    head.failure = { failures: (head.failure?.failures ?? 0) + 1, error, retryAt };
+  }
+}
+
+/* The messages without a reply are part of the turn: retracting the last of them must not resume it. */
+function stopTurn(head: ThreadHead): void {
+  head.modelIsNext = false;
+  head.isStopped = true;
+  head.unanswered = head.unanswered.map((before) => ({
+    ...before,
+    modelIsNext: false,
+    isStopped: true,
+  }));
+}
+
+export const runSchemas = [runStarted, runRenewed, stopRequested, runEnded] as const;

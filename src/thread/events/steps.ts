@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import type { PreparedRecord } from '../prepared-record.ts';
+import { proposedCalls } from '../proposed-calls.ts';
+import { isObject, stepMetadataSchema } from '../step-metadata.ts';
+import { always } from './fields.ts';
+import { type HeadDraft, tampered } from './head-draft.ts';
+import { messageSchema } from './messages.ts';
+
+/* Replies of the model. */
+
+const usageSchema = z.strictObject({
+  inputTokens: z.number().optional(),
+  outputTokens: z.number().optional(),
+  totalTokens: z.number().optional(),
+});
+
+/**
+ * The model replied. The calls of the step are, in order, the tool-call parts of `message` that the provider doesn't run, and those
+ * that a `tool-approval-request` part refers to. Their inputs are recorded only there. If a person stopped the step (`finishReason` is
+ * `interrupted`), the message is the text that had been streamed. With `prepared`, the model was sent something other than the thread's
+ * messages and the agent's own settings: `sentMessages` has the messages. In a thread of a custom agent, `progress` is what its function
+ * returned to be kept, and with `continues` the function is called again at once.
+ */
+const stepFinished = z.strictObject({
+  type: z.literal('step-finished'),
+  ...always,
+  step: z.int(),
+  message: messageSchema.optional(),
+  finishReason: z.string(),
+  usage: usageSchema.optional(),
+  metadata: stepMetadataSchema.optional(),
+  prepared: z.custom<PreparedRecord>(isObject).optional(),
+  progress: z.unknown().optional(),
+  continues: z.literal(true).optional(),
+});
+
+/* A reply that ended so is not whole: the messages before it are still to be answered. */
+const cutOff = new Set(['length', 'content-filter', 'error', 'interrupted']);
+
+export function applyStepFinished(
+  { head, requests }: HeadDraft,
+  event: z.infer<typeof stepFinished>,
+): void {
+  const { newlyPast } = head;
+  const isWaiting = [...requests.values()].some(({ step }) => step !== undefined);
+  if (head.calls.length > 0 || isWaiting || event.step !== head.steps) {
+    throw tampered(
+      event,
+      `step ${head.steps} is next, and open calls and requests must end before it`,
+    );
+  }
+  head.steps += 1;
+  head.unanswered = [];
+  head.progress = event.progress;
+  head.decided = [];
+  head.modelIsNext = event.continues === true;
+  head.isAnswered = event.continues !== true && !cutOff.has(event.finishReason);
+  if (event.message === undefined) return;
+  newlyPast.messages.push(event.message);
+  head.calls = proposedCalls(event.message, event.step);
+  if (head.calls.length > 0) head.isAnswered = false;
+  const toolCallIds = head.calls.map(({ toolCallId }) => toolCallId);
+  if (new Set(toolCallIds).size < toolCallIds.length) {
+    throw tampered(event, 'two of its calls have the same id');
+  }
+  newlyPast.toolCallIds.push(...toolCallIds);
+}
+
+export const stepSchemas = [stepFinished] as const;

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { always, parentSchema } from './fields.ts';
+import { type HeadDraft, tampered } from './head-draft.ts';
+
+/* The thread itself: that it exists, and whose it is. */
+
+/**
+ * The first event of every thread. `agent` is the name of the agent that the thread belongs to. `parent` is set for a child
+ * thread: it is the delegated call that the agent works on.
+ */
+const threadCreated = z.strictObject({
+  type: z.literal('thread-created'),
+  ...always,
+  threadId: z.string(),
+  agent: z.string().optional(),
+  parent: parentSchema.optional(),
+});
+
+export function applyThreadCreated(
+  { head }: HeadDraft,
+  event: z.infer<typeof threadCreated>,
+): void {
+  if (head.created) throw tampered(event, 'the thread exists already');
+  head.created = true;
+  head.agent = event.agent;
+  head.parent = event.parent;
+}
+
+/** From now on the thread belongs to the agent with this name; if absent, to agents without a name. */
+const agentChanged = z.strictObject({
+  type: z.literal('agent-changed'),
+  ...always,
+  agent: z.string().optional(),
+});
+
+export function applyAgentChanged({ head }: HeadDraft, event: z.infer<typeof agentChanged>): void {
+  head.agent = event.agent;
+}
+
+export const lifecycleSchemas = [threadCreated, agentChanged] as const;
