@@ -3,14 +3,19 @@ import type { EventBuffer } from '../content/event-buffer.ts';
 import type { Grant } from '../content/grant.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
+import { identifyStrictly, whyNobody } from '../policy/principal-id.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import type { StoreClock } from '../thread/store-clock.ts';
 import type { ParentCall } from '../thread/events/fields.ts';
+import type { StoreClock } from '../thread/store-clock.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import type { AgentResponse } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
 import type { Agent } from './agent.ts';
+import { askDuringCall } from './calls/ask-during-call.ts';
+import type { Question } from './calls/question-call.ts';
+import { requestApproval } from './calls/request-approval.ts';
+import type { RequestedApproval } from './calls/requested-approval.ts';
 import {
   cancelForParent,
   type ChildThread,
@@ -20,23 +25,9 @@ import {
   refuseChildInput,
   toolsBelow,
 } from './child-agent.ts';
-import { inputSchemas, schemasFrom } from './input-schemas.ts';
-import {
-  adoptThread,
-  cancelIfAllowed,
-  cancelUnasked,
-  checkAnswers,
-  deleteThread,
-  endingInput,
-  retractMessage,
-  stopRun,
-} from './thread-changes.ts';
 import { openChildThread } from './child-thread.ts';
 import { activeGrants, revokeGrant } from './grants.ts';
-import { askDuringCall } from './calls/ask-during-call.ts';
-import { requestApproval } from './calls/request-approval.ts';
-import type { RequestedApproval } from './calls/requested-approval.ts';
-import type { Question } from './calls/question-call.ts';
+import { inputSchemas, schemasFrom } from './input-schemas.ts';
 import {
   type DeliveredOutcome,
   deliverOutcome,
@@ -52,8 +43,17 @@ import { runThread } from './run-thread.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { AgentEvents, AgentListener } from './run/agent-events.ts';
 import type { RunOptions } from './run/run-options.ts';
-import { describePeople } from './known-people.ts';
 import { type KnownPeople, knownPeople } from './sign-in.ts';
+import {
+  adoptThread,
+  cancelIfAllowed,
+  cancelUnasked,
+  checkAnswers,
+  deleteThread,
+  endingInput,
+  retractMessage,
+  stopRun,
+} from './thread-changes.ts';
 import { ThreadHandles } from './thread-handles.ts';
 
 /** An agent: each method brings the thread up to date, checks its input, and appends. */
@@ -243,4 +243,21 @@ export class HoldpointAgent implements Agent<unknown> {
     await this.#threads.update(log);
     return log;
   }
+}
+
+/** What an agent knows of people. */
+function describePeople({
+  principalId,
+  report,
+}: Pick<AgentContext, 'principalId' | 'report'>): KnownPeople {
+  return {
+    isSomebody: ({ principal, threadId }) => {
+      const fault = whyNobody(principal, principalId);
+      if (fault === undefined) return true;
+      const problem = `The principal that it returned names nobody: ${fault}. The request was refused.`;
+      report({ setting: 'authorize', kind: 'invalid', problem, threadId });
+      return false;
+    },
+    identify: (principal) => identifyStrictly(principal, principalId),
+  };
 }

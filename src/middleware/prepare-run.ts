@@ -1,11 +1,14 @@
 import type { ToolSet } from 'ai';
 import type { AgentOptions } from '../agent/agent-options.ts';
 import type { AgentStream, AgentStreamEvent } from '../agent/agent-stream.ts';
+import { createAgent } from '../agent/create-agent.ts';
 import { answersByApprovalId, isRejection } from '../agent/input/answers-by-approval-id.ts';
 import type { ProviderPart } from '../agent/model/collected-response.ts';
-import { createAgent } from '../agent/create-agent.ts';
+import { HoldpointError } from '../errors.ts';
 import { isSamePrincipal } from '../policy/principal-id.ts';
+import type { AgentThread } from '../thread/agent-thread.ts';
 import { messageIdOf } from '../thread/app-messages.ts';
+import { ApprovalIds } from '../thread/approval-ids.ts';
 import { activeToolsOf } from './inert-tools.ts';
 import {
   type ModelCallOptions,
@@ -15,10 +18,9 @@ import {
   settingsOf,
   threadOptionsOf,
 } from './model-call-options.ts';
-import { withHistory } from './prompt-history.ts';
-import { isAskingIn, isStillAsked } from './asked-in-prompt.ts';
 import { newInput, replyKeyOf } from './new-input.ts';
-import { readPrompt } from './read-prompt.ts';
+import { withHistory } from './prompt-history.ts';
+import { readPrompt, type ReadPrompt } from './read-prompt.ts';
 import { RecordingModel } from './recording-model.ts';
 import { RunParts } from './run-parts.ts';
 import { RunStream } from './run-stream.ts';
@@ -155,4 +157,29 @@ function narrowed(
   ofCall: readonly string[] | undefined,
 ): string[] | undefined {
   return ofCall?.filter((name) => allowed?.includes(name) ?? true);
+}
+
+/** Whether the prompt's last turn asks about a call more often than it answers the call's request. */
+function isAskingIn(
+  { shownCalls, shownAnswers }: Pick<ReadPrompt, 'shownCalls' | 'shownAnswers'>,
+  { events }: Pick<AgentThread, 'events'>,
+  toolCallId: string,
+  requestId: string,
+): boolean {
+  const asked = shownCalls.filter((id) => id === toolCallId).length;
+  if (asked === 0) return false;
+  const ids = new ApprovalIds(events);
+  return asked > shownAnswers.filter((id) => ids.read(id).requestId === requestId).length;
+}
+
+/** Whether `error` refuses a message because requests are open, and the prompt shows one of them as answered. */
+function isStillAsked(
+  error: unknown,
+  { events, activeRequests }: Pick<AgentThread, 'events' | 'activeRequests'>,
+  { answeredIds }: Pick<ReadPrompt, 'answeredIds'>,
+): boolean {
+  if (!HoldpointError.isInstance(error) || error.code !== 'requests-open') return false;
+  const ids = new ApprovalIds(events);
+  const answered = new Set(answeredIds.map((id) => ids.read(id).requestId));
+  return activeRequests.some(({ requestId }) => answered.has(requestId));
 }

@@ -1,16 +1,16 @@
 import type { ModelMessage } from 'ai';
-import type { Agent } from '../agent/agent.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
+import type { Agent } from '../agent/agent.ts';
 import type { DelegatedCall, DelegatedWork } from '../agent/calls/delegation.ts';
 import type { ChildThread, ParentableAgent } from '../agent/child-agent.ts';
 import type { AnswerOptions } from '../agent/input/run-input.ts';
 import { errorText } from '../content/error-text.ts';
-import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { ToolCallRecord, WorkingAgent } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
-import type { EndedRequest } from '../thread/thread-head.ts';
+import type { AgentThread } from '../thread/agent-thread.ts';
+import { type EndedRequest, isSamePlace } from '../thread/thread-head.ts';
 import { busyMs, type DelegatedResult, reported } from './delegate-call.ts';
 import { cancelChild, giveUp } from './give-up.ts';
-import { lostCallsOf } from './lost-calls.ts';
 import { mayStandAbove, mirrorRequests } from './mirror-requests.ts';
 import { reportDuring } from './report-requests.ts';
 
@@ -239,4 +239,27 @@ function approverOf(approval: EndedRequest | undefined): AnswerOptions | undefin
   const { response, principal, channel } = approval ?? {};
   const isApproved = response?.type === 'approval-response' && response.approved;
   return isApproved ? { principal, ...(channel === undefined ? {} : { channel }) } : undefined;
+}
+
+/** The lost calls for which a call of an agent waits: itself, or those of the agent that works on it. */
+function lostCallsOf(
+  call: ToolCallRecord,
+  agent: string,
+  thread: AgentThread,
+): NonNullable<WorkingAgent['lostCalls']> {
+  const { status, recoverAt, agent: below, toolCallId, toolName } = call;
+  if (status === 'deferred') return below?.lostCalls ?? [];
+  /* The others are recovered by themselves. */
+  const isPeoples = status === 'indeterminate' && recoverAt === undefined;
+  if (!isPeoples || !isRecordedAsLost(thread, call)) return [];
+  return [{ agent, threadId: thread.id, toolCallId, toolName }];
+}
+
+/** Whether the log says that a call is lost. Before that, a call whose run has lost its lease is shown as indeterminate, without `recoverAt`. */
+function isRecordedAsLost({ events }: AgentThread, call: ToolCallRecord): boolean {
+  const last = events.findLast(
+    (event) =>
+      (event.type === 'call-started' || event.type === 'call-lost') && isSamePlace(event, call),
+  );
+  return last?.type === 'call-lost';
 }

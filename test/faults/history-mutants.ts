@@ -48,7 +48,7 @@ export const historyMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a request whose answer left it open is asked again in the last step',
-    file: 'middleware/asked-in-prompt.ts',
+    file: 'middleware/prepare-run.ts',
     from: 'return asked > shownAnswers',
     to: 'return asked + shownAnswers.length > shownAnswers',
     suite: [held, 'plain useChat'],

@@ -102,7 +102,7 @@ export const keyboardMutants: readonly SourceMutant[] = [
   ]),
   mutant([
     'the review of a form is new',
-    'review-answers.ts',
+    'ask-question.ts',
     'dialog.announce();',
     '',
     'the answers of a form before they are sent',

@@ -4,10 +4,9 @@ import { errorText } from '../../content/error-text.ts';
 import { readMcpError } from '../../content/mcp-tool.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
-import { jsonCopy } from '../../thread/tagged-json.ts';
+import { jsonCopy, depthInLog, toJson } from '../../thread/tagged-json.ts';
 import type { CallOrigin } from './call-origin.ts';
 import type { Execution } from './execution.ts';
-import { recordableOutput } from './recordable-output.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
 /**
@@ -233,4 +232,24 @@ function isTime(milliseconds: unknown): milliseconds is number {
 
 function isLater(output: unknown): output is Later {
   return typeof output === 'object' && output !== null && later in output;
+}
+
+const jsonSchema = z.custom<JSONValue>((value) => value !== undefined);
+
+/** The output as JSON. The call has happened, so an output that JSON can't hold is still a success. */
+function recordableOutput(output: unknown): JSONValue {
+  try {
+    if (typeof output === 'function' || typeof output === 'symbol') {
+      throw new TypeError(`JSON can't express a ${typeof output}.`);
+    }
+    toJson(output);
+    const text = JSON.stringify(output);
+    if (text === undefined) return null;
+    const json: unknown = JSON.parse(text);
+    /* After its `toJSON` methods. An output that is too deep for the log must be refused here: the call could never end. */
+    toJson(json, depthInLog);
+    return jsonSchema.parse(json);
+  } catch (error) {
+    return `[The call succeeded. Its output can't be recorded as JSON: ${errorText(error).slice(0, 200)}]`;
+  }
 }

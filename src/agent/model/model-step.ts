@@ -9,17 +9,20 @@ import {
   systemModelMessageSchema,
   type ToolSet,
   userModelMessageSchema,
+  wrapLanguageModel,
 } from 'ai';
 import { errorText } from '../../content/error-text.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
-import { endsHere, partsOf, type ProviderRequest } from '../../thread/proposed-calls.ts';
 import type { PreparedRecord } from '../../thread/prepared-record.ts';
+import { endsHere, partsOf, type ProviderRequest } from '../../thread/proposed-calls.ts';
 import type { StepMetadata } from '../../thread/step-metadata.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
+import { type ModelAnswer, modelNameOf } from '../../thread/tracing/trace-message.ts';
+import { traceModel, tracesModel } from '../../thread/tracing/trace-operations.ts';
+import type { ProviderResponse } from './collected-response.ts';
 import { answerableRequests, carriesApproval } from './provider-requests.ts';
-import { type DeltaReceiver, originalError, streamingModel } from './streaming-model.ts';
 import { type PreparedStep, type PrepareStep, stepSettingNames } from './step-settings.ts';
-import { type ModelPlace, tracedModel } from './traced-model.ts';
+import { type DeltaReceiver, originalError, streamingModel, modelOf } from './streaming-model.ts';
 
 /** The AI SDK's schemas of messages that are accepted from outside. */
 export const inputMessageSchemas = {
@@ -242,4 +245,32 @@ export function addUsage(
 
 function sum(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined && other === undefined ? undefined : (one ?? 0) + (other ?? 0);
+}
+
+/** The step and thread that a model request is for. */
+interface ModelPlace {
+  threadId: string;
+  step: number;
+}
+
+/** The model with its requests traced; without a subscriber, the model itself. */
+function tracedModel(model: LanguageModel, place: ModelPlace): LanguageModel {
+  if (!tracesModel(place.threadId)) return model;
+  return wrapLanguageModel({
+    model: modelOf(model),
+    middleware: {
+      specificationVersion: 'v4',
+      wrapGenerate: async ({ doGenerate, model: asked }) =>
+        traceModel({ ...place, ...modelNameOf(asked) }, doGenerate, answerOf),
+    },
+  });
+}
+
+function answerOf({ response, finishReason, usage }: ProviderResponse): ModelAnswer {
+  return {
+    id: response?.id,
+    modelId: response?.modelId,
+    finishReason: finishReason.unified,
+    usage: { inputTokens: usage.inputTokens.total, outputTokens: usage.outputTokens.total },
+  };
 }

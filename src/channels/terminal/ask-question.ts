@@ -1,8 +1,11 @@
-import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
+import type {
+  QuestionRequestContent,
+  QuestionResponseContent,
+  QuestionField,
+} from '../../content/question.ts';
 import { askField, type Draft } from './ask-field.ts';
 import type { Dialog } from './dialog.ts';
-import { reviewAnswers } from './review-answers.ts';
-import { showField } from './show-field.ts';
+import { showField, nameOf, showFormText } from './show-field.ts';
 
 /** Asks field after field; the person can go back to the one before. Several answers are shown for review before they are sent. */
 export async function askQuestion(
@@ -37,4 +40,43 @@ export async function askQuestion(
     ...drafts[index]?.answer,
   }));
   return { type: 'question-response', requestId, status: 'answered', answers };
+}
+
+/** Shows all answers before they are sent. Resolves to the index of the field to change, or to `undefined` to send them. */
+async function reviewAnswers(
+  request: QuestionRequestContent,
+  drafts: readonly Draft[],
+  dialog: Dialog,
+): Promise<number | undefined> {
+  const { fields } = request;
+  dialog.announce();
+  await dialog.show((page) => {
+    showFormText(page, request);
+    for (const [index, field] of fields.entries()) {
+      page.text(`${nameOf(field)}: ${answerText(field, drafts[index])}`);
+    }
+    page.add('');
+  });
+  const picked = await dialog.pick({
+    entries: [
+      { label: 'Send', words: ['send', 'y', 'yes'] },
+      ...fields.map((field) => ({ label: `Change ${nameOf(field)}`, leadsOn: true })),
+    ],
+    start: 0,
+    takesText: false,
+    exit: 'back',
+    isNumbered: true,
+    /* One digit too many must not send answers that were not reviewed. */
+    decides: true,
+    enter: 'send',
+  });
+  if (picked === undefined || !('index' in picked)) return fields.length - 1;
+  return picked.index === 0 ? undefined : picked.index - 1;
+}
+
+function answerText({ options }: QuestionField, draft: Draft | undefined): string {
+  const { optionIds = [], text } = draft?.answer ?? {};
+  const labels = options.filter(({ id }) => optionIds.includes(id)).map(({ label }) => label);
+  const entered = text === undefined ? labels : [...labels, text];
+  return entered.length === 0 ? 'none' : entered.join(', ');
 }

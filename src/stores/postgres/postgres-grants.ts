@@ -5,13 +5,13 @@ import {
   type GrantWork,
   grantWork,
   rowOfGrant,
+  grantColumns,
 } from '../sql/grant-rows.ts';
 import { summaryOfRow } from '../sql/stored-rows.ts';
 import { agentColumn } from '../sql/summary-query.ts';
 import { isSerializationFailure, nothingOnConflict } from './postgres-conflict.ts';
-import type { PostgresResult } from './postgres-pool.ts';
+import type { PostgresResult, PostgresQuery } from './postgres-pool.ts';
 import type { Run, StatementRunner } from './statement-runner.ts';
-import { findGrants, listGrants, revokeGrant } from './grant-statements.ts';
 import { appendFirstWithGrants, appendNextWithGrants, readThread } from './statements.ts';
 
 /** The standing approvals of a database. */
@@ -75,3 +75,26 @@ function grantValues({ used, created, at }: GrantWork): unknown[] {
   const columns = Array.from({ length: 8 }, (_, index) => rows.map((row) => row[index]));
   return [used.map(({ grantId }) => grantId), used.map(({ count }) => count), at, ...columns];
 }
+
+const findGrants: PostgresQuery = {
+  name: 'holdpoint-find-grants',
+  text: `
+    select ${grantColumns} from holdpoint_grants
+    where agent = $1 and tool_name = $2 and (person is null or person = $3)
+      and (expires_at is null or expires_at > $4)
+    order by created_at, grant_id
+  `,
+};
+
+const listGrants: PostgresQuery = {
+  name: 'holdpoint-list-grants',
+  text: `
+    select ${grantColumns} from holdpoint_grants
+    where ($1::text is null or agent = $1) and grant_id > $2 order by grant_id limit $3
+  `,
+};
+
+const revokeGrant: PostgresQuery = {
+  name: 'holdpoint-revoke-grant',
+  text: 'delete from holdpoint_grants where grant_id = $1',
+};

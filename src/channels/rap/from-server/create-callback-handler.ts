@@ -1,18 +1,17 @@
 import { callGuarded } from '../../../content/call-guarded.ts';
+import { checkedLimit } from '../../../content/checked-number.ts';
+import { refuseUnknown } from '../../../content/refuse-unknown.ts';
 import { errorResponse, refusal } from '../../../http/error-response.ts';
 import { readJsonText } from '../../../http/read-json-body.ts';
+import { SerialWork } from '../../../thread/serial-work.ts';
 import { readCapability } from '../callback-url.ts';
-import { refuseUnknown } from '../../../content/refuse-unknown.ts';
+import { serverOf } from '../remote-server.ts';
 import {
   type CallbackHandlerOptions,
   callbackHandlerSettings,
   type DiscardReason,
 } from './callback-handler-options.ts';
 import { parseCallback } from './callback-message.ts';
-import { checkedLimit } from '../../../content/checked-number.ts';
-import type { SerialWork } from '../../../thread/serial-work.ts';
-import { KeyedQueue } from './keyed-queue.ts';
-import { serverOf } from '../remote-server.ts';
 import { type Callback, recordCallback, type RecordingOptions } from './record-callback.ts';
 
 /** The options of a handler with their defaults, and its queue: the messages about one call are recorded one by one. */
@@ -125,5 +124,30 @@ function parsedJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
+  }
+}
+
+/* Everything in a queue is held in memory. */
+const maximumLength = 32;
+
+/** Queues, one for each key. Each queue runs one piece of work at a time. */
+class KeyedQueue {
+  readonly #queues = new Map<string, { length: number; inOrder: SerialWork }>();
+
+  /** Does work that takes a place in a queue; `undefined` if the queue is full. */
+  async enter<RESULT>(
+    key: string,
+    work: (inOrder: SerialWork) => Promise<RESULT>,
+  ): Promise<RESULT | undefined> {
+    const queue = this.#queues.get(key) ?? { length: 0, inOrder: new SerialWork() };
+    if (queue.length >= maximumLength) return undefined;
+    queue.length += 1;
+    this.#queues.set(key, queue);
+    try {
+      return await work(queue.inOrder);
+    } finally {
+      queue.length -= 1;
+      if (queue.length === 0) this.#queues.delete(key);
+    }
   }
 }
