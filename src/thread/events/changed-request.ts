@@ -23,11 +23,23 @@ interface Editing extends Doer {
   edit?: z.infer<typeof editSchema> | undefined;
 }
 
-/** A vote, a withdrawal or a reassignment. */
-type Progress =
-  | (Editing & { type: 'request-voted'; person: string; response: ApprovalResponseContent })
-  | (Doer & { type: 'vote-withdrawn'; person: string; endsEdit?: true | undefined })
-  | (Doer & { type: 'request-reassigned'; from: string; to: string });
+interface Voted extends Editing {
+  type: 'request-voted';
+  person: string;
+  response: ApprovalResponseContent;
+}
+
+interface Withdrawn extends Doer {
+  type: 'vote-withdrawn';
+  person: string;
+  endsEdit?: true | undefined;
+}
+
+interface Reassigned extends Doer {
+  type: 'request-reassigned';
+  from: string;
+  to: string;
+}
 
 /** The request with the edit of an approval; without an edit, as it is. */
 export function withEdit(
@@ -45,7 +57,10 @@ export function withEdit(
 }
 
 /** The open request after a vote, a withdrawal or a reassignment. */
-export function requestAfter(request: ApprovalRequest, event: Progress): ApprovalRequest {
+export function requestAfter(
+  request: ApprovalRequest,
+  event: Voted | Withdrawn | Reassigned,
+): ApprovalRequest {
   const { principal, channel, at } = event;
   switch (event.type) {
     case 'request-voted': {
