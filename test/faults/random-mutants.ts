@@ -24,7 +24,7 @@ const promises = new Set([
   'nor does one of several requesters',
   'a run is in the log with who caused it',
   'rules get everybody for whom the agent works',
-  'behind holdPoint, a stopped message that somebody else sends stays its author’s',
+  'what was answered on another channel becomes nobody else’s words',
   'a page that was loaded for somebody else is refused',
   'also before it posts anything',
 ]);
