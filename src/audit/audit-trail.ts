@@ -1,5 +1,6 @@
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import { plainCopy } from '../content/plain-copy.ts';
+import { CallsByPlace, makePlaceKey } from '../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { AuditRow } from './audit-row.ts';
 import { csvOf } from './csv.ts';
@@ -32,9 +33,8 @@ export interface AuditedLog {
 
 /** The trail of a log. */
 export function trailOf({ threadId, events, calls, hash }: AuditedLog): AuditTrail {
-  const byPlace = new Map(calls.map((call) => [makePlaceKey(call), call]));
-  const findCall = (place: CallPlace): ToolCallRecord | undefined =>
-    byPlace.get(makePlaceKey(place));
+  const byPlace = new CallsByPlace(calls);
+  const findCall = (place: CallPlace): ToolCallRecord | undefined => byPlace.at(place);
   const shown = new ShownCalls(findCall);
   const rows = events.flatMap((event, index) => {
     shown.read(event);
@@ -89,10 +89,6 @@ class ShownCalls {
     if (this.#edited.has(key)) return { input: this.#edited.get(key) };
     return { input: call.edit === undefined ? call.input : call.edit.original };
   }
-}
-
-function makePlaceKey({ step, index }: CallPlace): string {
-  return `${step}.${index}`;
 }
 
 function rowOf(

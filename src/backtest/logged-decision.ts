@@ -1,4 +1,4 @@
-import type { CallPlace } from '../content/tool-call.ts';
+import { makePlaceKey } from '../thread/calls-by-place.ts';
 import { proposedCalls } from '../thread/proposed-calls.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 
@@ -44,11 +44,6 @@ interface CallInLog {
   isStarted: boolean;
 }
 
-/** The key of a place, for maps. */
-export function placeKey({ step, index }: CallPlace): string {
-  return `${step}.${index}`;
-}
-
 /** What a log did with each of its calls, by the key of their place. */
 export function loggedDecisions(
   events: readonly ThreadEvent[],
@@ -62,7 +57,7 @@ export function loggedDecisions(
         for (const [key, call] of callsOfStep(event, moment)) calls.set(key, call);
         break;
       case 'request-opened': {
-        const call = event.place && calls.get(placeKey(event.place));
+        const call = event.place && calls.get(makePlaceKey(event.place));
         if (call === undefined || call.isStarted) break;
         const { type, requestId } = event.request;
         call.decision = {
@@ -79,19 +74,19 @@ export function loggedDecisions(
         recordAnswer(asked.get(event.response.requestId), event, moment);
         break;
       case 'grant-used': {
-        const call = calls.get(placeKey(event));
+        const call = calls.get(makePlaceKey(event));
         if (call === undefined) break;
         call.decision.type = event.decision === 'approved' ? 'granted' : 'rejected';
         break;
       }
       case 'call-started':
       case 'call-deferred': {
-        const call = calls.get(placeKey(event));
+        const call = calls.get(makePlaceKey(event));
         if (call !== undefined) call.isStarted = true;
         break;
       }
       case 'call-ended':
-        recordEnd(calls.get(placeKey(event)), event);
+        recordEnd(calls.get(makePlaceKey(event)), event);
         break;
       case 'thread-created':
       case 'messages-imported':
@@ -125,7 +120,7 @@ function callsOfStep(
 ): [string, CallInLog][] {
   const calls = message === undefined ? [] : proposedCalls(message, step);
   return calls.map((call) => [
-    placeKey(call),
+    makePlaceKey(call),
     { decision: { type: 'unasked', proposed }, isStarted: false },
   ]);
 }

@@ -12,11 +12,12 @@ import type { CallPlace } from '../content/tool-call.ts';
 import { canonicalText } from '../policy/digest.ts';
 import type { PrincipalId } from '../policy/principal-id.ts';
 import { isCausedByRequesters, type RunCause } from '../policy/run-context.ts';
+import { makePlaceKey } from '../thread/calls-by-place.ts';
 import { applyEntry } from '../thread/apply-entry.ts';
 import { proposedCalls } from '../thread/proposed-calls.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import { emptyThread, type ThreadState } from '../thread/thread-state.ts';
-import { type LoggedDecision, loggedDecisions, placeKey } from './logged-decision.ts';
+import { type LoggedDecision, loggedDecisions } from './logged-decision.ts';
 import type { RecordedThread } from './recorded-threads.ts';
 
 /** What a candidate would do with a call; `fail`: it has no such tool, or nobody could answer. */
@@ -136,7 +137,7 @@ async function replayStep(
   const { threadId, head } = state;
   const { agent, requesters } = head;
   const proposed = proposedCalls(message, step).flatMap((call) => {
-    const decision = logged.get(placeKey(call));
+    const decision = logged.get(makePlaceKey(call));
     return decision === undefined ? [] : [{ call, logged: decision }];
   });
   if (proposed.length === 0) return [];

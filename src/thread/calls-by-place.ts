@@ -27,6 +27,7 @@ export class CallsByPlace {
   }
 }
 
-function makePlaceKey({ step, index }: CallPlace): string {
+/** A text for each place, for the key of a map. */
+export function makePlaceKey({ step, index }: CallPlace): string {
   return `${step}.${index}`;
 }
