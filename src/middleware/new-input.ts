@@ -61,7 +61,7 @@ function newMessages(
     const isNamed = messageId !== undefined && index === added.length - 1;
     return isNamed || !isAmong(ofOthers, message, messages);
   });
-  if (messageId !== undefined) return own;
+  if (messageId !== undefined || (answers.length === 0 && !isShared(thread, isSender))) return own;
   const authors = authorsOfLast([...earlier, ...messages], own, thread);
   /* Whoever answers sends the history as they have it. */
   if (answers.length > 0) return authors.length > 0 ? own.slice(0, -1) : own;
@@ -87,12 +87,16 @@ function authorsOfLast(
   const content = contentOf(last);
   const isSame = (message: ModelMessage): boolean => equalJson(contentOf(message), content);
   const imported = importedMessages(events).filter(isSame);
-  const added = events.filter((event) => isAppMessage(event) && isSame(event.message));
-  const authors = added.map((event) =>
-    event.type === 'message-added' ? event.principal : undefined,
+  const added = events.filter(isAppMessage).filter(({ message }) => isSame(message));
+  const authors = [...imported.map(() => undefined), ...added.map(({ principal }) => principal)];
+  return authors.slice(prompt.filter(isSame).length - 1);
+}
+
+/** Whether somebody else than the sender has said something in the thread. Comparing messages takes long, and most threads are one person's. */
+function isShared({ events }: AgentThread, isSender: SideInput['isSender']): boolean {
+  return events.some(
+    (event) => isAppMessage(event) && event.principal !== undefined && !isSender(event.principal),
   );
-  const nth = prompt.filter(isSame).length;
-  return [...imported.map(() => undefined), ...authors].slice(nth - 1);
 }
 
 /** What others than the sender have said in the open turn, also in one that was stopped. */
