@@ -77,7 +77,7 @@ describe.skipIf(whyNot !== undefined)(`the documented page (${whyNot ?? 'in Chro
   test('without a network says so, and sends the answer when it is back', async () => {
     const page = await visit();
     await says(page, 'Book Rome');
-    await call(page).waitFor();
+    await seen(call(page), 'waits for you');
     await page.context().setOffline(true);
     await button(page, 'Approve').click();
     await page.getByText('Sending your answer').waitFor();
@@ -90,7 +90,7 @@ describe.skipIf(whyNot !== undefined)(`the documented page (${whyNot ?? 'in Chro
   test('with a server that was killed sends the answer when it is back', async () => {
     const page = await visit();
     await says(page, 'Book Rome');
-    await call(page).waitFor();
+    await seen(call(page), 'waits for you');
     await site.killServer();
     await button(page, 'Reject').click();
     await seen(page.getByRole('alert'), 'The server can’t be reached.');
@@ -121,7 +121,7 @@ describe.skipIf(whyNot !== undefined)(`the documented page (${whyNot ?? 'in Chro
     const field = page.getByRole('textbox', { name: 'Message' });
     expect(await field.inputValue()).toBe('Book Rome or Oslo');
     await button(page, 'Send').click();
-    await call(page).waitFor();
+    await seen(call(page), 'waits for you');
   });
 
   test('says that a message is too large, each time, and keeps its words', async () => {
@@ -139,7 +139,7 @@ describe.skipIf(whyNot !== undefined)(`the documented page (${whyNot ?? 'in Chro
   test('with a sign-in page in the way says so, and shows the request as open', async () => {
     const page = await visit();
     await says(page, 'Book Rome');
-    await call(page).waitFor();
+    await seen(call(page), 'waits for you');
     const signIn = { contentType: 'text/html', body: '<!doctype html><p>Sign in' };
     await page.route('**/chat*', async (route) => route.fulfill(signIn));
     await button(page, 'Approve').click();
@@ -153,7 +153,7 @@ describe.skipIf(whyNot !== undefined)(`the documented page (${whyNot ?? 'in Chro
   test('in a second tab says that the first answer counts, and shows what came of it', async () => {
     const page = await visit();
     await says(page, 'Book Rome');
-    await call(page).waitFor();
+    await seen(call(page), 'waits for you');
     const tab = await secondTab(page);
     await call(tab).waitFor();
     await button(page, 'Approve').click();
@@ -173,7 +173,7 @@ describe.skipIf(whyNot !== undefined)(`the documented page (${whyNot ?? 'in Chro
   test('that is reloaded shows the same, what waits and what was done', async () => {
     const page = await visit();
     await says(page, 'Book Rome');
-    await call(page).waitFor();
+    await seen(call(page), 'waits for you');
     await page.reload();
     await button(page, 'Approve').click();
     await seen(reply(page), 'Booked.');
@@ -205,7 +205,7 @@ describe.skipIf(whyNot !== undefined)(`the documented page (${whyNot ?? 'in Chro
     await seen(reply(page), 'A plane flew');
     expect(await reply(page).textContent()).toBe(said);
     await says(page, 'Book Rome');
-    await call(page).waitFor();
+    await seen(call(page), 'waits for you');
   });
 
   test('says after a failure that it failed, without secrets, also when reloaded, and tries again', async () => {
