@@ -2,13 +2,12 @@ import type { ToolSet } from 'ai';
 import type { AgentOptions } from '../agent/agent-options.ts';
 import type { AgentStream, AgentStreamEvent } from '../agent/agent-stream.ts';
 import { createAgent } from '../agent/create-agent.ts';
-import { answersByApprovalId, isRejection } from '../agent/input/answers-by-approval-id.ts';
 import type { ProviderPart } from '../agent/model/collected-response.ts';
 import { HoldpointError } from '../errors.ts';
 import { isSamePrincipal } from '../policy/principal-id.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { messageIdOf } from '../thread/app-messages.ts';
-import { ApprovalIds } from '../thread/approval-ids.ts';
+import { answersByApprovalId, ApprovalIds, isRejection } from '../thread/approval-ids.ts';
 import { activeToolsOf } from './inert-tools.ts';
 import {
   type ModelCallOptions,

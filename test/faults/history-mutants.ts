@@ -24,7 +24,7 @@ export const historyMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a yes to what was shown before a vote is a repetition',
-    file: 'agent/input/answers-by-approval-id.ts',
+    file: 'thread/approval-ids.ts',
     from: '!isOutdated || isRejection(answer)',
     to: 'isOutdated || true',
     suite: [held, 'nor the same history from him'],
@@ -121,7 +121,7 @@ export const historyMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a yes to the id of an edited request is a yes to the edited call',
-    file: 'agent/input/answers-by-approval-id.ts',
+    file: 'thread/approval-ids.ts',
     from: 'return answer.approved ? { ...answer, digest: request.digest } : answer;',
     to: 'return answer;',
     suite: [held, 'Ben’s yes counts for what he was shown'],

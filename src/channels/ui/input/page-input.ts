@@ -1,10 +1,9 @@
-import { answersByApprovalId, isRejection } from '../../../agent/input/answers-by-approval-id.ts';
 import type { InputItem } from '../../../agent/input/run-input.ts';
 import type { RunOptions } from '../../../agent/run/run-options.ts';
 import type { UserInputResponseContent } from '../../../content/user-input.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
-import { ApprovalIds } from '../../../thread/approval-ids.ts';
+import { answersByApprovalId, ApprovalIds, isRejection } from '../../../thread/approval-ids.ts';
 import type { PagePosition } from '../output/thread-chunks.ts';
 import { type ChatRequest, headOf } from './chat-request.ts';
 import { type ConvertDataPart, type UserMessage, userMessage } from './user-message.ts';
