@@ -1,6 +1,6 @@
 import type { LanguageModelMiddleware, ToolSet } from 'ai';
 import { CollectedResponse, type ProviderResponse } from '../agent/model/collected-response.ts';
-import { checkedHistory } from '../agent/input/import-from-client.ts';
+import { checkedHistory } from '../agent/import-from-client.ts';
 import { createAgent } from '../agent/create-agent.ts';
 import { checkedMs } from '../content/checked-number.ts';
 import { memoryStore } from '../stores/memory.ts';

@@ -5,7 +5,7 @@ import {
   importFromClient,
   isOnlyImported,
   type SentPlace,
-} from '../agent/input/import-from-client.ts';
+} from '../agent/import-from-client.ts';
 import { invalidAt } from '../agent/input/history-check.ts';
 import type { AnswerOptions } from '../agent/input/run-input.ts';
 import { HoldpointError } from '../errors.ts';

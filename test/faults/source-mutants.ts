@@ -372,7 +372,7 @@ const importMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an old answer that is sent again after an import is ignored',
-    file: 'agent/input/import-from-client.ts',
+    file: 'agent/import-from-client.ts',
     from: 'importedMessages(events).length > 0 &&',
     to: 'importedMessages(events).length < 0 &&',
     suite: ['middleware/import', 'the prompt can be sent again'],

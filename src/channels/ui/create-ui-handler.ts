@@ -1,5 +1,5 @@
 import { checkHold } from '../../agent/held-stream.ts';
-import { checkedHistory } from '../../agent/input/import-from-client.ts';
+import { checkedHistory } from '../../agent/import-from-client.ts';
 import { checkPolling } from '../../agent/follow-thread.ts';
 import { refuseUnknown } from '../../content/refuse-unknown.ts';
 import { errorResponse, refusal } from '../../http/error-response.ts';

@@ -10,7 +10,7 @@ import {
   importFromClient,
   isOnlyImported,
   type SentPlace,
-} from '../../../agent/input/import-from-client.ts';
+} from '../../../agent/import-from-client.ts';
 import type { AnswerOptions } from '../../../agent/input/run-input.ts';
 import { errorText } from '../../../content/error-text.ts';
 import { HoldpointError } from '../../../errors.ts';
