@@ -1,10 +1,10 @@
-export { createCustomAgent, type CustomAgentOptions } from './agent/custom/create-custom-agent.ts';
+export { createCustomAgent, type CustomAgentOptions } from './custom/create-custom-agent.ts';
 export type {
   CustomRequest,
   CustomStep,
   CustomStepInput,
   NewToolCall,
-} from './agent/custom/custom-step.ts';
+} from './custom/custom-step.ts';
 export {
   answersOf,
   choice,
@@ -13,4 +13,4 @@ export {
   type QuestionSettings,
   type QuestionToAsk,
   textQuestion,
-} from './agent/custom/questions.ts';
+} from './custom/questions.ts';
