@@ -10,7 +10,7 @@ import {
 } from '../agent/resume-thread.ts';
 import { checkedMs } from '../content/checked-number.ts';
 import { HoldpointError } from '../errors.ts';
-import type { OnWake } from '../stores/postgres/wake.ts';
+import type { OnWake } from '../stores/postgres.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import { findOverdueWorkflows, threadAttribute } from './dbos/overdue-workflows.ts';
 

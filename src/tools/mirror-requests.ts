@@ -1,6 +1,5 @@
 import { closeEvents } from '../agent/calls/close-requests.ts';
-import type { DelegatedCall, ShownRequests } from '../agent/calls/delegation.ts';
-import type { MayStand } from '../agent/calls/find-grant.ts';
+import type { DelegatedCall, DelegatedWork, ShownRequests } from '../agent/calls/delegation.ts';
 import type { Reporting } from '../agent/calls/execution.ts';
 import { asOpened } from '../content/approval.ts';
 import type { CallPlace } from '../content/tool-call.ts';
@@ -79,10 +78,10 @@ async function passedOn(
 
 /** Asks the threads above about the answers behind a standing approval of a sub-agent, as they would show its request. */
 export function mayStandAbove(
-  mayStand: MayStand | undefined,
+  mayStand: DelegatedWork['mayStand'],
   call: DelegatedCall,
   agent: string,
-): MayStand | undefined {
+): DelegatedWork['mayStand'] {
   if (mayStand === undefined) return undefined;
   return async ({ request, ...standing }) => {
     const shown = await passedOn(request, call, agent);
