@@ -1,18 +1,25 @@
 export type { Agent } from './agent/agent.ts';
-export type { AgentEvent } from './agent/run/agent-events.ts';
 export type { AgentOptions, SharedAgentOptions } from './agent/agent-options.ts';
-export type { ImportedHistory } from './agent/input/imported-history.ts';
-export type { AnswerOptions, InputItem, RunInput } from './agent/input/run-input.ts';
-export type { DeliveredOutcome, SettledOutcome } from './agent/input/accept-outcome.ts';
-export type { RunOptions } from './agent/run/run-options.ts';
-export type { ToolRecovery } from './agent/run/tool-recovery.ts';
-export type { UnrecordedOutcome } from './agent/run/agent-context.ts';
+export type {
+  AnswerOptions,
+  DeliveredOutcome,
+  ImportedHistory,
+  InputItem,
+  MayAnswer,
+  RunInput,
+  SettledOutcome,
+} from './agent/input.ts';
 export type { AgentResponse } from './agent/agent-response.ts';
 export type { AgentStream, AgentStreamEvent } from './agent/agent-stream.ts';
 export { createAgent } from './agent/create-agent.ts';
-export { type Later, later, laterWithin, type ToolRunOptions } from './agent/calls/execute-call.ts';
-export type { MayAnswer } from './agent/input/run-input.ts';
-export type { Question } from './agent/calls/question-call.ts';
+export {
+  type Later,
+  later,
+  laterWithin,
+  type Question,
+  type ToolRunOptions,
+} from './agent/calls.ts';
+export type { AgentEvent, RunOptions, ToolRecovery, UnrecordedOutcome } from './agent/run.ts';
 export {
   type ApprovalRequest,
   type ApprovalRequestContent,
@@ -66,4 +73,4 @@ export type {
   ThreadStore,
   ThreadSummary,
 } from './thread/thread-store.ts';
-export type { TraceMessage } from './thread/tracing/trace-message.ts';
+export type { TraceMessage } from './thread/tracing.ts';

@@ -13,8 +13,7 @@ import { HoldpointError } from './errors.ts';
 import { attributesAtEnd, type EndOfRequest, waitSpan } from './otel/span-end.ts';
 import { spanOfMessage } from './otel/span-of-message.ts';
 import { isApproval, type Recording, spanContextOf, traceparentOf } from './otel/span-start.ts';
-import type { TraceMessage } from './thread/tracing/trace-message.ts';
-import { tracingChannel } from './thread/tracing/tracing-channel.ts';
+import { type TraceMessage, tracingChannel } from './thread/tracing.ts';
 
 /** Options of `traceHoldpoint`. */
 export interface TraceOptions {

@@ -65,7 +65,7 @@ const rooms: Record<string, readonly string[]> = {
   'agent/model': below,
   tools: ['agent', ...below],
   audit: ['thread', 'content', 'errors.ts'],
-  backtest: ['agent/calls', ...below],
+  backtest: ['agent/calls.ts', ...below],
   command: ['backtest', 'stores', ...below],
   http: ['content/refuse-unknown.ts', 'errors.ts', 'agent/sign-in.ts'],
   view: ['agent', 'thread', 'content', 'errors.ts'],
@@ -94,6 +94,34 @@ test('rooms import one way', () => {
     const room = roomOf(from);
     return ![room, ...(rooms[room] ?? [])].some((allowed) => isIn(to, allowed));
   });
+  expect(offenders.map(shown)).toEqual([]);
+});
+
+/** `agent` for `agent/calls/delegation.ts`. */
+const houseRoomOf = (file: string) => file.split('/')[0];
+
+test("only a room's own top-level files are imported from outside", () => {
+  const offenders = ownImports.filter(
+    ({ from, to }) => houseRoomOf(from) !== houseRoomOf(to) && to.split('/').length > 2,
+  );
+  expect(offenders.map(shown)).toEqual([]);
+});
+
+/** Files that only export what others have. */
+const doors = [...texts]
+  .filter(
+    ([, text]) =>
+      text
+        .replaceAll(statement, '')
+        .replaceAll(/^\/\*.*\*\/$/gm, '')
+        .trim() === '',
+  )
+  .map(([file]) => file);
+
+test('a door is only for those outside', () => {
+  const offenders = ownImports.filter(
+    ({ from, to }) => doors.includes(to) && houseRoomOf(from) === houseRoomOf(to),
+  );
   expect(offenders.map(shown)).toEqual([]);
 });
 
@@ -182,12 +210,25 @@ test('some packages are used in one file', () => {
   expect(files.filter((used) => used.files.length !== 1)).toEqual([]);
 });
 
-test.each(['index.ts', 'stores/sqlite-on.ts'])('%s reaches nothing that only Node has', (entry) => {
-  const reached = new Set([entry]);
+/** These files and what they import, and so on. Types count. */
+function reachedBy(entries: readonly string[]): string[] {
+  const reached = new Set(entries);
   for (const file of reached) {
     for (const { from, to } of imports) if (from === file) reached.add(to);
   }
-  expect([...reached].filter((name) => name.startsWith('node:'))).toEqual([]);
+  return [...reached];
+}
+
+test.each(['index.ts', 'stores/sqlite-on.ts'])('%s reaches nothing that only Node has', (entry) => {
+  expect(reachedBy([entry]).filter((name) => name.startsWith('node:'))).toEqual([]);
+});
+
+test('what runs in a page reaches no thread and no agent', () => {
+  const entries = [...texts.keys()].filter((file) => isIn(file, 'channels/ui/browser'));
+  const reached = reachedBy([...entries, 'channels/ui/use-thread-chat.ts']);
+  const own = reached.filter((file) => texts.has(file));
+  const allowed = ['channels/ui', 'content', 'errors.ts'];
+  expect(own.filter((file) => !allowed.some((room) => isIn(file, room)))).toEqual([]);
 });
 
 /* Types and lazy imports count: whoever reads one file of a circle has to read them all. */

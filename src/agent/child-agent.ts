@@ -2,7 +2,7 @@ import type { UserInputResponseContent } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import type { RunCause } from '../policy/run-context.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import type { ParentCall } from '../thread/events/fields.ts';
+import type { ParentCall } from '../thread/events.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { AgentResponse } from './agent-response.ts';
 import type { Agent } from './agent.ts';

@@ -1,5 +1,5 @@
 import { HoldpointError } from '../errors.ts';
-import type { ParentCall } from '../thread/events/fields.ts';
+import type { ParentCall } from '../thread/events.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { ChildThread } from './child-agent.ts';
 import { reassignRequest, withdrawVote } from './input/change-votes.ts';

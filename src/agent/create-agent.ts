@@ -1,6 +1,6 @@
 import type { ToolSet } from 'ai';
 import type { ToolCall } from '../content/tool-call.ts';
-import { modelNameOf } from '../thread/tracing/trace-message.ts';
+import { modelNameOf } from '../thread/tracing.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { Agent } from './agent.ts';
 import { refuseUnknownAgentSettings } from './known-settings.ts';

@@ -5,7 +5,7 @@ import type { QuestionRequestContent } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
 import { identifyStrictly, whyNobody } from '../policy/principal-id.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import type { ParentCall } from '../thread/events/fields.ts';
+import type { ParentCall } from '../thread/events.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';

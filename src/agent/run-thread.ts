@@ -9,7 +9,7 @@ import { decisionsIn } from '../thread/decisions.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
-import { traceRun } from '../thread/tracing/trace-operations.ts';
+import { traceRun } from '../thread/tracing.ts';
 import {
   type AgentResponse,
   latestDecisions,

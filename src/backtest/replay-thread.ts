@@ -1,12 +1,14 @@
 import type { ToolSet } from 'ai';
-import { checkRules } from '../agent/calls/apply-rules.ts';
 import {
   type CallVerdict,
+  checkRules,
+  checkTools,
   decideCalls,
   type DecisionInput,
   decisionInput,
-} from '../agent/calls/decide-calls.ts';
-import { checkTools, definedOnce, type ToolDefinitions } from '../agent/calls/tool-definitions.ts';
+  definedOnce,
+  type ToolDefinitions,
+} from '../agent/calls.ts';
 import { termsOf } from '../content/approval-terms.ts';
 import type { CallPlace } from '../content/tool-call.ts';
 import { canonicalText } from '../policy/digest.ts';

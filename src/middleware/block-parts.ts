@@ -1,5 +1,4 @@
-import type { ProviderPart, ProviderResponse } from '../agent/model/collected-response.ts';
-import type { ModelDelta } from '../agent/model/streaming-model.ts';
+import type { ModelDelta, ProviderPart, ProviderResponse } from '../agent/model.ts';
 
 /** A delta of a text or reasoning block. */
 export type BlockDelta = Extract<

@@ -1,4 +1,4 @@
-import type { ProviderPart } from '../agent/model/collected-response.ts';
+import type { ProviderPart } from '../agent/model.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';

@@ -1,7 +1,7 @@
 import type { LanguageModelUsage } from 'ai';
 import { z } from 'zod';
 import type { AgentResponse } from '../agent/agent-response.ts';
-import type { ProviderPart } from '../agent/model/collected-response.ts';
+import type { ProviderPart } from '../agent/model.ts';
 import type { ResponseEnd } from './recorded-steps.ts';
 
 type FinishPart = Extract<ProviderPart, { type: 'finish' }>;

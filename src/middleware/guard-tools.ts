@@ -2,7 +2,7 @@ import type { Tool, ToolExecutionOptions, ToolSet } from 'ai';
 import type { AgentOptions } from '../agent/agent-options.ts';
 import { createAgent } from '../agent/create-agent.ts';
 import { refuseUnknownRecovery } from '../agent/known-settings.ts';
-import { checkRecovery } from '../agent/run/tool-recovery.ts';
+import { checkRecovery } from '../agent/run.ts';
 import { untilAborted } from '../content/until-aborted.ts';
 import { HoldpointError } from '../errors.ts';
 import { type Guard, GuardedCall, type GuardedTool } from './guarded-call.ts';

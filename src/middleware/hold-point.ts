@@ -1,5 +1,5 @@
 import type { LanguageModelMiddleware, ToolSet } from 'ai';
-import { CollectedResponse, type ProviderResponse } from '../agent/model/collected-response.ts';
+import { CollectedResponse, type ProviderResponse } from '../agent/model.ts';
 import { checkedHistory } from '../agent/import-from-client.ts';
 import { createAgent } from '../agent/create-agent.ts';
 import { checkedMs } from '../content/checked-number.ts';

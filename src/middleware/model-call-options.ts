@@ -1,7 +1,7 @@
 import type { LanguageModelMiddleware } from 'ai';
 import { z } from 'zod';
 import type { AgentOptions } from '../agent/agent-options.ts';
-import type { RunOptions } from '../agent/run/run-options.ts';
+import type { RunOptions } from '../agent/run.ts';
 import { type UserInputResponseContent, userInputResponseSchema } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 

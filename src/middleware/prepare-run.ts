@@ -2,7 +2,7 @@ import type { ToolSet } from 'ai';
 import type { AgentOptions } from '../agent/agent-options.ts';
 import type { AgentStream, AgentStreamEvent } from '../agent/agent-stream.ts';
 import { createAgent } from '../agent/create-agent.ts';
-import type { ProviderPart } from '../agent/model/collected-response.ts';
+import type { ProviderPart } from '../agent/model.ts';
 import { HoldpointError } from '../errors.ts';
 import { isSamePrincipal } from '../policy/principal-id.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';

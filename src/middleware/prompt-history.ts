@@ -6,8 +6,7 @@ import {
   isOnlyImported,
   type SentPlace,
 } from '../agent/import-from-client.ts';
-import { invalidAt } from '../agent/input/history-check.ts';
-import type { AnswerOptions } from '../agent/input/run-input.ts';
+import { type AnswerOptions, invalidAt } from '../agent/input.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ReadPrompt } from './read-prompt.ts';

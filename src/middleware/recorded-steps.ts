@@ -1,6 +1,6 @@
 import type { ToolResultPart } from 'ai';
 import { z } from 'zod';
-import type { ProviderResponse, ProviderPart } from '../agent/model/collected-response.ts';
+import type { ProviderPart, ProviderResponse } from '../agent/model.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { isAppMessage, turnOfMessage } from '../thread/app-messages.ts';

@@ -1,11 +1,11 @@
 import { type LanguageModelMiddleware, wrapLanguageModel } from 'ai';
 import {
+  carriesApproval,
   CollectedResponse,
-  type ProviderResponse,
   type ProviderPart,
+  type ProviderResponse,
   type ProviderStream,
-} from '../agent/model/collected-response.ts';
-import { carriesApproval } from '../agent/model/provider-requests.ts';
+} from '../agent/model.ts';
 import { isForced, type ModelCallOptions, type ProviderModel } from './model-call-options.ts';
 
 /** The model call whose run makes the requests. */

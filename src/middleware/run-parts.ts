@@ -1,6 +1,6 @@
 import type { AgentResponse } from '../agent/agent-response.ts';
 import type { AgentStreamEvent } from '../agent/agent-stream.ts';
-import type { ProviderResponse, ProviderPart } from '../agent/model/collected-response.ts';
+import type { ProviderPart, ProviderResponse } from '../agent/model.ts';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { BlockParts, wholeBlock } from './block-parts.ts';

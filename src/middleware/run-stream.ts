@@ -1,5 +1,5 @@
 import type { AgentStream, AgentStreamEvent } from '../agent/agent-stream.ts';
-import type { ProviderPart } from '../agent/model/collected-response.ts';
+import type { ProviderPart } from '../agent/model.ts';
 
 /** How a run is streamed. */
 interface RunStreamOptions {

@@ -1,10 +1,10 @@
 import type { Tool } from 'ai';
 import type { Agent } from '../agent/agent.ts';
 import type { AgentOptions } from '../agent/agent-options.ts';
-import type { ToolRunOptions } from '../agent/calls/execute-call.ts';
+import type { ToolRunOptions } from '../agent/calls.ts';
 import { createAgent } from '../agent/create-agent.ts';
-import type { ProviderResponse } from '../agent/model/collected-response.ts';
-import type { ToolRecovery } from '../agent/run/tool-recovery.ts';
+import type { ProviderResponse } from '../agent/model.ts';
+import type { ToolRecovery } from '../agent/run.ts';
 import type { ToolCall } from '../content/tool-call.ts';
 import { inertTool } from './inert-tools.ts';
 import type { ProviderModel } from './model-call-options.ts';

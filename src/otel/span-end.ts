@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { InvokedMessage, TraceMessage } from '../thread/tracing/trace-message.ts';
+import type { InvokedMessage, TraceMessage } from '../thread/tracing.ts';
 import {
   isApproval,
   jsonOf,

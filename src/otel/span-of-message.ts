@@ -4,7 +4,7 @@ import type {
   ModelName,
   PromptedMessage,
   TraceMessage,
-} from '../thread/tracing/trace-message.ts';
+} from '../thread/tracing.ts';
 import {
   isApproval,
   jsonOf,

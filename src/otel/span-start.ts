@@ -1,5 +1,5 @@
 import { type Attributes, type Link, type SpanContext, SpanKind } from '@opentelemetry/api';
-import type { CallFacts, RequestFacts } from '../thread/tracing/trace-message.ts';
+import type { CallFacts, RequestFacts } from '../thread/tracing.ts';
 
 /** Which content is recorded. */
 export interface Recording {

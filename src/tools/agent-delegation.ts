@@ -1,27 +1,28 @@
 import type { Tool } from 'ai';
 import type { Agent } from '../agent/agent.ts';
-import type { CallFailure } from '../agent/calls/answer-receiver.ts';
 import {
+  type CallFailure,
   type CheckedAnswers,
   type DelegatedCall,
   delegatedCall,
   type DelegatedWork,
   type Delegation,
+  type Execution,
+  failed,
   type PassedAnswer,
   type PassedOn,
   type Reassignment,
+  type Reporting,
   type ShownRequests,
   type Withdrawal,
-} from '../agent/calls/delegation.ts';
-import { failed } from '../agent/calls/execute-call.ts';
-import type { Execution, Reporting } from '../agent/calls/execution.ts';
+} from '../agent/calls.ts';
 import {
   type ChildThread,
   openChild,
   type ParentableAgent,
   toolsBelow,
 } from '../agent/child-agent.ts';
-import type { AnswerOptions } from '../agent/input/run-input.ts';
+import type { AnswerOptions } from '../agent/input.ts';
 import { errorText } from '../content/error-text.ts';
 import { timer } from '../content/timer.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';

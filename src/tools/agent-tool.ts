@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Agent } from '../agent/agent.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
 import { childAgentOf } from '../agent/child-agent.ts';
-import { delegating } from '../agent/calls/delegation.ts';
+import { delegating } from '../agent/calls.ts';
 import { checkedMs } from '../content/checked-number.ts';
 import { AgentDelegation } from './agent-delegation.ts';
 import type { AgentCall } from './agent-work.ts';

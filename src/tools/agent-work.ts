@@ -1,9 +1,9 @@
 import type { ModelMessage } from 'ai';
 import type { AgentResponse } from '../agent/agent-response.ts';
 import type { Agent } from '../agent/agent.ts';
-import type { DelegatedCall, DelegatedWork } from '../agent/calls/delegation.ts';
+import type { DelegatedCall, DelegatedWork } from '../agent/calls.ts';
 import type { ChildThread, ParentableAgent } from '../agent/child-agent.ts';
-import type { AnswerOptions } from '../agent/input/run-input.ts';
+import type { AnswerOptions } from '../agent/input.ts';
 import { errorText } from '../content/error-text.ts';
 import type { ToolCallRecord, WorkingAgent } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';

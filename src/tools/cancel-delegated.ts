@@ -1,7 +1,12 @@
 import type { ToolSet } from 'ai';
-import { type Commit, delegatedCall, delegationFor, shownBy } from '../agent/calls/delegation.ts';
-import type { AnswerOptions } from '../agent/input/run-input.ts';
-import type { Reporting } from '../agent/calls/execution.ts';
+import {
+  type Commit,
+  delegatedCall,
+  delegationFor,
+  type Reporting,
+  shownBy,
+} from '../agent/calls.ts';
+import type { AnswerOptions } from '../agent/input.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { requestOf } from './mirror-requests.ts';
 import { callAt } from '../thread/find-call.ts';

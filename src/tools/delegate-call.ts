@@ -1,6 +1,5 @@
 import type { Tool } from 'ai';
-import { makeOutcome } from '../agent/calls/execute-call.ts';
-import type { Execution, Reporting } from '../agent/calls/execution.ts';
+import { type Execution, makeOutcome, type Reporting } from '../agent/calls.ts';
 import type { CallPlace, ToolCallRecord, WorkingAgent } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import { isEnded } from './mirror-requests.ts';

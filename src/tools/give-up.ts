@@ -4,7 +4,7 @@ import {
   type ParentableAgent,
   type ParentCancellation,
 } from '../agent/child-agent.ts';
-import type { AnswerOptions } from '../agent/input/run-input.ts';
+import type { AnswerOptions } from '../agent/input.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 
 /**

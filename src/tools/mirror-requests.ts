@@ -1,6 +1,10 @@
-import { closeEvents } from '../agent/calls/close-requests.ts';
-import type { DelegatedCall, DelegatedWork, ShownRequests } from '../agent/calls/delegation.ts';
-import type { Reporting } from '../agent/calls/execution.ts';
+import {
+  closeEvents,
+  type DelegatedCall,
+  type DelegatedWork,
+  type Reporting,
+  type ShownRequests,
+} from '../agent/calls.ts';
 import { asOpened } from '../content/approval.ts';
 import type { CallPlace } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';

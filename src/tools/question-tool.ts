@@ -1,9 +1,9 @@
 import { tool, type Tool } from 'ai';
 import { z } from 'zod';
-import { asking, type Question, type QuestionResult } from '../agent/calls/question-call.ts';
+import { asking, type Question, type QuestionResult } from '../agent/calls.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../content/question.ts';
 
-export type { Question, QuestionResult } from '../agent/calls/question-call.ts';
+export type { Question, QuestionResult } from '../agent/calls.ts';
 
 /** Options of `questionTool`. */
 export interface QuestionToolOptions<INPUT> {

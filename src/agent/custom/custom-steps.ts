@@ -2,7 +2,7 @@ import type { FlexibleSchema } from 'ai';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { isExpired } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { traceStep } from '../../thread/tracing/trace-operations.ts';
+import { traceStep } from '../../thread/tracing.ts';
 import { unusedApprovals } from '../calls/close-requests.ts';
 import type { RequestMaking } from '../calls/make-request.ts';
 import type { StepRequest, StepSource } from '../model/model-step.ts';

@@ -1,7 +1,7 @@
 import { type ApprovalRequest, withoutEdit } from '../../content/approval.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import { equalJson } from '../../policy/digest.ts';
-import { withEdit } from '../../thread/events/changed-request.ts';
+import { withEdit } from '../../thread/events.ts';
 import type { CheckedAnswers, PassedOn } from '../calls/delegation.ts';
 import { allowedFor, type AskedBy, askedAnswer, refused } from './ask-may-answer.ts';
 import type { Answering } from './answer-context.ts';

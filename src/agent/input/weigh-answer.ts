@@ -2,7 +2,7 @@ import type { ApprovalRequest, ApprovalResponseContent } from '../../content/app
 import type { Voter } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
 import { equalJson } from '../../policy/digest.ts';
-import { withEdit } from '../../thread/events/changed-request.ts';
+import { withEdit } from '../../thread/events.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { AnswerContext, Answering } from './answer-context.ts';

@@ -1,6 +1,6 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { votesOfOthers } from '../../content/vote.ts';
-import { requestAfter } from '../../thread/events/changed-request.ts';
+import { requestAfter } from '../../thread/events.ts';
 import type { ThreadEventOf } from '../../thread/thread-event.ts';
 
 type Withdrawn = ThreadEventOf<'vote-withdrawn'>;

@@ -1,6 +1,6 @@
 import type { Instructions, LanguageModel, ModelMessage, PrepareStepResult, ToolSet } from 'ai';
 import type { PreparedRecord } from '../../thread/prepared-record.ts';
-import { modelNameOf } from '../../thread/tracing/trace-message.ts';
+import { modelNameOf } from '../../thread/tracing.ts';
 import type { FinishedStep } from '../../thread/turn-steps.ts';
 
 /** The settings of one step that `prepareStep` may return; all others are those of the agent and the run. */

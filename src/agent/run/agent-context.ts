@@ -6,7 +6,7 @@ import type { PrincipalId } from '../../policy/principal-id.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ThreadStoreGrants } from '../../thread/thread-store.ts';
-import type { ModelName } from '../../thread/tracing/trace-message.ts';
+import type { ModelName } from '../../thread/tracing.ts';
 import type { MayStand } from '../calls/find-grant.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { MayAnswer } from '../input/run-input.ts';

@@ -3,7 +3,7 @@ import { WakeUp } from '../../content/wake-up.ts';
 import type { CausedRun } from '../../policy/run-context.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { traceCall } from '../../thread/tracing/trace-operations.ts';
+import { traceCall } from '../../thread/tracing.ts';
 import { describeOrigin } from '../calls/call-origin.ts';
 import { firstMessages } from '../calls/decide-calls.ts';
 import { executeCall, notRun, type PreliminaryResult } from '../calls/execute-call.ts';

@@ -1,6 +1,6 @@
 import { plainCopy } from '../../content/plain-copy.ts';
 import type { SettingFailure } from '../../content/setting-failure.ts';
-import { traceFailure } from '../../thread/tracing/trace-operations.ts';
+import { traceFailure } from '../../thread/tracing.ts';
 import type { AgentEmitter } from './agent-events.ts';
 
 /**

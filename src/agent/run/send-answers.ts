@@ -6,7 +6,7 @@ import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { UnsentAnswer, ThreadHead } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { traceAnswerDelivery } from '../../thread/tracing/trace-operations.ts';
+import { traceAnswerDelivery } from '../../thread/tracing.ts';
 import type { CallFailure, SendOptions } from '../calls/answer-receiver.ts';
 import { endEvents } from '../calls/close-requests.ts';
 import { delegatedCall } from '../calls/delegation.ts';

@@ -3,7 +3,7 @@ import type { AgentStream } from '../../agent/agent-stream.ts';
 import { followThread } from '../../agent/follow-thread.ts';
 import { HeldStream } from '../../agent/held-stream.ts';
 import { type InputSchemas, inputSchemasOf } from '../../agent/input-schemas.ts';
-import type { RunOptions } from '../../agent/run/run-options.ts';
+import type { RunOptions } from '../../agent/run.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
 import type { EventBacklog } from './event-backlog.ts';

@@ -1,6 +1,11 @@
 import type { FlexibleSchema, Tool } from 'ai';
-import { answering, type AnswerReceiver } from '../../agent/calls/answer-receiver.ts';
-import { later, laterWithin, type ToolRunOptions } from '../../agent/calls/execute-call.ts';
+import {
+  answering,
+  type AnswerReceiver,
+  later,
+  laterWithin,
+  type ToolRunOptions,
+} from '../../agent/calls.ts';
 import { checkedMs } from '../../content/checked-number.ts';
 import { refuseUnknown } from '../../content/refuse-unknown.ts';
 import { timer } from '../../content/timer.ts';

@@ -1,5 +1,5 @@
 import type { UIMessageChunk } from 'ai';
-import type { RunOptions } from '../../agent/run/run-options.ts';
+import type { RunOptions } from '../../agent/run.ts';
 import { HoldpointError } from '../../errors.ts';
 import { refusalText } from '../../http/error-response.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';

@@ -1,5 +1,5 @@
 import type { AgentStream, AgentStreamEvent } from '../../agent/agent-stream.ts';
-import type { InputItem } from '../../agent/input/run-input.ts';
+import type { InputItem } from '../../agent/input.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { RefusedAnswer } from '../../http/error-response.ts';
 import { withFirst } from './output/chunk-stream.ts';

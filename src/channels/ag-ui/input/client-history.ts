@@ -1,7 +1,6 @@
 import type { AssistantModelMessage, ModelMessage } from 'ai';
-import { invalidAt } from '../../../agent/input/history-check.ts';
+import { type AnswerOptions, invalidAt } from '../../../agent/input.ts';
 import { importFromClient, type SentPlace } from '../../../agent/import-from-client.ts';
-import type { AnswerOptions } from '../../../agent/input/run-input.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { withMessageId } from '../../../thread/app-messages.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DeliveredOutcome } from '../../../agent/input/accept-outcome.ts';
+import type { DeliveredOutcome } from '../../../agent/input.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { ClientMessage } from './run-agent-input.ts';

@@ -1,6 +1,6 @@
 import type { AgentResponse } from '../../../agent/agent-response.ts';
 import type { InputSchemas } from '../../../agent/input-schemas.ts';
-import type { ModelDelta } from '../../../agent/model/streaming-model.ts';
+import type { ModelDelta } from '../../../agent/model.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
 import { isSamePlace } from '../../../thread/thread-head.ts';

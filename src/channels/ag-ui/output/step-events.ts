@@ -1,4 +1,4 @@
-import type { ModelDelta } from '../../../agent/model/streaming-model.ts';
+import type { ModelDelta } from '../../../agent/model.ts';
 import { StreamedStep, type StreamedText } from '../../../view/streamed-step.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 import { reasoningId, type StepMessages, type StepText } from './step-messages.ts';

@@ -1,4 +1,4 @@
-import type { Question } from '../../../agent/calls/question-call.ts';
+import type { Question } from '../../../agent/calls.ts';
 import type { ToolCallRecord } from '../../../content/tool-call.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';

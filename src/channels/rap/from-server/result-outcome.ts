@@ -1,5 +1,5 @@
 import type { ToolResultPart } from 'ai';
-import type { DeliveredOutcome } from '../../../agent/input/accept-outcome.ts';
+import type { DeliveredOutcome } from '../../../agent/input.ts';
 import { type ResultPart, resultPartsSchema, type ToolResultMessage } from './callback-message.ts';
 
 const errorPrefix = 'Error: ';

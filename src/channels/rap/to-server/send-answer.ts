@@ -1,9 +1,5 @@
 import { z } from 'zod';
-import type {
-  AnswerToTool,
-  CallFailure,
-  SendOptions,
-} from '../../../agent/calls/answer-receiver.ts';
+import type { AnswerToTool, CallFailure, SendOptions } from '../../../agent/calls.ts';
 import { isCallLost, lostCallOutcome } from './query-call-status.ts';
 import { postWithRetries } from '../post-with-retries.ts';
 import type { RemoteServer } from '../remote-server.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ToolRunOptions } from '../../../agent/calls/execute-call.ts';
+import type { ToolRunOptions } from '../../../agent/calls.ts';
 import { sha256 } from '../../../content/sha256.ts';
 import { postJson } from '../post-json.ts';
 import type { RemoteServer } from '../remote-server.ts';

@@ -1,5 +1,5 @@
 import type { CallbackCall } from '../callback-url.ts';
-import type { DroppedCall } from '../../../agent/calls/answer-receiver.ts';
+import type { DroppedCall } from '../../../agent/calls.ts';
 import { postJson } from '../post-json.ts';
 import type { RemoteServer } from '../remote-server.ts';
 import { messagesAbout } from './messages-about.ts';

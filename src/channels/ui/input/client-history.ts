@@ -5,13 +5,12 @@ import {
   safeValidateUIMessages,
   type UIMessage,
 } from 'ai';
-import { invalidAt } from '../../../agent/input/history-check.ts';
+import { type AnswerOptions, invalidAt } from '../../../agent/input.ts';
 import {
   importFromClient,
   isOnlyImported,
   type SentPlace,
 } from '../../../agent/import-from-client.ts';
-import type { AnswerOptions } from '../../../agent/input/run-input.ts';
 import { errorText } from '../../../content/error-text.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';

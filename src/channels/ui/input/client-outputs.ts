@@ -1,6 +1,5 @@
 import type { Agent } from '../../../agent/agent.ts';
-import type { AnswerOptions } from '../../../agent/input/run-input.ts';
-import type { DeliveredOutcome } from '../../../agent/input/accept-outcome.ts';
+import type { AnswerOptions, DeliveredOutcome } from '../../../agent/input.ts';
 import type { ToolCallRecord } from '../../../content/tool-call.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';

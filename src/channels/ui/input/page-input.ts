@@ -1,5 +1,5 @@
-import type { InputItem } from '../../../agent/input/run-input.ts';
-import type { RunOptions } from '../../../agent/run/run-options.ts';
+import type { InputItem } from '../../../agent/input.ts';
+import type { RunOptions } from '../../../agent/run.ts';
 import type { UserInputResponseContent } from '../../../content/user-input.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';

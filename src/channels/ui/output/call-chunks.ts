@@ -1,5 +1,5 @@
 import type { UIMessageChunk } from 'ai';
-import type { PreliminaryResult } from '../../../agent/calls/execute-call.ts';
+import type { PreliminaryResult } from '../../../agent/calls.ts';
 import {
   plainCall,
   type ToolCall,
@@ -10,7 +10,7 @@ import type { ApprovalRequest } from '../../../content/approval.ts';
 import { hidePrincipals } from '../../../content/hide-principals.ts';
 import type { UserInputRequest } from '../../../content/user-input.ts';
 import { callErrorText } from '../../../http/tool-error-text.ts';
-import { requestAfter, withEdit } from '../../../thread/events/changed-request.ts';
+import { requestAfter, withEdit } from '../../../thread/events.ts';
 import { approvalIdAfter } from '../../../thread/approval-ids.ts';
 import type { ThreadEventOf } from '../../../thread/thread-event.ts';
 import type { RequestProgress } from './request-chunks.ts';

@@ -1,7 +1,7 @@
 import type { UIMessageChunk } from 'ai';
 import type { AgentStreamEvent } from '../../../agent/agent-stream.ts';
 import { HeldStream } from '../../../agent/held-stream.ts';
-import type { RunOptions } from '../../../agent/run/run-options.ts';
+import type { RunOptions } from '../../../agent/run.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { UiHandlerOptions } from '../ui-handler-options.ts';
 import { followRun } from './follow-run.ts';

@@ -2,7 +2,7 @@ import type { UIMessageChunk } from 'ai';
 import { hidePrincipals } from '../../../content/hide-principals.ts';
 import { plainCall, type ToolCall } from '../../../content/tool-call.ts';
 import type { UserInputRequest } from '../../../content/user-input.ts';
-import { requestAfter, withEdit } from '../../../thread/events/changed-request.ts';
+import { requestAfter, withEdit } from '../../../thread/events.ts';
 import type { ThreadEventOf } from '../../../thread/thread-event.ts';
 
 /** A change of a request that is still open. */

@@ -1,5 +1,5 @@
 import type { UIMessageChunk } from 'ai';
-import type { ModelDelta } from '../../../agent/model/streaming-model.ts';
+import type { ModelDelta } from '../../../agent/model.ts';
 import { type StreamedPart, StreamedStep, type StreamedText } from '../../../view/streamed-step.ts';
 import type { StepPart } from './step-parts.ts';
 import { type ThreadViewOptions, toolPartFields } from './thread-view-options.ts';

@@ -1,6 +1,6 @@
 import type { UIMessageChunk } from 'ai';
-import type { PreliminaryResult } from '../../../agent/calls/execute-call.ts';
-import type { ModelDelta } from '../../../agent/model/streaming-model.ts';
+import type { PreliminaryResult } from '../../../agent/calls.ts';
+import type { ModelDelta } from '../../../agent/model.ts';
 import type {
   CallPlace,
   ToolCall,

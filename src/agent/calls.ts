@@ -1,0 +1,46 @@
+/* What the rest of the package may use of `calls/`: tools, channels, the middleware, the backtest. Nothing in `agent` imports this. */
+export {
+  answering,
+  type AnswerReceiver,
+  type AnswerToTool,
+  type CallFailure,
+  type DroppedCall,
+  type SendOptions,
+} from './calls/answer-receiver.ts';
+export { checkRules } from './calls/apply-rules.ts';
+export { closeEvents } from './calls/close-requests.ts';
+export {
+  type CallVerdict,
+  decideCalls,
+  type DecisionInput,
+  decisionInput,
+} from './calls/decide-calls.ts';
+export {
+  type CheckedAnswers,
+  type Commit,
+  type DelegatedCall,
+  delegatedCall,
+  type DelegatedWork,
+  delegating,
+  type Delegation,
+  delegationFor,
+  type PassedAnswer,
+  type PassedOn,
+  type Reassignment,
+  shownBy,
+  type ShownRequests,
+  type Withdrawal,
+} from './calls/delegation.ts';
+export {
+  failed,
+  lastOf,
+  type Later,
+  later,
+  laterWithin,
+  makeOutcome,
+  type PreliminaryResult,
+  type ToolRunOptions,
+} from './calls/execute-call.ts';
+export type { Execution, Reporting } from './calls/execution.ts';
+export { asking, type Question, type QuestionResult } from './calls/question-call.ts';
+export { checkTools, definedOnce, type ToolDefinitions } from './calls/tool-definitions.ts';

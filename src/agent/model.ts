@@ -1,0 +1,9 @@
+/* What the rest of the package may use of `model/`: channels, the middleware. Nothing in `agent` imports this. */
+export {
+  CollectedResponse,
+  type ProviderPart,
+  type ProviderResponse,
+  type ProviderStream,
+} from './model/collected-response.ts';
+export { carriesApproval } from './model/provider-requests.ts';
+export type { ModelDelta } from './model/streaming-model.ts';

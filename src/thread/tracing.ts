@@ -1,0 +1,22 @@
+/* What the rest of the package may use of `tracing/`: agents report, OpenTelemetry listens. Nothing in `thread` imports this. */
+export { inConversation } from './tracing/guarded-conversation.ts';
+export {
+  type CallFacts,
+  type InvokedMessage,
+  type ModelAnswer,
+  type ModelName,
+  modelNameOf,
+  type PromptedMessage,
+  type RequestFacts,
+  type TraceMessage,
+} from './tracing/trace-message.ts';
+export {
+  traceAnswerDelivery,
+  traceCall,
+  traceFailure,
+  traceModel,
+  traceRun,
+  tracesModel,
+  traceStep,
+} from './tracing/trace-operations.ts';
+export { tracingChannel } from './tracing/tracing-channel.ts';
