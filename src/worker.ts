@@ -189,7 +189,7 @@ class WorkerSlots {
       if (signal.aborted) return;
       const thread = await agent.thread(threadId);
       try {
-        await agent.run([], thread, { signal, onlyWhenDue: true });
+        await agent.run([], thread, { abortSignal: signal, onlyWhenDue: true });
       } finally {
         void this.#report(thread, revision);
       }

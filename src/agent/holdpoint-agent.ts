@@ -38,7 +38,7 @@ import { reassignRequest, withdrawVote } from './input/change-votes.ts';
 import { type ImportedHistory, importHistory, parseHistory } from './input/imported-history.ts';
 import { parseAnswerer, parseInput } from './input/parse-input.ts';
 import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
-import { checkedRunOptions } from './known-settings.ts';
+import { refuseUnknownRunOptions } from './known-settings.ts';
 import { runThread } from './run-thread.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { AgentEvents, AgentListener } from './run/agent-events.ts';
@@ -95,19 +95,19 @@ export class HoldpointAgent implements Agent<unknown> {
     thread: AgentThread,
     options: RunOptions<unknown> = {},
   ): Promise<AgentResponse> {
-    const checked = checkedRunOptions('run', options);
-    return runThread(this.#context, this.#threads, thread, { input, options: checked });
+    refuseUnknownRunOptions('run', options);
+    return runThread(this.#context, this.#threads, thread, { input, options });
   }
 
   stream(input: RunInput, thread: AgentThread, options: RunOptions<unknown> = {}): AgentStream {
-    const checked = checkedRunOptions('stream', options);
+    refuseUnknownRunOptions('stream', options);
     const run = async (buffer: EventBuffer<AgentStreamEvent>, abortSignal: AbortSignal) =>
       runThread(this.#context, this.#threads, thread, {
         input,
-        options: { ...checked, abortSignal },
+        options: { ...options, abortSignal },
         buffer,
       });
-    return new RunStream(run, checked.abortSignal);
+    return new RunStream(run, options.abortSignal);
   }
 
   async respond(

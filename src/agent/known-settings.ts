@@ -47,7 +47,6 @@ const runSettings = {
   principal: true,
   channel: true,
   abortSignal: true,
-  signal: true,
   runtimeContext: true,
   whilePending: true,
   messageId: true,
@@ -90,6 +89,7 @@ const otherNames = new Map([
   ['experimental_activeTools', 'activeTools'],
   ['context', 'runtimeContext'],
   ['user', 'principal'],
+  ['signal', 'abortSignal'],
 ]);
 
 /** Throws a `TypeError` for a setting that `createAgent` does not have: ignoring it would silently drop what the app relies on. */
@@ -124,27 +124,17 @@ export function refuseUnknownRecovery(
   }
 }
 
-/** The options of a run, checked; `signal` becomes `abortSignal`. */
-export function checkedRunOptions(
-  method: 'run' | 'stream',
-  { signal, ...options }: RunOptions<unknown>,
-): Omit<RunOptions<unknown>, 'signal'> {
-  refuseUnknownRunSettings(method, options);
-  refuseUnknownTimeout(options.timeout);
-  if (signal === undefined) return options;
-  if (options.abortSignal === undefined) return { ...options, abortSignal: signal };
-  throw new TypeError(
-    `agent.${method} got both abortSignal and signal, its old name; pass only abortSignal.`,
-  );
-}
-
 /** The same for the options of a run. */
-function refuseUnknownRunSettings(method: 'run' | 'stream', options: object): void {
+export function refuseUnknownRunOptions(
+  method: 'run' | 'stream',
+  options: RunOptions<unknown>,
+): void {
   const names = new Map([...otherNames, ['id', 'messageId']]);
   const where = `agent.${method}`;
   refuseUnknown(where, options, runSettings, (name) =>
     advice(name, runSettings, { elsewhere: agentSettings, names }),
   );
+  refuseUnknownTimeout(options.timeout);
 }
 
 /** The settings of another place, and common misnomers. */

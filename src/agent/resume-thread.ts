@@ -30,9 +30,9 @@ export async function resumeThread(
   options: { abortSignal?: AbortSignal | undefined } = {},
 ): Promise<ResumedThread> {
   const { abortSignal } = options;
-  const signal = abortSignal === undefined ? {} : { abortSignal };
+  const abort = abortSignal === undefined ? {} : { abortSignal };
   const thread = await agent.thread(threadId);
-  return runRecorded(thread, () => agent.run([], thread, { ...signal, onlyWhenDue: true }));
+  return runRecorded(thread, () => agent.run([], thread, { ...abort, onlyWhenDue: true }));
 }
 
 /** Performs a run of the thread. Rejects only if the log does not say that it failed. */

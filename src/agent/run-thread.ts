@@ -36,8 +36,7 @@ import { refuseNonThread, type ThreadHandles } from './thread-handles.ts';
 /** The inputs of `runThread`. */
 interface Running {
   input: RunInput;
-  /** Checked. */
-  options: Omit<RunOptions<unknown>, 'signal'>;
+  options: RunOptions<unknown>;
   /** Set if the input comes through the delegated call of this child thread: for whom that call is made, and who caused the parent's run. */
   forParent?: { requesters: readonly unknown[]; cause: RunCause };
   /** Gets the events of a run that is streamed. */

@@ -19,7 +19,7 @@ interface PostFormat<PARSED> {
 export interface Posted<PARSED, RUNTIME_CONTEXT> {
   parsed: PARSED;
   /** The options of the run. */
-  runOptions: Authorized<RUNTIME_CONTEXT> & { channel: string; signal?: AbortSignal };
+  runOptions: Authorized<RUNTIME_CONTEXT> & { channel: string; abortSignal?: AbortSignal };
   /** The response aborts it when the client disconnects. */
   disconnected: AbortController;
 }
@@ -44,7 +44,7 @@ export async function receivePost<PARSED extends { threadId: string }, RUNTIME_C
     principal,
     channel,
     ...(runtimeContext === undefined ? {} : { runtimeContext }),
-    ...(abortOnDisconnect ? { signal: disconnected.signal } : {}),
+    ...(abortOnDisconnect ? { abortSignal: disconnected.signal } : {}),
   };
   return { parsed, runOptions, disconnected };
 }

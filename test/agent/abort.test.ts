@@ -27,7 +27,7 @@ function slowBook({ obeysSignal }: { obeysSignal: boolean }) {
 /** Runs until the tool has begun, aborts, and gives what the run rejects with. */
 async function abortedRun(agent: Agent, thread: AgentThread, begun: Promise<void>) {
   const controller = new AbortController();
-  const running = errorCode(agent.run('Book', thread, { signal: controller.signal }));
+  const running = errorCode(agent.run('Book', thread, { abortSignal: controller.signal }));
   await begun;
   controller.abort(reason);
   return running;
@@ -40,7 +40,7 @@ test('aborted before: it rejects with the reason, and nothing is recorded', asyn
   const answers = waiting.approvalRequests.map((request) => request.approve());
   const { revision } = waiting.thread;
   const signal = AbortSignal.abort(reason);
-  expect(await errorCode(agent.run(answers, waiting.thread, { signal }))).toBe(reason);
+  expect(await errorCode(agent.run(answers, waiting.thread, { abortSignal: signal }))).toBe(reason);
   expect(waiting.thread.revision).toBe(revision);
   expect(world.ran).toEqual([]);
   expect(await agent.run(answers, waiting.thread)).toMatchObject({ status: 'completed' });
@@ -52,7 +52,7 @@ test('aborted while the model works: it rejects at once, and run([]) goes on', a
   const agent = world.agent();
   agent.on('run-started', () => queueMicrotask(() => controller.abort(reason)));
   const thread = await agent.thread('t');
-  expect(await errorCode(agent.run('Hi', thread, { signal: controller.signal }))).toBe(reason);
+  expect(await errorCode(agent.run('Hi', thread, { abortSignal: controller.signal }))).toBe(reason);
   expect(thread.status).toBe('idle');
   expect(thread.messages).toHaveLength(1);
 });
@@ -123,7 +123,7 @@ describe('aborted while what the app gave never settles', () => {
     });
     const thread = await agent.thread('t');
     const controller = new AbortController();
-    const running = errorCode(agent.run('Book', thread, { signal: controller.signal }));
+    const running = errorCode(agent.run('Book', thread, { abortSignal: controller.signal }));
     await bookBegun;
     await agent.respond(
       thread.activeApprovalRequests.map((request) => request.approve()),
@@ -134,7 +134,7 @@ describe('aborted while what the app gave never settles', () => {
     expect(await running).toBe(reason);
     expect(thread.calls).toMatchObject([{ status: 'approved' }, { status: 'failed' }]);
     const signal = AbortSignal.timeout(1);
-    expect(await errorCode(agent.run([], thread, { signal }))).toBe(signal.reason);
+    expect(await errorCode(agent.run([], thread, { abortSignal: signal }))).toBe(signal.reason);
   });
 
   test('the app that is asked who may answer: nothing is recorded', async () => {
@@ -162,7 +162,7 @@ describe('aborted while what the app gave never settles', () => {
     const agent = world.agent({ toolRecovery: { book: { reconcile } } });
     const thread = await agent.thread('t');
     const controller = new AbortController();
-    const running = errorCode(agent.run([], thread, { signal: controller.signal }));
+    const running = errorCode(agent.run([], thread, { abortSignal: controller.signal }));
     await asked;
     controller.abort(reason);
     expect(await running).toBe(reason);
@@ -174,7 +174,7 @@ test('aborted after the end: nothing happens', async () => {
   const controller = new AbortController();
   const agent = world.agent();
   const thread = await agent.thread('t');
-  const response = await agent.run('Hi', thread, { signal: controller.signal });
+  const response = await agent.run('Hi', thread, { abortSignal: controller.signal });
   controller.abort(reason);
   expect(response.status).toBe('completed');
   expect(thread.status).toBe('idle');
@@ -200,7 +200,7 @@ test('aborted while a rule says nothing of an approved call: the answer is recor
   const agent = world.agent({ toolApproval: { book: ask } });
   const thread = await agent.thread('t');
   const controller = new AbortController();
-  const running = errorCode(agent.run(answers, thread, { signal: controller.signal }));
+  const running = errorCode(agent.run(answers, thread, { abortSignal: controller.signal }));
   await asked;
   controller.abort(reason);
   expect(await running).toBe(reason);

@@ -143,7 +143,7 @@ test('a run that its app has aborted is not a failure: the thread is due at once
   const own = agent();
   own.on('run-started', () => stopping.abort(new Error('shutdown')));
   const thread = await own.thread('t');
-  await expect(own.run('Hi', thread, { signal: stopping.signal })).rejects.toThrow('shutdown');
+  await expect(own.run('Hi', thread, { abortSignal: stopping.signal })).rejects.toThrow('shutdown');
   expect(await store.head('t')).toMatchObject({ failures: 0, nextDeadline: 0 });
   expect((await eventsIn(store, 't')).at(-1)).toMatchObject({ type: 'run-ended', aborted: true });
 });

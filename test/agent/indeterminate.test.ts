@@ -328,7 +328,7 @@ test.each(['denied', 'user-approval'] as const)(
     const stuck = { book: tool({ description: 'book', inputSchema: cityInput, execute }) };
     const lost = world.agent({ tools: stuck, toolApproval: {}, abortGraceMs: 0 });
     const { signal } = leaving;
-    await errorCode(lost.run('Book', await lost.thread('t'), { signal }));
+    await errorCode(lost.run('Book', await lost.thread('t'), { abortSignal: signal }));
     const agentUnder = (toolApproval: AgentOptions['toolApproval']) =>
       world.agent({ toolApproval, toolRecovery: { book: { idempotent: true } } });
     const agent = agentUnder({ book: rule });

@@ -233,7 +233,7 @@ test("execute gets the AI SDK's options, its validated context, and a key that i
     toolApproval: {},
     toolsContext: { make: { tenant: 'acme' } },
   });
-  const { thread } = await agent.run('Make', await agent.thread('t'), { signal });
+  const { thread } = await agent.run('Make', await agent.thread('t'), { abortSignal: signal });
   const messages = [{ role: 'user', content: 'Make' }];
   expect(seen).toMatchObject([
     { toolCallId: 'c1', messages, abortSignal: signal, context: { tenant: 'acme' } },

@@ -274,7 +274,7 @@ test('a run that is aborted leaves the answer owed, and the next run brings it',
   });
   const { agent, thread } = await deferred(world);
   await agent.requestAnswer(thread, 'c1', whichClass);
-  const aborted = agent.run(pick(thread, 'first'), thread, { signal: aborting.signal });
+  const aborted = agent.run(pick(thread, 'first'), thread, { abortSignal: aborting.signal });
   await expect(aborted).rejects.toThrow('leaving');
   expect(thread.status).toBe('waiting');
   expect(await world.store.list({ dueBefore: 1 })).toMatchObject([{ threadId: 't' }]);

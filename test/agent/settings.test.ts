@@ -66,16 +66,17 @@ test('a setting that is undefined is no setting', async () => {
   expect(await agent.run('Hi', thread, none)).toMatchObject({ text: 'Hello.' });
 });
 
-test("run takes the AI SDK's abortSignal, and its old name as well, but not both", async () => {
+test("run takes the AI SDK's abortSignal, and not its old name", async () => {
   const agent = createAgent({ model });
   const thread = await agent.thread('t');
   const reason = new Error('the user left');
   const abortSignal = AbortSignal.abort(reason);
   await expect(agent.run('Hi', thread, { abortSignal })).rejects.toBe(reason);
-  await expect(agent.run('Hi', thread, { signal: abortSignal })).rejects.toBe(reason);
   await expect(agent.stream('Hi', thread, { abortSignal }).response).rejects.toBe(reason);
-  const both = { abortSignal, signal: abortSignal };
-  await expect(agent.run('Hi', thread, both)).rejects.toThrow('got both abortSignal and signal');
+  const old: object = { signal: abortSignal };
+  const advice = "has no setting 'signal'; it is called 'abortSignal' here.";
+  await expect(agent.run('Hi', thread, old)).rejects.toThrow(`agent.run ${advice}`);
+  expect(() => agent.stream('Hi', thread, old)).toThrow(`agent.stream ${advice}`);
 });
 
 /** An agent with a tool that ends with its signal, or ignores it and ends when it is told. */

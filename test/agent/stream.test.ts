@@ -301,7 +301,7 @@ describe('a signal that aborts', () => {
     const agent = createAgent({ model });
     const thread = await agent.thread('t');
     const controller = new AbortController();
-    const stream = agent.stream('Hi', thread, { signal: controller.signal });
+    const stream = agent.stream('Hi', thread, { abortSignal: controller.signal });
     const events = stream[Symbol.asyncIterator]();
     while (heard.parts < 2) await events.next();
     const pending = how.endsWith('waits') ? events.next() : undefined;

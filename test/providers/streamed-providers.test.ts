@@ -125,7 +125,7 @@ describe.each(providerKits)('streamed by $name', (kit) => {
       await using played = await kit.play([broken, done]);
       const { agent, thread } = await begin(played);
       const controller = new AbortController();
-      const stream = agent.stream('Book', thread, { signal: controller.signal });
+      const stream = agent.stream('Book', thread, { abortSignal: controller.signal });
       for await (const event of stream) {
         if (event.type !== 'tool-input-delta') continue;
         if (how === 'a reader that leaves') break;

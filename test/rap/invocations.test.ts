@@ -52,7 +52,7 @@ describe('S0-39: a call is posted once, whatever comes of it:', () => {
     world.server.invokeBehaviours.push(() => leaving.abort(new Error('leaving')));
     const agent = world.process();
     const thread = await agent.thread('t');
-    await expect(agent.run('Write.', thread, { signal: leaving.signal })).rejects.toThrow(
+    await expect(agent.run('Write.', thread, { abortSignal: leaving.signal })).rejects.toThrow(
       'leaving',
     );
     await agent.run([], thread);

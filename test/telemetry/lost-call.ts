@@ -21,7 +21,7 @@ export async function lostCall() {
   const { approvalRequests, thread } = await stuck.run('Book', await stuck.thread('t'));
   const answers = approvalRequests.map((request) => request.approve());
   const abort = new AbortController();
-  const running = stuck.run(answers, thread, { signal: abort.signal });
+  const running = stuck.run(answers, thread, { abortSignal: abort.signal });
   await begun.promise;
   const later = world.agent({ tools: { book: hanging }, now: () => Date.now() + 3_600_000 });
   return {

@@ -285,7 +285,7 @@ test('a standing approval without a limit still decides calls after a snapshot',
   for (const city of cities.slice(1)) {
     const agent = world.agent(options);
     const thread = await agent.thread('t');
-    const response = await agent.run('Book', thread, { signal: AbortSignal.timeout(5_000) });
+    const response = await agent.run('Book', thread, { abortSignal: AbortSignal.timeout(5_000) });
     expect(response.text).toBe(`Booked ${city}.`);
     expect(thread.grants).toHaveLength(1);
     await thread.verify();

@@ -105,7 +105,7 @@ describe('questions and approvals of one step', () => {
     const answer = picked(at(questions, 0), ['a']);
     const signal = AbortSignal.abort(new Error('Stop.'));
     const before = JSON.stringify(thread);
-    await expect(agent.run(answer, thread, { signal })).rejects.toThrow('Stop.');
+    await expect(agent.run(answer, thread, { abortSignal: signal })).rejects.toThrow('Stop.');
     expect(JSON.stringify(thread)).toBe(before);
     await agent.run(answer, thread);
     expect(thread.activeRequests).toHaveLength(3);

@@ -6,8 +6,6 @@ export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   extends AnswerOptions, RunSettings<RUNTIME_CONTEXT> {
   /** Aborts the run: tools get the signal too, `run` rejects with its reason, and the thread can be run again. */
   abortSignal?: AbortSignal;
-  /** @deprecated The same as `abortSignal`, by its old name. */
-  signal?: AbortSignal;
   /**
    * Passed to the rules of `toolApproval`; and to the AI SDK's telemetry, as far as `telemetry.includeRuntimeContext` names it. It counts only
    * if `principal` is everybody for whom the run works: whoever continues somebody else's turn brings no context to it.
