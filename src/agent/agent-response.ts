@@ -16,11 +16,10 @@ import type { RunEnd } from './run/run-end.ts';
 /** The result of a run. */
 export interface AgentResponse<CALL extends ToolCall = ToolCall, OUTPUT = unknown> {
   /**
-   * `completed`: the model has replied. `waiting`: for answers or deferred results. `running`: another run is at work on the thread; the
-   * answers are recorded. `indeterminate`: a call was started and its outcome is unknown. `cancelled`: open requests were cancelled, or a
-   * person ended the turn. `max-steps`: the run used all its steps, or `stopWhen` ended it; `run([], thread)`
-   * continues. `failing`: earlier runs failed and the
-   * next attempt is not due (`onlyWhenDue`). `stuck`: too many runs in a row have failed.
+   * `completed`: the model has replied. `waiting`: for answers, for deferred results, or after failed runs for the time of the next
+   * attempt (`resumeAt`). `running`: another run is at work on the thread; the answers are recorded. `indeterminate`: a call was started
+   * and its outcome is unknown. `cancelled`: open requests were cancelled, or a person ended the turn. `max-steps`: the run used all its
+   * steps, or `stopWhen` ended it; `run([], thread)` continues. `stuck`: too many runs in a row have failed.
    */
   status: RunEnd['status'];
   /** The model's latest text, from this run or an earlier one. */

@@ -188,7 +188,7 @@ async function stateAfter(
   const { resumeAt = Infinity } = await agent.thread(part.threadId);
   const wait = resumeAt - agent.now();
   return {
-    status: response?.status ?? 'failing',
+    status: response?.status ?? 'waiting',
     text: response?.text ?? '',
     sleepMs: wait > 0 ? Math.min(wait, checkEveryMs) : soonestMs,
   };

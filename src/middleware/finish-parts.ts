@@ -39,7 +39,6 @@ function finishReasonOf(
       return { unified: 'tool-calls', raw: status };
     case 'running':
     case 'indeterminate':
-    case 'failing':
     case 'stuck':
     case 'cancelled':
       return { unified: 'other', raw: status };

@@ -148,7 +148,6 @@ export class AgentWork {
       case 'running':
         return this.#waiting(busyMs);
       case 'waiting':
-      case 'failing':
       case 'indeterminate':
         /* A sub-agent that is due and made no progress is checked later: it would be resumed in a loop. */
         return this.#waiting(undefined, this.#child.thread.revision === revision ? busyMs : 0);

@@ -70,7 +70,7 @@ test('a run that comes too early does nothing, and says when to come again', asy
   const { revision, resumeAt = 0 } = thread;
   clock.now = resumeAt - 1;
   const early = await own.run([], thread, { onlyWhenDue: true });
-  expect(early).toMatchObject({ status: 'failing', resumeAt });
+  expect(early).toMatchObject({ status: 'waiting', resumeAt });
   expect([thread.revision, played.requests]).toEqual([revision, 1]);
   clock.now = resumeAt;
   const { status, resumeAt: later } = await own.run([], thread, { onlyWhenDue: true });
@@ -169,7 +169,7 @@ test('a process that dies each time it runs the thread counts as failing, and en
       clock.now += 1_000;
       const found = await worker.thread('t');
       expect(await worker.run([], found, { onlyWhenDue: true })).toMatchObject({
-        status: 'failing',
+        status: 'waiting',
       });
       expect(found.failure).toMatchObject({ failures: died });
       clock.now = found.resumeAt ?? 0;

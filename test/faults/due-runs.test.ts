@@ -20,7 +20,7 @@ async function failedThread(maxAttempts: number) {
 }
 
 test.each([
-  ['waits for the next time', 10, 'failing'],
+  ['waits for the next time', 10, 'waiting'],
   ['finds it stuck', 2, 'stuck'],
 ])(
   'of two that are woken for one time, the second %s when the first has failed',
@@ -92,7 +92,7 @@ test('a run that stalled does not take the thread again where another has run it
 test('nor where another has done so while it was taking the thread again', async () => {
   const { runs, requests } = await stalledRun(async (agent) => {
     const thread = await agent.thread('t');
-    expect(await agent.run([], thread, { onlyWhenDue: true })).toMatchObject({ status: 'failing' });
+    expect(await agent.run([], thread, { onlyWhenDue: true })).toMatchObject({ status: 'waiting' });
   });
   expect([runs, requests]).toEqual([2, 2]);
 });

@@ -40,7 +40,7 @@ describe('however the steps of two to four processes interleave,', () => {
       'delete: deleted',
       'delete: thread-busy',
       'due: completed',
-      'due: failing',
+      'due: waiting',
       'look: indeterminate',
       'resend: completed',
       'resend: running',

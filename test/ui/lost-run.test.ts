@@ -62,7 +62,7 @@ test('a page that follows a run which is recorded as gone ends as for one that f
     clock.now += leaseMs;
     /* A scheduler finds the run gone, and waits before it tries again. */
     const due = await agent.run([], await agent.thread('t'), { onlyWhenDue: true });
-    expect(due.status).toBe('failing');
+    expect(due.status).toBe('waiting');
   };
   const heard: unknown[] = [];
   const onError = (error: unknown): string => `Try again${heard.push(error) > 0 ? '.' : ''}`;

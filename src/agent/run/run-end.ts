@@ -12,7 +12,6 @@ export interface RunEnd {
     | 'waiting'
     | 'running'
     | 'indeterminate'
-    | 'failing'
     | 'stuck'
     | 'max-steps'
     | 'cancelled';
@@ -27,7 +26,7 @@ export function endStatusOf(state: Readonly<ThreadState>, now: number): RunEnd['
   const { head, pastCalls } = state;
   const status = statusOf(head, now);
   if (status !== 'idle') return status;
-  if (head.failure !== undefined) return 'failing';
+  if (head.failure !== undefined) return 'waiting';
   /* The lease expired before the model was asked; the next run asks it. */
   if (isModelDue(head)) return head.isOutOfSteps ? 'max-steps' : 'running';
   if (head.isStopped) return 'cancelled';

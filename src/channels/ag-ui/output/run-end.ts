@@ -36,14 +36,9 @@ export function runEnd(
     return [{ type: 'RUN_ERROR', message, code: 'thread-indeterminate' }];
   }
   const pending = thread.calls.filter((call) => call.status === 'deferred');
-  if ((status === 'failing' || status === 'stuck') && pending.length === 0) {
-    return [
-      {
-        type: 'RUN_ERROR',
-        message: 'Earlier runs of the thread failed.',
-        code: `thread-${status}`,
-      },
-    ];
+  if ((status === 'waiting' || status === 'stuck') && pending.length === 0) {
+    const message = 'Earlier runs of the thread failed.';
+    return [{ type: 'RUN_ERROR', message, code: 'thread-stuck' }];
   }
   const pendingToolCallIds = pending.map(({ toolCallId }) => toolCallId);
   const isOlder = protocolVersion === undefined;
