@@ -1,11 +1,10 @@
 /** What went wrong, for code to act on. */
 export type HoldpointErrorCode =
-  /** No request with this id was ever opened in the thread. Open requests are in `thread.activeRequests`. */
-  | 'unknown-request'
-  /** The thread has no call with this id. Its calls are in `thread.calls`. */
-  | 'unknown-call'
-  /** The agent has no standing approval with this id, or it was revoked. Those in effect are in `agent.grants(thread)`. */
-  | 'unknown-grant'
+  /**
+   * The thread has no request or call with this id, or the agent no standing approval in effect. Look in `thread.activeRequests`,
+   * `thread.calls` and `agent.grants(thread)`.
+   */
+  | 'not-found'
   /** The request or call already has a different answer, and the first one counts. The message says which. */
   | 'already-answered'
   /** The request expired, was cancelled or was invalidated, and can't be answered any more. */

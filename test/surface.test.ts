@@ -315,7 +315,7 @@ test('a public name is exported by one entry, and has a docstring', () => {
 });
 
 test('an error is known across copies of the package', () => {
-  const error = new root.HoldpointError('unknown-request', 'There is none.');
+  const error = new root.HoldpointError('not-found', 'There is none.');
   expect(root.HoldpointError.isInstance(error)).toBe(true);
   expect(root.HoldpointError.isInstance({ [Symbol.for('holdpoint.error')]: true })).toBe(true);
   for (const other of [new Error('x'), null, undefined, 'x', {}]) {

@@ -94,14 +94,14 @@ export interface Agent<
   ): Promise<ApprovalRequestContent<CALL>>;
   /**
    * Takes back the principal's approval of a request that needs several (`quorum`) and is not decided yet. Rejects with `not-allowed` if
-   * the principal has not approved it, and with `request-closed` or `unknown-request`.
+   * the principal has not approved it, and with `request-closed` or `not-found`.
    */
   withdraw(thread: AgentThread, requestId: string, options: AnswerOptions): Promise<void>;
   /**
    * Lets somebody else answer an approval request instead of the principal, who must be allowed to answer it. `to` is a name, role or team
    * that `mayAnswer` resolves, like those in `approvers`. In a quorum, the two of them have one vote. A sub-agent's request is reassigned
    * in the outermost agent's thread. Rejects with `not-allowed` for a principal who may not answer, for a child thread, and for an agent
-   * without `mayAnswer`; and with `request-closed` or `unknown-request`.
+   * without `mayAnswer`; and with `request-closed` or `not-found`.
    */
   reassign(
     thread: AgentThread,
@@ -116,7 +116,7 @@ export interface Agent<
   grants(thread?: AgentThread): Promise<Grant[]>;
   /**
    * Revokes a standing approval of this agent: no process starts a call on it any more. Calls that have started continue. The thread in
-   * which it was made records who revoked it. Rejects with `unknown-grant` if it has ended already, or is another agent's.
+   * which it was made records who revoked it. Rejects with `not-found` if it has ended already, or is another agent's.
    */
   revoke(grant: Grant, options?: AnswerOptions): Promise<void>;
   /**
@@ -126,7 +126,7 @@ export interface Agent<
    *
    * A call has one open question at a time: the same question again changes nothing, another one closes the first. A question that expires
    * is closed without a message to the tool; it expires with its call at the latest, and closes when the call ends. Rejects with
-   * `not-allowed` for a call in another state or past its deadline, with `unknown-call`, or with `invalid-input`.
+   * `not-allowed` for a call in another state or past its deadline, with `not-found`, or with `invalid-input`.
    */
   requestAnswer(
     thread: AgentThread,
@@ -138,7 +138,7 @@ export interface Agent<
    * Settles a call whose outcome is unknown (`indeterminate`), after a person has found out what happened. `retry` is a new approval of
    * the same call; if the call was not for anybody to approve (`approvers`, `notRequester`, `quorum`, `requireReason`), it is asked again on the
    * same terms. `run([], thread)` resumes the thread. Rejects with `not-allowed` for a call in another state, which includes every
-   * call that the provider runs, with `already-answered` if the call already has a different outcome, or with `unknown-call`.
+   * call that the provider runs, with `already-answered` if the call already has a different outcome, or with `not-found`.
    */
   settle(
     thread: AgentThread,

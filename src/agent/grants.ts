@@ -45,7 +45,7 @@ interface Revocation {
   by: AnswerOptions;
 }
 
-/** Ends a standing approval. Throws `unknown-grant` for one that has ended, or is another agent's. */
+/** Ends a standing approval. Throws `not-found` for one that has ended, or is another agent's. */
 export async function revokeGrant(
   context: AgentContext,
   threads: ThreadHandles,
@@ -59,7 +59,7 @@ export async function revokeGrant(
 
 /**
  * Ends a standing approval of the store, and records that in the thread in which it was made. Without a record if that thread was deleted or
- * can't be read: a standing approval can be revoked in any case. Throws `unknown-grant` for another agent's.
+ * can't be read: a standing approval can be revoked in any case. Throws `not-found` for another agent's.
  */
 async function revokeStored(
   { grants, name, now }: AgentContext,
@@ -113,7 +113,7 @@ async function revokeInThread(
 
 function unknownGrant(grantId: string): HoldpointError {
   return new HoldpointError(
-    'unknown-grant',
+    'not-found',
     `There is no standing approval ${grantId}: it was revoked or used up, or belongs to another thread or agent.`,
   );
 }

@@ -29,7 +29,7 @@ export function awaitedCall(
   return isAwaited && call.attempts === attempted.attempt ? call : undefined;
 }
 
-/** The call with this id. Throws `unknown-call`. */
+/** The call with this id. Throws `not-found`. */
 export function callOfId(
   state: Readonly<ThreadState>,
   toolCallId: string,
@@ -38,7 +38,7 @@ export function callOfId(
   const call = callsOf(state, now).find((other) => other.toolCallId === toolCallId);
   if (call !== undefined) return call;
   throw new HoldpointError(
-    'unknown-call',
+    'not-found',
     `Thread ${state.threadId} has no call ${toolCallId}. Its calls are in thread.calls.`,
   );
 }

@@ -220,8 +220,8 @@ describe('what a client makes up', () => {
     async (interruptId) => {
       const at = await waiting();
       const entry = { interruptId, status: 'resolved', payload: { approved: true } };
-      expect(await at.resume(entry)).toBe('unknown-request');
-      expect(await at.resume({ interruptId, status: 'cancelled' })).toBe('unknown-request');
+      expect(await at.resume(entry)).toBe('not-found');
+      expect(await at.resume({ interruptId, status: 'cancelled' })).toBe('not-found');
       await at.unchanged();
     },
   );
@@ -240,7 +240,7 @@ describe('what a client makes up', () => {
       { interruptId: at.request.requestId, status: 'resolved', payload: { approved: true } },
     ];
     const { events } = await at.send(runInput({ threadId: 'other', resume }));
-    expect(endOf(events)).toBe('unknown-request');
+    expect(endOf(events)).toBe('not-found');
     await at.unchanged();
   });
 

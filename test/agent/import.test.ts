@@ -113,12 +113,12 @@ test('nothing imported can be answered, settled, delivered, cancelled, retracted
   const agent = world.agent();
   const thread = await agent.thread('t', { messages: conversation });
   const approval = { type: 'approval-response', requestId: 'a1', approved: true } as const;
-  expect(await errorCode(agent.run([approval], thread))).toBe('unknown-request');
-  expect(await errorCode(agent.respond(approval, thread))).toBe('unknown-request');
+  expect(await errorCode(agent.run([approval], thread))).toBe('not-found');
+  expect(await errorCode(agent.respond(approval, thread))).toBe('not-found');
   const done = { status: 'succeeded', output: 'x' } as const;
-  expect(await errorCode(agent.settle(thread, 'c1', done))).toBe('unknown-call');
-  expect(await errorCode(agent.settle(thread, 'c1', { status: 'retry' }))).toBe('unknown-call');
-  expect(await errorCode(agent.deliver(thread, 'c1', done))).toBe('unknown-call');
+  expect(await errorCode(agent.settle(thread, 'c1', done))).toBe('not-found');
+  expect(await errorCode(agent.settle(thread, 'c1', { status: 'retry' }))).toBe('not-found');
+  expect(await errorCode(agent.deliver(thread, 'c1', done))).toBe('not-found');
   expect(await errorCode(agent.retract(thread))).toBe('not-allowed');
   await agent.cancel(thread);
   await agent.run([], thread);

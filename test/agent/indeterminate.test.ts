@@ -138,10 +138,10 @@ describe('a call whose outcome is unknown', () => {
   test('is settled once: another outcome is refused, and so is an outcome for a call that waits for none', async () => {
     const { agent, thread } = await lostCall();
     expect(await errorCode(agent.settle(thread, 'c9', { status: 'failed', error: 'x' }))).toBe(
-      'unknown-call',
+      'not-found',
     );
     expect(await errorCode(agent.deliver(thread, 'c9', { status: 'failed', error: 'x' }))).toBe(
-      'unknown-call',
+      'not-found',
     );
     await agent.settle(thread, 'c1', { status: 'failed', error: 'x' });
     const { revision } = thread;

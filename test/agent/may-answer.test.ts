@@ -96,7 +96,7 @@ test('an answer to a request that opened after the question who may answer is re
   const one = await agent.requestApproval(thread, { text: 'One?' });
   const guessed = { requestId: 'two' };
   expect(await errorCode(agent.respond([approve(one), approve(guessed)], thread))).toBe(
-    'unknown-request',
+    'not-found',
   );
   expect(thread.activeRequests).toMatchObject([{ text: 'One?' }, { text: 'Two?' }]);
 });

@@ -165,7 +165,7 @@ test('what can not be asked is refused with a code, and nothing is recorded', as
   const { revision } = thread;
   const refused = async (toolCallId: string, question: object, replyTo?: unknown) =>
     errorCode(agent.requestAnswer(thread, toolCallId, { ...whichClass, ...question }, { replyTo }));
-  expect(await refused('c2', {})).toBe('unknown-call');
+  expect(await refused('c2', {})).toBe('not-found');
   expect(await refused('c1', { fields: [] })).toBe('invalid-input');
   expect(await refused('c1', { dismissAnswer: [{ key: 'x', optionIds: [] }] })).toBe(
     'invalid-input',

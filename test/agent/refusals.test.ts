@@ -14,12 +14,12 @@ const answer = { type: 'approval-response', approved: true };
 const refusals: Refusal[] = [
   {
     input: 'an answer to a request that never was',
-    code: 'unknown-request',
+    code: 'not-found',
     given: () => ({ ...answer, requestId: 'nothing' }),
   },
   ...['__proto__', 'constructor', 'toString'].map((requestId) => ({
     input: `an answer to a request '${requestId}'`,
-    code: 'unknown-request',
+    code: 'not-found',
     given: () => ({ ...answer, requestId }),
   })),
   ...['true', 1, {}, [], null, undefined].map((approved) => ({
@@ -78,7 +78,7 @@ const refusals: Refusal[] = [
   },
   {
     input: 'one bad answer among good ones',
-    code: 'unknown-request',
+    code: 'not-found',
     given: (request) => [request.approve(), { ...answer, requestId: 'nothing' }],
   },
   { input: 'a message while a request is open', code: 'requests-open', given: () => 'approved' },
@@ -154,7 +154,7 @@ test('a request of another thread is as unknown as any, and both threads stay as
   const other = await agent.run('Book', await agent.thread('other'));
   const before = [one, other].map(({ thread }) => JSON.stringify(thread));
   const answers = one.approvalRequests.map((request) => request.approve());
-  expect(await errorCode(agent.run(answers, other.thread))).toBe('unknown-request');
+  expect(await errorCode(agent.run(answers, other.thread))).toBe('not-found');
   expect([one, other].map(({ thread }) => JSON.stringify(thread))).toEqual(before);
   expect(world.ran).toEqual([]);
 });

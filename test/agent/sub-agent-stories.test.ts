@@ -70,7 +70,7 @@ test('an answer that names another agent’s request, or its digest, approves no
   expect(await errorCode(manager.respond(swapped, thread))).toBe('answer-mismatch');
   for (const odd of ['__proto__', 'constructor', inner.id]) {
     const answer = { ...base, requestId: odd };
-    expect(await errorCode(manager.respond(answer, thread))).toBe('unknown-request');
+    expect(await errorCode(manager.respond(answer, thread))).toBe('not-found');
   }
   expect(office.payments).toEqual([]);
 });

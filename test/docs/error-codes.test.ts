@@ -39,6 +39,7 @@ async function waitingThread() {
 }
 
 type Waiting = Awaited<ReturnType<typeof waitingThread>>;
+type Failure = (waiting: Waiting) => Promise<unknown>;
 
 async function lostThread(): Promise<{ agent: Agent; thread: AgentThread }> {
   const { agent } = (await lostCalls(['trip-42'])).agent();
@@ -64,12 +65,13 @@ function summaryOf(end: LogEnd): ThreadSummary {
 }
 
 /** What makes each error, on a thread that waits. */
-const failures: Record<HoldpointErrorCode, (waiting: Waiting) => Promise<unknown>> = {
-  'unknown-request': async ({ agent, thread }) =>
-    agent.respond({ type: 'approval-response', requestId: 'r9', approved: true }, thread),
-  'unknown-call': async ({ agent, thread }) =>
-    agent.deliver(thread, 'c9', { status: 'succeeded', output: 1 }),
-  'unknown-grant': async ({ agent, thread }) => agent.revoke({ ...grant, threadId: thread.id }),
+const failures: Record<HoldpointErrorCode, Failure | Failure[]> = {
+  'not-found': [
+    async ({ agent, thread }) =>
+      agent.respond({ type: 'approval-response', requestId: 'r9', approved: true }, thread),
+    async ({ agent, thread }) => agent.deliver(thread, 'c9', { status: 'succeeded', output: 1 }),
+    async ({ agent, thread }) => agent.revoke({ ...grant, threadId: thread.id }),
+  ],
   'grant-ended': async ({ world, thread }) => {
     const end = { revision: thread.revision, hash: thread.toJSON().entries.at(-1)?.hash ?? '' };
     const change = { type: 'use', grantId: 'g9', at: 0 } as const;
@@ -144,17 +146,20 @@ const failures: Record<HoldpointErrorCode, (waiting: Waiting) => Promise<unknown
 };
 
 /** What a call fails with: its code and message. */
-async function failureOf(code: string, fail: (waiting: Waiting) => Promise<unknown>) {
+async function failureOf(code: string, fail: Failure) {
   const error: unknown = await fail(await waitingThread()).catch((reason: unknown) => reason);
   return HoldpointError.isInstance(error) ? [error.code, error.message] : [code, String(error)];
 }
 
 test('docs/errors.md shows for each code a message that the package throws', async () => {
   const thrown = await Promise.all(
-    Object.entries(failures).map(async ([code, fail]) => failureOf(code, fail)),
+    Object.entries(failures).flatMap(([code, fails]) =>
+      [fails].flat().map(async (fail) => failureOf(code, fail)),
+    ),
   );
-  const shown = [...page.matchAll(/^### `([\w-]+)`$[^]*?^> (.+)$/gm)].map(
-    ([, code, message = '']) => [code, message.replace(/^`(.*)`$/, '$1')],
-  );
-  expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(thrown));
+  const shown = page.split(/^##+ /m).flatMap((section) => {
+    const [, code] = /^`([\w-]+)`$/m.exec(section) ?? [];
+    return [...section.matchAll(/^> `(.+)`$/gm)].map(([, message]) => [code, message]);
+  });
+  expect(shown.toSorted()).toEqual(thrown.toSorted());
 });

@@ -168,7 +168,7 @@ export const approvalMutants: readonly SourceMutant[] = [
     promise: 'nor where only the sub-agent refuses them',
     file: 'agent/input/allowed-endings.ts',
     from: "if (error.code === 'not-allowed') {",
-    to: "if (error.code === 'unknown-grant') {",
+    to: "if (error.code === 'grant-ended') {",
     suite: ['policy/ending-requests', 'where the agent below says so'],
     sentence: failed,
   },

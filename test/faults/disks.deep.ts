@@ -57,7 +57,7 @@ test('a database whose file lost all its bytes is a new one: it knows no request
     );
     expect(answers).toHaveLength(2);
     const thread = await agent.thread(threadId);
-    expect(await errorCode(agent.run(answers, thread))).toBe('unknown-request');
+    expect(await errorCode(agent.run(answers, thread))).toBe('not-found');
     expect(world.ran).toEqual([]);
   });
 });

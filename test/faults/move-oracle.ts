@@ -81,8 +81,7 @@ function legalCodes(world: ScheduledWorld, made: MadeMove): ReadonlySet<Holdpoin
   return new Set([
     ...codes,
     'thread-deleted' as const,
-    ...(type === 'answer' ? (['unknown-request'] as const) : []),
-    ...(type === 'settle' ? (['unknown-call'] as const) : []),
+    ...(type === 'answer' || type === 'settle' ? (['not-found'] as const) : []),
   ]);
 }
 

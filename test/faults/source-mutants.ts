@@ -376,7 +376,7 @@ const importMutants: readonly SourceMutant[] = [
     from: 'importedMessages(events).length > 0 &&',
     to: 'importedMessages(events).length < 0 &&',
     suite: ['middleware/import', 'the prompt can be sent again'],
-    sentence: /unknown-request|no request/,
+    sentence: /not-found|no request/,
   },
 ];
 

@@ -70,8 +70,8 @@ describe.each(ways)('with $name', (way) => {
   test('an approval of a made up request is refused', async () => {
     const { call, history, ran } = await waiting(way);
     const forgery = forged('made-up', { providerExecuted: true });
-    expect(await errorCode(call(forgery))).toBe('unknown-request');
-    expect(await errorCode(call([...history, ...forgery.slice(1)]))).toBe('unknown-request');
+    expect(await errorCode(call(forgery))).toBe('not-found');
+    expect(await errorCode(call([...history, ...forgery.slice(1)]))).toBe('not-found');
     expect(ran).toEqual([]);
   });
 
@@ -80,7 +80,7 @@ describe.each(ways)('with $name', (way) => {
     const [, fake] = forged('made-up', { providerExecuted: true });
     if (fake === undefined) throw new Error('A message was expected.');
     const body = [...history, fake, answering([requestId, 'made-up'])];
-    expect(await errorCode(call(body))).toBe('unknown-request');
+    expect(await errorCode(call(body))).toBe('not-found');
     expect(ran).toEqual([]);
   });
 
@@ -90,7 +90,7 @@ describe.each(ways)('with $name', (way) => {
     expect(await errorCode(call(approved, ofThread('other')))).toBe('invalid-input');
     expect((await agent.thread('other')).revision).toBe(0);
     await agent.requestApproval(await agent.thread('other'), { text: 'Go?' });
-    expect(await errorCode(call(approved, ofThread('other')))).toBe('unknown-request');
+    expect(await errorCode(call(approved, ofThread('other')))).toBe('not-found');
     expect(ran).toEqual([]);
   });
 

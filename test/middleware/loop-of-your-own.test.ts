@@ -150,7 +150,7 @@ describe.each(ways)('with $name', (way) => {
     const toolCall = { toolCallId: 'c1', toolName: 'book', input: { city: 'Rome' } };
     const refused = async (message: ModelMessage, threadId = 't') =>
       errorCode(way.ask({ model, messages: [message], ...ofThread(threadId) }));
-    expect(await refused(answerMessage(answer), 'u')).toBe('unknown-request');
+    expect(await refused(answerMessage(answer), 'u')).toBe('not-found');
     expect(await refused(answerMessage({ ...answer, digest: 'another' }))).toBe('answer-mismatch');
     expect(await refused(answerMessage({ ...answer, toolCall }))).toBe('answer-mismatch');
     const loose = JSON.parse(JSON.stringify({ ...answer, approved: 'true' }));

@@ -114,7 +114,7 @@ describe.each(ways)('Ada, Ben and Eve share a history behind holdPoint, with $na
     const late = [...yes, ...voted.responseMessages, answering([next])];
     expect(approvalRequestsOf(await at.say('Ben', late))[0]?.votes).toEqual([]);
     const invented = JSON.parse(JSON.stringify(late).replaceAll(next, `${at.id}#9`));
-    expect(await errorCode(at.say('Ben', invented))).toBe('unknown-request');
+    expect(await errorCode(at.say('Ben', invented))).toBe('not-found');
     const no = answering([at.id], { approved: false, reason: 'too dear' });
     await at.say('Ben', [...at.history, no]);
     expect((await at.thread()).decisions).toMatchObject([{ status: 'rejected' }]);

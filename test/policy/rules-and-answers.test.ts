@@ -165,7 +165,7 @@ describe('a standing approval of the thread', () => {
     if (grant === undefined) throw new Error('No grant.');
     await agent.revoke(grant, { principal: 'ann' });
     expect(await agent.grants(thread)).toEqual([]);
-    expect(await errorCode(agent.revoke(grant))).toBe('unknown-grant');
+    expect(await errorCode(agent.revoke(grant))).toBe('not-found');
   });
 
   test.each([

@@ -62,7 +62,7 @@ describe('a standing approval that is wider than a thread', () => {
     await agent.revoke(grant, { principal: 'ann' });
     const second = await agent.thread('second');
     expect((await agent.run('Book', second)).status).toBe('waiting');
-    expect(await errorCode(agent.revoke(grant))).toBe('unknown-grant');
+    expect(await errorCode(agent.revoke(grant))).toBe('not-found');
   });
 
   test('that is revoked between the check and the append does not start the call: a person is asked', async () => {

@@ -435,6 +435,6 @@ test('a question of one thread is answered there, by who may answer there', asyn
   const answer = pick(thread, 0);
   const agent = world.process();
   const other = await agent.thread('u');
-  await expect(agent.run(answer, other)).rejects.toMatchObject({ code: 'unknown-request' });
+  await expect(agent.run(answer, other)).rejects.toMatchObject({ code: 'not-found' });
   expect(questionOf(await agent.thread('t')).requestId).toBe(answer.requestId);
 });

@@ -190,7 +190,7 @@ describe('X-06: names from the prototype are names like others:', () => {
     const { request, agent, thread } = await askPick();
     for (const requestId of ['__proto__', 'constructor', '']) {
       const answer = { ...picked(request, ['a']), requestId };
-      const code = requestId === '' ? 'invalid-answer' : 'unknown-request';
+      const code = requestId === '' ? 'invalid-answer' : 'not-found';
       await expectRefused(thread, async () => agent.run(answer, thread), code);
     }
   });
@@ -279,7 +279,7 @@ test('X-02: an answer to a request of another thread is refused in the words for
   });
   const { thread } = await agent.run('Go', await agent.thread('other'));
   const [foreign, made] = [picked(request, ['a']), { ...picked(request, ['a']), requestId: 'x' }];
-  await expectRefused(thread, async () => agent.run(foreign, thread), 'unknown-request');
+  await expectRefused(thread, async () => agent.run(foreign, thread), 'not-found');
   const refusals = await Promise.all(
     [foreign, made, { ...foreign, answers: [] }, dismissed(request)].map(async (answer) => {
       const { code, message } = await refusalOf(agent.run(answer, thread));

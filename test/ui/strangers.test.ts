@@ -44,9 +44,9 @@ describe('what a page makes up', () => {
   test('approvals for requests that nobody made: 404, and nothing changes', async () => {
     const at = await waiting();
     const forged = assistant(toolPart('made-up'), toolPart('__proto__'));
-    expect(await at.refused({ id: 't', message: forged })).toBe('404 unknown-request');
+    expect(await at.refused({ id: 't', message: forged })).toBe('404 not-found');
     expect(await at.refused({ id: 't', message: assistant(toolPart('constructor')) })).toBe(
-      '404 unknown-request',
+      '404 not-found',
     );
     await at.unchanged();
   });
@@ -158,7 +158,7 @@ describe('what a page makes up', () => {
   test('an interaction_response to nothing: 404; with text beside it: 400', async () => {
     const at = await waiting();
     const part = { type: 'data-interaction_response', data: { interaction_id: 'made-up' } };
-    expect(await at.refused({ id: 't', message: user(part) })).toBe('404 unknown-request');
+    expect(await at.refused({ id: 't', message: user(part) })).toBe('404 not-found');
     const spoken = user(part, { type: 'text', text: 'Yes' });
     expect(await at.refused({ id: 't', message: spoken })).toBe('400 invalid-input');
     await at.unchanged();
@@ -172,7 +172,7 @@ describe('what a page makes up', () => {
       selected_option_id: 'yes',
     };
     const part = { type: 'data-interaction_response', data };
-    expect(await at.refused({ id: 't', message: user(part) })).toBe('404 unknown-request');
+    expect(await at.refused({ id: 't', message: user(part) })).toBe('404 not-found');
     await at.unchanged();
   });
 

@@ -92,7 +92,7 @@ function openApproval(
     return { ...open, request };
   const isKnown = request !== undefined || endedRequests.has(requestId);
   throw new HoldpointError(
-    isKnown ? 'request-closed' : 'unknown-request',
+    isKnown ? 'request-closed' : 'not-found',
     isKnown
       ? `Request ${requestId} is not an open approval request.`
       : `This thread has no request ${requestId}; its open requests are in thread.activeRequests.`,

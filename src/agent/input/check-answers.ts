@@ -134,7 +134,7 @@ function repeatsCall(request: UserInputRequest, { toolCall }: ApprovalResponseCo
 
 function unknown(requestId: string): HoldpointError {
   return new HoldpointError(
-    'unknown-request',
+    'not-found',
     `This thread has no request ${requestId}; its open requests are in thread.activeRequests.`,
     { requestId },
   );

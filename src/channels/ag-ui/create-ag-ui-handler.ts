@@ -27,7 +27,7 @@ const maximumBacklog = 262_144;
  * unless `forwardedProps.whilePending` is `'cancel'`. A client that sends no `protocolVersion` gets `outcome` in the form before 1.0, and
  * `result: { status, pendingToolCallIds? }` for what that can't express.
  *
- * An input that the thread refuses ends the run with `RUN_ERROR` and changes nothing: `unknown-request`, `already-answered`,
+ * An input that the thread refuses ends the run with `RUN_ERROR` and changes nothing: `not-found`, `already-answered`,
  * `request-closed`, `invalid-answer`, `NO_RESPONSE_FOR_PENDING` … An invalid HTTP request gets a status with
  * `{ error: { code, message } }`: 400, 403 (also `foreign-origin`, a page of another site), 405, 413, 415, 500.
  *

@@ -8,7 +8,7 @@ import type { ResumeEntry } from './run-agent-input.ts';
 
 /**
  * The answers in `resume`, which the agent then checks. A cancelled question is dismissed, if it may be; a cancelled approval gives no
- * answer and stays open. Throws `unknown-request` and `invalid-answer`.
+ * answer and stays open. Throws `not-found` and `invalid-answer`.
  */
 export function resumeAnswers(
   resume: readonly ResumeEntry[],
@@ -28,7 +28,7 @@ export function resumeAnswers(
     const request = findRequest(events, interruptId);
     if (request === undefined) {
       throw new HoldpointError(
-        'unknown-request',
+        'not-found',
         `This thread has no interrupt ${JSON.stringify(interruptId)}; resume with the ids of its interrupts.`,
       );
     }

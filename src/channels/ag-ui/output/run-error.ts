@@ -9,8 +9,7 @@ const disclosed: ReadonlySet<HoldpointErrorCode> = new Set<HoldpointErrorCode>([
   'invalid-input',
   'invalid-answer',
   'not-allowed',
-  'unknown-request',
-  'unknown-call',
+  'not-found',
   'already-answered',
   'request-closed',
   'answer-mismatch',
@@ -54,14 +53,12 @@ export function readableRefusal(error: unknown, thread: AgentThread): unknown {
     case 'log-tampered':
     case 'missing-tool':
     case 'not-allowed':
+    case 'not-found':
     case 'request-closed':
     case 'revision-conflict':
     case 'thread-deleted':
     case 'thread-diverged':
     case 'thread-indeterminate':
-    case 'unknown-call':
-    case 'unknown-grant':
-    case 'unknown-request':
     case 'unsupported-version':
     case 'wrong-agent':
       return error;

@@ -65,7 +65,7 @@ export function notLoadedResponse(): Response {
 const texts = new Map([
   ['already-answered', 'This was answered before. The first answer counts.'],
   ['request-closed', 'It is too late to answer this.'],
-  ['unknown-request', 'This is no longer asked.'],
+  ['not-found', 'This is no longer asked.'],
   ['answer-mismatch', 'This has changed since you saw it. Check it again, then answer.'],
   ['invalid-answer', 'This answer does not fit the question.'],
   ['requests-open', 'Answer what is open first, then send your message again.'],

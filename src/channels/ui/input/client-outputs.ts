@@ -15,7 +15,7 @@ interface Delivery {
 
 /**
  * Records the results of calls that the page ran. Throws, and records none, if the page may not send one of them or a call has two:
- * `unknown-call`, `not-allowed`, `invalid-input`.
+ * `not-found`, `not-allowed`, `invalid-input`.
  */
 export async function deliverOutputs(
   { agent, thread, clientTools, by }: Delivery,
@@ -52,7 +52,7 @@ function checkDeliverable(
   const call = calls.get(toolCallId);
   if (call === undefined) {
     throw new HoldpointError(
-      'unknown-call',
+      'not-found',
       `This thread has no call ${JSON.stringify(toolCallId)}; send only results of calls that this thread shows.`,
     );
   }

@@ -123,7 +123,7 @@ function interactionAnswer(
   );
   if (request !== undefined) return fromInteractionResponse(request, response);
   throw new HoldpointError(
-    'unknown-request',
+    'not-found',
     `This thread has no question with the interaction_id ${JSON.stringify(id)}; send the interaction_id of a question that this thread shows.`,
   );
 }
