@@ -1,3 +1,11 @@
+import type { ModelDelta } from '../agent/model.ts';
+
+/** A delta of a text or a thought. */
+export type TextDelta = Extract<
+  ModelDelta,
+  { type: `${'text' | 'reasoning'}-${'start' | 'delta' | 'end'}` }
+>;
+
 /** A text or thought of a step, of which clients have been sent a part. */
 export interface StreamedText {
   type: 'text' | 'reasoning';
@@ -10,23 +18,31 @@ export interface StreamedText {
 /** A part of a step that clients have been sent before the step was recorded, and that may be recorded differently. */
 export type StreamedPart = StreamedText | { type: 'tool'; toolCallId: string; toolName: string };
 
-/** What clients can be sent of a text now. */
-interface AddedText {
-  streamed: StreamedText;
-  delta: string;
+/** What clients are sent of a text: its beginning, more of it, its end. */
+export interface TextChange extends Pick<StreamedText, 'type' | 'id'> {
   isFirst: boolean;
+  delta: string | undefined;
+  isLast: boolean;
+}
+
+/** How a channel shows the texts of a step. */
+export interface StreamedStepOptions {
+  /** Makes the id of a text that clients get after the parts `before`. */
+  makeId: (type: StreamedText['type'], before: readonly StreamedPart[]) => string;
+  sendReasoning: boolean;
+  /** Whether all text of the step is one, which ends with the step. */
+  joinsText?: boolean;
 }
 
 /** The parts of a step that the model is still streaming, as clients have been sent them, to be compared with the recorded step. */
 export class StreamedStep {
-  readonly #makeId: (type: StreamedText['type'], before: readonly StreamedPart[]) => string;
+  readonly #options: StreamedStepOptions;
   readonly #parts: StreamedPart[] = [];
   /** By the provider's id of the block: those that clients have, and the beginnings that are blank. */
   readonly #open = new Map<string, StreamedText | string>();
 
-  /** `makeId` makes the id of a text that clients get after the parts `before`. */
-  constructor(makeId: (type: StreamedText['type'], before: readonly StreamedPart[]) => string) {
-    this.#makeId = makeId;
+  constructor(options: StreamedStepOptions) {
+    this.#options = options;
   }
 
   /** What clients have been sent, in that order. */
@@ -42,37 +58,66 @@ export class StreamedStep {
     this.#parts.push({ type: 'tool', toolCallId, toolName });
   }
 
+  /** Adds a delta of a text. Returns what clients are sent of it. */
+  addText(delta: TextDelta): TextChange[] {
+    const { joinsText = false, sendReasoning } = this.#options;
+    switch (delta.type) {
+      case 'text-delta':
+        return this.#add('text', joinsText ? '' : delta.id, delta.text);
+      case 'reasoning-delta':
+        return sendReasoning ? this.#add('reasoning', delta.id, delta.text) : [];
+      case 'text-end':
+        return joinsText ? [] : this.#endBlock('text', delta.id);
+      case 'reasoning-end':
+        return this.#endBlock('reasoning', delta.id);
+      case 'text-start':
+      case 'reasoning-start':
+        /* A blank text is not shown. */
+        return [];
+    }
+  }
+
+  /** Ends the texts that are open. */
+  end(): TextChange[] {
+    return this.texts.filter(({ isEnded }) => !isEnded).map((streamed) => endText(streamed));
+  }
+
   /**
-   * Adds a delta to the text of a block: `undefined` while the text is blank, then all of it, then each delta. Blank texts are not recorded,
-   * or are not shown. A shown text is not read again, because that would take long for a long one.
+   * Nothing while the text is blank, then all of it, then each delta. Blank texts are not recorded, or are not shown. A shown text is not
+   * read again, because that would take long for a long one.
    */
-  addText(type: StreamedText['type'], block: string, delta: string): AddedText | undefined {
+  #add(type: StreamedText['type'], block: string, delta: string): TextChange[] {
     const key = `${type} ${block}`;
     const before = this.#open.get(key) ?? '';
     if (typeof before === 'object') {
       before.text += delta;
-      return { streamed: before, delta, isFirst: false };
+      return [{ type, id: before.id, isFirst: false, delta, isLast: false }];
     }
     const text = before + delta;
     if (isBlank(text)) {
       this.#open.set(key, text);
-      return undefined;
+      return [];
     }
-    const streamed = { type, id: this.#makeId(type, this.#parts), text, isEnded: false };
+    const id = this.#options.makeId(type, this.#parts);
+    const streamed = { type, id, text, isEnded: false };
     this.#open.set(key, streamed);
     this.#parts.push(streamed);
-    return { streamed, delta: text, isFirst: true };
+    return [{ type, id, isFirst: true, delta: text, isLast: false }];
   }
 
-  /** Ends the text of a block. Returns it if clients have it. */
-  endText(type: StreamedText['type'], block: string): StreamedText | undefined {
+  #endBlock(type: StreamedText['type'], block: string): TextChange[] {
     const key = `${type} ${block}`;
     const streamed = this.#open.get(key);
     this.#open.delete(key);
-    if (typeof streamed !== 'object') return undefined;
-    streamed.isEnded = true;
-    return streamed;
+    return typeof streamed === 'object' ? [endText(streamed)] : [];
   }
+}
+
+/** Ends a text that clients have, after the rest of it. */
+export function endText(streamed: StreamedText, rest?: string): TextChange {
+  streamed.isEnded = true;
+  const { type, id } = streamed;
+  return { type, id, isFirst: false, delta: rest, isLast: true };
 }
 
 /** Whether a text has nothing to show. */

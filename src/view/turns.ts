@@ -1,5 +1,12 @@
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { AgentThread } from '../thread/agent-thread.ts';
 import { isAppMessage } from '../thread/app-messages.ts';
+import { CallsByPlace } from '../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
+import { readItem, type ViewItem } from './items.ts';
+
+/** The log of a thread, and the calls in it. */
+type ReadThread = Pick<AgentThread, 'events' | 'calls'>;
 
 /** What a page shows as one assistant message: the events from a user's message to the next one, and what is recorded later of its calls and requests. */
 export interface Turn {
@@ -7,37 +14,47 @@ export interface Turn {
   revision: number;
   /** The revision of the last event before the next turn. */
   end: number;
-  events: ThreadEvent[];
+  /** What the events after the first one show. */
+  items: ViewItem[];
 }
 
 /** The turns of a thread, oldest first. */
-export function turnsOf(events: readonly ThreadEvent[]): Turn[] {
-  const finder = new TurnFinder();
+export function readTurns(thread: ReadThread): Turn[] {
+  const reader = new TurnReader();
   const turns = new Map<number, Turn>();
-  for (const [index, event] of events.entries()) {
-    const revision = finder.next(events);
-    const turn = turns.get(revision) ?? { revision, end: 0, events: [] };
+  for (const { turn: revision, item } of reader.read(thread)) {
+    const turn = turns.get(revision) ?? { revision, end: 0, items: [] };
     turns.set(revision, turn);
-    turn.events.push(event);
-    if (finder.current === revision) turn.end = index + 1;
+    if (item !== undefined) turn.items.push(item);
+    if (reader.current === revision) turn.end = reader.revision;
   }
   return [...turns.values()];
 }
 
+/** An event that was read. */
+interface ReadEvent {
+  event: ThreadEvent;
+  /** The revision of the first event of the turn that shows it. */
+  turn: number;
+  /** What it shows; `undefined` for the first event of a turn too, which is a message of the user. */
+  item: ViewItem | undefined;
+}
+
 /**
- * Reads the events of a thread one after the other, and finds the turn that shows each. A call may run, or be asked about again, after the
- * next user message is recorded, and stays a part of the message that it was made in.
+ * Reads the events of a thread one after the other, and finds what each shows, and in which turn. A call may run, or be asked about again,
+ * after the next user message is recorded, and stays a part of the message that it was made in.
  */
-export class TurnFinder {
-  #read = 0;
+export class TurnReader {
+  readonly #calls = new CallsByPlace();
+  #revision = 0;
   #current = 1;
   /** The turns of steps and of requests. */
   readonly #steps = new Map<number, number>();
   readonly #requests = new Map<string, number>();
 
-  /** The number of events that were read. */
-  get read(): number {
-    return this.#read;
+  /** The revision up to which the thread was read. */
+  get revision(): number {
+    return this.#revision;
   }
 
   /** The turn that has begun last. */
@@ -45,52 +62,43 @@ export class TurnFinder {
     return this.#current;
   }
 
-  /** Reads the next event. Returns the revision of the first event of its turn. */
-  next(events: readonly ThreadEvent[]): number {
-    if (beginsTurn(events, this.#read)) this.#current = this.#read + 1;
-    const event = events[this.#read];
-    this.#read += 1;
-    if (event === undefined) return this.#current;
-    if (event.type === 'step-finished') this.#steps.set(event.step, this.#current);
-    const turn = this.#turnMadeIn(event) ?? this.#current;
-    if (event.type === 'request-opened') this.#requests.set(event.request.requestId, turn);
-    return turn;
+  /** The calls that were read, in the order in which they were first read. */
+  get calls(): ToolCallRecord[] {
+    return this.#calls.all();
   }
 
-  #turnMadeIn(event: ThreadEvent): number | undefined {
-    switch (event.type) {
-      case 'message-added':
-      case 'request-opened':
-        return event.place && this.#steps.get(event.place.step);
+  /** Reads on, up to the revision `end`. */
+  *read({ events, calls }: ReadThread, end = events.length): Generator<ReadEvent, void> {
+    if (this.#revision >= end) return;
+    this.#calls.update(calls);
+    for (const event of events.slice(this.#revision, end)) {
+      if (beginsTurn(events, this.#revision)) this.#current = this.#revision + 1;
+      this.#revision += 1;
+      const item = readItem(event, this.#calls);
+      const turn = this.#findTurn(item) ?? this.#current;
+      if (item?.type === 'request') this.#requests.set(item.request.requestId, turn);
+      yield { event, turn, item: this.#revision === turn ? undefined : item };
+    }
+  }
+
+  /** The turn in which what an item is about was made. */
+  #findTurn(item: ViewItem | undefined): number | undefined {
+    switch (item?.type) {
+      case 'step':
+        this.#steps.set(item.event.step, this.#current);
+        return undefined;
+      case 'message':
+        return item.step === undefined ? undefined : this.#steps.get(item.step);
+      case 'request':
       case 'call-started':
       case 'call-deferred':
       case 'call-ended':
-        return this.#steps.get(event.step);
-      case 'request-answered':
-      case 'request-voted':
-        return this.#requests.get(event.response.requestId);
-      case 'request-closed':
-      case 'vote-withdrawn':
-      case 'request-reassigned':
-        return this.#requests.get(event.requestId);
-      case 'thread-created':
-      case 'messages-imported':
-      case 'agent-changed':
-      case 'message-retracted':
-      case 'run-started':
-      case 'run-renewed':
-      case 'run-ended':
-      case 'stop-requested':
-      case 'step-finished':
-      case 'answer-delivered':
-      case 'request-reminded':
-      case 'call-lost':
-      case 'recovery-failed':
-      case 'call-abandoned':
-      case 'late-result':
-      case 'grant-created':
-      case 'grant-used':
-      case 'grant-revoked':
+        return item.call && this.#steps.get(item.call.step);
+      case 'request-progress':
+      case 'request-end':
+        return this.#requests.get(item.requestId);
+      case 'retraction':
+      case undefined:
         return undefined;
     }
   }

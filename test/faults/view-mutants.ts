@@ -8,7 +8,7 @@ export const viewMutants: readonly SourceMutant[] = [
   {
     promise: 'what is recorded of a call after its turn is shown in its turn',
     file: 'view/turns.ts',
-    from: 'const turn = this.#turnMadeIn(event) ?? this.#current;',
+    from: 'const turn = this.#findTurn(item) ?? this.#current;',
     to: 'const turn = this.#current;',
     suite: [later, 'together with a message'],
     sentence,

@@ -178,7 +178,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nor a part of its own',
-    file: 'channels/ui/output/request-chunks.ts',
+    file: 'channels/ui/output/call-chunks.ts',
     from: '...hidePrincipals(this.#request)',
     to: '...this.#request',
     suite: [secrets, 'that the manager has open'],

@@ -6,7 +6,7 @@ import type { AgentThread } from '../../thread/agent-thread.ts';
 import { ApprovalIds } from '../../thread/approval-ids.ts';
 import type { StartedInput } from './start-run.ts';
 import { type ChatRequest, headOf } from './input/chat-request.ts';
-import { openCallChunks } from './output/open-call-chunks.ts';
+import { openCallChunks } from './output/turn-chunks.ts';
 import { withNotices } from './output/page-notices.ts';
 import { type PagePosition, ThreadChunks } from './output/thread-chunks.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';

@@ -1,9 +1,22 @@
+import type { ToolSet } from 'ai';
 import type { Agent } from '../../agent/agent.ts';
 import type { HoldOptions } from '../../agent/held-stream.ts';
 import type { Authorize } from '../../http/authorize.ts';
 import type { OriginOptions } from '../../http/foreign-origin.ts';
+import type { ErrorTextOptions } from '../../http/tool-error-text.ts';
 import type { ConvertDataPart } from './input/user-message.ts';
-import type { ThreadViewOptions } from './output/thread-view-options.ts';
+
+/** Options for what a page shows of a thread. Those that the AI SDK has too mean the same here. */
+export interface ThreadViewOptions extends ErrorTextOptions {
+  /** The agent's tools, which say which calls are dynamic and give them their titles. */
+  tools?: ToolSet;
+  /** Default `true`. */
+  sendReasoning?: boolean;
+  /** The sources that the model cited, below the step that cites them. Default `true`. */
+  sendSources?: boolean;
+  /** The tools whose calls the page itself runs: those without `execute`. Default none. */
+  clientTools?: readonly string[];
+}
 
 /** The options of `createUiHandler`: how a web page reaches an agent. */
 export interface UiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>

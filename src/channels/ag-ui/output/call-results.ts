@@ -1,27 +1,62 @@
-import type { ToolCallRecord } from '../../../content/tool-call.ts';
-import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
-import { type CallResult, deniedText, writeResult } from './step-messages.ts';
+import type { ToolModelMessage } from 'ai';
+import type { ToolCall } from '../../../content/tool-call.ts';
+import { callErrorText, toolErrorText } from '../../../http/tool-error-text.ts';
+import type { AssistantPart } from '../../../thread/proposed-calls.ts';
+import { type CallEnd, readResult } from '../../../view/items.ts';
 import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
-import { callErrorText } from '../../../http/tool-error-text.ts';
+import type { AgUiEvent, AgUiMessage, AgUiToolCall, ResultMetadata } from './ag-ui-event.ts';
 
-/** The result of a call that ended here; none while the call is open, or if the provider reports its result. */
+type ToolPart = ToolModelMessage['content'][number];
+
+/** The result of a call, as a client gets it. */
+export interface CallResult {
+  toolCallId: string;
+  content: string;
+  status: ResultMetadata['holdpoint']['status'];
+}
+
+/** The result of a call that ended here; none if the provider reports its result. */
 export function callResults(
-  { toolCallId, toolName, outcome }: ToolCallRecord,
+  { toolCallId, toolName }: ToolCall,
+  end: CallEnd,
   options: ThreadViewOptions,
 ): CallResult[] {
-  switch (outcome?.status) {
+  return writeResult(toolCallId, end, (error) => callErrorText(options, toolName, error));
+}
+
+/** The result in a part of a message; none in any other part. */
+export function resultsIn(
+  part: AssistantPart | ToolPart,
+  options: ThreadViewOptions,
+): CallResult[] {
+  if (part.type !== 'tool-result') return [];
+  return writeResult(part.toolCallId, readResult(part), (error) => toolErrorText(options, error));
+}
+
+function writeResult(
+  toolCallId: string,
+  end: CallEnd,
+  writeError: (error: string) => string,
+): CallResult[] {
+  switch (end.status) {
     case 'succeeded':
-      return [{ toolCallId, status: 'succeeded', content: writeResult(outcome.output) }];
+      return [{ toolCallId, status: end.status, content: writeValue(end.output) }];
     case 'failed': {
-      const content = callErrorText(options, toolName, outcome.error);
-      return [{ toolCallId, status: 'failed', content }];
+      const error = end.value === undefined ? end.error : writeValue(end.value);
+      return [{ toolCallId, status: end.status, content: writeError(error) }];
     }
-    case 'denied':
-      return [{ toolCallId, status: 'denied', content: deniedText(outcome.reason) }];
+    case 'denied': {
+      const { status, reason = 'The call was not allowed, and did not run.' } = end;
+      return [{ toolCallId, status, content: reason }];
+    }
     case 'forwarded':
-    case undefined:
       return [];
   }
+}
+
+/** A value as the text of a result, because AG-UI has no JSON there. */
+function writeValue(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** The event of a result during a run. */
@@ -54,4 +89,51 @@ export function resultMessage(
 
 function resultId(threadId: string, toolCallId: string): string {
   return `${threadId}:result:${toolCallId}`;
+}
+
+/** The calls that a message of a client makes. */
+interface CallsOfMessage {
+  messageId: string;
+  calls: AgUiToolCall[];
+}
+
+/**
+ * The calls that a client has, by their ids: each once, with one result. A provider repeats a call that it runs itself in the step that
+ * has its result.
+ */
+export class KnownCalls {
+  /** The message that made the call. */
+  readonly #callers = new Map<string, string>();
+  readonly #ended = new Set<string>();
+
+  constructor(messages: readonly AgUiMessage[] = []) {
+    for (const message of messages) {
+      if (message.role === 'tool') this.#ended.add(message.toolCallId);
+      if (message.role !== 'assistant') continue;
+      for (const { id } of message.toolCalls ?? []) this.#callers.set(id, message.id);
+    }
+  }
+
+  /** The message that made a call. */
+  callerOf(toolCallId: string): string | undefined {
+    return this.#callers.get(toolCallId);
+  }
+
+  /** The new calls of a step; adds them to the known ones. */
+  newCalls({ messageId, calls }: CallsOfMessage): AgUiToolCall[] {
+    return calls.filter(({ id }) => {
+      const isNew = !this.#callers.has(id);
+      if (isNew) this.#callers.set(id, messageId);
+      return isNew;
+    });
+  }
+
+  /** The results that are the first of their call; adds them to the known ones. */
+  newResults(results: readonly CallResult[]): CallResult[] {
+    return results.filter(({ toolCallId }) => {
+      const isNew = this.#callers.has(toolCallId) && !this.#ended.has(toolCallId);
+      if (isNew) this.#ended.add(toolCallId);
+      return isNew;
+    });
+  }
 }

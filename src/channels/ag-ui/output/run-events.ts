@@ -2,18 +2,17 @@ import type { AgentResponse } from '../../../agent/agent-response.ts';
 import type { InputSchemas } from '../../../agent/input-schemas.ts';
 import type { ModelDelta } from '../../../agent/model.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
-import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
-import { isSamePlace } from '../../../thread/thread-head.ts';
+import { CallsByPlace } from '../../../thread/calls-by-place.ts';
+import type { ThreadEvent } from '../../../thread/thread-event.ts';
+import { readItem, type RecordedStep } from '../../../view/items.ts';
 import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
 import { latestMessages } from '../input/new-messages.ts';
 import type { RunAgentInput } from '../input/run-agent-input.ts';
 import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
-import { callResults, resultEvent } from './call-results.ts';
+import { callResults, type CallResult, KnownCalls, resultEvent } from './call-results.ts';
 import { interactionEnded } from './interaction-events.ts';
-import { KnownCalls } from './known-calls.ts';
 import { runEnd } from './run-end.ts';
-import { StepEvents, textEvents } from './step-events.ts';
-import { type CallResult, stepMessageId, stepMessages } from './step-messages.ts';
+import { StepEvents, stepMessageId, stepMessages, userTextEvents } from './step-events.ts';
 import {
   orderedSnapshots,
   retractedIds,
@@ -32,6 +31,7 @@ export class RunEvents {
   /** The conversation before the run, if the client shows a different one. */
   #before: AgUiMessage[] | undefined;
   #calls = new KnownCalls();
+  readonly #records = new CallsByPlace();
   #hasBegun = false;
   #step: StepEvents;
 
@@ -83,6 +83,7 @@ export class RunEvents {
     const { events } = thread;
     const end = last === undefined ? events.length : events.lastIndexOf(last) + 1;
     const emitted: AgUiEvent[] = [];
+    this.#records.update(thread.calls);
     for (; this.#revision < end; this.#revision += 1) {
       const event = events[this.#revision];
       const next = event === undefined ? [] : this.#ofEvent(thread, event, this.#revision);
@@ -119,53 +120,34 @@ export class RunEvents {
   }
 
   #ofEvent(thread: AgentThread, event: ThreadEvent, index: number): AgUiEvent[] {
-    switch (event.type) {
-      case 'step-finished':
-        return this.#finishStep(thread, event);
-      case 'message-added':
+    const item = readItem(event, this.#records);
+    switch (item?.type) {
+      case 'step':
+        return this.#finishStep(thread, item.event);
+      case 'message':
         return userMessage(thread.id, thread.events, index)
           .filter(({ id }) => !this.#heldMessages.has(id))
           .flatMap(({ id, content }) =>
             typeof content === 'string'
-              ? textEvents(id, 'user', content)
+              ? userTextEvents(id, content)
               : [...this.#step.close(), this.snapshot(thread)],
           );
-      case 'message-retracted':
+      case 'retraction':
         return [...this.#step.close(), this.snapshot(thread)];
-      case 'request-answered':
-      case 'request-closed':
-        return interactionEnded(event, thread.events);
-      case 'call-ended': {
-        const call = thread.calls.find((each) => isSamePlace(each, event));
-        return this.#results(thread, call === undefined ? [] : callResults(call, this.#options));
-      }
-      case 'thread-created':
-      case 'messages-imported':
-      case 'agent-changed':
-      case 'run-started':
-      case 'run-renewed':
-      case 'stop-requested':
-      case 'run-ended':
-      case 'request-opened':
-      case 'request-voted':
-      case 'vote-withdrawn':
-      case 'request-reassigned':
-      case 'request-reminded':
-      case 'answer-delivered':
-      case 'grant-created':
-      case 'grant-used':
-      case 'grant-revoked':
+      case 'request-end':
+        return interactionEnded(item.event, thread.events);
+      case 'call-ended':
+        return this.#results(thread, callResults(item.call, item.end, this.#options));
+      case 'request':
+      case 'request-progress':
       case 'call-started':
       case 'call-deferred':
-      case 'call-abandoned':
-      case 'call-lost':
-      case 'recovery-failed':
-      case 'late-result':
+      case undefined:
         return [];
     }
   }
 
-  #finishStep(thread: AgentThread, event: ThreadEventOf<'step-finished'>): AgUiEvent[] {
+  #finishStep(thread: AgentThread, event: RecordedStep): AgUiEvent[] {
     const messages = stepMessages(thread.id, event, this.#options);
     const { events, isConfirmed } = this.#step.finish({
       ...messages,

@@ -1,40 +1,106 @@
 import type { ModelDelta } from '../../../agent/model.ts';
-import { StreamedStep, type StreamedText } from '../../../view/streamed-step.ts';
-import type { AgUiEvent } from './ag-ui-event.ts';
-import { reasoningId, type StepMessages, type StepText } from './step-messages.ts';
+import { type AssistantPart, partsOf } from '../../../thread/proposed-calls.ts';
+import type { RecordedStep } from '../../../view/items.ts';
+import {
+  endText,
+  isBlank,
+  StreamedStep,
+  type StreamedText,
+  type TextChange,
+} from '../../../view/streamed-step.ts';
+import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
+import type { AgUiEvent, AgUiToolCall } from './ag-ui-event.ts';
+import { type CallResult, resultsIn } from './call-results.ts';
+
+/** A text of a step that a client shows as a message, or as the text of one. */
+export interface StepText {
+  type: 'text' | 'reasoning';
+  id: string;
+  text: string;
+}
+
+/** A recorded step, as a client shows it. AG-UI 1.0 has no place for files that a model made. */
+export interface StepMessages {
+  messageId: string;
+  texts: StepText[];
+  calls: AgUiToolCall[];
+  /** The results of calls that the provider ran itself, in this step or an earlier one. */
+  results: CallResult[];
+}
+
+/** The id of a step's message: the same live, in every client, and after a reload. */
+export function stepMessageId(threadId: string, step: number): string {
+  return `${threadId}:${step}`;
+}
+
+/** The id of a thought of a step. */
+export function reasoningId(messageId: string, index: number): string {
+  return `${messageId}:reasoning:${index}`;
+}
+
+/** A recorded step, as a client shows it. */
+export function stepMessages(
+  threadId: string,
+  { step, message }: Pick<RecordedStep, 'step' | 'message'>,
+  options: ThreadViewOptions,
+  messageId = stepMessageId(threadId, step),
+): StepMessages {
+  const { sendReasoning = true } = options;
+  const parts = partsOf(message);
+  const thoughts = sendReasoning ? parts.filter((part) => part.type === 'reasoning') : [];
+  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  return {
+    messageId,
+    texts: [
+      ...thoughts
+        .filter((part) => !isBlank(part.text))
+        .map((part, index): StepText => ({
+          type: 'reasoning',
+          id: reasoningId(messageId, index),
+          text: part.text,
+        })),
+      ...(isBlank(text) ? [] : [{ type: 'text' as const, id: messageId, text }]),
+    ],
+    calls: parts.flatMap(callsOf),
+    results: parts.flatMap((part) => resultsIn(part, options)),
+  };
+}
+
+function callsOf(part: AssistantPart): AgUiToolCall[] {
+  if (part.type !== 'tool-call') return [];
+  const { toolCallId: id, toolName: name, input } = part;
+  return [{ id, type: 'function', function: { name, arguments: JSON.stringify(input) } }];
+}
 
 /**
  * The events of one step: its texts while the model streams them, and its calls once they are recorded, with the stored input. Calls are
  * not streamed, because AG-UI can't take a call back and clients act on it.
  */
 export class StepEvents {
-  readonly #sendReasoning: boolean;
   readonly #streamed: StreamedStep;
 
   constructor(messageId: string, sendReasoning: boolean) {
-    this.#sendReasoning = sendReasoning;
-    this.#streamed = new StreamedStep((type, before) =>
-      type === 'text'
-        ? messageId
-        : reasoningId(messageId, before.filter((part) => part.type === 'reasoning').length),
-    );
+    this.#streamed = new StreamedStep({
+      makeId: (type, before) =>
+        type === 'text'
+          ? messageId
+          : reasoningId(messageId, before.filter((part) => part.type === 'reasoning').length),
+      sendReasoning,
+      /* All text of a step is one message. */
+      joinsText: true,
+    });
   }
 
   /** The events for a delta of the model. */
   ofDelta(delta: ModelDelta): AgUiEvent[] {
     switch (delta.type) {
-      case 'text-delta':
-        /* All text of a step is one message. */
-        return this.#addText('text', '', delta.text);
-      case 'reasoning-delta':
-        return this.#sendReasoning ? this.#addText('reasoning', delta.id, delta.text) : [];
-      case 'reasoning-end': {
-        const ended = this.#streamed.endText('reasoning', delta.id);
-        return ended === undefined ? [] : closing(ended);
-      }
       case 'text-start':
+      case 'text-delta':
       case 'text-end':
       case 'reasoning-start':
+      case 'reasoning-delta':
+      case 'reasoning-end':
+        return this.#streamed.addText(delta).flatMap(textEvents);
       case 'source':
       case 'tool-input-start':
       case 'tool-input-delta':
@@ -52,7 +118,9 @@ export class StepEvents {
     const isConfirmed =
       this.#streamed.texts.every(({ id }) => texts.some((text) => text.id === id)) &&
       texts.every(({ id, text }) => text.startsWith(streamed.get(id)?.text ?? ''));
-    const rest = isConfirmed ? texts.flatMap((text) => missing(text, streamed.get(text.id))) : [];
+    const rest = isConfirmed
+      ? texts.flatMap((text) => missing(text, streamed.get(text.id)).flatMap(textEvents))
+      : [];
     const called = calls.flatMap(
       ({ id: toolCallId, function: { name, arguments: delta } }): AgUiEvent[] => [
         { type: 'TOOL_CALL_START', toolCallId, toolCallName: name, parentMessageId },
@@ -65,60 +133,45 @@ export class StepEvents {
 
   /** Ends the texts that are open. */
   close(): AgUiEvent[] {
-    return this.#streamed.texts.filter(({ isEnded }) => !isEnded).flatMap(end);
-  }
-
-  #addText(type: StepText['type'], block: string, text: string): AgUiEvent[] {
-    const added = this.#streamed.addText(type, block, text);
-    if (added === undefined) return [];
-    const { streamed, delta, isFirst } = added;
-    return [...(isFirst ? opening(streamed) : []), content(streamed, delta)];
+    return this.#streamed.end().flatMap(textEvents);
   }
 }
 
-/** The events of a complete text. */
-export function textEvents(
-  messageId: string,
-  role: 'assistant' | 'user',
-  text: string,
-): AgUiEvent[] {
+/** What a client that has the beginning of a text, or nothing of it, does not have. */
+function missing({ type, id, text }: StepText, streamed: StreamedText | undefined): TextChange[] {
+  const rest = text.slice(streamed?.text.length ?? 0);
+  const delta = rest === '' ? undefined : rest;
+  if (streamed?.isEnded === false) return [endText(streamed, delta)];
+  return delta === undefined ? [] : [{ type, id, isFirst: true, delta, isLast: true }];
+}
+
+/** The events of a message of the user. */
+export function userTextEvents(messageId: string, text: string): AgUiEvent[] {
   return [
-    { type: 'TEXT_MESSAGE_START', messageId, role },
+    { type: 'TEXT_MESSAGE_START', messageId, role: 'user' },
     { type: 'TEXT_MESSAGE_CONTENT', messageId, delta: text },
     { type: 'TEXT_MESSAGE_END', messageId },
   ];
 }
 
-function end(streamed: StreamedText): AgUiEvent[] {
-  streamed.isEnded = true;
-  return closing(streamed);
-}
-
-function missing(recorded: StepText, streamed: StreamedText | undefined): AgUiEvent[] {
-  const rest = recorded.text.slice(streamed?.text.length ?? 0);
-  const added = rest === '' ? [] : [content(recorded, rest)];
-  if (streamed?.isEnded === false) return [...added, ...end(streamed)];
-  return rest === '' ? [] : [...opening(recorded), ...added, ...closing(recorded)];
-}
-
-function opening({ type, id: messageId }: StepText): AgUiEvent[] {
-  if (type === 'text') return [{ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }];
-  return [
-    { type: 'REASONING_START', messageId },
-    { type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' },
-  ];
-}
-
-function content({ type, id: messageId }: StepText, delta: string): AgUiEvent {
-  return type === 'text'
-    ? { type: 'TEXT_MESSAGE_CONTENT', messageId, delta }
-    : { type: 'REASONING_MESSAGE_CONTENT', messageId, delta };
-}
-
-function closing({ type, id: messageId }: StepText): AgUiEvent[] {
-  if (type === 'text') return [{ type: 'TEXT_MESSAGE_END', messageId }];
-  return [
-    { type: 'REASONING_MESSAGE_END', messageId },
-    { type: 'REASONING_END', messageId },
-  ];
+/** The events of a text that begins, goes on or ends. */
+function textEvents({ type, id: messageId, isFirst, delta, isLast }: TextChange): AgUiEvent[] {
+  const events: AgUiEvent[] = [];
+  if (type === 'text') {
+    if (isFirst) events.push({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' });
+    if (delta !== undefined) events.push({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta });
+    if (isLast) events.push({ type: 'TEXT_MESSAGE_END', messageId });
+    return events;
+  }
+  if (isFirst) {
+    events.push(
+      { type: 'REASONING_START', messageId },
+      { type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' },
+    );
+  }
+  if (delta !== undefined) events.push({ type: 'REASONING_MESSAGE_CONTENT', messageId, delta });
+  if (isLast) {
+    events.push({ type: 'REASONING_MESSAGE_END', messageId }, { type: 'REASONING_END', messageId });
+  }
+  return events;
 }

@@ -4,10 +4,16 @@ import { CallsByPlace } from '../../../thread/calls-by-place.ts';
 import { importedMessages, messageIdOf, retractedMessages } from '../../../thread/app-messages.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
-import { resultMessage, callResults } from './call-results.ts';
-import { KnownCalls } from './known-calls.ts';
+import {
+  callResults,
+  type CallResult,
+  KnownCalls,
+  resultMessage,
+  resultsIn,
+} from './call-results.ts';
 import type { ClientMessage } from '../input/run-agent-input.ts';
-import { type CallResult, resultsOf, stepMessages, type StepMessages } from './step-messages.ts';
+import { readItem } from '../../../view/items.ts';
+import { stepMessages, type StepMessages } from './step-events.ts';
 import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
 import { clientContent } from '../input/user-content.ts';
 
@@ -55,13 +61,14 @@ function gather({ id, events, calls }: AgentThread, options: ThreadViewOptions):
   const records = new CallsByPlace(calls);
   const steps: Gathered['steps'] = new Map();
   const results = [...events.entries()].flatMap(([index, event]) => {
-    if (event.type === 'step-finished') {
-      const content = stepMessages(id, event, options);
-      steps.set(index, { ...content, calls: known.newCalls(content) });
-      return known.newResults(content.results);
+    const item = readItem(event, records);
+    if (item?.type === 'call-ended') {
+      return known.newResults(callResults(item.call, item.end, options));
     }
-    const call = event.type === 'call-ended' ? records.at(event) : undefined;
-    return call === undefined ? [] : known.newResults(callResults(call, options));
+    if (item?.type !== 'step') return [];
+    const content = stepMessages(id, item.event, options);
+    steps.set(index, { ...content, calls: known.newCalls(content) });
+    return known.newResults(content.results);
   });
   return { steps, results: Map.groupBy(results, ({ toolCallId }) => known.callerOf(toolCallId)) };
 }
@@ -76,7 +83,7 @@ function importedConversation(
     const results = message.role === 'tool' ? message.content : [];
     const id = `${threadId}:imported:${index}`;
     const content = stepMessages(threadId, { step: 0, message }, options, id);
-    const ended = [...content.results, ...results.flatMap((part) => resultsOf(part, options))];
+    const ended = [...content.results, ...results.flatMap((part) => resultsIn(part, options))];
     return [...messagesOfStep(content), ...ended.map((result) => resultMessage(threadId, result))];
   });
 }

@@ -8,7 +8,7 @@ import {
   retractedMessages,
 } from '../../../thread/app-messages.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
-import { importedId } from '../output/imported-messages.ts';
+import { importedId } from '../output/user-ui-message.ts';
 import { userUIMessage } from '../output/user-ui-message.ts';
 
 /** How a user's message relates to the thread, which may have recorded it. It is found by the id that the page has for it. */

@@ -1,20 +1,14 @@
-import type { UIMessageChunk } from 'ai';
+import { requestAfter, withEdit } from '../../../thread/events.ts';
 import type { PreliminaryResult } from '../../../agent/calls.ts';
-import {
-  plainCall,
-  type ToolCall,
-  type ToolCallOutcome,
-  type ToolCallRecord,
-} from '../../../content/tool-call.ts';
+import type { UIMessageChunk } from 'ai';
+import { plainCall, type ToolCall, type ToolCallRecord } from '../../../content/tool-call.ts';
 import type { ApprovalRequest } from '../../../content/approval.ts';
 import { hidePrincipals } from '../../../content/hide-principals.ts';
 import type { UserInputRequest } from '../../../content/user-input.ts';
-import { callErrorText } from '../../../http/tool-error-text.ts';
-import { requestAfter, withEdit } from '../../../thread/events.ts';
+import { callErrorText, toolErrorText } from '../../../http/tool-error-text.ts';
 import { approvalIdAfter } from '../../../thread/approval-ids.ts';
-import type { ThreadEventOf } from '../../../thread/thread-event.ts';
-import type { RequestProgress } from './request-chunks.ts';
-import type { ThreadViewOptions } from './thread-view-options.ts';
+import type { CallEnd, RequestEnd, RequestProgress } from '../../../view/items.ts';
+import type { ThreadViewOptions } from '../ui-handler-options.ts';
 
 /** The chunks for one call that the page shows: its request and answer, its preliminary results, its outcome. */
 export class CallChunks {
@@ -56,8 +50,12 @@ export class CallChunks {
     return [approvalRequestChunk(request, this.#changes)];
   }
 
-  /** Only an approval is shown: the answer to a question is shown by the outcome of its call, which is recorded with it. */
-  answer(event: ThreadEventOf<'request-answered'>): UIMessageChunk[] {
+  /**
+   * Only the answer to an approval is shown. The answer to a question is shown by the outcome of its call, which is recorded with it; and what
+   * closed a request also ends its call or asks again.
+   */
+  endRequest(event: RequestEnd): UIMessageChunk[] {
+    if (event.type === 'request-closed') return [];
     const { response, edit } = event;
     if (response.type !== 'approval-response') return [];
     const edited = edit === undefined ? [] : this.#showAfter((request) => withEdit(request, event));
@@ -88,42 +86,53 @@ export class CallChunks {
     return [{ type: 'tool-output-available', toolCallId, output, preliminary: true }];
   }
 
-  end({ toolCallId }: ToolCall, outcome: ToolCallOutcome): UIMessageChunk[] {
+  end({ toolCallId }: Pick<ToolCall, 'toolCallId'>, end: CallEnd): UIMessageChunk[] {
     this.#isEnded = true;
     /* Without the mark `clientTool` the page does not send the result again. */
     const mark = this.#isClientTool ? { toolMetadata: {} } : {};
-    switch (outcome.status) {
+    switch (end.status) {
       case 'succeeded': {
-        const { output } = outcome;
+        const { output } = end;
         return [
           ...this.#markAnswered(),
           { type: 'tool-output-available', toolCallId, output, ...mark },
         ];
       }
       case 'failed': {
-        const errorText = callErrorText(this.#options, this.#toolName, outcome.error);
+        const errorText = callErrorText(this.#options, this.#toolName, end.error);
         return [
           ...this.#markAnswered(),
           { type: 'tool-output-error', toolCallId, errorText, ...mark },
         ];
       }
       case 'denied':
-        return [
-          ...this.#deny(toolCallId, outcome.reason),
-          { type: 'tool-output-denied', toolCallId },
-        ];
+        return [...this.#deny(toolCallId, end.reason), { type: 'tool-output-denied', toolCallId }];
       case 'forwarded': {
         /* The provider reports the result in the next step. */
-        const output = { status: outcome.status };
+        const output = { status: end.status };
         return [{ type: 'tool-output-available', toolCallId, output, providerExecuted: true }];
       }
     }
   }
 
-  /** The provider ran the call; `result` is the chunk of its result. */
-  endWith(result: UIMessageChunk): UIMessageChunk[] {
+  /** The provider ran the call, which ended as the model's message says. */
+  endAtProvider(toolCallId: string, end: CallEnd): UIMessageChunk[] {
     this.#isEnded = true;
-    return [result];
+    const providerExecuted = true;
+    switch (end.status) {
+      case 'succeeded': {
+        const { output } = end;
+        return [{ type: 'tool-output-available', toolCallId, output, providerExecuted }];
+      }
+      case 'failed': {
+        const errorText = toolErrorText(this.#options, end.error);
+        return [{ type: 'tool-output-error', toolCallId, errorText, providerExecuted }];
+      }
+      case 'denied':
+        return [{ type: 'tool-output-denied', toolCallId }];
+      case 'forwarded':
+        return [];
+    }
   }
 
   /** The status of an unended call at the end of the stream: removes a preliminary result, and shows an approved call as in progress. */
@@ -188,4 +197,45 @@ export function approvalRequestChunk(request: UserInputRequest, changes: number)
     approvalDescriptor: hidePrincipals(request),
     ...why,
   };
+}
+
+/**
+ * The chunks for a request that is not about a call of this thread, or that was made during one, by its tool or its
+ * sub-agent: a data part with the request's id, replaced when the request is answered or closed. The part of the call does not change.
+ */
+export class RequestChunks {
+  #request: UserInputRequest;
+
+  /** `call` is the call that the request was made during, if any. A sub-agent's request has the sub-agent's own call, which people are shown. */
+  constructor(request: UserInputRequest, call: ToolCall | undefined) {
+    const isOfTool = call !== undefined && request.path === undefined;
+    this.#request = isOfTool ? { ...request, toolCall: plainCall(call) } : request;
+  }
+
+  ask(): UIMessageChunk[] {
+    return this.#part({});
+  }
+
+  /** Somebody has voted, withdrawn a vote, or asked somebody else to answer. */
+  progress(event: RequestProgress): UIMessageChunk[] {
+    if (this.#request.type !== 'approval-request') return [];
+    this.#request = requestAfter(this.#request, event);
+    return this.#part({});
+  }
+
+  endRequest(event: RequestEnd): UIMessageChunk[] {
+    if (event.type === 'request-answered' && this.#request.type === 'approval-request') {
+      this.#request = withEdit(this.#request, event);
+    }
+    return this.#part(
+      event.type === 'request-closed'
+        ? { closed: event.cause, ...(event.person === undefined ? {} : { closedBy: event.person }) }
+        : { answer: event.response },
+    );
+  }
+
+  #part(end: object): UIMessageChunk[] {
+    const { requestId: id, type } = this.#request;
+    return [{ type: `data-${type}`, id, data: { ...hidePrincipals(this.#request), ...end } }];
+  }
 }

@@ -5,7 +5,7 @@ import type { RunOptions } from '../../../agent/run.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { UiHandlerOptions } from '../ui-handler-options.ts';
 import { followRun } from './follow-run.ts';
-import { broadcast } from './live-runs.ts';
+import { broadcast } from './follow-run.ts';
 import { type PagePosition, runChunks, ThreadChunks } from './thread-chunks.ts';
 
 /** A run that has begun, and the page that it is streamed to. */

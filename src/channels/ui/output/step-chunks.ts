@@ -1,8 +1,30 @@
-import type { UIMessageChunk } from 'ai';
 import type { ModelDelta } from '../../../agent/model.ts';
-import { type StreamedPart, StreamedStep, type StreamedText } from '../../../view/streamed-step.ts';
-import type { StepPart } from './step-parts.ts';
-import { type ThreadViewOptions, toolPartFields } from './thread-view-options.ts';
+import type { ProviderMetadata, ToolCallPart, UIMessageChunk } from 'ai';
+import { fileUrl } from '../../../content/file-url.ts';
+import { type AssistantPart, partsOf } from '../../../thread/proposed-calls.ts';
+import type { Source } from '../../../thread/step-metadata.ts';
+import { type CallEnd, readResult, type RecordedStep } from '../../../view/items.ts';
+import {
+  endText,
+  isBlank,
+  type StreamedPart,
+  StreamedStep,
+  type TextChange,
+} from '../../../view/streamed-step.ts';
+import type { ThreadViewOptions } from '../ui-handler-options.ts';
+
+/** A part of a recorded step that is a part of its message on the page. */
+export type StepPart =
+  | { type: 'text' | 'reasoning'; text: string }
+  | { type: 'tool'; toolCallId: string; toolName: string; available: UIMessageChunk }
+  | { type: 'other'; chunk: UIMessageChunk };
+
+/** A recorded step, as a page shows it. */
+interface StepParts {
+  parts: StepPart[];
+  /** The ends of calls that the provider ran itself, in this step or an earlier one. */
+  ends: { toolCallId: string; end: CallEnd }[];
+}
 
 /**
  * The chunks of a turn's steps: what the model streams, then what is missing of the recorded step. If the two differ, because ids were
@@ -12,10 +34,11 @@ export class StepChunks {
   readonly #options: ThreadViewOptions;
   #step = 0;
   #isOpen = false;
-  #streamed = this.#newStep();
+  #streamed: StreamedStep;
 
   constructor(options: ThreadViewOptions) {
     this.#options = options;
+    this.#streamed = this.#newStep();
   }
 
   /** The chunks for a delta of the model. */
@@ -30,11 +53,9 @@ export class StepChunks {
   finish(parts: readonly StepPart[]): UIMessageChunk[] {
     const streamed = this.#streamed.parts;
     const isConfirmed = streamed.every((part, index) => isSame(part, parts[index]));
-    const confirmed = isConfirmed ? streamed.length : 0;
     const chunks = [
       ...this.#opening(isConfirmed),
-      ...streamed.slice(0, confirmed).flatMap((part, index) => ending(part, parts[index])),
-      ...this.#whole(parts, confirmed),
+      ...this.#rest(parts, isConfirmed ? streamed : []),
     ];
     this.#step += 1;
     this.#clear();
@@ -53,39 +74,30 @@ export class StepChunks {
     return isConfirmed ? [] : [{ type: 'reset-step' }];
   }
 
-  /* The recorded parts after the first `confirmed`. */
-  #whole(parts: readonly StepPart[], confirmed: number): UIMessageChunk[] {
+  /** What is missing of the recorded parts. The page has the first ones as they were `streamed`, calls without their inputs. */
+  #rest(parts: readonly StepPart[], streamed: readonly StreamedPart[]): UIMessageChunk[] {
     let blocks = 0;
     return parts.flatMap((part, index): UIMessageChunk[] => {
-      if (part.type === 'tool') return index < confirmed ? [] : [part.available];
-      if (part.type === 'other') return index < confirmed ? [] : [part.chunk];
+      if (part.type === 'tool') return [part.available];
+      if (part.type === 'other') return [part.chunk];
+      const { type, text: delta } = part;
       const id = this.#blockId(blocks);
       blocks += 1;
-      if (index < confirmed) return [];
-      const { type, text } = part;
-      return [
-        { type: `${type}-start`, id },
-        { type: `${type}-delta`, id, delta: text },
-        { type: `${type}-end`, id },
-      ];
+      const sent = streamed[index];
+      if (sent === undefined) return textChunks({ type, id, isFirst: true, delta, isLast: true });
+      return sent.type === 'tool' || sent.isEnded ? [] : textChunks(endText(sent));
     });
   }
 
   #partOf(delta: ModelDelta): UIMessageChunk[] {
-    const { sendReasoning = true } = this.#options;
     switch (delta.type) {
-      case 'reasoning-delta':
-        return sendReasoning ? this.#addText('reasoning', delta) : [];
-      case 'reasoning-end':
-        return this.#endText('reasoning', delta);
-      case 'text-delta':
-        return this.#addText('text', delta);
-      case 'text-end':
-        return this.#endText('text', delta);
-      case 'reasoning-start':
       case 'text-start':
-        /* A blank text is not shown. */
-        return [];
+      case 'text-delta':
+      case 'text-end':
+      case 'reasoning-start':
+      case 'reasoning-delta':
+      case 'reasoning-end':
+        return this.#streamed.addText(delta).flatMap(textChunks);
       case 'tool-input-start':
       case 'tool-input-delta':
       case 'tool-input-end':
@@ -94,22 +106,6 @@ export class StepChunks {
         /* The log does not record where in the step it was cited, so it comes with the recorded step, live as after a reload. */
         return [];
     }
-  }
-
-  #addText(
-    type: StreamedText['type'],
-    { id, text }: Pick<StreamedText, 'id' | 'text'>,
-  ): UIMessageChunk[] {
-    const added = this.#streamed.addText(type, id, text);
-    if (added === undefined) return [];
-    const { streamed, delta, isFirst } = added;
-    const chunk: UIMessageChunk = { type: `${type}-delta`, id: streamed.id, delta };
-    return isFirst ? [{ type: `${type}-start`, id: streamed.id }, chunk] : [chunk];
-  }
-
-  #endText(type: StreamedText['type'], { id }: Pick<StreamedText, 'id'>): UIMessageChunk[] {
-    const ended = this.#streamed.endText(type, id);
-    return ended === undefined ? [] : [{ type: `${type}-end`, id: ended.id }];
   }
 
   #ofTool(delta: Extract<ModelDelta, { type: `tool-${string}` }>): UIMessageChunk[] {
@@ -128,9 +124,12 @@ export class StepChunks {
   }
 
   #newStep(): StreamedStep {
-    return new StreamedStep((_type, before) =>
-      this.#blockId(before.filter((part) => part.type !== 'tool').length),
-    );
+    const { sendReasoning = true } = this.#options;
+    return new StreamedStep({
+      makeId: (_type, before) =>
+        this.#blockId(before.filter((part) => part.type !== 'tool').length),
+      sendReasoning,
+    });
   }
 
   #blockId(index: number): string {
@@ -154,7 +153,133 @@ function isSame(streamed: StreamedPart, recorded: StepPart | undefined): boolean
   return recorded?.type === streamed.type && 'text' in recorded && recorded.text === streamed.text;
 }
 
-function ending(streamed: StreamedPart, recorded: StepPart | undefined): UIMessageChunk[] {
-  if (streamed.type === 'tool') return recorded?.type === 'tool' ? [recorded.available] : [];
-  return streamed.isEnded ? [] : [{ type: `${streamed.type}-end`, id: streamed.id }];
+/** The chunks of a text that begins, goes on or ends. */
+function textChunks({ type, id, isFirst, delta, isLast }: TextChange): UIMessageChunk[] {
+  const chunks: UIMessageChunk[] = [];
+  if (isFirst) chunks.push({ type: `${type}-start`, id });
+  if (delta !== undefined) chunks.push({ type: `${type}-delta`, id, delta });
+  if (isLast) chunks.push({ type: `${type}-end`, id });
+  return chunks;
+}
+
+/**
+ * The parts of a recorded step, sources last. Blank texts are left out, and so is the provider's metadata of texts and calls, which
+ * only the thread needs.
+ */
+export function stepParts(
+  { message, metadata }: Pick<RecordedStep, 'message' | 'metadata'>,
+  options: ThreadViewOptions,
+): StepParts {
+  const { sendSources = true } = options;
+  const parts: StepPart[] = [];
+  const ends: StepParts['ends'] = [];
+  for (const part of partsOf(message)) {
+    if (part.type === 'tool-result') {
+      ends.push({ toolCallId: part.toolCallId, end: readResult(part) });
+    } else parts.push(...pagePartsOf(part, options));
+  }
+  const sources = sendSources ? (metadata?.sources ?? []) : [];
+  parts.push(...sources.map(sourcePart));
+  return { parts, ends };
+}
+
+function pagePartsOf(part: AssistantPart, options: ThreadViewOptions): StepPart[] {
+  const { sendReasoning = true } = options;
+  switch (part.type) {
+    case 'text':
+      return isBlank(part.text) ? [] : [{ type: 'text', text: part.text }];
+    case 'reasoning':
+      if (!sendReasoning || isBlank(part.text)) return [];
+      return [{ type: 'reasoning', text: part.text }];
+    case 'tool-call':
+      return [toolPart(part, options)];
+    case 'file':
+      return filePart(part.type, part);
+    case 'reasoning-file':
+      return sendReasoning ? filePart(part.type, part) : [];
+    case 'custom': {
+      const { kind, providerOptions } = part;
+      return [{ type: 'other', chunk: { type: 'custom', kind, ...metadataOf(providerOptions) } }];
+    }
+    case 'tool-result':
+    case 'tool-approval-request':
+      return [];
+  }
+}
+
+function toolPart(
+  { toolCallId, toolName, input, providerExecuted }: ToolCallPart,
+  options: ThreadViewOptions,
+): StepPart {
+  const available: UIMessageChunk = {
+    type: 'tool-input-available',
+    toolCallId,
+    toolName,
+    input,
+    ...(providerExecuted === true ? { providerExecuted } : {}),
+    ...toolPartFields(options, toolName),
+  };
+  return { type: 'tool', toolCallId, toolName, available };
+}
+
+function filePart(
+  type: 'file' | 'reasoning-file',
+  {
+    data,
+    mediaType,
+    providerOptions,
+  }: { data: unknown; mediaType: string; providerOptions?: ProviderMetadata },
+): StepPart[] {
+  const url = fileUrl(data, mediaType);
+  if (url === undefined) return [];
+  return [{ type: 'other', chunk: { type, url, mediaType, ...metadataOf(providerOptions) } }];
+}
+
+function sourcePart(source: Source): StepPart {
+  const { id: sourceId, title, providerMetadata } = source;
+  if (source.sourceType === 'url') {
+    const { url } = source;
+    const titled = title === undefined ? {} : { title };
+    return {
+      type: 'other',
+      chunk: { type: 'source-url', sourceId, url, ...titled, ...metadataOf(providerMetadata) },
+    };
+  }
+  const { mediaType, filename } = source;
+  const chunk: UIMessageChunk = {
+    type: 'source-document',
+    sourceId,
+    mediaType,
+    title: title ?? '',
+    ...(filename === undefined ? {} : { filename }),
+    ...metadataOf(providerMetadata),
+  };
+  return { type: 'other', chunk };
+}
+
+function metadataOf(providerMetadata: ProviderMetadata | undefined): {
+  providerMetadata?: ProviderMetadata;
+} {
+  return providerMetadata === undefined ? {} : { providerMetadata };
+}
+
+/** The fields that a tool part gets from its tool. */
+interface ToolPartFields {
+  dynamic?: true;
+  title?: string;
+  toolMetadata?: { clientTool: true };
+}
+
+/** The fields that the parts of a tool's calls get from the tool. */
+function toolPartFields(
+  { tools, clientTools = [] }: ThreadViewOptions,
+  toolName: string,
+): ToolPartFields {
+  const tool = tools !== undefined && Object.hasOwn(tools, toolName) ? tools[toolName] : undefined;
+  const isDynamic = tools !== undefined && (tool === undefined || tool.type === 'dynamic');
+  return {
+    ...(isDynamic ? { dynamic: true } : {}),
+    ...(tool?.title === undefined ? {} : { title: tool.title }),
+    ...(clientTools.includes(toolName) ? { toolMetadata: { clientTool: true } } : {}),
+  };
 }

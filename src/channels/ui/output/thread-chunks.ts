@@ -3,11 +3,11 @@ import type { AgentResponse } from '../../../agent/agent-response.ts';
 import type { AgentStreamEvent } from '../../../agent/agent-stream.ts';
 import { publicErrorText, refusalText } from '../../../http/error-response.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
-import { CallsByPlace } from '../../../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
-import type { ThreadViewOptions } from './thread-view-options.ts';
+import type { ViewItem } from '../../../view/items.ts';
+import { messageIdOf, turnAt, TurnReader } from '../../../view/turns.ts';
+import type { ThreadViewOptions } from '../ui-handler-options.ts';
 import { type Provisional, TurnChunks } from './turn-chunks.ts';
-import { messageIdOf, turnAt, TurnFinder } from '../../../view/turns.ts';
 
 /** What the page already shows, which decides where its stream begins. */
 export type PagePosition =
@@ -41,7 +41,6 @@ const finishReasons: readonly FinishReason[] = [
 /** The chunks of a page's stream, from what the page already shows to the end of that turn. */
 export class ThreadChunks {
   readonly #options: ThreadViewOptions;
-  readonly #calls = new CallsByPlace();
   readonly #turnChunks: TurnChunks;
   /** The revision of the first event of the turn. */
   #turn = 1;
@@ -50,12 +49,12 @@ export class ThreadChunks {
   /** The finish reason of the turn's last step. */
   #finishReason: string | undefined;
   #isStopped = false;
-  readonly #turns = new TurnFinder();
+  readonly #reader = new TurnReader();
   #isStale = false;
 
   constructor(options: ThreadViewOptions) {
     this.#options = options;
-    this.#turnChunks = new TurnChunks(this.#calls, options);
+    this.#turnChunks = new TurnChunks(options);
   }
 
   /** The beginning, and all that the page does not show yet. `before` is the thread's revision when the page's request arrived. */
@@ -67,9 +66,8 @@ export class ThreadChunks {
     const { events, revision } = thread;
     const seen = position.type === 'message' ? (position.revision ?? before) : before;
     this.#turn = turnAt(events, position.type === 'nothing' ? (position.turn ?? revision) : seen);
-    this.#calls.update(thread.calls);
     const known = position.type === 'nothing' ? this.#turn : Math.min(seen, revision);
-    const repeated = [...this.#skip(events, known, position)];
+    const repeated = [...this.#skip(thread, known, position)];
     yield this.#start(thread, position);
     yield* repeated;
     yield* this.update(thread);
@@ -78,15 +76,13 @@ export class ThreadChunks {
   /** The events since the last update, up to `last` or all. */
   *update(thread: AgentThread, last?: ThreadEvent): Generator<UIMessageChunk, void> {
     const { events, revision } = thread;
-    if (revision <= this.#turns.read) return;
-    this.#calls.update(thread.calls);
+    if (revision <= this.#reader.revision) return;
     const end = last === undefined ? events.length : events.lastIndexOf(last) + 1;
-    for (const event of events.slice(this.#turns.read, end)) {
-      const turn = this.#turns.next(events);
-      if (!this.#isOver) this.#revision = this.#turns.read;
+    for (const { event, turn, item } of this.#reader.read(thread, end)) {
+      if (!this.#isOver) this.#revision = this.#reader.revision;
       if (turn < this.#turn) yield* this.#markStale(revision);
-      if (turn !== this.#turn || this.#turns.read === this.#turn) continue;
-      yield* this.#ofEvent(event);
+      if (turn !== this.#turn) continue;
+      yield* this.#ofEvent(event, item);
       if (event.type !== 'step-finished') continue;
       yield { type: 'message-metadata', messageMetadata: this.#metadata(thread) };
     }
@@ -94,7 +90,7 @@ export class ThreadChunks {
 
   /** Whether the next turn has begun. */
   get #isOver(): boolean {
-    return this.#turns.current > this.#turn;
+    return this.#reader.current > this.#turn;
   }
 
   /* A call that the page shows in an earlier message has changed, and a stream can't change that message. */
@@ -148,30 +144,29 @@ export class ThreadChunks {
   *#lastUpdate(thread: AgentThread): Generator<UIMessageChunk, void> {
     yield* this.update(thread);
     yield* this.#turnChunks.reset();
-    yield* this.#turnChunks.showStatus(this.#calls.all());
+    yield* this.#turnChunks.showStatus(this.#reader.calls);
   }
 
   /** Reads the events that the page has; yields only the outcomes of the requests that it answers. */
   *#skip(
-    events: readonly ThreadEvent[],
+    thread: AgentThread,
     known: number,
     position: PagePosition,
   ): Generator<UIMessageChunk, void> {
     const answers = position.type === 'message' ? position.answers : [];
-    for (const event of events.slice(0, known)) {
-      const turn = this.#turns.next(events);
-      if (turn !== this.#turn || this.#turns.read === this.#turn) continue;
-      const chunks = this.#ofEvent(event);
-      if (answers.includes(this.#requestOf(event) ?? '')) yield* chunks;
+    for (const { event, turn, item } of this.#reader.read(thread, known)) {
+      if (turn !== this.#turn) continue;
+      const chunks = this.#ofEvent(event, item);
+      if (answers.includes(findAnswered(item) ?? '')) yield* chunks;
     }
     this.#revision = known;
     if (position.type === 'new-message') this.#turnChunks.forget();
   }
 
-  #ofEvent(event: ThreadEvent): UIMessageChunk[] {
+  #ofEvent(event: ThreadEvent, item: ViewItem | undefined): UIMessageChunk[] {
     if (event.type === 'step-finished') this.#finishReason = event.finishReason;
     if (event.type === 'run-ended') this.#isStopped = event.stopped === true;
-    return this.#turnChunks.ofEvent(event);
+    return item === undefined ? [] : this.#turnChunks.ofItem(item);
   }
 
   /* The AI SDK does not send answers automatically for an interrupted message, so a thread that waits for answers is not called that. */
@@ -180,11 +175,6 @@ export class ThreadChunks {
     const last = isInterrupted ? 'interrupted' : this.#finishReason;
     const finishReason = finishReasons.find((reason) => reason === last);
     return finishReason === undefined ? {} : { finishReason };
-  }
-
-  #requestOf(event: ThreadEvent): string | undefined {
-    if (event.type === 'request-answered') return event.response.requestId;
-    return event.type === 'call-ended' ? this.#calls.at(event)?.requestId : undefined;
   }
 
   #start(thread: AgentThread, position: PagePosition): UIMessageChunk {
@@ -205,6 +195,14 @@ export class ThreadChunks {
   #statusOf({ status }: AgentThread): AgentThread['status'] {
     return this.#isOver ? 'idle' : status;
   }
+}
+
+/** The request that the event of an item answers, or that the call which it ends was asked about in. */
+function findAnswered(item: ViewItem | undefined): string | undefined {
+  if (item?.type === 'call-ended') return item.call.requestId;
+  return item?.type === 'request-end' && item.event.type === 'request-answered'
+    ? item.requestId
+    : undefined;
 }
 
 /**

@@ -4,7 +4,7 @@ import { checkedLimit } from '../../../content/checked-number.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { chunkStream, drain, withFirst } from './chunk-stream.ts';
 import { type PagePosition, runChunks, ThreadChunks } from './thread-chunks.ts';
-import type { ThreadViewOptions } from './thread-view-options.ts';
+import type { ThreadViewOptions } from '../ui-handler-options.ts';
 import { turnAt } from '../../../view/turns.ts';
 
 /** A run to stream, and what its reader already shows. */

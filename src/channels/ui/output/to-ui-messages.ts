@@ -1,13 +1,13 @@
-import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
+import { type ModelMessage, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
-import { CallsByPlace } from '../../../thread/calls-by-place.ts';
-import { retractedMessages } from '../../../thread/app-messages.ts';
+import { importedMessages, retractedMessages } from '../../../thread/app-messages.ts';
+import type { ThreadEvent } from '../../../thread/thread-event.ts';
+import { type CallEnd, readResult } from '../../../view/items.ts';
+import { messageIdOf, readTurns, type Turn } from '../../../view/turns.ts';
+import type { ThreadViewOptions } from '../ui-handler-options.ts';
 import { chunkStream } from './chunk-stream.ts';
-import { type ImportedView, importedViews } from './imported-messages.ts';
-import type { ThreadViewOptions } from './thread-view-options.ts';
 import { TurnChunks } from './turn-chunks.ts';
-import { messageIdOf, type Turn, turnsOf } from '../../../view/turns.ts';
-import { userUIMessage } from './user-ui-message.ts';
+import { importedId, userUIMessage } from './user-ui-message.ts';
 
 /**
  * The messages of a thread for the first load of a page: the same messages, open requests included, as on a page that has followed the
@@ -20,7 +20,7 @@ export async function toUIMessages(
   thread: AgentThread,
   options: ThreadViewOptions = {},
 ): Promise<UIMessage[]> {
-  const turns = turnsOf(thread.events);
+  const turns = readTurns(thread);
   const imported = importedViews(thread.id, thread.events, options);
   const chunks = [importedChunks(thread.id, imported), pastChunks(thread, turns, options)];
   const stream = chunkStream(joined(chunks), () => {});
@@ -30,7 +30,8 @@ export async function toUIMessages(
   }
   const retracted = retractedMessages(thread.events);
   const views = imported.map(({ id, user }) => user ?? replies.get(id));
-  const past = turns.flatMap(({ revision, events: [first] }) => {
+  const past = turns.flatMap(({ revision }) => {
+    const first = thread.events[revision - 1];
     const id = messageIdOf(thread.id, revision);
     const isShown = first?.type === 'message-added' && !retracted.has(first);
     const user = isShown && userUIMessage(first.message, `${id}:user`);
@@ -66,16 +67,68 @@ async function* pastChunks(
   options: ThreadViewOptions,
 ): AsyncGenerator<UIMessageChunk, void> {
   const { calls, events, id: threadId, status } = thread;
-  const threadCalls = new CallsByPlace(calls);
   for (const turn of turns) {
-    const turnChunks = new TurnChunks(threadCalls, options);
+    const turnChunks = new TurnChunks(options);
     const isLast = turn.end === events.length;
-    const chunks = turn.events.slice(1).flatMap((event) => turnChunks.ofEvent(event));
+    const chunks = turn.items.flatMap((item) => turnChunks.ofItem(item));
     chunks.push(...turnChunks.showStatus(calls));
     if (chunks.length === 0) continue;
     const messageMetadata = { threadId, revision: turn.end, status: isLast ? status : 'idle' };
     yield { type: 'start', messageId: messageIdOf(threadId, turn.revision), messageMetadata };
     yield* chunks;
     yield { type: 'finish', messageMetadata };
+  }
+}
+
+/** A message of an imported conversation as a page shows it: one of the user, or the chunks of the assistant's. */
+interface ImportedView {
+  id: string;
+  user: UIMessage | undefined;
+  chunks: UIMessageChunk[];
+}
+
+/** An imported conversation as a page shows it: replies in one message, and calls as ended, so that there is nothing to answer. */
+function importedViews(
+  threadId: string,
+  events: readonly ThreadEvent[],
+  options: ThreadViewOptions,
+): ImportedView[] {
+  const views: ImportedView[] = [];
+  let reply: { view: ImportedView; turn: TurnChunks } | undefined;
+  for (const [index, message] of importedMessages(events).entries()) {
+    const id = importedId(threadId, message, index);
+    if (message.role === 'user') {
+      reply = undefined;
+      views.push({ id, user: userUIMessage(message, id), chunks: [] });
+    } else if (message.role !== 'system') {
+      if (reply === undefined) {
+        reply = {
+          view: { id, user: undefined, chunks: [] },
+          turn: new TurnChunks(options),
+        };
+        views.push(reply.view);
+      }
+      reply.view.chunks.push(...importedReply(message, reply.turn));
+    }
+  }
+  return views;
+}
+
+function importedReply(message: ModelMessage, turn: TurnChunks): UIMessageChunk[] {
+  if (message.role !== 'tool') return turn.finishStep({ message });
+  return message.content.flatMap((part) =>
+    part.type === 'tool-result' ? turn.endCall(part, importedEnd(readResult(part))) : [],
+  );
+}
+
+function importedEnd(end: CallEnd): CallEnd {
+  switch (end.status) {
+    case 'succeeded':
+      return { ...end, output: JSON.parse(JSON.stringify(end.output)) };
+    case 'denied':
+      return { ...end, reason: end.reason ?? 'The call was denied.' };
+    case 'failed':
+    case 'forwarded':
+      return end;
   }
 }

@@ -1,38 +1,30 @@
-import type { UIMessageChunk } from 'ai';
-import type { PreliminaryResult } from '../../../agent/calls.ts';
 import type { ModelDelta } from '../../../agent/model.ts';
-import type {
-  CallPlace,
-  ToolCall,
-  ToolCallOutcome,
-  ToolCallRecord,
-} from '../../../content/tool-call.ts';
-import type { CallsByPlace } from '../../../thread/calls-by-place.ts';
-import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
-import { CallChunks } from './call-chunks.ts';
-import { RequestChunks } from './request-chunks.ts';
-import { StepChunks } from './step-chunks.ts';
-import { stepParts } from './step-parts.ts';
-import type { ThreadViewOptions } from './thread-view-options.ts';
+import type { PreliminaryResult } from '../../../agent/calls.ts';
+import type { UIMessageChunk } from 'ai';
+import type { ToolCall, ToolCallRecord } from '../../../content/tool-call.ts';
+import type { AgentThread } from '../../../thread/agent-thread.ts';
+import { ApprovalIds } from '../../../thread/approval-ids.ts';
+import type { CallEnd, RecordedStep, ViewItem } from '../../../view/items.ts';
+import type { ThreadViewOptions } from '../ui-handler-options.ts';
+import { approvalRequestChunk, CallChunks, RequestChunks } from './call-chunks.ts';
+import { StepChunks, stepParts } from './step-chunks.ts';
 import { answerMessageChunk } from './user-ui-message.ts';
 
 /** What a run streams and does not record. */
 export type Provisional = ModelDelta | PreliminaryResult;
 
 /**
- * The AI SDK's chunks for the events of one turn: used for runs here, for runs of other workers, and for past turns. Events about a call
+ * The AI SDK's chunks of one turn: used for runs here, for runs of other workers, and for past turns. Events about a call
  * or request that the page does not have give no chunks, because the AI SDK's pages throw for those.
  */
 export class TurnChunks {
   readonly #options: ThreadViewOptions;
   readonly #steps: StepChunks;
-  readonly #threadCalls: Pick<CallsByPlace, 'at'>;
   readonly #calls = new Map<string, CallChunks>();
   readonly #requests = new Map<string, RequestChunks>();
 
-  constructor(threadCalls: Pick<CallsByPlace, 'at'>, options: ThreadViewOptions) {
+  constructor(options: ThreadViewOptions) {
     this.#options = options;
-    this.#threadCalls = threadCalls;
     this.#steps = new StepChunks(options);
   }
 
@@ -42,54 +34,32 @@ export class TurnChunks {
     return this.#calls.get(event.toolCallId)?.preview(event) ?? [];
   }
 
-  /** The chunks for an event of the thread, except for the message that begins the turn, which is not the assistant's. */
-  ofEvent(event: ThreadEvent): UIMessageChunk[] {
-    switch (event.type) {
-      case 'step-finished':
-        return this.#finishStep(event);
-      case 'message-added':
-        return answerMessageChunk(event.message);
-      case 'request-opened':
-        return this.#ask(event);
-      case 'request-answered':
-      case 'request-closed':
-        return this.#endRequest(event);
-      case 'request-voted':
-        return this.#requestChunks(event.response.requestId)?.progress(event) ?? [];
-      case 'vote-withdrawn':
-      case 'request-reassigned':
-        return this.#requestChunks(event.requestId)?.progress(event) ?? [];
+  /** The chunks for what an event of the turn shows. */
+  ofItem(item: ViewItem): UIMessageChunk[] {
+    switch (item.type) {
+      case 'step':
+        return this.finishStep(item.event);
+      case 'message':
+        return answerMessageChunk(item.message);
+      case 'request':
+        return this.#ask(item);
+      case 'request-progress':
+        return this.#findRequest(item.requestId)?.progress(item.event) ?? [];
+      case 'request-end':
+        return this.#findRequest(item.requestId)?.endRequest(item.event) ?? [];
       case 'call-deferred':
-        return this.#shownCall(event)?.defer() ?? [];
-      case 'call-ended': {
-        const call = this.#threadCalls.at(event);
-        return call === undefined ? [] : (this.#shownCall(event)?.end(call, event.outcome) ?? []);
-      }
-      case 'thread-created':
-      case 'messages-imported':
-      case 'agent-changed':
-      case 'message-retracted':
-      case 'run-started':
-      case 'run-renewed':
-      case 'stop-requested':
-      case 'run-ended':
-      case 'request-reminded':
-      case 'answer-delivered':
-      case 'grant-created':
-      case 'grant-used':
-      case 'grant-revoked':
+        return this.#findCall(item.call)?.defer() ?? [];
+      case 'call-ended':
+        return this.endCall(item.call, item.end);
+      case 'retraction':
       case 'call-started':
-      case 'call-abandoned':
-      case 'call-lost':
-      case 'recovery-failed':
-      case 'late-result':
         return [];
     }
   }
 
-  /** The result of an imported call. */
-  endImported(call: ToolCall, outcome: ToolCallOutcome): UIMessageChunk[] {
-    return this.#calls.get(call.toolCallId)?.end(call, outcome) ?? [];
+  /** The end of a call that the provider did not run. */
+  endCall(call: Pick<ToolCall, 'toolCallId'>, end: CallEnd): UIMessageChunk[] {
+    return this.#findCall(call)?.end(call, end) ?? [];
   }
 
   /** The page begins a message that has nothing of the turn so far. */
@@ -105,51 +75,61 @@ export class TurnChunks {
 
   /** Shows calls that were answered and have not ended as in progress: otherwise the page would send the answer again and again. */
   showStatus(calls: readonly ToolCallRecord[]): UIMessageChunk[] {
-    return calls.flatMap((call) => this.#calls.get(call.toolCallId)?.showStatus(call) ?? []);
+    return calls.flatMap((call) => this.#findCall(call)?.showStatus(call) ?? []);
   }
 
-  #finishStep(event: ThreadEventOf<'step-finished'>): UIMessageChunk[] {
-    const { parts, results } = stepParts(event, this.#options);
+  finishStep(step: Pick<RecordedStep, 'message' | 'metadata'>): UIMessageChunk[] {
+    const { parts, ends } = stepParts(step, this.#options);
     for (const part of parts) {
       if (part.type !== 'tool') continue;
       const { toolCallId, toolName, available } = part;
       this.#calls.set(toolCallId, new CallChunks(available, toolName, this.#options));
     }
-    const ended = results.flatMap(
-      ({ toolCallId, chunk }) => this.#calls.get(toolCallId)?.endWith(chunk) ?? [],
+    const ended = ends.flatMap(
+      ({ toolCallId, end }) => this.#calls.get(toolCallId)?.endAtProvider(toolCallId, end) ?? [],
     );
     return [...this.#steps.finish(parts), ...ended, { type: 'finish-step' }];
   }
 
-  #ask({ request, place, beside }: ThreadEventOf<'request-opened'>): UIMessageChunk[] {
-    if (place === undefined) {
-      const chunks = new RequestChunks(request, beside && this.#threadCalls.at(beside));
-      this.#requests.set(request.requestId, chunks);
-      return chunks.ask();
-    }
-    const call = this.#threadCalls.at(place);
-    return call === undefined ? [] : (this.#shownCall(place)?.ask(request, call) ?? []);
+  #ask({ request, call, beside }: Extract<ViewItem, { type: 'request' }>): UIMessageChunk[] {
+    if (call !== undefined) return this.#findCall(call)?.ask(request, call) ?? [];
+    const chunks = new RequestChunks(request, beside);
+    this.#requests.set(request.requestId, chunks);
+    return chunks.ask();
   }
 
-  #endRequest(event: ThreadEventOf<'request-answered' | 'request-closed'>): UIMessageChunk[] {
-    const requestId =
-      event.type === 'request-answered' ? event.response.requestId : event.requestId;
-    const aboutNoCall = this.#requests.get(requestId);
-    if (aboutNoCall !== undefined) return aboutNoCall.end(event);
-    /* What closed the request also ends its call or asks again, and the event of that is shown. */
-    if (event.type === 'request-closed') return [];
-    return this.#askedCall(requestId)?.answer(event) ?? [];
+  #findRequest(requestId: string): RequestChunks | CallChunks | undefined {
+    return (
+      this.#requests.get(requestId) ??
+      [...this.#calls.values()].find((call) => call.requestId === requestId)
+    );
   }
 
-  #requestChunks(requestId: string): RequestChunks | CallChunks | undefined {
-    return this.#requests.get(requestId) ?? this.#askedCall(requestId);
+  #findCall({ toolCallId }: Pick<ToolCall, 'toolCallId'>): CallChunks | undefined {
+    return this.#calls.get(toolCallId);
   }
+}
 
-  #askedCall(requestId: string): CallChunks | undefined {
-    return [...this.#calls.values()].find((call) => call.requestId === requestId);
-  }
-
-  #shownCall(place: CallPlace): CallChunks | undefined {
-    return this.#calls.get(this.#threadCalls.at(place)?.toolCallId ?? '');
-  }
+/** The calls of the last step that have not ended, with their open requests, as a step of a new message. */
+export function openCallChunks(
+  { events, calls, activeRequests }: AgentThread,
+  options: ThreadViewOptions,
+): UIMessageChunk[] {
+  const step = events.findLast((event) => event.type === 'step-finished');
+  if (step === undefined) return [];
+  const ids = new ApprovalIds(events);
+  const open = new Map(activeRequests.map((request) => [request.requestId, request]));
+  const { parts } = stepParts(step, options);
+  const chunks = parts.flatMap((part): UIMessageChunk[] => {
+    if (part.type !== 'tool') return [];
+    const call = calls.findLast(
+      (each) => each.step === step.step && each.toolCallId === part.toolCallId,
+    );
+    if (call === undefined || call.outcome !== undefined) return [];
+    const request = open.get(call.requestId ?? '');
+    if (request === undefined) return [part.available];
+    const asked = approvalRequestChunk(request, ids.changesOf(request.requestId));
+    return [part.available, asked];
+  });
+  return [{ type: 'start-step' }, ...chunks, { type: 'finish-step' }];
 }

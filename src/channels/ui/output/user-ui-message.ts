@@ -1,6 +1,7 @@
 import type { ModelMessage, UIMessage, UIMessageChunk } from 'ai';
 import { z } from 'zod';
 import { shownFile } from '../../../content/shown-file.ts';
+import { messageIdOf } from '../../../thread/app-messages.ts';
 
 type UserContent = Extract<ModelMessage, { role: 'user' }>['content'];
 type UserPart = Exclude<UserContent, string>[number];
@@ -10,6 +11,11 @@ type UIPart = UIMessage['parts'][number];
 export function userUIMessage(message: ModelMessage, id: string): UIMessage | undefined {
   if (message.role !== 'user') return undefined;
   return { id, role: 'user', parts: partsOf(message.content) };
+}
+
+/** The id of an imported message: its own, or one that is made here. */
+export function importedId(threadId: string, message: ModelMessage, index: number): string {
+  return messageIdOf(message) ?? `${threadId}:imported:${index}`;
 }
 
 const interactionSchema = z.strictObject({ interaction_response: z.looseObject({}) });

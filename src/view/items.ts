@@ -1,0 +1,113 @@
+import type { ModelMessage, ToolResultPart } from 'ai';
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { UserInputRequest } from '../content/user-input.ts';
+import type { CallsByPlace } from '../thread/calls-by-place.ts';
+import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
+
+/** A step in the log. */
+export type RecordedStep = ThreadEventOf<'step-finished'>;
+
+/** A change of a request that is still open: somebody has voted, withdrawn a vote, or asked somebody else to answer. */
+export type RequestProgress = ThreadEventOf<
+  'request-voted' | 'vote-withdrawn' | 'request-reassigned'
+>;
+
+/** The end of a request. */
+export type RequestEnd = ThreadEventOf<'request-answered' | 'request-closed'>;
+
+/** How a call ended, here or at the provider. `value` is the JSON of an error that the provider reported as JSON. */
+export type CallEnd =
+  | { status: 'succeeded'; output: unknown }
+  | { status: 'failed'; error: string; value?: unknown }
+  | { status: 'denied'; reason?: string | undefined }
+  | { status: 'forwarded' };
+
+/** What channels show of an event. A call is the latest record of it. */
+export type ViewItem =
+  | { type: 'step'; event: RecordedStep }
+  /** A message of the app, or one that the answer to a request of `step` added for the model. */
+  | { type: 'message'; message: ModelMessage; step: number | undefined }
+  | { type: 'retraction' }
+  /** A request about `call`, or one that was made during `beside`, or by nobody's call. */
+  | {
+      type: 'request';
+      request: UserInputRequest;
+      call: ToolCallRecord | undefined;
+      beside: ToolCallRecord | undefined;
+    }
+  | { type: 'request-progress'; requestId: string; event: RequestProgress }
+  | { type: 'request-end'; requestId: string; event: RequestEnd }
+  | { type: 'call-started' | 'call-deferred'; call: ToolCallRecord }
+  | { type: 'call-ended'; call: ToolCallRecord; end: CallEnd };
+
+/** What channels show of an event; `undefined` for one that they don't show. `calls` are those of the thread. */
+export function readItem(
+  event: ThreadEvent,
+  calls: Pick<CallsByPlace, 'at'>,
+): ViewItem | undefined {
+  switch (event.type) {
+    case 'step-finished':
+      return { type: 'step', event };
+    case 'message-added':
+      return { type: 'message', message: event.message, step: event.place?.step };
+    case 'message-retracted':
+      return { type: 'retraction' };
+    case 'request-opened': {
+      const { request, place, beside } = event;
+      const call = place && calls.at(place);
+      if (place !== undefined && call === undefined) return undefined;
+      return { type: 'request', request, call, beside: beside && calls.at(beside) };
+    }
+    case 'request-voted':
+      return { type: 'request-progress', requestId: event.response.requestId, event };
+    case 'vote-withdrawn':
+    case 'request-reassigned':
+      return { type: 'request-progress', requestId: event.requestId, event };
+    case 'request-answered':
+      return { type: 'request-end', requestId: event.response.requestId, event };
+    case 'request-closed':
+      return { type: 'request-end', requestId: event.requestId, event };
+    case 'call-started':
+    case 'call-deferred': {
+      const call = calls.at(event);
+      return call && { type: event.type, call };
+    }
+    case 'call-ended': {
+      const call = calls.at(event);
+      return call && { type: event.type, call, end: event.outcome };
+    }
+    case 'thread-created':
+    case 'messages-imported':
+    case 'agent-changed':
+    case 'run-started':
+    case 'run-renewed':
+    case 'stop-requested':
+    case 'run-ended':
+    case 'request-reminded':
+    case 'answer-delivered':
+    case 'grant-created':
+    case 'grant-used':
+    case 'grant-revoked':
+    case 'call-abandoned':
+    case 'call-lost':
+    case 'recovery-failed':
+    case 'late-result':
+      return undefined;
+  }
+}
+
+/** How a call ended whose result is part of a message: the provider ran it, or it was imported. */
+export function readResult({ output }: Pick<ToolResultPart, 'output'>): CallEnd {
+  switch (output.type) {
+    case 'execution-denied':
+      return { status: 'denied', reason: output.reason };
+    case 'error-text':
+      return { status: 'failed', error: output.value };
+    case 'error-json':
+      return { status: 'failed', error: JSON.stringify(output.value), value: output.value };
+    case 'text':
+    case 'json':
+    case 'content':
+      return { status: 'succeeded', output: output.value };
+  }
+}
