@@ -1,8 +1,9 @@
 import type { ProviderPart } from '../agent/model.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
-import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
+import type { ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { ApprovalIds } from '../thread/approval-ids.ts';
+import type { CallEnd } from '../view/items.ts';
 
 type ToolResult = Extract<ProviderPart, { type: 'tool-result' }>;
 
@@ -79,31 +80,31 @@ export class CallParts {
   }
 
   /** The result of a call, after the call itself. */
-  ofOutcome(call: ToolCallRecord, outcome: ToolCallOutcome): ProviderPart[] {
+  ofEnd(call: ToolCallRecord, end: CallEnd): ProviderPart[] {
     const { toolCallId, toolName, requestId = '' } = call;
     if (this.#results.has(toolCallId)) return [];
     this.#results.add(toolCallId);
     /* The provider runs the call: its result is part of the model's next response. */
-    if (outcome.status === 'forwarded') return [];
-    if (outcome.status === 'denied' && this.#view.rejected.has(requestId)) return [];
+    if (end.status === 'forwarded') return [];
+    if (end.status === 'denied' && this.#view.rejected.has(requestId)) return [];
     const dynamic = this.isDynamic(toolName);
     return [
       ...this.ofCall(call),
-      { type: 'tool-result', toolCallId, toolName, dynamic, ...resultOf(outcome) },
+      { type: 'tool-result', toolCallId, toolName, dynamic, ...providerResult(end) },
     ];
   }
 }
 
-/** An outcome as a provider's result. Providers have no result for a denial: it becomes an error with the reason. */
-function resultOf(
-  outcome: Exclude<ToolCallOutcome, { status: 'forwarded' }>,
+/** The end of a call as a provider's result. Providers have no result for a denial: it becomes an error with the reason. */
+export function providerResult(
+  end: Exclude<CallEnd, { status: 'forwarded' }>,
 ): Pick<ToolResult, 'result' | 'isError'> {
-  switch (outcome.status) {
+  switch (end.status) {
     case 'succeeded':
-      return { result: outcome.output ?? '' };
+      return { result: end.output ?? '' };
     case 'failed':
-      return { isError: true, result: outcome.error };
+      return { isError: true, result: end.value === undefined ? end.error : (end.value ?? '') };
     case 'denied':
-      return { isError: true, result: outcome.reason ?? 'Tool call execution denied.' };
+      return { isError: true, result: end.reason ?? 'Tool call execution denied.' };
   }
 }

@@ -5,8 +5,7 @@ import { refuseUnknownRecovery } from '../agent/known-settings.ts';
 import { checkRecovery } from '../agent/run.ts';
 import { untilAborted } from '../content/until-aborted.ts';
 import { HoldpointError } from '../errors.ts';
-import { type Guard, GuardedCall, type GuardedTool } from './guarded-call.ts';
-import { StepCalls } from './repeated-call-ids.ts';
+import { type Guard, GuardedCall, type GuardedTool, StepCalls } from './guarded-call.ts';
 
 /** Options of `guardTools`. Those that `createAgent` has too mean the same. */
 export interface GuardOptions<TOOLS extends ToolSet = ToolSet>

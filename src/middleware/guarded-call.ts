@@ -1,9 +1,13 @@
-import type { Tool, ToolExecutionOptions } from 'ai';
+import { inConversation } from '../thread/tracing.ts';
+import { lastOf, makeOutcome, type ToolRunOptions } from '../agent/calls.ts';
+import type { ToolRecovery } from '../agent/run.ts';
+import type { ProviderResponse } from '../agent/model.ts';
+import type { ModelMessage, Tool, ToolExecutionOptions } from 'ai';
 import { errorText } from '../content/error-text.ts';
 import type { Agent } from '../agent/agent.ts';
-import type { ToolRecovery } from '../agent/run.ts';
+import type { AgentOptions } from '../agent/agent-options.ts';
+import { createAgent } from '../agent/create-agent.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
-import { lastOf, makeOutcome, type ToolRunOptions } from '../agent/calls.ts';
 import { EventBuffer } from '../content/event-buffer.ts';
 import { sha256 } from '../content/sha256.ts';
 import type { ToolCall, ToolCallOutcome } from '../content/tool-call.ts';
@@ -11,10 +15,15 @@ import { HoldpointError } from '../errors.ts';
 import { equalJson } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { inConversation } from '../thread/tracing.ts';
+import { partsOf } from '../thread/proposed-calls.ts';
 import { inertTool } from './inert-tools.ts';
-import { endedCalls } from './repeated-call-ids.ts';
-import { singleCallAgent, type SingleCallSettings } from './single-call-agent.ts';
+import type { ProviderModel } from './model-call-options.ts';
+
+/** The settings of the agent of a guarded call. */
+type SingleCallSettings = Pick<
+  AgentOptions,
+  'onUnrecorded' | 'leaseMs' | 'abortGraceMs' | 'now' | 'generateId'
+> & { store: NonNullable<AgentOptions['store']> };
 
 /** The settings of guarded calls. */
 export interface Guard extends SingleCallSettings {
@@ -227,4 +236,98 @@ function endingOf(outcome: ToolCallOutcome): Ending {
 function valueOf(ending: Ending): unknown {
   if (ending.type === 'threw') throw ending.error;
   return ending.output;
+}
+
+/** The call that the agent's model proposes, and its tool. */
+interface SingleCall {
+  call: ToolCall;
+  tool: Tool;
+  recovery: ToolRecovery | undefined;
+  execute: (input: unknown, options: ToolRunOptions) => Promise<unknown>;
+}
+
+/** An agent for the thread of one call: its model proposes this call once and then ends the turn. */
+function singleCallAgent(
+  { call, tool, recovery, execute }: SingleCall,
+  settings: SingleCallSettings,
+): Agent {
+  const { toolName } = call;
+  return createAgent({
+    ...settings,
+    model: proposingModel(call),
+    /* With the tool's own description: a person's approval to retry the call is bound to it. */
+    tools: Object.fromEntries([[toolName, { ...inertTool(tool), execute }]]),
+    toolRecovery: Object.fromEntries(recovery === undefined ? [] : [[toolName, recovery]]),
+    telemetry: { isEnabled: false },
+    /* The step with the call, and an empty one that leaves the thread idle. */
+    maxSteps: 2,
+  });
+}
+
+const nothing = { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0, text: 0, reasoning: 0 };
+
+/* Decides from the history, so that the call is proposed only once however many processes run the thread. */
+function proposingModel({ toolCallId, toolName, input }: ToolCall): ProviderModel {
+  return {
+    specificationVersion: 'v4',
+    provider: 'holdpoint',
+    modelId: 'guard',
+    supportedUrls: {},
+    async doGenerate({ prompt }): Promise<ProviderResponse> {
+      const isProposed = prompt.some(({ role }) => role === 'assistant');
+      return {
+        content: isProposed
+          ? []
+          : [{ type: 'tool-call', toolCallId, toolName, input: JSON.stringify(input) }],
+        finishReason: { unified: isProposed ? 'stop' : 'tool-calls', raw: undefined },
+        usage: { inputTokens: nothing, outputTokens: nothing },
+        warnings: [],
+      };
+    },
+    async doStream() {
+      throw new TypeError('This model does not stream.');
+    },
+  };
+}
+
+type Messages = readonly ModelMessage[] | undefined;
+
+/**
+ * How many calls with this id have a result in the history. Some providers restart their ids in every response: a later call with the
+ * same id is a different call and has a higher count; the same history sent again has the same count.
+ */
+function endedCalls(messages: Messages, toolCallId: string): number {
+  return (messages ?? [])
+    .filter((message) => message.role === 'tool')
+    .flatMap(({ content }) => content)
+    .filter((part) => part.type === 'tool-result' && part.toolCallId === toolCallId).length;
+}
+
+function proposedCalls(messages: Messages, toolCallId: string): number {
+  return (messages ?? [])
+    .filter((message) => message.role === 'assistant')
+    .flatMap((message) => partsOf(message))
+    .filter((part) => part.type === 'tool-call' && part.toolCallId === toolCallId).length;
+}
+
+/** The ids of the calls that each step of the AI SDK has run. */
+export class StepCalls {
+  readonly #idsOf = new WeakMap<readonly ModelMessage[], Set<string>>();
+
+  /** Throws `not-allowed` for the second call with the same id in one response: the two can't be distinguished. */
+  refuseRepeated(messages: Messages, toolCallId: string): void {
+    /* Every step of the AI SDK has messages: here `execute` was called directly. */
+    if (messages === undefined || messages.length === 0) return;
+    /* The history contains the call itself: it is resumed, which may happen more than once. */
+    if (proposedCalls(messages, toolCallId) > endedCalls(messages, toolCallId)) return;
+    /* The AI SDK passes the same array to all calls of a step, and a new array to each step. */
+    const ids = this.#idsOf.get(messages) ?? new Set();
+    if (ids.has(toolCallId)) {
+      throw new HoldpointError(
+        'not-allowed',
+        `Call ${toolCallId} was not run: the model's response has another call with the same id.`,
+      );
+    }
+    this.#idsOf.set(messages, ids.add(toolCallId));
+  }
 }

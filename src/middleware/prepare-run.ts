@@ -18,8 +18,7 @@ import {
   threadOptionsOf,
 } from './model-call-options.ts';
 import { newInput, replyKeyOf } from './new-input.ts';
-import { withHistory } from './prompt-history.ts';
-import { readPrompt, type ReadPrompt } from './read-prompt.ts';
+import { readPrompt, type ReadPrompt, withHistory } from './read-prompt.ts';
 import { RecordingModel } from './recording-model.ts';
 import { RunParts } from './run-parts.ts';
 import { RunStream } from './run-stream.ts';

@@ -1,20 +1,16 @@
-import type { ToolResultPart } from 'ai';
 import { z } from 'zod';
 import type { ProviderPart, ProviderResponse } from '../agent/model.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { isAppMessage, turnOfMessage } from '../thread/app-messages.ts';
 import { type AssistantPart, partsOf, requestsByCall } from '../thread/proposed-calls.ts';
-import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
-import { wholeBlock } from './block-parts.ts';
-
-/** A step in the log. */
-export type RecordedStep = ThreadEventOf<'step-finished'>;
+import type { ThreadEvent } from '../thread/thread-event.ts';
+import { readResult, type RecordedStep } from '../view/items.ts';
+import { providerResult } from './call-parts.ts';
 
 /** How a response of the model ended, and the provider's metadata. */
 export type ResponseEnd = Pick<ProviderResponse, 'finishReason' | 'providerMetadata' | 'response'>;
 
-type ToolResult = Extract<ProviderPart, { type: 'tool-result' }>;
 type RecordedFile = Extract<AssistantPart, { type: 'file' | 'reasoning-file' }>;
 type FileData = Extract<ProviderPart, { type: 'file' }>['data'];
 
@@ -34,12 +30,20 @@ export function stepsOfReply(
   { messageId, isRepeated, answered }: ReplyKey,
 ): readonly RecordedStep[] | undefined {
   if (messageId !== undefined) return turnOfMessage(events, messageId)?.events.filter(isStep);
-  if (isRepeated) return events.slice(events.findLastIndex(isAppMessage) + 1).filter(isStep);
+  if (isRepeated) return stepsAfter(events, events.findLastIndex(isAppMessage));
   const requested = calls.filter(({ requestId = '' }) => answered.has(requestId));
   if (requested.length === 0 || requested.some(({ outcome }) => outcome === undefined))
     return undefined;
   const last = Math.max(...requested.map(({ step }) => step));
-  const later = events.slice(events.findIndex((event) => isStep(event) && event.step === last) + 1);
+  return stepsAfter(
+    events,
+    events.findIndex((event) => isStep(event) && event.step === last),
+  );
+}
+
+/** The steps after the event at an index, up to the next message. */
+function stepsAfter(events: readonly ThreadEvent[], index: number): readonly RecordedStep[] {
+  const later = events.slice(index + 1);
   const end = later.findIndex(isAppMessage);
   return later.slice(0, end === -1 ? later.length : end).filter(isStep);
 }
@@ -80,12 +84,28 @@ function partsAs(part: AssistantPart, id: string): ProviderPart[] {
       return [{ type, toolCallId, toolName, input, providerExecuted }];
     }
     case 'tool-result': {
-      const { type, toolCallId, toolName, output } = part;
-      return [{ type, toolCallId, toolName, ...resultOf(output) }];
+      const { type, toolCallId, toolName } = part;
+      const end = readResult(part);
+      if (end.status === 'forwarded') return [];
+      return [{ type, toolCallId, toolName, ...providerResult(end) }];
     }
-    default:
+    case 'tool-approval-request':
       return [];
   }
+}
+
+/** The parts of a complete text or reasoning block. */
+export function wholeBlock(
+  type: 'text' | 'reasoning',
+  id: string,
+  delta: string,
+  providerMetadata?: ProviderResponse['providerMetadata'],
+): ProviderPart[] {
+  return [
+    { type: `${type}-start`, id, providerMetadata },
+    { type: `${type}-delta`, id, delta },
+    { type: `${type}-end`, id },
+  ];
 }
 
 function filePart({
@@ -106,16 +126,6 @@ function fileData(data: RecordedFile['data']): FileData | undefined {
   if (data instanceof ArrayBuffer) return { type: 'data', data: new Uint8Array(data) };
   if (data.type === 'url' && data.url instanceof URL) return { type: 'url', url: data.url };
   return undefined;
-}
-
-const resultSchema = z.json().transform((value) => value ?? '');
-
-function resultOf(output: ToolResultPart['output']): Pick<ToolResult, 'result' | 'isError'> {
-  if (output.type === 'execution-denied') {
-    return { isError: true, result: output.reason ?? 'Tool call execution denied.' };
-  }
-  const result = resultSchema.parse(output.value);
-  return output.type.startsWith('error-') ? { isError: true, result } : { result };
 }
 
 /** Whether a request belongs to a call of these steps, and not to one of a later turn. */

@@ -1,21 +1,26 @@
+import type { ProviderResponse, ProviderPart } from '../agent/model.ts';
+import type { LanguageModelUsage } from 'ai';
+import { z } from 'zod';
 import type { AgentResponse } from '../agent/agent-response.ts';
 import type { AgentStreamEvent } from '../agent/agent-stream.ts';
-import type { ProviderPart, ProviderResponse } from '../agent/model.ts';
-import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { BlockParts, wholeBlock } from './block-parts.ts';
+import { CallsByPlace } from '../thread/calls-by-place.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
+import { readItem, type RecordedStep } from '../view/items.ts';
+import type { TextDelta } from '../view/streamed-step.ts';
 import { CallParts, type CallerView } from './call-parts.ts';
-import { finishParts } from './finish-parts.ts';
 import {
   belongsTo,
   endOfStep,
   partsOfStep,
-  type RecordedStep,
   type ReplyKey,
+  type ResponseEnd,
   stepsOfReply,
   textOfStep,
+  wholeBlock,
 } from './recorded-steps.ts';
 
+type FinishPart = Extract<ProviderPart, { type: 'finish' }>;
 type InputStart = Extract<AgentStreamEvent, { type: 'tool-input-start' }>;
 
 /** The run whose events are converted, and the caller who gets the parts. */
@@ -29,6 +34,8 @@ export interface RunPartsOptions extends ReplyKey, CallerView {
   failure: (error: unknown) => unknown;
 }
 
+const requestsSchema = z.array(z.json());
+
 const unsaidText =
   'This message was not recorded, because an approval is still open. Answer it, then send the message again.';
 
@@ -40,6 +47,7 @@ export class RunParts {
   readonly #inputs = new Set<string>();
   readonly #calls: CallParts;
   readonly #blocks = new BlockParts();
+  readonly #records = new CallsByPlace();
   #steps = 0;
   #sentResponse: ProviderResponse | undefined;
   /** Whether there have been any parts yet. */
@@ -69,6 +77,7 @@ export class RunParts {
   }
 
   #partsOf(event: AgentStreamEvent): ProviderPart[] {
+    if ('at' in event) return this.#ofRecorded(event);
     switch (event.type) {
       case 'text-delta':
       case 'reasoning-delta':
@@ -84,28 +93,9 @@ export class RunParts {
         return this.#inputs.has(event.id) ? [event] : [];
       case 'source':
         return [event];
-      case 'step-finished':
-        this.#steps += 1;
-        return [...this.#blocks.end(), ...this.#restOfResponse()];
-      case 'request-opened': {
-        const call = event.place && this.#callAt(event.place);
-        if (call === undefined) return [];
-        return event.request.type === 'approval-request'
-          ? this.#calls.ofRequest(event.request, call)
-          : this.#calls.ofCall(call);
-      }
-      case 'call-started':
-      case 'call-deferred': {
-        const call = this.#callAt(event);
-        return call ? this.#calls.ofCall(call) : [];
-      }
       case 'tool-result':
         /* Only as `raw`: the AI SDK ignores `preliminary` on results of the provider and would take this one for the last. */
         return this.#options.includeRaw ? [{ type: 'raw', rawValue: event }] : [];
-      case 'call-ended': {
-        const call = this.#callAt(event);
-        return call ? this.#calls.ofOutcome(call, event.outcome) : [];
-      }
       case 'finish':
         return this.#end(event.response);
       case 'error':
@@ -113,29 +103,31 @@ export class RunParts {
           ...this.#refusedRequests(),
           { type: 'error', error: this.#options.failure(event.error) },
         ];
-      case 'thread-created':
-      case 'messages-imported':
-      case 'agent-changed':
-      case 'message-added':
-      case 'message-retracted':
-      case 'run-started':
-      case 'run-renewed':
-      case 'stop-requested':
-      case 'run-ended':
-      case 'request-answered':
-      case 'request-closed':
-      case 'request-voted':
-      case 'vote-withdrawn':
-      case 'request-reassigned':
-      case 'request-reminded':
-      case 'answer-delivered':
-      case 'grant-created':
-      case 'grant-used':
-      case 'grant-revoked':
-      case 'call-abandoned':
-      case 'call-lost':
-      case 'recovery-failed':
-      case 'late-result':
+    }
+  }
+
+  #ofRecorded(event: ThreadEvent): ProviderPart[] {
+    this.#records.update(this.#options.thread.calls);
+    const item = readItem(event, this.#records);
+    switch (item?.type) {
+      case 'step':
+        this.#steps += 1;
+        return [...this.#blocks.end(), ...this.#restOfResponse()];
+      case 'request':
+        if (item.call === undefined) return [];
+        return item.request.type === 'approval-request'
+          ? this.#calls.ofRequest(item.request, item.call)
+          : this.#calls.ofCall(item.call);
+      case 'call-started':
+      case 'call-deferred':
+        return this.#calls.ofCall(item.call);
+      case 'call-ended':
+        return this.#calls.ofEnd(item.call, item.end);
+      case 'message':
+      case 'retraction':
+      case 'request-progress':
+      case 'request-end':
+      case undefined:
         return [];
     }
   }
@@ -179,12 +171,6 @@ export class RunParts {
     });
   }
 
-  #callAt({ step, index }: CallPlace): ToolCallRecord | undefined {
-    return this.#options.thread.calls.findLast(
-      (call) => call.step === step && call.index === index,
-    );
-  }
-
   #end(response: AgentResponse): ProviderPart[] {
     const { response: latest, thread } = this.#options;
     const reply = this.#steps > 0 ? undefined : stepsOfReply(thread, this.#options);
@@ -214,7 +200,7 @@ export class RunParts {
     const { answered, thread } = this.#options;
     const calls = thread.calls.filter(({ requestId = '' }) => answered.has(requestId));
     return [
-      ...calls.flatMap((call) => (call.outcome ? this.#calls.ofOutcome(call, call.outcome) : [])),
+      ...calls.flatMap((call) => (call.outcome ? this.#calls.ofEnd(call, call.outcome) : [])),
       ...steps.flatMap((step) => this.#recordedStep(step)),
     ];
   }
@@ -232,8 +218,101 @@ export class RunParts {
         .filter(({ requestId = '' }) => !open.has(requestId))
         .flatMap((call) => [
           ...this.#calls.ofCall(call),
-          ...(call.outcome ? this.#calls.ofOutcome(call, call.outcome) : []),
+          ...(call.outcome ? this.#calls.ofEnd(call, call.outcome) : []),
         ]),
     ];
   }
+}
+
+/**
+ * The text and reasoning blocks of a run as stream parts. Providers restart their block ids in every response; a run combines several
+ * responses into one stream, so the ids are made unique.
+ */
+class BlockParts {
+  readonly #open = new Map<string, 'text-end' | 'reasoning-end'>();
+  #responses = 0;
+
+  /** Converts a delta to its part. */
+  of(event: TextDelta): ProviderPart {
+    const id = `${this.#responses}.${event.id}`;
+    switch (event.type) {
+      case 'text-delta':
+      case 'reasoning-delta': {
+        const { type, text: delta, providerMetadata } = event;
+        return { type, id, delta, providerMetadata };
+      }
+      case 'text-start':
+        this.#open.set(id, 'text-end');
+        return { ...event, id };
+      case 'reasoning-start':
+        this.#open.set(id, 'reasoning-end');
+        return { ...event, id };
+      case 'text-end':
+      case 'reasoning-end':
+        this.#open.delete(id);
+        return { ...event, id };
+    }
+  }
+
+  /** Ends the response and closes the blocks that an aborted response left open. */
+  end(): ProviderPart[] {
+    const ends = [...this.#open].map(([id, type]): ProviderPart => ({ type, id }));
+    this.#open.clear();
+    this.#responses += 1;
+    return ends;
+  }
+}
+
+/** The last parts of a run. `end` is that of the model's last response, in this run or recorded before it. */
+function finishParts(response: AgentResponse, end: ResponseEnd | undefined): ProviderPart[] {
+  const { id, timestamp, modelId } = end?.response ?? {};
+  const { status, thread, usage, userInputRequests } = response;
+  const requests = requestsSchema.parse(JSON.parse(JSON.stringify(userInputRequests)));
+  return [
+    { type: 'response-metadata', id, timestamp, modelId },
+    {
+      type: 'finish',
+      finishReason: finishReasonOf(status, end),
+      usage: usageOf(usage),
+      providerMetadata: {
+        ...end?.providerMetadata,
+        holdpoint: { threadId: thread.id, status, requests },
+      },
+    },
+  ];
+}
+
+function finishReasonOf(
+  status: AgentResponse['status'],
+  end: ResponseEnd | undefined,
+): FinishPart['finishReason'] {
+  switch (status) {
+    case 'completed':
+      return end?.finishReason ?? { unified: 'stop', raw: undefined };
+    case 'waiting':
+    case 'max-steps':
+      return { unified: 'tool-calls', raw: status };
+    case 'running':
+    case 'indeterminate':
+    case 'stuck':
+    case 'cancelled':
+      return { unified: 'other', raw: status };
+  }
+}
+
+function usageOf(usage: LanguageModelUsage | undefined): FinishPart['usage'] {
+  const { inputTokenDetails: input, outputTokenDetails: output } = usage ?? {};
+  return {
+    inputTokens: {
+      total: usage?.inputTokens,
+      noCache: input?.noCacheTokens,
+      cacheRead: input?.cacheReadTokens,
+      cacheWrite: input?.cacheWriteTokens,
+    },
+    outputTokens: {
+      total: usage?.outputTokens,
+      text: output?.textTokens,
+      reasoning: output?.reasoningTokens,
+    },
+  };
 }

@@ -1,4 +1,5 @@
-import type { ModelMessage, ToolResultPart } from 'ai';
+import type { JSONValue, ModelMessage, ToolResultPart } from 'ai';
+import { z } from 'zod';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import type { CallsByPlace } from '../thread/calls-by-place.ts';
@@ -17,8 +18,8 @@ export type RequestEnd = ThreadEventOf<'request-answered' | 'request-closed'>;
 
 /** How a call ended, here or at the provider. `value` is the JSON of an error that the provider reported as JSON. */
 export type CallEnd =
-  | { status: 'succeeded'; output: unknown }
-  | { status: 'failed'; error: string; value?: unknown }
+  | { status: 'succeeded'; output: JSONValue }
+  | { status: 'failed'; error: string; value?: JSONValue }
   | { status: 'denied'; reason?: string | undefined }
   | { status: 'forwarded' };
 
@@ -107,7 +108,11 @@ export function readResult({ output }: Pick<ToolResultPart, 'output'>): CallEnd 
       return { status: 'failed', error: JSON.stringify(output.value), value: output.value };
     case 'text':
     case 'json':
-    case 'content':
       return { status: 'succeeded', output: output.value };
+    case 'content':
+      return {
+        status: 'succeeded',
+        output: z.json().parse(JSON.parse(JSON.stringify(output.value))),
+      };
   }
 }

@@ -122,13 +122,5 @@ function importedReply(message: ModelMessage, turn: TurnChunks): UIMessageChunk[
 }
 
 function importedEnd(end: CallEnd): CallEnd {
-  switch (end.status) {
-    case 'succeeded':
-      return { ...end, output: JSON.parse(JSON.stringify(end.output)) };
-    case 'denied':
-      return { ...end, reason: end.reason ?? 'The call was denied.' };
-    case 'failed':
-    case 'forwarded':
-      return end;
-  }
+  return end.status === 'denied' ? { ...end, reason: end.reason ?? 'The call was denied.' } : end;
 }
