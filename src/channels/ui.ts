@@ -10,8 +10,5 @@ export { stopChat } from './ui/browser/stop-chat.ts';
 export { ThreadChat } from './ui/browser/thread-chat.ts';
 export type { ThreadChatOptions } from './ui/browser/thread-route.ts';
 export { toUIMessages } from './ui/output/to-ui-messages.ts';
-export {
-  toUIMessageStream,
-  type UIMessageStreamOptions,
-} from './ui/output/to-ui-message-stream.ts';
+export { toUIMessageStream, type UIMessageStreamOptions } from './ui/output/turn-streams.ts';
 export type { UiHandlerOptions } from './ui/ui-handler-options.ts';

@@ -1,26 +1,21 @@
 import type { UIMessageChunk } from 'ai';
 import type { RunOptions } from '../../agent/run.ts';
 import { HoldpointError } from '../../errors.ts';
-import { refusalText } from '../../http/error-response.ts';
-import type { AgentThread } from '../../thread/agent-thread.ts';
+import { type RefusedAnswer, refusalText } from '../../http/error-response.ts';
 import { ApprovalIds } from '../../thread/approval-ids.ts';
-import type { StartedInput } from './start-run.ts';
 import { type ChatRequest, headOf } from './input/chat-request.ts';
 import { openCallChunks } from './output/turn-chunks.ts';
 import { withNotices } from './output/page-notices.ts';
-import { type PagePosition, ThreadChunks } from './output/thread-chunks.ts';
+import { type StreamedPage, ThreadChunks } from './output/thread-chunks.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
 
 /** An input that was refused, and the page that sent it. */
-interface RefusedInput<RUNTIME_CONTEXT> {
+interface RefusedInput<RUNTIME_CONTEXT> extends StreamedPage {
   options: UiHandlerOptions<RUNTIME_CONTEXT>;
   runOptions: RunOptions<RUNTIME_CONTEXT>;
-  thread: AgentThread;
   parsed: ChatRequest;
-  position: PagePosition;
-  /** The thread's revision before it recorded what the page sent. */
-  before: number;
-  started: Extract<StartedInput, { type: 'refused' }>;
+  error: unknown;
+  refused: readonly RefusedAnswer[];
 }
 
 /**
@@ -30,35 +25,29 @@ interface RefusedInput<RUNTIME_CONTEXT> {
 export function askedAgain<RUNTIME_CONTEXT>(
   refused: RefusedInput<RUNTIME_CONTEXT>,
 ): AsyncGenerator<UIMessageChunk, void> | undefined {
-  const { thread, parsed, position, started } = refused;
+  const { thread, parsed, position, before, error } = refused;
   const { events, activeRequests } = thread;
   const ids = new ApprovalIds(events);
   const open = new Set(activeRequests.map(({ requestId }) => requestId));
   const isOpen = (id: string): boolean => open.has(ids.read(id).requestId);
   if (position.type === 'message') {
-    const isOpenForOthers = started.refused.some(
+    const isOpenForOthers = refused.refused.some(
       ({ requestId, code }) => open.has(requestId) && code !== 'answer-mismatch',
     );
     if (!isOpenForOthers || parsed.answersInParts.length === 0) return undefined;
-    const { before } = refused;
     const context = { thread, position, before, seen: parsed.revision, isSplit: false };
-    return withNotices(inMessage(refused), { ...context, refused: started.refused });
+    return withNotices(inMessage(refused), { ...context, refused: refused.refused });
   }
-  const { error } = started;
   const isUnsaid = HoldpointError.isInstance(error) && error.code === 'requests-open';
   return isUnsaid && parsed.answeredIds.some(isOpen) ? inNewMessage(refused) : undefined;
 }
 
-async function* inMessage<RUNTIME_CONTEXT>({
-  options,
-  thread,
-  position,
-  before,
-  started,
-}: RefusedInput<RUNTIME_CONTEXT>): AsyncGenerator<UIMessageChunk, void> {
-  const chunks = new ThreadChunks(options);
-  yield* chunks.begin(thread, position, before);
-  yield* chunks.refuse(thread, started.error);
+function* inMessage<RUNTIME_CONTEXT>(
+  refused: RefusedInput<RUNTIME_CONTEXT>,
+): Generator<UIMessageChunk, void> {
+  const chunks = new ThreadChunks(refused.options, refused);
+  yield* chunks.begin();
+  yield* chunks.refuse(refused.error);
 }
 
 /* The page's own answers are recorded, and the message that came with them is not. */
@@ -67,7 +56,7 @@ async function* inNewMessage<RUNTIME_CONTEXT>({
   runOptions,
   thread,
   parsed: { message, answers },
-  started: { error },
+  error,
 }: RefusedInput<RUNTIME_CONTEXT>): AsyncGenerator<UIMessageChunk, void> {
   const { id: threadId } = thread;
   const messageId = `${threadId}:${headOf(message)?.id ?? ''}:unsaid`;

@@ -1,13 +1,11 @@
-import type { UIMessageChunk } from 'ai';
 import { HoldpointError } from '../../errors.ts';
 import { allowed } from '../../http/authorize.ts';
 import { jsonResponse, publicErrorText } from '../../http/error-response.ts';
 import { foreignOrigin } from '../../http/foreign-origin.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { chunkResponse } from './output/chunk-stream.ts';
-import { followRun } from './output/follow-run.ts';
-import { ThreadChunks } from './output/thread-chunks.ts';
 import { toUIMessages } from './output/to-ui-messages.ts';
+import { lastTurnChunks } from './output/turn-streams.ts';
 import { turnAt } from '../../view/turns.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
 import { checkViewer } from './viewer.ts';
@@ -102,30 +100,4 @@ function lastTurn<RUNTIME_CONTEXT>(
   const disconnected = new AbortController();
   const chunks = lastTurnChunks(options, thread, disconnected.signal);
   return chunkResponse({ request, chunks, disconnected, headers: options.headers });
-}
-
-async function* lastTurnChunks<RUNTIME_CONTEXT>(
-  options: UiHandlerOptions<RUNTIME_CONTEXT>,
-  opened: AgentThread,
-  disconnected: AbortSignal,
-): AsyncGenerator<UIMessageChunk, void> {
-  const chunks = new ThreadChunks(options);
-  let thread = opened;
-  try {
-    yield* chunks.begin(thread, { type: 'nothing' }, 0);
-    if (thread.status === 'running') {
-      thread = yield* followRun(options, chunks, { thread, disconnected });
-      throwRunError(thread);
-    }
-    yield* chunks.end(thread);
-  } catch (error) {
-    yield* chunks.fail(thread, error);
-  }
-}
-
-/* A run that failed in another worker has failed for this page too. An indeterminate call that it left is shown by its status. */
-function throwRunError({ events, status }: AgentThread): void {
-  if (status === 'indeterminate') return;
-  const last = events.findLast(({ type }) => type === 'run-ended' || type === 'run-started');
-  if (last?.type === 'run-ended' && last.error !== undefined) throw new Error(last.error);
 }

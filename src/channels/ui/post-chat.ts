@@ -1,14 +1,16 @@
-import { errorResponse, jsonResponse } from '../../http/error-response.ts';
+import type { InputItem } from '../../agent/input.ts';
+import type { AgentStream, AgentStreamEvent } from '../../agent/agent-stream.ts';
+import { HoldpointError } from '../../errors.ts';
+import { errorResponse, jsonResponse, type RefusedAnswer } from '../../http/error-response.ts';
 import { type Posted, receivePost } from '../../http/receive-post.ts';
-import { startRun } from './start-run.ts';
 import { type ChatRequest, parseChatRequest } from './input/chat-request.ts';
 import { withHistory } from './input/client-history.ts';
 import { deliverOutputs } from './input/client-outputs.ts';
 import { pageInput } from './input/page-input.ts';
 import { askedAgain } from './asked-again.ts';
-import { chatChunks } from './output/chat-chunks.ts';
-import { chunkResponse } from './output/chunk-stream.ts';
+import { chunkResponse, withFirst } from './output/chunk-stream.ts';
 import { withNotices } from './output/page-notices.ts';
+import { chatChunks } from './output/turn-streams.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
 import { checkViewer } from './viewer.ts';
 
@@ -91,7 +93,8 @@ async function runChat<RUNTIME_CONTEXT>(
       parsed,
       position,
       before,
-      started,
+      error: started.error,
+      refused,
     });
     if (chunks === undefined) return errorResponse(started.error, onError, refused);
     return chunkResponse({ request, chunks, disconnected, headers });
@@ -111,4 +114,42 @@ async function runChat<RUNTIME_CONTEXT>(
   const context = { thread, position, before, seen, refused, isSplit };
   const chunks = withNotices(chatChunks(run), context);
   return chunkResponse({ request, chunks, disconnected, headers });
+}
+
+/** The result of an input: a run without the answers that were refused, or the error that refuses the whole input. */
+type StartedInput =
+  | { type: 'started'; events: AsyncIterable<AgentStreamEvent>; refused: RefusedAnswer[] }
+  | { type: 'refused'; error: unknown; refused: RefusedAnswer[] };
+
+/**
+ * Starts a run with the answers that the agent accepts, and records them with one append: each answer that it refuses is left out, and the
+ * others are tried again. `mayRunEmpty`: whether to run if no item is left.
+ */
+async function startRun(
+  items: readonly InputItem[],
+  start: (items: readonly InputItem[]) => AgentStream,
+  mayRunEmpty: boolean,
+): Promise<StartedInput> {
+  const refused: RefusedAnswer[] = [];
+  for (let left = items; ;) {
+    const events = start(left)[Symbol.asyncIterator]();
+    const first = await events.next();
+    if (first.value?.type !== 'error') {
+      return { type: 'started', events: withFirst(first, events), refused };
+    }
+    const { error } = first.value;
+    const rest = left.filter((item) => !isRefusedBy(error, item));
+    if (rest.length === left.length || !HoldpointError.isInstance(error)) {
+      return { type: 'refused', error, refused };
+    }
+    const { requestId = '', code, message } = error;
+    refused.push({ requestId, code, message });
+    if (rest.length === 0 && !mayRunEmpty) return { type: 'refused', error, refused };
+    left = rest;
+  }
+}
+
+function isRefusedBy(error: unknown, item: InputItem): boolean {
+  if (!HoldpointError.isInstance(error) || error.requestId === undefined) return false;
+  return typeof item === 'object' && 'requestId' in item && item.requestId === error.requestId;
 }

@@ -5,7 +5,7 @@ import { plainCall, type ToolCall, type ToolCallRecord } from '../../../content/
 import type { ApprovalRequest } from '../../../content/approval.ts';
 import { hidePrincipals } from '../../../content/hide-principals.ts';
 import type { UserInputRequest } from '../../../content/user-input.ts';
-import { callErrorText, toolErrorText } from '../../../http/tool-error-text.ts';
+import { toolErrorText } from '../../../http/tool-error-text.ts';
 import { approvalIdAfter } from '../../../thread/approval-ids.ts';
 import type { CallEnd, RequestEnd, RequestProgress } from '../../../view/items.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
@@ -13,7 +13,6 @@ import type { ThreadViewOptions } from '../ui-handler-options.ts';
 /** The chunks for one call that the page shows: its request and answer, its preliminary results, its outcome. */
 export class CallChunks {
   readonly #options: ThreadViewOptions;
-  readonly #toolName: string;
   readonly #isClientTool: boolean;
   readonly #available: UIMessageChunk;
   #request: UserInputRequest | undefined;
@@ -28,7 +27,6 @@ export class CallChunks {
   /** `available` is the chunk that showed the call. */
   constructor(available: UIMessageChunk, toolName: string, options: ThreadViewOptions) {
     this.#options = options;
-    this.#toolName = toolName;
     this.#available = available;
     this.#isClientTool = options.clientTools?.includes(toolName) === true;
   }
@@ -86,10 +84,19 @@ export class CallChunks {
     return [{ type: 'tool-output-available', toolCallId, output, preliminary: true }];
   }
 
-  end({ toolCallId }: Pick<ToolCall, 'toolCallId'>, end: CallEnd): UIMessageChunk[] {
+  /** The call has ended. `isOfProvider`: the provider ran it, as the model's message says. */
+  end(
+    { toolCallId }: Pick<ToolCall, 'toolCallId'>,
+    end: CallEnd,
+    isOfProvider = false,
+  ): UIMessageChunk[] {
     this.#isEnded = true;
-    /* Without the mark `clientTool` the page does not send the result again. */
-    const mark = this.#isClientTool ? { toolMetadata: {} } : {};
+    const isOfClient = this.#isClientTool && !isOfProvider;
+    const mark = {
+      ...(isOfProvider ? { providerExecuted: true } : {}),
+      /* Without the mark `clientTool` the page does not send the result again. */
+      ...(isOfClient ? { toolMetadata: {} } : {}),
+    };
     switch (end.status) {
       case 'succeeded': {
         const { output } = end;
@@ -99,39 +106,22 @@ export class CallChunks {
         ];
       }
       case 'failed': {
-        const errorText = callErrorText(this.#options, this.#toolName, end.error);
+        const errorText = isOfClient ? end.error : toolErrorText(this.#options, end.error);
         return [
           ...this.#markAnswered(),
           { type: 'tool-output-error', toolCallId, errorText, ...mark },
         ];
       }
       case 'denied':
-        return [...this.#deny(toolCallId, end.reason), { type: 'tool-output-denied', toolCallId }];
+        return [
+          ...(isOfProvider ? [] : this.#deny(toolCallId, end.reason)),
+          { type: 'tool-output-denied', toolCallId },
+        ];
       case 'forwarded': {
         /* The provider reports the result in the next step. */
         const output = { status: end.status };
         return [{ type: 'tool-output-available', toolCallId, output, providerExecuted: true }];
       }
-    }
-  }
-
-  /** The provider ran the call, which ended as the model's message says. */
-  endAtProvider(toolCallId: string, end: CallEnd): UIMessageChunk[] {
-    this.#isEnded = true;
-    const providerExecuted = true;
-    switch (end.status) {
-      case 'succeeded': {
-        const { output } = end;
-        return [{ type: 'tool-output-available', toolCallId, output, providerExecuted }];
-      }
-      case 'failed': {
-        const errorText = toolErrorText(this.#options, end.error);
-        return [{ type: 'tool-output-error', toolCallId, errorText, providerExecuted }];
-      }
-      case 'denied':
-        return [{ type: 'tool-output-denied', toolCallId }];
-      case 'forwarded':
-        return [];
     }
   }
 

@@ -1,17 +1,12 @@
 import type { UIMessageChunk } from 'ai';
 import type { RefusedAnswer } from '../../../http/error-response.ts';
-import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { ApprovalIds } from '../../../thread/approval-ids.ts';
 import { approvalRequestChunk } from './call-chunks.ts';
-import type { PagePosition } from './thread-chunks.ts';
+import type { StreamedPage } from './thread-chunks.ts';
 import { turnAt } from '../../../view/turns.ts';
 
 /** The values that decide which notices a page gets. */
-export interface NoticeContext {
-  thread: AgentThread;
-  position: PagePosition;
-  /** The thread's revision before it recorded what the page sent. */
-  before: number;
+export interface NoticeContext extends StreamedPage {
   /** The revision that the page shows, according to its request. */
   seen: number | undefined;
   refused: readonly RefusedAnswer[];
@@ -24,7 +19,7 @@ export interface NoticeContext {
  * `onData` gets them, and no message keeps them.
  */
 export async function* withNotices(
-  chunks: AsyncIterable<UIMessageChunk>,
+  chunks: AsyncIterable<UIMessageChunk> | Iterable<UIMessageChunk>,
   context: NoticeContext,
 ): AsyncGenerator<UIMessageChunk, void> {
   for await (const chunk of chunks) {

@@ -1,5 +1,6 @@
 import type { ModelDelta } from '../../../agent/model.ts';
 import type { ProviderMetadata, ToolCallPart, UIMessageChunk } from 'ai';
+import type { ToolCall } from '../../../content/tool-call.ts';
 import { fileUrl } from '../../../content/file-url.ts';
 import { type AssistantPart, partsOf } from '../../../thread/proposed-calls.ts';
 import type { Source } from '../../../thread/step-metadata.ts';
@@ -23,7 +24,7 @@ export type StepPart =
 interface StepParts {
   parts: StepPart[];
   /** The ends of calls that the provider ran itself, in this step or an earlier one. */
-  ends: { toolCallId: string; end: CallEnd }[];
+  ends: { call: Pick<ToolCall, 'toolCallId'>; end: CallEnd }[];
 }
 
 /**
@@ -175,7 +176,7 @@ export function stepParts(
   const ends: StepParts['ends'] = [];
   for (const part of partsOf(message)) {
     if (part.type === 'tool-result') {
-      ends.push({ toolCallId: part.toolCallId, end: readResult(part) });
+      ends.push({ call: part, end: readResult(part) });
     } else parts.push(...pagePartsOf(part, options));
   }
   const sources = sendSources ? (metadata?.sources ?? []) : [];

@@ -1,6 +1,4 @@
 import type { FinishReason, UIMessageChunk } from 'ai';
-import type { AgentResponse } from '../../../agent/agent-response.ts';
-import type { AgentStreamEvent } from '../../../agent/agent-stream.ts';
 import { publicErrorText, refusalText } from '../../../http/error-response.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
@@ -38,10 +36,22 @@ const finishReasons: readonly FinishReason[] = [
   'other',
 ];
 
+/** A page that gets a stream of a thread. */
+export interface StreamedPage {
+  thread: AgentThread;
+  position: PagePosition;
+  /** The thread's revision before it recorded what the page sent. */
+  before: number;
+}
+
 /** The chunks of a page's stream, from what the page already shows to the end of that turn. */
 export class ThreadChunks {
   readonly #options: ThreadViewOptions;
   readonly #turnChunks: TurnChunks;
+  readonly #position: PagePosition;
+  readonly #before: number;
+  /** As it was last read. */
+  #thread: AgentThread;
   /** The revision of the first event of the turn. */
   #turn = 1;
   /** The revision of the last event that the page has. */
@@ -52,29 +62,30 @@ export class ThreadChunks {
   readonly #reader = new TurnReader();
   #isStale = false;
 
-  constructor(options: ThreadViewOptions) {
+  constructor(options: ThreadViewOptions, { thread, position, before }: StreamedPage) {
     this.#options = options;
+    this.#thread = thread;
+    this.#position = position;
+    this.#before = before;
     this.#turnChunks = new TurnChunks(options);
   }
 
-  /** The beginning, and all that the page does not show yet. `before` is the thread's revision when the page's request arrived. */
-  *begin(
-    thread: AgentThread,
-    position: PagePosition,
-    before: number,
-  ): Generator<UIMessageChunk, void> {
-    const { events, revision } = thread;
-    const seen = position.type === 'message' ? (position.revision ?? before) : before;
+  /** The beginning, and all that the page does not show yet. */
+  *begin(): Generator<UIMessageChunk, void> {
+    const { events, revision } = this.#thread;
+    const position = this.#position;
+    const seen = position.type === 'message' ? (position.revision ?? this.#before) : this.#before;
     this.#turn = turnAt(events, position.type === 'nothing' ? (position.turn ?? revision) : seen);
     const known = position.type === 'nothing' ? this.#turn : Math.min(seen, revision);
-    const repeated = [...this.#skip(thread, known, position)];
-    yield this.#start(thread, position);
+    const repeated = [...this.#skip(known)];
+    yield this.#start();
     yield* repeated;
-    yield* this.update(thread);
+    yield* this.update(this.#thread);
   }
 
   /** The events since the last update, up to `last` or all. */
   *update(thread: AgentThread, last?: ThreadEvent): Generator<UIMessageChunk, void> {
+    this.#thread = thread;
     const { events, revision } = thread;
     if (revision <= this.#reader.revision) return;
     const end = last === undefined ? events.length : events.lastIndexOf(last) + 1;
@@ -84,7 +95,7 @@ export class ThreadChunks {
       if (turn !== this.#turn) continue;
       yield* this.#ofEvent(event, item);
       if (event.type !== 'step-finished') continue;
-      yield { type: 'message-metadata', messageMetadata: this.#metadata(thread) };
+      yield { type: 'message-metadata', messageMetadata: this.#metadata() };
     }
   }
 
@@ -109,58 +120,51 @@ export class ThreadChunks {
     return this.#turnChunks.reset();
   }
 
-  *end(thread: AgentThread): Generator<UIMessageChunk, void> {
-    yield* this.#lastUpdate(thread);
-    yield {
-      type: 'finish',
-      ...this.#endReason(thread),
-      messageMetadata: this.#lastMetadata(thread),
-    };
+  /** The end: an error for a reply that a person asked for again and that was already complete, because it stays as it is. */
+  *end(): Generator<UIMessageChunk, void> {
+    yield* this.#lastUpdate();
+    if (this.#isRepeated) return yield* this.#failWith(replyIsRecorded);
+    yield { type: 'finish', ...this.#endReason(), messageMetadata: this.#lastMetadata() };
   }
 
-  *fail(thread: AgentThread, error: unknown): Generator<UIMessageChunk, void> {
-    yield* this.#failWith(thread, publicErrorText(error, this.#options.onError));
+  *fail(error: unknown): Generator<UIMessageChunk, void> {
+    yield* this.#lastUpdate();
+    yield* this.#failWith(publicErrorText(error, this.#options.onError));
   }
 
   /** The end of a stream to a page whose answers were refused. */
-  *refuse(thread: AgentThread, error: unknown): Generator<UIMessageChunk, void> {
-    yield* this.#failWith(thread, refusalText(error, this.#options.onError));
+  *refuse(error: unknown): Generator<UIMessageChunk, void> {
+    yield* this.#lastUpdate();
+    yield* this.#failWith(refusalText(error, this.#options.onError));
   }
 
-  /** The end of a reply that a person asked for again: an error if the reply was already complete, because it stays as it is. */
-  *endRegenerated(thread: AgentThread, before: number): Generator<UIMessageChunk, void> {
-    yield* this.update(thread);
-    const isComplete = this.#finishReason !== undefined && this.#statusOf(thread) === 'idle';
-    if (!isComplete || this.#revision > before) yield* this.end(thread);
-    else yield* this.#failWith(thread, replyIsRecorded);
-  }
-
-  *#failWith(thread: AgentThread, errorText: string): Generator<UIMessageChunk, void> {
-    yield* this.#lastUpdate(thread);
-    yield { type: 'message-metadata', messageMetadata: this.#lastMetadata(thread) };
+  *#failWith(errorText: string): Generator<UIMessageChunk, void> {
+    yield { type: 'message-metadata', messageMetadata: this.#lastMetadata() };
     yield { type: 'error', errorText };
   }
 
-  *#lastUpdate(thread: AgentThread): Generator<UIMessageChunk, void> {
-    yield* this.update(thread);
+  *#lastUpdate(): Generator<UIMessageChunk, void> {
+    yield* this.update(this.#thread);
     yield* this.#turnChunks.reset();
     yield* this.#turnChunks.showStatus(this.#reader.calls);
   }
 
+  get #isRepeated(): boolean {
+    const isRegenerate = this.#position.type === 'nothing' && this.#position.isRegenerate === true;
+    const isComplete = this.#finishReason !== undefined && this.#status === 'idle';
+    return isRegenerate && isComplete && this.#revision <= this.#before;
+  }
+
   /** Reads the events that the page has; yields only the outcomes of the requests that it answers. */
-  *#skip(
-    thread: AgentThread,
-    known: number,
-    position: PagePosition,
-  ): Generator<UIMessageChunk, void> {
-    const answers = position.type === 'message' ? position.answers : [];
-    for (const { event, turn, item } of this.#reader.read(thread, known)) {
+  *#skip(known: number): Generator<UIMessageChunk, void> {
+    const answers = this.#position.type === 'message' ? this.#position.answers : [];
+    for (const { event, turn, item } of this.#reader.read(this.#thread, known)) {
       if (turn !== this.#turn) continue;
       const chunks = this.#ofEvent(event, item);
       if (answers.includes(findAnswered(item) ?? '')) yield* chunks;
     }
     this.#revision = known;
-    if (position.type === 'new-message') this.#turnChunks.forget();
+    if (this.#position.type === 'new-message') this.#turnChunks.forget();
   }
 
   #ofEvent(event: ThreadEvent, item: ViewItem | undefined): UIMessageChunk[] {
@@ -170,30 +174,33 @@ export class ThreadChunks {
   }
 
   /* The AI SDK does not send answers automatically for an interrupted message, so a thread that waits for answers is not called that. */
-  #endReason(thread: AgentThread): { finishReason?: FinishReason } {
-    const isInterrupted = this.#isStopped && this.#statusOf(thread) === 'idle';
+  #endReason(): { finishReason?: FinishReason } {
+    const isInterrupted = this.#isStopped && this.#status === 'idle';
     const last = isInterrupted ? 'interrupted' : this.#finishReason;
     const finishReason = finishReasons.find((reason) => reason === last);
     return finishReason === undefined ? {} : { finishReason };
   }
 
-  #start(thread: AgentThread, position: PagePosition): UIMessageChunk {
-    const messageMetadata = this.#metadata(thread);
-    if (position.type === 'message' && position.isHeld) return { type: 'start', messageMetadata };
-    const begins = position.type === 'new-message' ? this.#revision + 1 : this.#turn;
-    return { type: 'start', messageId: messageIdOf(thread.id, begins), messageMetadata };
+  #start(): UIMessageChunk {
+    const { type } = this.#position;
+    const messageMetadata = this.#metadata();
+    if (this.#position.type === 'message' && this.#position.isHeld) {
+      return { type: 'start', messageMetadata };
+    }
+    const begins = type === 'new-message' ? this.#revision + 1 : this.#turn;
+    return { type: 'start', messageId: messageIdOf(this.#thread.id, begins), messageMetadata };
   }
 
-  #metadata({ id: threadId }: AgentThread): object {
-    return { threadId, revision: this.#revision };
+  #metadata(): object {
+    return { threadId: this.#thread.id, revision: this.#revision };
   }
 
-  #lastMetadata(thread: AgentThread): object {
-    return { ...this.#metadata(thread), status: this.#statusOf(thread) };
+  #lastMetadata(): object {
+    return { ...this.#metadata(), status: this.#status };
   }
 
-  #statusOf({ status }: AgentThread): AgentThread['status'] {
-    return this.#isOver ? 'idle' : status;
+  get #status(): AgentThread['status'] {
+    return this.#isOver ? 'idle' : this.#thread.status;
   }
 }
 
@@ -203,24 +210,4 @@ function findAnswered(item: ViewItem | undefined): string | undefined {
   return item?.type === 'request-end' && item.event.type === 'request-answered'
     ? item.requestId
     : undefined;
-}
-
-/**
- * The chunks of a run; throws the run's error. Events that others append meanwhile come in the order of the thread. The thread may be ahead of
- * this reader: what the model streamed comes before the step that it became.
- */
-export async function* runChunks(
-  events: AsyncIterable<AgentStreamEvent>,
-  thread: AgentThread,
-  chunks: ThreadChunks,
-): AsyncGenerator<UIMessageChunk, AgentResponse['status'] | undefined> {
-  let status: AgentResponse['status'] | undefined;
-  for await (const event of events) {
-    if ('at' in event) yield* chunks.update(thread, event);
-    else if (event.type === 'finish') ({ status } = event.response);
-    else if (event.type === 'error') throw event.error;
-    else yield* chunks.ofProvisional(event);
-  }
-  yield* chunks.update(thread);
-  return status;
 }

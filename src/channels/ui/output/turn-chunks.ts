@@ -85,9 +85,7 @@ export class TurnChunks {
       const { toolCallId, toolName, available } = part;
       this.#calls.set(toolCallId, new CallChunks(available, toolName, this.#options));
     }
-    const ended = ends.flatMap(
-      ({ toolCallId, end }) => this.#calls.get(toolCallId)?.endAtProvider(toolCallId, end) ?? [],
-    );
+    const ended = ends.flatMap(({ call, end }) => this.#findCall(call)?.end(call, end, true) ?? []);
     return [...this.#steps.finish(parts), ...ended, { type: 'finish-step' }];
   }
 
