@@ -31,46 +31,34 @@ export interface SnapshotOptions extends ThreadViewOptions {
  */
 export function threadMessages(thread: AgentThread, options: SnapshotOptions): AgUiMessage[] {
   const { id, events } = thread;
-  const { steps, results } = gather(thread, options);
   const retracted = retractedMessages(events);
-  const held = options.held.filter(({ role }) => role === 'tool');
-  const heldIds = new Map(held.map((message) => [message.toolCallId, message.id]));
-  return events.flatMap((event, index): AgUiMessage[] => {
-    if (retracted.has(event)) return [];
-    if (event.type === 'message-added') return userMessage(id, events, index);
-    if (event.type === 'messages-imported') return importedConversation(id, events, options);
-    const content = steps.get(index);
-    if (content === undefined) return [];
-    const ended = results.get(content.messageId) ?? [];
-    return [
-      ...messagesOfStep(content),
-      ...ended.map((result) => resultMessage(id, result, heldIds.get(result.toolCallId))),
-    ];
-  });
-}
-
-interface Gathered {
-  /** By the index of their events. */
-  steps: Map<number, StepMessages>;
-  /** By the message that made the calls. */
-  results: Map<string | undefined, CallResult[]>;
-}
-
-function gather({ id, events, calls }: AgentThread, options: ThreadViewOptions): Gathered {
+  const heldIds = new Map(
+    options.held.filter(({ role }) => role === 'tool').map((held) => [held.toolCallId, held.id]),
+  );
   const known = new KnownCalls();
-  const records = new CallsByPlace(calls);
-  const steps: Gathered['steps'] = new Map();
-  const results = [...events.entries()].flatMap(([index, event]) => {
-    const item = readItem(event, records);
-    if (item?.type === 'call-ended') {
-      return known.newResults(callResults(item.call, item.end, options));
+  const records = new CallsByPlace(thread.calls);
+  /** The messages of each step, by the id of the one that makes its calls. */
+  const steps = new Map<string | undefined, AgUiMessage[]>();
+  const addResults = (results: readonly CallResult[]): void => {
+    for (const result of known.newResults(results)) {
+      const message = resultMessage(id, result, heldIds.get(result.toolCallId));
+      steps.get(known.callerOf(result.toolCallId))?.push(message);
     }
+  };
+  const messages = events.map((event, index): AgUiMessage[] => {
+    if (retracted.has(event)) return [];
+    if (event.type === 'messages-imported') return importedConversation(id, events, options);
+    const item = readItem(event, records);
+    if (item?.type === 'message') return userMessage(id, events, index);
+    if (item?.type === 'call-ended') addResults(callResults(item.call, item.end, options));
     if (item?.type !== 'step') return [];
     const content = stepMessages(id, item.event, options);
-    steps.set(index, { ...content, calls: known.newCalls(content) });
-    return known.newResults(content.results);
+    const ofStep = messagesOfStep({ ...content, calls: known.newCalls(content) });
+    steps.set(content.messageId, ofStep);
+    addResults(content.results);
+    return ofStep;
   });
-  return { steps, results: Map.groupBy(results, ({ toolCallId }) => known.callerOf(toolCallId)) };
+  return messages.flat();
 }
 
 function importedConversation(
