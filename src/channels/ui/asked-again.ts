@@ -23,31 +23,31 @@ interface RefusedInput<RUNTIME_CONTEXT> extends StreamedPage {
  * page of the AI SDK alone could not answer the request any more. `undefined` if the page shows no such request.
  */
 export function askedAgain<RUNTIME_CONTEXT>(
-  refused: RefusedInput<RUNTIME_CONTEXT>,
+  input: RefusedInput<RUNTIME_CONTEXT>,
 ): AsyncGenerator<UIMessageChunk, void> | undefined {
-  const { thread, parsed, position, before, error } = refused;
+  const { thread, parsed, position, before, error, refused } = input;
   const { events, activeRequests } = thread;
   const ids = new ApprovalIds(events);
   const open = new Set(activeRequests.map(({ requestId }) => requestId));
   const isOpen = (id: string): boolean => open.has(ids.read(id).requestId);
   if (position.type === 'message') {
-    const isOpenForOthers = refused.refused.some(
+    const isOpenForOthers = refused.some(
       ({ requestId, code }) => open.has(requestId) && code !== 'answer-mismatch',
     );
     if (!isOpenForOthers || parsed.answersInParts.length === 0) return undefined;
-    const context = { thread, position, before, seen: parsed.revision, isSplit: false };
-    return withNotices(inMessage(refused), { ...context, refused: refused.refused });
+    const context = { thread, position, before, seen: parsed.revision, refused, isSplit: false };
+    return withNotices(inMessage(input), context);
   }
   const isUnsaid = HoldpointError.isInstance(error) && error.code === 'requests-open';
-  return isUnsaid && parsed.answeredIds.some(isOpen) ? inNewMessage(refused) : undefined;
+  return isUnsaid && parsed.answeredIds.some(isOpen) ? inNewMessage(input) : undefined;
 }
 
 function* inMessage<RUNTIME_CONTEXT>(
-  refused: RefusedInput<RUNTIME_CONTEXT>,
+  input: RefusedInput<RUNTIME_CONTEXT>,
 ): Generator<UIMessageChunk, void> {
-  const chunks = new ThreadChunks(refused.options, refused);
+  const chunks = new ThreadChunks(input.options, input);
   yield* chunks.begin();
-  yield* chunks.refuse(refused.error);
+  yield* chunks.refuse(input.error);
 }
 
 /* The page's own answers are recorded, and the message that came with them is not. */

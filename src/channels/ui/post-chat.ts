@@ -83,35 +83,20 @@ async function runChat<RUNTIME_CONTEXT>(
     outputs.length > 0,
   );
   const { refused } = started;
+  const page = { thread, position, before };
   if (started.type === 'refused') {
     /* Records the requests that have expired, so that a page that loads now does not show them as open. */
     if (refused.some(({ code }) => code === 'request-closed')) await agent.respond([], thread);
-    const chunks = askedAgain({
-      options,
-      runOptions: by,
-      thread,
-      parsed,
-      position,
-      before,
-      error: started.error,
-      refused,
-    });
-    if (chunks === undefined) return errorResponse(started.error, onError, refused);
+    const { error } = started;
+    const chunks = askedAgain({ ...page, options, runOptions: by, parsed, error, refused });
+    if (chunks === undefined) return errorResponse(error, onError, refused);
     return chunkResponse({ request, chunks, disconnected, headers });
   }
   const { events } = started;
-  const run = {
-    options,
-    runOptions,
-    thread,
-    events,
-    position,
-    before,
-    disconnected: disconnected.signal,
-  };
+  const run = { ...page, options, runOptions, events, disconnected: disconnected.signal };
   const isSplit =
     position.type !== 'message' && items.length > refused.length + unrecorded.length + 1;
-  const context = { thread, position, before, seen, refused, isSplit };
+  const context = { ...page, seen, refused, isSplit };
   const chunks = withNotices(chatChunks(run), context);
   return chunkResponse({ request, chunks, disconnected, headers });
 }
