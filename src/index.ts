@@ -1,9 +1,7 @@
 export type { Agent } from './agent/agent.ts';
-export type { AgentOptions, SharedAgentOptions } from './agent/agent-options.ts';
+export type { AgentOptions } from './agent/agent-options.ts';
 export type {
   AnswerOptions,
-  DeliveredOutcome,
-  ImportedHistory,
   InputItem,
   MayAnswer,
   RunInput,
@@ -19,7 +17,7 @@ export {
   type Question,
   type ToolRunOptions,
 } from './agent/calls.ts';
-export type { AgentEvent, RunOptions, ToolRecovery, UnrecordedOutcome } from './agent/run.ts';
+export type { AgentEvent, RunOptions, ToolRecovery } from './agent/run.ts';
 export {
   type ApprovalRequest,
   type ApprovalRequestContent,
@@ -27,9 +25,7 @@ export {
   approve,
   type ApproveOptions,
   reject,
-  type RejectOptions,
 } from './content/approval.ts';
-export type { ApprovalTerms, ExpiryAction, Remember, Risk } from './content/approval-terms.ts';
 export type { Grant } from './content/grant.ts';
 export { groupRequests, type RequestGroup } from './content/group-requests.ts';
 export { hidePrincipals } from './content/hide-principals.ts';
@@ -53,15 +49,9 @@ export type { UserApproval } from './policy/approval-rule.ts';
 export type { ToolApproval, ToolApprovalStatus } from './policy/tool-approval.ts';
 export { memoryStore } from './stores/memory.ts';
 export type { AgentThread } from './thread/agent-thread.ts';
-export {
-  type ThreadEvent,
-  type ThreadEventOf,
-  type ThreadEventType,
-} from './thread/thread-event.ts';
-export type { Source } from './thread/step-metadata.ts';
+export { type ThreadEvent, type ThreadEventOf } from './thread/thread-event.ts';
 export type {
   GrantChange,
-  ThreadStoreGrants,
   LogEnd,
   LogEntry,
   StoredGrant,

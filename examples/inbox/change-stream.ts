@@ -1,4 +1,4 @@
-import type { Agent, ThreadEventType } from 'holdpoint';
+import type { Agent, ThreadEvent } from 'holdpoint';
 import { owns, type Person } from './identity.ts';
 
 const changingEvents = [
@@ -10,7 +10,7 @@ const changingEvents = [
   'call-started',
   'call-ended',
   'run-ended',
-] as const satisfies ThreadEventType[];
+] as const satisfies ThreadEvent['type'][];
 
 /**
  * Notifies pages that something has changed, as server-sent events without the change itself: they read the board again. So a page that

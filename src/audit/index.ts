@@ -6,7 +6,6 @@ import { parseThreadJson, verifyEntries } from '../thread/parse-thread-json.ts';
 import { callsOf, emptyThread } from '../thread/thread-state.ts';
 import { type AuditTrail, trailOf } from './audit-trail.ts';
 
-export type { AuditRow } from './audit-row.ts';
 export type { AuditTrail } from './audit-trail.ts';
 
 /**

@@ -19,19 +19,8 @@ import {
 } from './replay-thread.ts';
 import { bestStandingApproval } from './standing-approval.ts';
 
-export type {
-  BacktestLimits,
-  BacktestResult,
-  DecisionCounts,
-  LoggedType,
-  ReasonCount,
-  ToolCounts,
-  UnreadableThread,
-} from './backtest-result.ts';
-export type { Disagreement, DisagreementType } from './disagreement.ts';
-export type { GivenThreads } from './recorded-threads.ts';
-export type { CandidateDecision } from './replay-thread.ts';
-export type { StandingApproval } from './standing-approval.ts';
+export type { BacktestResult } from './backtest-result.ts';
+export type { Disagreement } from './disagreement.ts';
 
 /** The rules to try, as an agent would have them. */
 export interface BacktestRules<TOOLS extends ToolSet, RUNTIME_CONTEXT> {

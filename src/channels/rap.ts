@@ -1,7 +1,6 @@
 export type {
   CallbackHandlerOptions,
   DiscardedCallback,
-  DiscardReason,
 } from './rap/from-server/callback-handler-options.ts';
 export { checkRemoteCalls } from './rap/check-remote-calls.ts';
 export { createCallbackHandler } from './rap/from-server/create-callback-handler.ts';

@@ -4,7 +4,7 @@ export {
   prepareReconnectToStreamRequest,
   prepareSendMessagesRequest,
 } from './ui/browser/use-chat-options.ts';
-export type { ThreadChatState, ThreadProblem } from './ui/browser/page-state.ts';
+export type { ThreadChatState } from './ui/browser/page-state.ts';
 export { type Refusal, readRefusal } from './ui/browser/read-refusal.ts';
 export { stopChat } from './ui/browser/stop-chat.ts';
 export { ThreadChat } from './ui/browser/thread-chat.ts';

@@ -32,7 +32,7 @@ export interface AgentWorkflowOptions {
 }
 
 /** What an agent's workflow does. DBOS keeps it, so it consists of JSON. */
-export interface AgentWorkflowInput {
+interface AgentWorkflowInput {
   threadId: string;
   /** The message to reply to. Without one, the workflow resumes the thread. */
   message?: string | UserModelMessage;
@@ -51,7 +51,7 @@ export interface AgentWorkflowResult {
 }
 
 /** The parameters of `DBOS.startWorkflow`, such as `workflowID` and `timeoutMS`. */
-export type AgentWorkflowParameters = NonNullable<Parameters<typeof DBOS.startWorkflow>[1]>;
+type AgentWorkflowParameters = NonNullable<Parameters<typeof DBOS.startWorkflow>[1]>;
 
 /** A workflow that is registered with DBOS. */
 export interface AgentWorkflow {

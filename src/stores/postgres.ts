@@ -30,13 +30,8 @@ import {
   readThread,
 } from './postgres/statements.ts';
 
-export type {
-  PostgresConnection,
-  PostgresPool,
-  PostgresQuery,
-  PostgresResult,
-} from './postgres/postgres-pool.ts';
-export type { OnWake, PostgresTransaction, ThreadWake } from './postgres/wake.ts';
+export type { PostgresPool } from './postgres/postgres-pool.ts';
+export type { OnWake } from './postgres/wake.ts';
 export { postgresSchema } from './postgres/statements.ts';
 
 /** Options of `postgresStore`. */

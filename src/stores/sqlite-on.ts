@@ -14,12 +14,7 @@ import { schemaStatements } from './sqlite-on/sqlite-schema.ts';
 import { entryOfRow, threadColumns, threadOfRow } from './sqlite-on/thread-rows.ts';
 
 export { bunDriver, d1Driver, durableObjectDriver, libsqlDriver } from './sqlite-on/drivers.ts';
-export type {
-  SqliteDriver,
-  SqliteRow,
-  SqliteStatement,
-  SqliteValue,
-} from './sqlite-on/sqlite-driver.ts';
+export type { SqliteDriver, SqliteRow, SqliteStatement } from './sqlite-on/sqlite-driver.ts';
 export { sqliteSchema } from './sqlite-on/sqlite-schema.ts';
 
 /** Options of `sqliteStoreOn`. */

@@ -14,7 +14,6 @@ export {
 } from './ask-user-question.ts';
 export {
   fromInteractionResponse,
-  type InteractionOption,
   type InteractionRequest,
   type InteractionResponse,
   interactionIdOf,

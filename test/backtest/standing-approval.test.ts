@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { createAgent } from 'holdpoint';
-import { backtest, type StandingApproval } from 'holdpoint/backtest';
+import { backtest, type BacktestResult } from 'holdpoint/backtest';
 import { scriptedModel } from 'holdpoint/testing';
 import { expect, test } from 'vitest';
 import { coversInput } from '../../src/policy/match-grant.ts';
@@ -11,6 +11,8 @@ import {
   recordPayments,
   tickingClock,
 } from './recorded-payments.ts';
+
+type StandingApproval = NonNullable<BacktestResult['standingApproval']>;
 
 const toolApproval = { pay: 'user-approval' } as const;
 

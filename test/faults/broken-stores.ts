@@ -1,4 +1,4 @@
-import type { ThreadEvent, ThreadEventType, ThreadStore } from 'holdpoint';
+import type { ThreadEvent, ThreadStore } from 'holdpoint';
 import { eventsOf } from 'holdpoint/schemas';
 import { chainedEach, endOf } from '../support/chained.ts';
 import type { StoreView } from './mortal-world.ts';
@@ -18,7 +18,7 @@ export const withoutCompareAndSwap: StoreView = (store) => ({
 });
 
 /** A store that says it has taken events of a type, and has kept others in their place. */
-export function losing(type: ThreadEventType): StoreView {
+export function losing(type: ThreadEvent['type']): StoreView {
   return (store) => {
     /* The hashes as well, or it would be found at once: what is kept, by what the process was told, and the other way round. */
     const kept = new Map<string, string>();

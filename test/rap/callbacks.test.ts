@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { createAgent, type ThreadStore } from 'holdpoint';
-import { createCallbackHandler, type DiscardReason, remoteTool } from 'holdpoint/rap';
+import { createCallbackHandler, type DiscardedCallback, remoteTool } from 'holdpoint/rap';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -258,7 +258,7 @@ async function spied(secrets: string | string[] = secret) {
   };
   const tools = world.tools({ secret: secrets });
   const agent = createAgent({ model: world.played.model, tools, store: noting });
-  const reasons: DiscardReason[] = [];
+  const reasons: DiscardedCallback['reason'][] = [];
   const handler = createCallbackHandler({
     agent,
     tools,

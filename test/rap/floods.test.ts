@@ -5,7 +5,7 @@ import {
   memoryStore,
   type ThreadStore,
 } from 'holdpoint';
-import { createCallbackHandler, type DiscardReason } from 'holdpoint/rap';
+import { createCallbackHandler, type DiscardedCallback } from 'holdpoint/rap';
 import { expect, test } from 'vitest';
 import { eventsIn } from '../support/events-in.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -38,7 +38,7 @@ async function distantCall(maximumQuestions?: number) {
   const world = await RemoteWorld.start();
   const { store, counts } = distantStore();
   const tools = world.tools();
-  const reasons: DiscardReason[] = [];
+  const reasons: DiscardedCallback['reason'][] = [];
   const newAgent = () => createAgent({ model: scriptedModel(script).model, tools, store });
   const handlerOf = (each: Agent) =>
     createCallbackHandler({

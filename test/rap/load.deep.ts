@@ -5,7 +5,7 @@ import {
   memoryStore,
   type QuestionRequestContent,
 } from 'holdpoint';
-import { createCallbackHandler, type DiscardReason, remoteTool } from 'holdpoint/rap';
+import { createCallbackHandler, type DiscardedCallback, remoteTool } from 'holdpoint/rap';
 import { runWorker } from 'holdpoint/worker';
 import { expect, test } from 'vitest';
 import { statelessModel } from '../faults/stateless-model.ts';
@@ -143,7 +143,7 @@ test('200 calls at once, at a server that is slow, drops connections, answers tw
     tools: { write },
     store,
   });
-  const discarded = new Map<DiscardReason, number>();
+  const discarded = new Map<DiscardedCallback['reason'], number>();
   site.handler = createCallbackHandler({
     agent,
     tools: { write },

@@ -3,12 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ThreadStore } from 'holdpoint';
-import {
-  type PostgresPool,
-  type PostgresQuery,
-  postgresSchema,
-  postgresStore,
-} from 'holdpoint/stores/postgres';
+import { type PostgresPool, postgresSchema, postgresStore } from 'holdpoint/stores/postgres';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
@@ -21,6 +16,8 @@ import {
   timedPages,
 } from '../support/many-threads.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
+
+type Query = Parameters<PostgresPool['query']>[0];
 
 /** A store of 100,000 threads that shows how its database answers. */
 interface Explained extends AsyncDisposable {
@@ -74,14 +71,14 @@ async function explainedPostgres(): Promise<Explained> {
   await pool.query(postgresSchema);
   for (const seed of [seedThreads, seedEntries]) await pool.query(seed);
   await pool.query('vacuum analyze');
-  const planOf = async ({ text, values }: PostgresQuery): Promise<string> => {
+  const planOf = async ({ text, values }: Query): Promise<string> => {
     const { rows } = await pool.query(`explain (format json) ${text}`, values);
     return `${stepsOf(rows[0]?.['QUERY PLAN'][0].Plan).join('; ')}: ${text}`;
   };
   return {
     store: postgresStore(pool, { createSchema: false }),
     async plansOf(questions) {
-      const queries: PostgresQuery[] = [];
+      const queries: Query[] = [];
       const recording: PostgresPool = {
         connect: async () => pool.connect(),
         query: async (query) => {

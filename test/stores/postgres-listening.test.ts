@@ -1,14 +1,12 @@
-import {
-  type PostgresConnection,
-  type PostgresPool,
-  type PostgresResult,
-  postgresStore,
-} from 'holdpoint/stores/postgres';
+import { type PostgresPool, postgresStore } from 'holdpoint/stores/postgres';
 import type { Pool } from 'pg';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { listening } from '../support/listening.ts';
 import { appendPlain } from '../support/plain-entries.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
+
+type Connection = Awaited<ReturnType<PostgresPool['connect']>>;
+type Result = Awaited<ReturnType<PostgresPool['query']>>;
 
 const server = sharedPostgres();
 afterAll(async () => server[Symbol.asyncDispose]());
@@ -109,11 +107,11 @@ describe('subscribe', () => {
 });
 
 /** A pool whose server answers when the test says so. */
-function slowPool(answer = Promise.resolve<PostgresResult>({ rows: [], rowCount: 0 })) {
-  const { promise: connected, resolve: connect } = Promise.withResolvers<PostgresConnection>();
+function slowPool(answer = Promise.resolve<Result>({ rows: [], rowCount: 0 })) {
+  const { promise: connected, resolve: connect } = Promise.withResolvers<Connection>();
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
   const { promise: released, resolve: release } = Promise.withResolvers<boolean>();
-  const connection: PostgresConnection = {
+  const connection: Connection = {
     query: async () => {
       ask();
       return answer;

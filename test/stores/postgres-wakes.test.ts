@@ -4,7 +4,6 @@ import {
   type PostgresPool,
   postgresSchema,
   postgresStore,
-  type ThreadWake,
 } from 'holdpoint/stores/postgres';
 import { afterAll, describe, expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
@@ -23,7 +22,7 @@ const onWake: OnWake = async (wake, transaction) =>
 async function wakeTable() {
   const pool = server.pool(await server.createDatabase());
   await pool.query('create table wakes (id serial, wake json not null)');
-  const wakes = async (): Promise<ThreadWake[]> =>
+  const wakes = async (): Promise<Parameters<OnWake>[0][]> =>
     (await pool.query('select wake from wakes order by id')).rows.map(({ wake }) => wake);
   return { pool, wakes };
 }

@@ -4,7 +4,7 @@
  * requests. Arguments: a folder, and how many bytes of each database are filled first.
  */
 import { mock } from 'node:test';
-import type { ThreadEvent, UnrecordedOutcome } from 'holdpoint';
+import type { AgentOptions, ThreadEvent } from 'holdpoint';
 import {
   ledgeredAgent,
   type LedgeredThread,
@@ -40,7 +40,7 @@ async function fill({ store }: LedgeredThread, size: number): Promise<void> {
 async function leadUntilFull(threadId: string, size: number) {
   using thread = ledgeredThread(folder, threadId);
   await fill(thread, size);
-  const unrecorded: UnrecordedOutcome[] = [];
+  const unrecorded: Parameters<NonNullable<AgentOptions['onUnrecorded']>>[0][] = [];
   const agent = ledgeredAgent(thread, { onUnrecorded: (outcome) => unrecorded.push(outcome) });
   const replies: string[] = [];
   const failures: string[] = [];

@@ -6,7 +6,6 @@ import type {
   QuestionResponseContent,
   ThreadEvent,
   ThreadEventOf,
-  ThreadEventType,
   UserInputRequestContent,
 } from 'holdpoint';
 import { HoldpointError } from 'holdpoint';
@@ -153,7 +152,10 @@ export function propertyNames(schema: unknown): string[] {
 }
 
 /** The events of a type. */
-export function eventsOf<TYPE extends ThreadEventType>(events: readonly ThreadEvent[], type: TYPE) {
+export function eventsOf<TYPE extends ThreadEvent['type']>(
+  events: readonly ThreadEvent[],
+  type: TYPE,
+) {
   return events.filter((event): event is ThreadEventOf<TYPE> => event.type === type);
 }
 

@@ -2,7 +2,7 @@ import {
   askConfirmation,
   fromInteractionResponse,
   interactionIdOf,
-  type InteractionOption,
+  type InteractionRequest,
   interactionTools,
   toInteractionRequest,
   toInteractionResponse,
@@ -139,7 +139,7 @@ describe('ask_confirmation', () => {
 describe('ask_question', () => {
   test('S2-24, S2-26 to S2-32, S2-50: the example of the seed, shown as it is', async () => {
     const { request } = await question();
-    const options: InteractionOption[] = source.options;
+    const options: InteractionRequest['options'] = source.options;
     expect(toInteractionRequest(request)).toEqual({
       interaction_id: interactionIdOf(request),
       kind: 'Question',

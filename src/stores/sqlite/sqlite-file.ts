@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { HoldpointError } from '../../errors.ts';
-import type { SqliteDriver, SqliteRow, SqliteStatement, SqliteValue } from '../sqlite-on.ts';
+import type { SqliteDriver, SqliteRow, SqliteStatement } from '../sqlite-on.ts';
 
 /** A SQLite file in write-ahead-log mode. Throws `log-tampered` if the file is damaged. */
 export class SqliteFile implements SqliteDriver {
@@ -79,7 +79,7 @@ export class SqliteFile implements SqliteDriver {
     if (this.#database.isOpen) this.#database.close();
   }
 
-  #run(text: string, values: readonly SqliteValue[] = []): readonly SqliteRow[] {
+  #run(text: string, values: SqliteStatement['values'] = []): readonly SqliteRow[] {
     const { statement, hasRows } = this.#prepared(text);
     if (hasRows) {
       const rows: unknown[] = statement.all(...values);
