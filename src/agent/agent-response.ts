@@ -5,7 +5,7 @@ import type { ToolCall } from '../content/tool-call.ts';
 import type { UserInputRequestContent } from '../content/user-input.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { isAppMessage, messageIdOf, turnOfMessage } from '../thread/app-messages.ts';
-import { replayed } from '../thread/apply-entry.ts';
+import { replayed } from '../thread/apply-events.ts';
 import { decisionsIn } from '../thread/decisions.ts';
 import { deepFreeze } from '../thread/deep-freeze.ts';
 import type { Source, StepMetadata } from '../thread/step-metadata.ts';

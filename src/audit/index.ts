@@ -1,6 +1,6 @@
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { applyEntry } from '../thread/apply-entry.ts';
+import { applyEntry } from '../thread/apply-events.ts';
 import { readEntry } from '../thread/log-entry.ts';
 import { parseThreadJson, verifyEntries } from '../thread/parse-thread-json.ts';
 import { callsOf, emptyThread } from '../thread/thread-state.ts';

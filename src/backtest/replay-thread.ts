@@ -15,7 +15,7 @@ import { canonicalText } from '../policy/digest.ts';
 import type { PrincipalId } from '../policy/principal-id.ts';
 import { isCausedByRequesters, type RunCause } from '../policy/run-context.ts';
 import { makePlaceKey } from '../thread/calls-by-place.ts';
-import { applyEntry } from '../thread/apply-entry.ts';
+import { applyEntry } from '../thread/apply-events.ts';
 import { proposedCalls } from '../thread/proposed-calls.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import { emptyThread, type ThreadState } from '../thread/thread-state.ts';

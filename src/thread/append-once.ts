@@ -1,4 +1,6 @@
+import type { Grant } from '../content/grant.ts';
 import { HoldpointError } from '../errors.ts';
+import type { ThreadEvent } from './thread-event.ts';
 import type { GrantChange, LogEnd, LogEntry, ThreadStore, ThreadSummary } from './thread-store.ts';
 
 /** An entry, the log end that it follows, and the summary to store with it. */
@@ -7,7 +9,7 @@ interface Append {
   entry: LogEntry;
   summary: ThreadSummary;
   /** The changes of the store's standing approvals; absent for most appends. */
-  grants?: readonly GrantChange[] | undefined;
+  grants?: GrantChange[] | undefined;
   /** The text of the snapshot that the entry tells of; absent for most appends. */
   snapshot?: string | undefined;
 }
@@ -22,13 +24,10 @@ export async function appendOnce(
   append: Append,
 ): Promise<boolean> {
   const { end, entry, summary, grants, snapshot } = append;
-  const write = (): Promise<void> => {
-    if (snapshot !== undefined)
-      return store.append(threadId, end, [entry], summary, grants, snapshot);
-    return grants === undefined
-      ? store.append(threadId, end, [entry], summary)
-      : store.append(threadId, end, [entry], summary, grants);
-  };
+  /* A store gets no argument that it does not need. */
+  const more: [GrantChange[]?, string?] =
+    snapshot !== undefined ? [grants, snapshot] : grants !== undefined ? [grants] : [];
+  const write = async (): Promise<void> => store.append(threadId, end, [entry], summary, ...more);
   try {
     await write();
     return true;
@@ -70,4 +69,35 @@ function isGrantEnded(error: unknown): boolean {
 /** Whether an error means that the log does not end where a store was asked to append or delete. */
 export function isConflict(error: unknown): boolean {
   return HoldpointError.isInstance(error) && error.code === 'revision-conflict';
+}
+
+/** What events change in the store's standing approvals, which are wider than one thread; `undefined` if nothing. */
+export function grantChanges(events: readonly ThreadEvent[]): GrantChange[] | undefined {
+  const changes: GrantChange[] = [];
+  for (const event of events) {
+    if (event.type === 'grant-created' && event.grant.scope !== 'thread') {
+      changes.push({ type: 'create', grant: storedGrant(event.grant) });
+    }
+    if (event.type === 'grant-used' && event.scope !== 'thread') {
+      changes.push({ type: 'use', grantId: event.grantId, at: event.at });
+    }
+    if (event.type === 'grant-revoked' && event.scope !== undefined) {
+      changes.push({ type: 'revoke', grantId: event.grantId });
+    }
+  }
+  return changes.length === 0 ? undefined : changes;
+}
+
+function storedGrant(grant: Grant): Extract<GrantChange, { type: 'create' }>['grant'] {
+  const { grantId, agent = null, toolName, person = null, createdAt, expiresAt, uses } = grant;
+  return {
+    grantId,
+    agent,
+    toolName,
+    person,
+    text: JSON.stringify(grant),
+    createdAt,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(uses === undefined ? {} : { usesLeft: uses }),
+  };
 }

@@ -49,13 +49,6 @@ const endingLength = hashKey.length + hashLength + '"}'.length;
 const snapshotKey = ',"snapshot":"';
 const snapshotLength = snapshotKey.length + hashLength + '"'.length;
 
-/** Where an entry of the log ends, its hash, and the digest of the snapshot of the thread before it. */
-export interface EntryMark {
-  revision: number;
-  hash: string;
-  snapshot?: string | undefined;
-}
-
 /** Where an entry ends, its hash and its snapshot, read from its last characters. What they say is right only if the chain is. */
 export function markOf({ revision, text }: LogEntry): EntryMark {
   const hash = text.slice(-hashLength - '"}'.length, -'"}'.length);
@@ -73,27 +66,24 @@ const contents = new WeakMap<LogEntry, EntryContent>();
 const verified = new WeakMap<LogEntry, string>();
 
 /**
- * Makes the entry that appends `events` to a log that ends here; `snapshot` is the digest of a snapshot of the thread before it. It freezes the events, so that memory and store stay equal. Throws
- * `invalid-input` for events that could not be read again.
+ * Makes the entry that appends `events` to a log that ends here; `snapshot` is the digest of a snapshot of the thread before it. It freezes
+ * the events, so that memory and store stay equal. Throws `invalid-input` for events that could not be read again.
  */
-export function writeEntry(
+export async function writeEntry(
   events: readonly ThreadEvent[],
   { revision, hash: previous }: LogEnd,
   snapshot?: string,
-): LogEntry | Promise<LogEntry> {
+): Promise<LogEntry> {
   refuseUnreadable(events);
   const json = toJson(events);
   const noted = snapshot === undefined ? '' : `${snapshotKey}${snapshot}"`;
   const body = `{"v":${entryVersion},"events":${JSON.stringify(json)}${noted}`;
-  const finish = (hash: string): LogEntry => {
-    const entry = sealed(revision + events.length, `${body}${hashKey}${hash}"}`);
-    verified.set(entry, previous);
-    /* Bytes can't be frozen, so events that hold bytes are parsed from the text each time. */
-    if (json === events) contents.set(entry, { events: deepFreeze(events), snapshot, hash });
-    return entry;
-  };
-  const hash = hashOf(body, previous);
-  return typeof hash === 'string' ? finish(hash) : hash.then(finish);
+  const hash = await hashOf(body, previous);
+  const entry = sealed(revision + events.length, `${body}${hashKey}${hash}"}`);
+  verified.set(entry, previous);
+  /* Bytes can't be frozen, so events that hold bytes are parsed from the text each time. */
+  if (json === events) contents.set(entry, { events: deepFreeze(events), snapshot, hash });
+  return entry;
 }
 
 /** A frozen entry. */

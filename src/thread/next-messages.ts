@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai';
-import type { EventSearch } from './event-list.ts';
+import type { EventSearch } from './thread-state.ts';
 import type { SentPart } from './prepared-record.ts';
 import type { ThreadEventOf } from './thread-event.ts';
 

@@ -1,5 +1,5 @@
 import { draftOf, type HeadDraft, headOf } from './events/head-draft.ts';
-import { applyEvents } from './events/apply-events.ts';
+import { applyEvents } from './apply-events.ts';
 import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
 import type { ThreadHead } from './thread-head.ts';
 import type { ThreadState } from './thread-state.ts';
@@ -38,38 +38,33 @@ export class Proposal {
     return this.#events;
   }
 
-  /** Adds events; a new thread begins with a `thread-created`. Throws `log-tampered` for an event that can't follow. */
+  /**
+   * Adds events; a new thread begins with a `thread-created`. None is earlier than the one before it: clocks differ and are set back, and an
+   * event may be older than others of its append. Throws `log-tampered` for an event that can't follow.
+   */
   add(...added: ThreadEvent[]): void {
-    const events = this.#inOrder(added);
-    const [first] = events;
+    const [first] = added;
     if (first === undefined) return;
     this.#draft ??= draftOf(this.#head, this.state.endedRequests);
-    const { threadId } = this.state;
+    const events: ThreadEvent[] = [];
+    let latest = this.#events.at(-1)?.at ?? latestTime(this.state);
+    for (const event of added) {
+      if (event.at < latest) events.push({ ...event, at: latest });
+      else {
+        latest = event.at;
+        events.push(event);
+      }
+    }
     if (!this.#draft.head.created) {
+      const { threadId } = this.state;
       events.unshift({ type: 'thread-created', at: first.at, threadId, ...this.#origin });
     }
     applyEvents(this.#draft, events);
     this.#events.push(...events);
   }
-
-  /**
-   * The events, none earlier than the one before it: clocks differ and are set back, and an event may be older than others of its append.
-   */
-  #inOrder(events: readonly ThreadEvent[]): ThreadEvent[] {
-    let latest = this.#events.at(-1)?.at ?? latestTime(this.state);
-    return events.map((event) => {
-      if (event.at < latest) return { ...event, at: latest };
-      latest = event.at;
-      return event;
-    });
-  }
 }
 
 /** The time of a thread's latest event, in milliseconds since 1970. */
 export function latestTime({ events }: Pick<ThreadState, 'events'>): number {
-  return events.findLast(isAny)?.at ?? -Infinity;
-}
-
-function isAny(_event: ThreadEvent): _event is ThreadEvent {
-  return true;
+  return events.last?.at ?? -Infinity;
 }

@@ -1,7 +1,7 @@
 import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from './agent-thread.ts';
-import { replayed } from './apply-entry.ts';
+import { replayed } from './apply-events.ts';
 import { preparedMessages, stepAt } from './next-messages.ts';
 
 /**

@@ -13,10 +13,10 @@ const growth = 1 / 8;
 
 /** Whether a snapshot is to be written with the next append to a thread. */
 export function isSnapshotDue(
-  { snapshots }: Pick<ThreadStore, 'snapshots'>,
+  snapshots: NonNullable<ThreadStore['snapshots']>,
   state: Readonly<ThreadState>,
 ): boolean {
-  if (snapshots === undefined || !state.head.created) return false;
+  if (!state.head.created) return false;
   const grown = sizeOf(state) - state.snapshotSize;
   return grown >= Math.max(snapshots.every ?? 64, state.snapshotSize * growth);
 }

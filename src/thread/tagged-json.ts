@@ -68,21 +68,16 @@ function formOfObject(value: object, depth: number): number {
     return tags;
   const keys = Object.keys(value);
   const isList = Array.isArray(value);
-  let form = isList ? listForm(value, keys) : objectForm(value, keys);
+  const isLossy = isList
+    ? keys.length !== value.length
+    : 'toJSON' in value || Symbol.iterator in value;
+  const isTagged = !isList && keys.length === 1 && looksTagged.test(keys[0] ?? '');
+  let form = isTagged ? tags : isLossy ? lossy : plain;
   for (const item of Object.values(value)) {
     /* JSON and `plainCopy` treat an undefined property as absent. */
     if (item !== undefined || isList) form = Math.max(form, formOf(item, depth + 1));
   }
   return form;
-}
-
-function listForm(list: readonly unknown[], keys: readonly string[]): number {
-  return keys.length === list.length ? plain : lossy;
-}
-
-function objectForm(value: object, keys: readonly string[]): number {
-  if (keys.length === 1 && looksTagged.test(keys[0] ?? '')) return tags;
-  return 'toJSON' in value || Symbol.iterator in value ? lossy : plain;
 }
 
 function tagged(value: unknown): unknown {

@@ -136,6 +136,24 @@ export function isSamePlace(one: CallPlace | undefined, { step, index }: CallPla
   return one?.step === step && one.index === index;
 }
 
+/** The call of the open step at a place. */
+export function callAt(
+  { calls }: Pick<ThreadHead, 'calls'>,
+  place: CallPlace | undefined,
+): ToolCallRecord | undefined {
+  return place && calls.find((call) => isSamePlace(call, place));
+}
+
+/** The call of an attempt, while the result of that attempt is still awaited. */
+export function awaitedCall(
+  head: ThreadHead,
+  attempted: CallPlace & { attempt: number },
+): ToolCallRecord | undefined {
+  const call = callAt(head, attempted);
+  const isAwaited = call !== undefined && (isUnfinished(call) || call.status === 'deferred');
+  return isAwaited && call.attempts === attempted.attempt ? call : undefined;
+}
+
 /** Whether a request or a deferred call has expired; without `expiresAt` it never does. */
 export function isExpired(
   { expiresAt = Infinity }: { expiresAt?: number | undefined },

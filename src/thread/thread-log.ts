@@ -1,9 +1,8 @@
 import { HoldpointError } from '../errors.ts';
-import { appendOnce, isConflict } from './append-once.ts';
-import { adopt, applyEntry } from './apply-entry.ts';
+import { appendOnce, grantChanges, isConflict } from './append-once.ts';
+import { adopt, applyEntry } from './apply-events.ts';
 import { type EntryContent, readEntry, verifyEntry, writeEntry } from './log-entry.ts';
-import { grantChanges } from './grant-changes.ts';
-import { Proposal, type ThreadOrigin } from './proposal.ts';
+import { type Decide, Proposal, type ThreadOrigin } from './proposal.ts';
 import { SerialWork } from './serial-work.ts';
 import { isSnapshotDue, stateFromSnapshot } from './snapshot-times.ts';
 import type { ThreadEvent } from './thread-event.ts';
@@ -12,7 +11,8 @@ import { emptyThread, lastHash, type ThreadState } from './thread-state.ts';
 import { takeSnapshot } from './thread-snapshot.ts';
 import { summaryOf } from './thread-status.ts';
 import type { LogEnd, LogEntry, ThreadStore } from './thread-store.ts';
-import { traceAppend } from './tracing/trace-operations.ts';
+import { appendTraced } from './tracing/trace-append.ts';
+import { isTraced } from './tracing/trace-operations.ts';
 import { verifySnapshot } from './verify-snapshot.ts';
 
 /** How a log reaches its store, and who is notified. */
@@ -81,30 +81,32 @@ export class ThreadLog {
    * Appends what `decide` proposes for the newest state, and returns its events once they are durable. `decide` is called again
    * after a concurrent append. When it throws, or proposes nothing, nothing is written.
    */
-  commit(decide: (proposal: Proposal) => void): Promise<readonly ThreadEvent[]> {
-    return this.commitFact((proposal) => {
-      this.#options.refuse(proposal.state);
-      decide(proposal);
-    });
+  commit(decide: Decide): Promise<readonly ThreadEvent[]> {
+    return this.#work.run(() => this.#commit(decide));
   }
 
   /** As `commit`, for facts that decide nothing: they are recorded even if the thread now belongs to another agent. */
-  commitFact(decide: (proposal: Proposal) => void): Promise<readonly ThreadEvent[]> {
-    return this.#work.run(async () => {
-      for (;;) {
-        const proposal = new Proposal(this.state, this.#options.origin);
-        decide(proposal);
-        if (proposal.events.length === 0) {
-          await this.#checkEnd();
-          return [];
-        }
-        const { head } = proposal;
-        const events = await traceAppend(proposal, (proposed) => this.#append(proposed, head));
-        if (events !== undefined) return events;
-        await this.#readNew();
+  commitFact(decide: Decide): Promise<readonly ThreadEvent[]> {
+    return this.#work.run(() => this.#commit(decide, { isFact: true }));
+  }
+
+  async #commit(decide: Decide, { isFact = false } = {}): Promise<readonly ThreadEvent[]> {
+    for (;;) {
+      const proposal = new Proposal(this.state, this.#options.origin);
+      if (!isFact) this.#options.refuse(this.state);
+      decide(proposal);
+      const { events, head } = proposal;
+      if (events.length === 0) {
         await this.#checkEnd();
+        return [];
       }
-    });
+      const appended = isTraced()
+        ? await appendTraced(proposal, (traced) => this.#append(traced, head))
+        : await this.#append(events, head);
+      if (appended !== undefined) return appended;
+      await this.#readNew();
+      await this.#checkEnd();
+    }
   }
 
   /** Writes a whole thread that the store does not have. If this fails, this log must not be used any more. */
@@ -150,12 +152,11 @@ export class ThreadLog {
     const { threadId } = this.state;
     const end = this.#end();
     const grants = grantChanges(proposed);
-    const snapshot =
-      grants === undefined && isSnapshotDue(store, this.state)
-        ? await takeSnapshot(this.state)
-        : undefined;
-    const written = writeEntry(proposed, end, snapshot?.digest);
-    const entry = written instanceof Promise ? await written : written;
+    const { snapshots } = store;
+    const isDue =
+      grants === undefined && snapshots !== undefined && isSnapshotDue(snapshots, this.state);
+    const snapshot = isDue ? await takeSnapshot(this.state) : undefined;
+    const entry = await writeEntry(proposed, end, snapshot?.digest);
     const content = readEntry(entry);
     const summary = summaryOf(threadId, head, {
       end: { revision: entry.revision, hash: content.hash },

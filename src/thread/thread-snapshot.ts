@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { sha256 } from '../content/sha256.ts';
 import { HoldpointError } from '../errors.ts';
-import { EventList } from './event-list.ts';
+import { emptyThread, EventList, sizeOf, type ThreadState } from './thread-state.ts';
 import { markOf } from './log-entry.ts';
 import { fromJson, toJson } from './tagged-json.ts';
 import type { EndedRequest, ThreadHead } from './thread-head.ts';
-import { emptyThread, sizeOf, type ThreadState } from './thread-state.ts';
 import type { LogEntry } from './thread-store.ts';
 
 /* A snapshot is the state of a thread as text. The entry after it records its digest, so the chain of hashes vouches for it. */

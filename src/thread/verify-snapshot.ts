@@ -1,5 +1,5 @@
 import { HoldpointError } from '../errors.ts';
-import { applyEntry } from './apply-entry.ts';
+import { applyEntry } from './apply-events.ts';
 import { toJson } from './tagged-json.ts';
 import { contentOf, digestOf, snapshotVersion } from './thread-snapshot.ts';
 import { emptyThread, type ThreadState } from './thread-state.ts';

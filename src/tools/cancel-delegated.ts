@@ -9,9 +9,8 @@ import {
 import type { AnswerOptions } from '../agent/input.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { requestOf } from './mirror-requests.ts';
-import { callAt } from '../thread/find-call.ts';
+import { callAt, isSamePlace } from '../thread/thread-head.ts';
 import { Proposal } from '../thread/proposal.ts';
-import { isSamePlace } from '../thread/thread-head.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 
 /** Because of a concurrent append, the input now ends a delegated call whose sub-agent was not cancelled. */

@@ -3,10 +3,9 @@ import { type Execution, makeOutcome, type Reporting } from '../agent/calls.ts';
 import type { CallPlace, ToolCallRecord, WorkingAgent } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import { isEnded } from './mirror-requests.ts';
-import { callAt } from '../thread/find-call.ts';
+import { callAt, isSamePlace, type ThreadHead } from '../thread/thread-head.ts';
 import type { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
-import { isSamePlace, type ThreadHead } from '../thread/thread-head.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 
 /* How often a sub-agent is checked that another process runs, or whose request has ended in the parent thread only, in milliseconds. */

@@ -5,7 +5,7 @@ export const mirrorMutants: readonly SourceMutant[] = [
   {
     promise: 'the times in a log never go back',
     file: 'thread/proposal.ts',
-    from: 'if (event.at < latest) return { ...event, at: latest };',
+    from: 'if (event.at < latest) events.push({ ...event, at: latest });',
     to: '',
     suite: ['agent/event-times', 'never go back'],
     sentence: /AssertionError/,

@@ -150,8 +150,8 @@ export const recordMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a standing approval is revoked and its end recorded at once',
-    file: 'thread/grant-changes.ts',
-    from: "return [{ type: 'revoke', grantId: event.grantId }];",
+    file: 'thread/append-once.ts',
+    from: "changes.push({ type: 'revoke', grantId: event.grantId });",
     to: 'return [];',
     suite: ['policy/revoked-grants', 'and the thread that made it says so'],
     sentence: failed,

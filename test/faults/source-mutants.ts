@@ -148,7 +148,7 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'the result of an earlier attempt is late',
-    file: 'thread/find-call.ts',
+    file: 'thread/thread-head.ts',
     from: 'isAwaited && call.attempts === attempted.attempt',
     to: 'isAwaited',
     suite: ['agent/fence', 'the result of an earlier attempt is late'],
@@ -304,7 +304,7 @@ const subAgentMutants: readonly SourceMutant[] = [
 const customMutants: readonly SourceMutant[] = [
   {
     promise: 'a custom agent takes no step while a request of the step before is open',
-    file: 'thread/due-work.ts',
+    file: 'thread/thread-status.ts',
     from: 'openRequests.every(({ step }) => step === undefined)',
     to: 'true',
     suite: ['faults/crash-points', 'a crash at any one point'],
@@ -336,7 +336,7 @@ const customMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a turn that an answer ended has no further step',
-    file: 'thread/events/open-requests.ts',
+    file: 'thread/events/head-draft.ts',
     from: '!head.isStopped && !newlyPast.calls.some(endsTurn)',
     to: '!head.isStopped',
     suite: ['agent/custom-agent-edges', 'an answer that ends the turn'],

@@ -4,9 +4,8 @@ import { plainCopy } from '../../content/plain-copy.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
 import type { ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { anyCallAt } from '../../thread/find-call.ts';
+import { anyCallAt, type ThreadState } from '../../thread/thread-state.ts';
 import { isSamePlace } from '../../thread/thread-head.ts';
-import type { ThreadState } from '../../thread/thread-state.ts';
 
 /** A person's answer, for the tool that asked during its call. */
 export interface AnswerToTool {

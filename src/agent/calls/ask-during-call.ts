@@ -15,7 +15,7 @@ import {
   type ThreadHead,
 } from '../../thread/thread-head.ts';
 import { closeRequestsOf } from './close-requests.ts';
-import { callOfId, refuseUnless } from '../../thread/find-call.ts';
+import { callOfId, refuseUnless } from '../../thread/thread-state.ts';
 import type { RequestMaking } from './make-request.ts';
 import { makeQuestion, type Question } from './question-call.ts';
 

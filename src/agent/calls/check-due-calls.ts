@@ -1,6 +1,6 @@
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { dueCalls, freeSlots } from '../../thread/due-work.ts';
+import { dueCalls, freeSlots } from '../../thread/thread-status.ts';
 import type { ThreadHead } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { checkApproved, openedEvent } from './check-approved.ts';

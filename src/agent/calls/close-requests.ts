@@ -3,8 +3,9 @@ import type { ClosedBy } from '../../content/request-decision.ts';
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
-import { isUnstarted } from '../../thread/due-work.ts';
+import { isUnstarted } from '../../thread/thread-status.ts';
 import {
+  callAt,
   type EndedRequest,
   isExpired,
   isSamePlace,
@@ -12,7 +13,6 @@ import {
   remindAtOf,
   type ThreadHead,
 } from '../../thread/thread-head.ts';
-import { callAt } from '../../thread/find-call.ts';
 
 const questionExpired = 'The question expired unanswered.';
 

@@ -7,16 +7,16 @@ import type {
   UserInputResponseContent,
 } from '../../content/user-input.ts';
 import type { RunCause } from '../../policy/run-context.ts';
-import { callAt } from '../../thread/find-call.ts';
-import type { Decide } from '../../thread/proposal.ts';
-import type { ThreadEvent } from '../../thread/thread-event.ts';
-import type { ThreadLog } from '../../thread/thread-log.ts';
 import {
+  callAt,
   type EndedRequest,
   isSamePlace,
   type OpenRequest,
   type ThreadHead,
 } from '../../thread/thread-head.ts';
+import type { Decide } from '../../thread/proposal.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { CallFailure } from './answer-receiver.ts';
 import type { Execution, Reporting } from './execution.ts';

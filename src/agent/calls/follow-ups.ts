@@ -1,8 +1,7 @@
 import { type ApprovalRequest, withoutEdit } from '../../content/approval.ts';
 import { describeExpiry } from '../../content/describe-expiry.ts';
-import { callAt } from '../../thread/find-call.ts';
+import { callAt, isExpired, type OpenRequest } from '../../thread/thread-head.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { isExpired, type OpenRequest } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { openedEvent } from './check-approved.ts';
 import { type FollowUps, isAskedAgain } from './close-requests.ts';

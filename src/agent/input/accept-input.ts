@@ -9,6 +9,7 @@ import type { Proposal } from '../../thread/proposal.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import {
+  callAt,
   endsTurn,
   isRunning,
   type OpenRequest,
@@ -24,7 +25,6 @@ import {
   unstartedOutcome,
   overdueEvents,
 } from '../calls/close-requests.ts';
-import { callAt } from '../../thread/find-call.ts';
 import { statusOf } from '../../thread/thread-status.ts';
 import { type QuestionResult, settled } from '../calls/question-call.ts';
 import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';

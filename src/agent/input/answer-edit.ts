@@ -4,14 +4,12 @@ import {
   type ApprovalResponseContent,
   withoutEdit,
 } from '../../content/approval.ts';
-import type { Patch } from '../../content/patch.ts';
-import { patchSchema } from '../../content/patch.ts';
+import { type Patch, patchSchema } from '../../content/patch.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
 import { HoldpointError } from '../../errors.ts';
 import { editDigest, equalJson } from '../../policy/digest.ts';
-import { callAt } from '../../thread/find-call.ts';
+import { callAt, type OpenRequest } from '../../thread/thread-head.ts';
 import type { ThreadEventOf } from '../../thread/thread-event.ts';
-import type { OpenRequest } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { editedText } from '../calls/edited-text.ts';
 import { defaultText } from '../calls/make-request.ts';

@@ -4,8 +4,7 @@ import type { SettingFailure } from '../../content/setting-failure.ts';
 import { type CallPlace, plainCall, type ToolCall } from '../../content/tool-call.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
 import type { ThreadEvent, ThreadEventOf, ThreadEventType } from '../../thread/thread-event.ts';
-import { anyCallAt } from '../../thread/find-call.ts';
-import type { ThreadState } from '../../thread/thread-state.ts';
+import { anyCallAt, type ThreadState } from '../../thread/thread-state.ts';
 
 /** An event of a thread, as listeners receive it. */
 export interface AgentEvent<TYPE extends ThreadEventType = ThreadEventType> {

@@ -8,7 +8,7 @@ import { describeOrigin } from '../calls/call-origin.ts';
 import { firstMessages } from '../calls/decide-calls.ts';
 import { executeCall, notRun, type PreliminaryResult } from '../calls/execute-call.ts';
 import type { Execution, Reporting } from '../calls/execution.ts';
-import { awaitedCall } from '../../thread/find-call.ts';
+import { awaitedCall } from '../../thread/thread-head.ts';
 import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AgentContext } from './agent-context.ts';
 import { delegatedWork } from './delegated-work.ts';

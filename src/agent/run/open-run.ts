@@ -3,10 +3,15 @@ import type { RunCause } from '../../policy/run-context.ts';
 import { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { dueCalls, isStoppedBeforeReply, needsRun } from '../../thread/due-work.ts';
+import {
+  dueCalls,
+  isStoppedBeforeReply,
+  needsRun,
+  nextDeadlineOf,
+  statusOf,
+} from '../../thread/thread-status.ts';
 import { isAbandoned, isRunning, isUnfinished, type ThreadHead } from '../../thread/thread-head.ts';
 import { lastHash } from '../../thread/thread-state.ts';
-import { nextDeadlineOf, statusOf } from '../../thread/thread-status.ts';
 import {
   alone,
   checkDueCalls,

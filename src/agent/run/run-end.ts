@@ -1,9 +1,8 @@
 import type { LanguageModelUsage } from 'ai';
 import type { StepMetadata } from '../../thread/step-metadata.ts';
-import { isModelDue } from '../../thread/due-work.ts';
+import { isModelDue, statusOf } from '../../thread/thread-status.ts';
 import { endsTurn } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { statusOf } from '../../thread/thread-status.ts';
 
 /** How a run ended. */
 export interface RunEnd {

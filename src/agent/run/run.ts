@@ -4,7 +4,7 @@ import type { RunCause } from '../../policy/run-context.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { hasDueCalls, isModelDue } from '../../thread/due-work.ts';
+import { hasDueCalls, isModelDue } from '../../thread/thread-status.ts';
 import { startsDue } from '../calls/check-due-calls.ts';
 import { type DecisionInput, decisionInput } from '../calls/decide-calls.ts';
 import type { PreliminaryResult } from '../calls/execute-call.ts';

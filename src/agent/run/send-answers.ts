@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { errorText } from '../../content/error-text.ts';
 import { plainCall, type ToolCallRecord } from '../../content/tool-call.ts';
-import { callAt } from '../../thread/find-call.ts';
+import { callAt, type ThreadHead, type UnsentAnswer } from '../../thread/thread-head.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import type { UnsentAnswer, ThreadHead } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { traceAnswerDelivery } from '../../thread/tracing.ts';
 import type { CallFailure, SendOptions } from '../calls/answer-receiver.ts';

@@ -2,7 +2,7 @@ import { timer } from '../../content/timer.ts';
 import { closedBy } from '../../policy/closed-by.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { needsRun } from '../../thread/due-work.ts';
+import { needsRun } from '../../thread/thread-status.ts';
 import { isRunning, isUnfinished } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { unusedApprovals } from '../calls/close-requests.ts';

@@ -3,11 +3,10 @@ import type { ApprovalRequest } from '../../content/approval.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { type UserInputRequest, userInputResponseSchema } from '../../content/user-input.ts';
 import { votesOfOthers } from '../../content/vote.ts';
-import { type OpenRequest, isSamePlace } from '../thread-head.ts';
+import { isSamePlace } from '../thread-head.ts';
 import { withEdit } from './changed-request.ts';
 import { always, by, editSchema, mirrored, traceparentSchema, voter } from './fields.ts';
-import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
-import { endRequest, takeRequest } from './open-requests.ts';
+import { endRequest, type HeadDraft, openCallAt, takeRequest, tampered } from './head-draft.ts';
 
 /* Answers that decide requests, and their way to the tools that asked. */
 
@@ -27,8 +26,8 @@ const requestAnswered = z.strictObject({
 });
 
 export function applyRequestAnswered(
-  draft: HeadDraft,
   event: z.infer<typeof requestAnswered>,
+  draft: HeadDraft,
 ): void {
   const { response, principal, channel } = event;
   const open = takeRequest(draft, event, response.requestId);
@@ -37,12 +36,18 @@ export function applyRequestAnswered(
   draft.head.isStopped = false;
   const request = decidedRequest(open.request, event);
   endRequest(draft, event, { ...open, request, response, principal, channel });
-  queueAnswer(draft, { ...open, request }, event);
+  const { beside, replyTo } = open;
+  /* The tool that asked receives the answer. */
+  if (beside !== undefined) {
+    draft.head.unsentAnswers.push({ request, response, beside, replyTo, principal, channel });
+  }
   const approved = response.type === 'approval-response' && response.approved;
   if (place === undefined || !approved) return;
   const call = openCallAt(draft, event, place, ['waiting']);
   call.status = 'approved';
-  if (request.type === 'approval-request') applyEdit(call, request);
+  if (request.type === 'approval-request' && request.edit !== undefined) {
+    applyEdit(call, request.edit, request.toolCall?.input);
+  }
 }
 
 /** A request as the answer left it: with the answer's edit. Throws if too few people have approved it. */
@@ -61,25 +66,18 @@ function decidedRequest(
       throw tampered(event, `request ${requestId} needs ${quorum} approvals of the same input`);
     }
   }
-  return withEdit(request, event);
-}
-
-function queueAnswer(
-  { head }: HeadDraft,
-  { request, beside, replyTo }: OpenRequest,
-  { response, principal, channel }: z.infer<typeof requestAnswered>,
-): void {
-  if (beside === undefined) return;
-  head.unsentAnswers.push({ request, response, beside, replyTo, principal, channel });
+  return event.edit === undefined ? request : withEdit(request, event);
 }
 
 /** The edited input becomes that of the call. One that was edited before keeps what the model asked for, and every change. */
-function applyEdit(call: ToolCallRecord, { edit, toolCall }: ApprovalRequest): void {
-  if (edit === undefined) return;
-  const { patches, person, principal } = edit;
+function applyEdit(
+  call: ToolCallRecord,
+  { patches, person, principal }: NonNullable<ApprovalRequest['edit']>,
+  input: unknown,
+): void {
   const { original, patches: earlier } = call.edit ?? { original: call.input, patches: [] };
   call.edit = { original, patches: [...earlier, ...patches], person, principal };
-  call.input = toolCall?.input;
+  call.input = input;
 }
 
 /** The tool that asked during its call has received the answer; or, with `error`, never will, and why. */
@@ -92,8 +90,8 @@ const answerDelivered = z.strictObject({
 
 /** The tool has received the answer, or never will. */
 export function applyAnswerDelivered(
-  { head }: HeadDraft,
   event: z.infer<typeof answerDelivered>,
+  { head }: HeadDraft,
 ): void {
   const { requestId } = event;
   const sent = head.unsentAnswers.find(({ request }) => request.requestId === requestId);

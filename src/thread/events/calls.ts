@@ -8,8 +8,7 @@ import {
 import { endsTurn } from '../thread-head.ts';
 import { toolParts } from '../tool-result.ts';
 import { always, by, placeFields } from './fields.ts';
-import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
-import { endAsking } from './open-requests.ts';
+import { endAsking, type HeadDraft, openCallAt, tampered } from './head-draft.ts';
 
 /* Calls: their attempts, and how they end. */
 
@@ -24,7 +23,7 @@ const callStarted = z.strictObject({
   expiresAt: z.number().optional(),
 });
 
-export function applyCallStarted(draft: HeadDraft, event: z.infer<typeof callStarted>): void {
+export function applyCallStarted(event: z.infer<typeof callStarted>, draft: HeadDraft): void {
   const { run } = draft.head;
   const call = ownCallAt(draft, event, [...startableStatuses, 'deferred']);
   if (call.status === 'started' && call.runId === run?.runId) {
@@ -61,7 +60,7 @@ const callDeferred = z.strictObject({
   resumeAt: z.number().optional(),
 });
 
-export function applyCallDeferred(draft: HeadDraft, event: z.infer<typeof callDeferred>): void {
+export function applyCallDeferred(event: z.infer<typeof callDeferred>, draft: HeadDraft): void {
   const { expiresAt, agent, resumeAt } = event;
   const call = ownCallAt(draft, event, startableStatuses);
   call.status = 'deferred';
@@ -96,7 +95,7 @@ const callLost = z.strictObject({
   error: z.string().optional(),
 });
 
-export function applyCallLost(draft: HeadDraft, event: z.infer<typeof callLost>): void {
+export function applyCallLost(event: z.infer<typeof callLost>, draft: HeadDraft): void {
   const call = openCallAt(draft, event, event, ['started']);
   call.status = 'indeterminate';
   call.recoverAt = event.recoverAt;
@@ -110,7 +109,7 @@ const recoveryFailed = z.strictObject({
   recoverAt: z.number().optional(),
 });
 
-export function applyRecoveryFailed(draft: HeadDraft, event: z.infer<typeof recoveryFailed>): void {
+export function applyRecoveryFailed(event: z.infer<typeof recoveryFailed>, draft: HeadDraft): void {
   const call = openCallAt(draft, event, event, ['indeterminate']);
   call.recoveries = (call.recoveries ?? 0) + 1;
   call.recoverAt = event.recoverAt;
@@ -123,7 +122,7 @@ const callAbandoned = z.strictObject({
   ...placeFields,
 });
 
-export function applyCallAbandoned(draft: HeadDraft, event: z.infer<typeof callAbandoned>): void {
+export function applyCallAbandoned(event: z.infer<typeof callAbandoned>, draft: HeadDraft): void {
   openCallAt(draft, event, event, ['started', 'indeterminate']).status = 'proposed';
   recoverOthers(draft, event.at);
   endAsking(draft, event, event);
@@ -151,7 +150,7 @@ const callEnded = z.strictObject({
   ...by,
 });
 
-export function applyCallEnded(draft: HeadDraft, event: z.infer<typeof callEnded>): void {
+export function applyCallEnded(event: z.infer<typeof callEnded>, draft: HeadDraft): void {
   const call = openCallAt(draft, event, event, openCallStatuses);
   refuseForeignEnd(event, call);
   /* Somebody has found out what happened: earlier failures of the run no longer count. */

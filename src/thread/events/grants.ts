@@ -13,7 +13,7 @@ const grantCreated = z.strictObject({
   grant: grantSchema,
 });
 
-export function applyGrantCreated({ head }: HeadDraft, event: z.infer<typeof grantCreated>): void {
+export function applyGrantCreated(event: z.infer<typeof grantCreated>, { head }: HeadDraft): void {
   const { grant } = event;
   if (grant.scope !== 'thread') return;
   if (head.grants.some((other) => other.grant.grantId === grant.grantId)) {
@@ -37,7 +37,7 @@ const grantUsed = z.strictObject({
   requestId: z.string(),
 });
 
-export function applyGrantUsed(draft: HeadDraft, event: z.infer<typeof grantUsed>): void {
+export function applyGrantUsed(event: z.infer<typeof grantUsed>, draft: HeadDraft): void {
   const { grantId, scope, at } = event;
   const call = openCallAt(draft, event, event, ['proposed']);
   call.grantId = grantId;
@@ -63,7 +63,7 @@ const grantRevoked = z.strictObject({
   ...by,
 });
 
-export function applyGrantRevoked(draft: HeadDraft, event: z.infer<typeof grantRevoked>): void {
+export function applyGrantRevoked(event: z.infer<typeof grantRevoked>, draft: HeadDraft): void {
   const { grantId, scope } = event;
   if (scope !== undefined) return;
   if (draft.head.grants.every(({ grant }) => grant.grantId !== grantId)) {

@@ -1,6 +1,13 @@
+import type { ApprovalRequest } from '../../content/approval.ts';
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
-import type { EndedRequest, OpenRequest, ThreadHead } from '../thread-head.ts';
+import {
+  type EndedRequest,
+  endsTurn,
+  isSamePlace,
+  type OpenRequest,
+  type ThreadHead,
+} from '../thread-head.ts';
 
 /** An event, as errors name it. */
 export interface AnyEvent {
@@ -56,6 +63,56 @@ export function openCallAt(
     throw tampered(event, `call ${place.step}.${place.index} is ${status}`);
   }
   return call;
+}
+
+/** The open approval request with this id. */
+export function approvalAt(
+  { requests }: HeadDraft,
+  event: AnyEvent,
+  requestId: string,
+): { open: OpenRequest; request: ApprovalRequest } {
+  const open = requests.get(requestId);
+  if (open?.request.type !== 'approval-request') {
+    throw tampered(event, `approval request ${requestId} is not open`);
+  }
+  return { open, request: open.request };
+}
+
+/** Takes an open request out of the draft: it ends. */
+export function takeRequest(
+  { requests }: HeadDraft,
+  event: AnyEvent,
+  requestId: string,
+): OpenRequest {
+  const open = requests.get(requestId);
+  if (open === undefined) throw tampered(event, `request ${requestId} is not open`);
+  requests.delete(requestId);
+  return open;
+}
+
+/** A request is no longer open. A custom agent takes its next step once those of its latest one are, unless a person ended the turn. */
+export function endRequest({ head }: HeadDraft, event: AnyEvent, ended: EndedRequest): void {
+  const { newlyPast, decided } = head;
+  newlyPast.requests.push(ended);
+  const { step, request } = ended;
+  if (step === undefined) return;
+  if (step !== head.steps - 1) throw tampered(event, `step ${step} is over`);
+  const others = decided.filter((other) => other.request.requestId !== request.requestId);
+  head.decided = [...others, ended];
+  head.modelIsNext = !head.isStopped && !newlyPast.calls.some(endsTurn);
+}
+
+/**
+ * Ends what a call asks: its attempt is over, or it asks something else. Drops an answer that was not sent, and throws `log-tampered` if a
+ * question is still open.
+ */
+export function endAsking({ head, requests }: HeadDraft, event: AnyEvent, place: CallPlace): void {
+  for (const { request, beside } of requests.values()) {
+    if (!isSamePlace(beside, place)) continue;
+    throw tampered(event, `request ${request.requestId}, which the call opened, is still open`);
+  }
+  if (head.unsentAnswers.length === 0) return;
+  head.unsentAnswers = head.unsentAnswers.filter(({ beside }) => !isSamePlace(beside, place));
 }
 
 /** The error for an event that can't follow the ones before it. */

@@ -45,8 +45,8 @@ const messagesImported = z.strictObject({
 
 /** A conversation from elsewhere. Its calls are history, but a later call must not have the id of one. */
 export function applyMessagesImported(
-  { head }: HeadDraft,
   { messages }: z.infer<typeof messagesImported>,
+  { head }: HeadDraft,
 ): void {
   const { newlyPast } = head;
   for (const message of messages) {
@@ -77,8 +77,8 @@ const messageAdded = z.strictObject({
 });
 
 export function applyMessageAdded(
-  { head }: HeadDraft,
   { message, place, principal, requesters = [principal ?? null] }: z.infer<typeof messageAdded>,
+  { head }: HeadDraft,
 ): void {
   const { calls, queuedMessages, newlyPast } = head;
   if (calls.length > 0) queuedMessages.push(message);
@@ -106,8 +106,8 @@ const messageRetracted = z.strictObject({ type: z.literal('message-retracted'), 
 
 /** The last message leaves the history, and the thread is again as it was before it. */
 export function applyMessageRetracted(
-  { head }: HeadDraft,
   event: z.infer<typeof messageRetracted>,
+  { head }: HeadDraft,
 ): void {
   const { unanswered, newlyPast } = head;
   const before = unanswered.at(-1);

@@ -2,14 +2,16 @@ import { z } from 'zod';
 import { type CallPlace, plainCall } from '../../content/tool-call.ts';
 import { userInputRequestSchema } from '../../content/user-input.ts';
 import { always, mirrored, namedBy, placeFields, traceparentSchema } from './fields.ts';
-import { type AnyEvent, type HeadDraft, openCallAt, tampered } from './head-draft.ts';
 import {
+  type AnyEvent,
   approvalAt,
-  dropUnsent,
+  endAsking,
   endRequest,
-  refuseOpenDuring,
+  type HeadDraft,
+  openCallAt,
   takeRequest,
-} from './open-requests.ts';
+  tampered,
+} from './head-draft.ts';
 
 /* Requests: what people are asked, until it is answered or closed. */
 
@@ -30,7 +32,7 @@ const requestOpened = z.strictObject({
   traceparent: traceparentSchema.optional(),
 });
 
-export function applyRequestOpened(draft: HeadDraft, event: z.infer<typeof requestOpened>): void {
+export function applyRequestOpened(event: z.infer<typeof requestOpened>, draft: HeadDraft): void {
   const { request, place, beside, step } = event;
   refuseKnown(draft, event, request.requestId);
   if (step !== undefined) {
@@ -96,8 +98,7 @@ function openDuringCall(
   if (request.type !== 'question-request' || place !== undefined) {
     throw tampered(event, 'only a question can be asked during a call');
   }
-  refuseOpenDuring(draft, event, beside);
-  dropUnsent(draft, beside);
+  endAsking(draft, event, beside);
   const shown = { ...request, toolCall: plainCall(call) };
   draft.requests.set(request.requestId, { request: shown, beside, replyTo });
 }
@@ -109,7 +110,7 @@ const requestReminded = z.strictObject({
   requestId: z.string(),
 });
 
-export function applyReminded(draft: HeadDraft, event: z.infer<typeof requestReminded>): void {
+export function applyReminded(event: z.infer<typeof requestReminded>, draft: HeadDraft): void {
   const { open } = approvalAt(draft, event, event.requestId);
   draft.requests.set(event.requestId, { ...open, isReminded: true });
 }
@@ -128,7 +129,7 @@ const requestClosed = z.strictObject({
   ...mirrored,
 });
 
-export function applyRequestClosed(draft: HeadDraft, event: z.infer<typeof requestClosed>): void {
+export function applyRequestClosed(event: z.infer<typeof requestClosed>, draft: HeadDraft): void {
   const { requestId, cause, principal, channel, person } = event;
   const answered =
     draft.head.newlyPast.requests.find(({ request }) => request.requestId === requestId) ??

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isModelDue, isStoppedBeforeReply } from '../due-work.ts';
+import { isModelDue, isStoppedBeforeReply } from '../thread-status.ts';
 import type { ThreadHead } from '../thread-head.ts';
 import { always, by } from './fields.ts';
 import { type HeadDraft, tampered } from './head-draft.ts';
@@ -29,8 +29,8 @@ const runRenewed = z.strictObject({
 
 /** A run takes or keeps the lease. A renewal does not undo a stop request. */
 export function applyRunHeld(
-  { head }: HeadDraft,
   event: z.infer<typeof runStarted> | z.infer<typeof runRenewed>,
+  { head }: HeadDraft,
 ): void {
   const { type, runId, leaseUntil } = event;
   head.run = { ...(type === 'run-renewed' ? head.run : {}), runId, leaseUntil };
@@ -50,8 +50,8 @@ const stopRequested = z.strictObject({
 });
 
 export function applyStopRequested(
-  { head }: HeadDraft,
   event: z.infer<typeof stopRequested>,
+  { head }: HeadDraft,
 ): void {
   if (head.run?.runId !== event.runId) throw tampered(event, `run ${event.runId} is not running`);
   head.run = { ...head.run, isStopping: true };
@@ -72,8 +72,8 @@ const runEnded = z.strictObject({
 });
 
 export function applyRunEnded(
-  { head }: HeadDraft,
   { error, aborted, stopped, retryAt }: z.infer<typeof runEnded>,
+  { head }: HeadDraft,
 ): void {
   head.run = undefined;
   if (stopped === true) stopTurn(head);

@@ -38,8 +38,8 @@ const stepFinished = z.strictObject({
 const cutOff = new Set(['length', 'content-filter', 'error', 'interrupted']);
 
 export function applyStepFinished(
-  { head, requests }: HeadDraft,
   event: z.infer<typeof stepFinished>,
+  { head, requests }: HeadDraft,
 ): void {
   const { newlyPast } = head;
   const isWaiting = [...requests.values()].some(({ step }) => step !== undefined);

@@ -17,8 +17,8 @@ const threadCreated = z.strictObject({
 });
 
 export function applyThreadCreated(
-  { head }: HeadDraft,
   event: z.infer<typeof threadCreated>,
+  { head }: HeadDraft,
 ): void {
   if (head.created) throw tampered(event, 'the thread exists already');
   head.created = true;
@@ -33,7 +33,7 @@ const agentChanged = z.strictObject({
   agent: z.string().optional(),
 });
 
-export function applyAgentChanged({ head }: HeadDraft, event: z.infer<typeof agentChanged>): void {
+export function applyAgentChanged(event: z.infer<typeof agentChanged>, { head }: HeadDraft): void {
   head.agent = event.agent;
 }
 

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { approvalResponseSchema } from '../../content/approval.ts';
 import { requestAfter } from './changed-request.ts';
 import { always, by, editSchema, mirrored, voter } from './fields.ts';
-import { type HeadDraft, tampered } from './head-draft.ts';
-import { approvalAt } from './open-requests.ts';
+import { approvalAt, type HeadDraft, tampered } from './head-draft.ts';
 
 /* Votes and reassignments: what changes a request that stays open. */
 
@@ -22,7 +21,7 @@ const requestVoted = z.strictObject({
   ...mirrored,
 });
 
-export function applyVoted(draft: HeadDraft, event: z.infer<typeof requestVoted>): void {
+export function applyVoted(event: z.infer<typeof requestVoted>, draft: HeadDraft): void {
   const { response } = event;
   const { open, request } = approvalAt(draft, event, response.requestId);
   if (!response.approved) throw tampered(event, 'a rejection decides the request');
@@ -45,7 +44,7 @@ const voteWithdrawn = z.strictObject({
   ...mirrored,
 });
 
-export function applyVoteWithdrawn(draft: HeadDraft, event: z.infer<typeof voteWithdrawn>): void {
+export function applyVoteWithdrawn(event: z.infer<typeof voteWithdrawn>, draft: HeadDraft): void {
   const { requestId, person, endsEdit } = event;
   const { open, request } = approvalAt(draft, event, requestId);
   if (!(request.votes ?? []).some((vote) => vote.person === person)) {
@@ -68,7 +67,7 @@ const requestReassigned = z.strictObject({
   ...mirrored,
 });
 
-export function applyReassigned(draft: HeadDraft, event: z.infer<typeof requestReassigned>): void {
+export function applyReassigned(event: z.infer<typeof requestReassigned>, draft: HeadDraft): void {
   const { requestId } = event;
   const { open, request } = approvalAt(draft, event, requestId);
   draft.requests.set(requestId, { ...open, request: requestAfter(request, event) });

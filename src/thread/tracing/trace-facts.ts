@@ -1,7 +1,7 @@
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { deepFreeze } from '../deep-freeze.ts';
-import type { EventSearch } from '../event-list.ts';
+import type { EventSearch } from '../thread-state.ts';
 import type { ThreadEventOf } from '../thread-event.ts';
 import { conversationOf } from './guarded-conversation.ts';
 import type { CallFacts, RequestFacts } from './trace-message.ts';

@@ -1,10 +1,9 @@
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import { deepFreeze } from '../deep-freeze.ts';
-import type { EventSearch } from '../event-list.ts';
-import { callAt } from '../find-call.ts';
+import type { EventSearch } from '../thread-state.ts';
+import { callAt, type ThreadHead } from '../thread-head.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
-import type { ThreadHead } from '../thread-head.ts';
 import { callFacts, factsOf, traceparentOf } from './trace-facts.ts';
 import type { AnsweredMessage, RequestFacts, TraceMessage } from './trace-message.ts';
 

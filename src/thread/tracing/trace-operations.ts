@@ -1,11 +1,9 @@
 import type { SettingFailure } from '../../content/setting-failure.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { conversationOf } from './guarded-conversation.ts';
-import { type Append, appendTraced } from './trace-append.ts';
 import { callFacts, factsOf, traceparentOf } from './trace-facts.ts';
 import { tracingChannel } from './tracing-channel.ts';
 import { deepFreeze } from '../deep-freeze.ts';
-import type { Proposal } from '../proposal.ts';
 import type { ThreadEvent } from '../thread-event.ts';
 import type { UnsentAnswer } from '../thread-head.ts';
 import type { ThreadState } from '../thread-state.ts';
@@ -18,13 +16,6 @@ import type {
   TraceMessage,
 } from './trace-message.ts';
 
-/**
- * Appends the events of a proposal as traced operations. A proposal that is retried after a concurrent append is traced again.
- */
-export function traceAppend(proposal: Proposal, append: Append): ReturnType<Append> {
-  return hasSubscribers() ? appendTraced(proposal, append) : append(proposal.events);
-}
-
 /** The part of a run's result that is traced. */
 type RunResult = Pick<InvokedMessage, 'finishReason' | 'usage'> & { status: string };
 /** Receives the events that a run appended. */
@@ -35,7 +26,7 @@ export function traceRun<RESULT extends RunResult>(
   facts: Pick<InvokedMessage, 'threadId' | 'agentName'> & Partial<ModelName>,
   run: (onEvents: OnEvents) => Promise<RESULT>,
 ): Promise<RESULT> {
-  if (!hasSubscribers() || conversationOf(facts.threadId) !== undefined) return run(() => {});
+  if (!isTraced() || conversationOf(facts.threadId) !== undefined) return run(() => {});
   const message: InvokedMessage = { type: 'invoked', ...facts };
   const onEvents: OnEvents = (events) => {
     const started = events.findLast(({ type }) => type === 'run-started');
@@ -53,7 +44,7 @@ export function traceRun<RESULT extends RunResult>(
 
 /** Whether the model requests of a thread are traced. */
 export function tracesModel(threadId: string): boolean {
-  return hasSubscribers() && conversationOf(threadId) === undefined;
+  return isTraced() && conversationOf(threadId) === undefined;
 }
 
 /** Traces one request to a model. */
@@ -75,7 +66,7 @@ export function traceStep<RESULT>(
   facts: Omit<SteppedMessage, 'type'>,
   take: () => Promise<RESULT>,
 ): Promise<RESULT> {
-  return hasSubscribers() ? traceWork({ type: 'stepped', ...facts }, take) : take();
+  return isTraced() ? traceWork({ type: 'stepped', ...facts }, take) : take();
 }
 
 /** Traces the execution of a tool. */
@@ -84,7 +75,7 @@ export function traceCall<RESULT>(
   { call, description }: { call: ToolCallRecord; description: unknown },
   run: () => Promise<RESULT>,
 ): Promise<RESULT> {
-  if (!hasSubscribers()) return run();
+  if (!isTraced()) return run();
   return traceWork(
     {
       type: 'started',
@@ -102,14 +93,14 @@ export function traceAnswerDelivery<RESULT>(
   { request }: UnsentAnswer,
   deliver: () => Promise<RESULT>,
 ): Promise<RESULT> {
-  if (!hasSubscribers()) return deliver();
+  if (!isTraced()) return deliver();
   const follows = traceparentOf('request-answered', request.requestId, [events]);
   return traceWork({ type: 'delivered', ...factsOf(request), follows }, deliver);
 }
 
 /** Publishes a fault of a setting. */
 export function traceFailure(agentName: string | undefined, failure: SettingFailure): void {
-  if (!hasSubscribers()) return;
+  if (!isTraced()) return;
   const { threadId, setting, kind, problem, error, toolCall } = failure;
   const conversationId = threadId === undefined ? undefined : conversationOf(threadId);
   const about = { threadId, conversationId, agentName, setting, kind, problem, ...toolCall };
@@ -122,7 +113,8 @@ function publishAtOnce(message: TraceMessage): void {
   tracingChannel?.end.publish(message);
 }
 
-function hasSubscribers(): boolean {
+/** Whether anybody receives the trace. */
+export function isTraced(): boolean {
   return tracingChannel?.hasSubscribers ?? false;
 }
 

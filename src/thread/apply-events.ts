@@ -1,0 +1,124 @@
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import { HoldpointError } from '../errors.ts';
+import type { EntryContent } from './log-entry.ts';
+import { callPerEvent, type PerEvent, type ThreadEvent } from './thread-event.ts';
+import { nothingPast, type ThreadHead } from './thread-head.ts';
+import { emptyThread, sizeOf, type ThreadState } from './thread-state.ts';
+import { applyRequestAnswered, applyAnswerDelivered } from './events/answers.ts';
+import {
+  applyCallStarted,
+  applyCallDeferred,
+  applyCallLost,
+  applyRecoveryFailed,
+  applyCallAbandoned,
+  applyCallEnded,
+} from './events/calls.ts';
+import { applyGrantCreated, applyGrantUsed, applyGrantRevoked } from './events/grants.ts';
+import {
+  applyMessagesImported,
+  applyMessageAdded,
+  applyMessageRetracted,
+} from './events/messages.ts';
+import { applyRequestOpened, applyReminded, applyRequestClosed } from './events/requests.ts';
+import { applyRunHeld, applyStopRequested, applyRunEnded } from './events/runs.ts';
+import { applyStepFinished } from './events/steps.ts';
+import { applyThreadCreated, applyAgentChanged } from './events/thread.ts';
+import { applyVoted, applyVoteWithdrawn, applyReassigned } from './events/votes.ts';
+import { draftOf, type HeadDraft, headOf, tampered } from './events/head-draft.ts';
+
+/* How each event changes the head, and an entry the thread: nothing else does. Bundles that never apply events drop this table, as long as nothing here runs when it is loaded. */
+const effects: PerEvent<HeadDraft, void> = {
+  'thread-created': applyThreadCreated,
+  'agent-changed': applyAgentChanged,
+  'messages-imported': applyMessagesImported,
+  'message-added': applyMessageAdded,
+  'message-retracted': applyMessageRetracted,
+  'run-started': applyRunHeld,
+  'run-renewed': applyRunHeld,
+  'stop-requested': applyStopRequested,
+  'run-ended': applyRunEnded,
+  'step-finished': applyStepFinished,
+  'request-opened': applyRequestOpened,
+  'request-reminded': applyReminded,
+  'request-closed': applyRequestClosed,
+  'request-answered': applyRequestAnswered,
+  'answer-delivered': applyAnswerDelivered,
+  'request-voted': applyVoted,
+  'vote-withdrawn': applyVoteWithdrawn,
+  'request-reassigned': applyReassigned,
+  'grant-created': applyGrantCreated,
+  'grant-used': applyGrantUsed,
+  'grant-revoked': applyGrantRevoked,
+  'call-started': applyCallStarted,
+  'call-deferred': applyCallDeferred,
+  'call-lost': applyCallLost,
+  'recovery-failed': applyRecoveryFailed,
+  'call-abandoned': applyCallAbandoned,
+  'call-ended': applyCallEnded,
+  'late-result': () => undefined,
+};
+
+/** Applies events to a draft, in order. Throws `log-tampered` for one that can't follow the ones before it. */
+export function applyEvents(draft: HeadDraft, events: readonly ThreadEvent[]): void {
+  for (const [index, event] of events.entries()) {
+    if (event.type === 'messages-imported' && events[index - 1]?.type !== 'thread-created') {
+      throw tampered(event, 'it must follow the creation of the thread, in the same entry');
+    }
+    callPerEvent(effects, event.type, event, draft);
+  }
+}
+
+/** Applies an entry of the log to `state`. Throws `log-tampered`, and changes nothing, if it can't follow. */
+export function applyEntry(state: ThreadState, content: EntryContent): void {
+  const { threadId } = state;
+  const { events } = content;
+  const [first] = events;
+  if (first === undefined) return;
+  if (
+    state.events.length === 0 &&
+    !(first.type === 'thread-created' && first.threadId === threadId)
+  ) {
+    throw new HoldpointError(
+      'log-tampered',
+      `The log of thread ${threadId} does not begin with its creation.`,
+    );
+  }
+  const draft = draftOf(state.head, state.endedRequests);
+  applyEvents(draft, events);
+  adopt(state, content, headOf(draft));
+}
+
+/** The head to which the events of a thread, from the first one, add up; none of its messages and calls is past. */
+export function replayed(events: readonly ThreadEvent[]): ThreadHead {
+  const draft = draftOf(emptyThread('').head, new Map());
+  applyEvents(draft, events);
+  return headOf(draft);
+}
+
+/** Makes `head`, to which the events of an entry were applied, the head of the thread. */
+export function adopt(
+  state: ThreadState,
+  { events, hash, snapshot }: EntryContent,
+  head: ThreadHead,
+): void {
+  const { messages, retracted, calls, requests, toolCallIds } = head.newlyPast;
+  if (snapshot !== undefined) state.snapshotSize = sizeOf(state);
+  state.messages.length -= retracted;
+  for (const message of messages) state.messages.push(message);
+  for (const call of calls) state.pastCalls.push(call);
+  for (const ended of requests) state.endedRequests.set(ended.request.requestId, ended);
+  for (const toolCallId of toolCallIds) state.toolCallIds.add(toolCallId);
+  for (const event of events) state.events.push(event);
+  state.entries.push({ revision: state.events.length, hash, snapshot });
+  state.head = { ...head, calls: withKeys(head.calls, hash), newlyPast: nothingPast() };
+}
+
+/*
+ * The key of a call is derived from the log: from the hash of the entry that proposed it, which no two threads and no two steps share,
+ * and from its place. So every copy of the thread gives the call the same key, long before it starts.
+ */
+function withKeys(calls: ToolCallRecord[], hash: string): ToolCallRecord[] {
+  /* All calls of a step are proposed by one entry. */
+  if (calls[0]?.idempotencyKey !== undefined) return calls;
+  return calls.map((call) => ({ ...call, idempotencyKey: `${hash}.${call.step}.${call.index}` }));
+}
