@@ -72,8 +72,8 @@ export async function shownDigest(
   runnerDigest: string,
 ): Promise<string> {
   const { edit, toolCall, text } = request;
+  if (edit === undefined) return requestDigest(request, place, runnerDigest);
   const requested = await requestDigest(withoutEdit(request), place, runnerDigest);
-  if (edit === undefined) return requested;
   const changed = text === edit.original.text ? {} : { text };
   return editDigest(requested, { input: toolCall?.input, ...changed });
 }

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import type { SettingFault } from '../content/setting-failure.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { type Asked, askedBy, type UserApproval, userApprovalSchema } from './approval-rule.ts';
+import { type InputReads, lackedText, undeclaredText } from './input-reads.ts';
 
 const reason = z.string().optional();
 const statusSchema = z.preprocess(
@@ -82,21 +83,19 @@ export type Decision =
   | ({ type: 'ask' } & Asked);
 
 /** A setting of the app that decides about a call. */
-interface Finding {
-  /** Asks the setting. */
-  find: () => unknown;
-  /** What is wrong with the fields that it has read; `undefined` if nothing is. */
-  misread: () => string | undefined;
-  /** Why it can't be relied on in this run, which has no context; `undefined` if it did not need one. */
-  lacks: () => string | undefined;
+export type Setting = {
   /** Reports what is wrong with it. */
   report: (fault: SettingFault) => void;
-}
+} & (
+  | { value: unknown; ask?: never }
+  /** A function that says it, and what it has read of the tool's input and of the run's context. */
+  | { ask: () => unknown; reads: InputReads; toolName: string }
+);
 
 /** What a decision is based on: the app's rule, and the tool's `needsApproval`. */
-export interface Findings {
-  rule: Finding;
-  mark: Finding;
+interface Settings {
+  rule: Setting;
+  mark: Setting;
 }
 
 /**
@@ -106,9 +105,9 @@ export interface Findings {
  * `needsApproval` decides. Where one of the two has read a field that its tool doesn't have, or one of the `runtimeContext` in a run without
  * it, a call that would run is asked about, and no standing approval decides.
  */
-export async function decide({ rule, mark }: Findings): Promise<Decision> {
+export async function decide({ rule, mark }: Settings): Promise<Decision> {
   const status = await ruled(rule);
-  const doubtOfRule = doubtAbout(rule);
+  const doubtOfRule = rule.ask && doubtAbout(rule);
   switch (status.type) {
     case 'denied':
       return { type: 'deny', reason: status.reason };
@@ -119,16 +118,20 @@ export async function decide({ rule, mark }: Findings): Promise<Decision> {
     case undefined:
     case 'not-applicable': {
       const isAsked = await isMarked(mark);
-      const doubtOfMark = doubtAbout(mark);
+      const doubtOfMark = mark.ask && doubtAbout(mark);
       return isAsked ? { type: 'ask' } : unlessDoubtful(doubtOfRule ?? doubtOfMark);
     }
   }
 }
 
-/** Why what a setting says can't be relied on. A mistake is reported; a run without its context is none. */
-function doubtAbout({ misread, lacks, report }: Finding): string | undefined {
-  const problem = misread();
-  if (problem === undefined) return lacks();
+/** Why what a function says can't be relied on. A mistake is reported; a run without its context is none. */
+function doubtAbout({
+  reads,
+  toolName,
+  report,
+}: Extract<Setting, { reads: InputReads }>): string | undefined {
+  const problem = undeclaredText(reads, toolName);
+  if (problem === undefined) return lackedText(reads);
   report({ kind: 'unknown-field', problem });
   return `The approval rule may be mistaken: ${problem}`;
 }
@@ -144,21 +147,21 @@ function onlyOnce(asked: Asked, doubt: string | undefined): Asked {
   return { ...asked, reason: asked.reason ?? doubt, terms };
 }
 
-async function ruled({ find, report }: Finding): Promise<z.output<typeof statusSchema>> {
+async function ruled(rule: Setting): Promise<z.output<typeof statusSchema>> {
   try {
-    const status = await find();
+    const status = rule.ask === undefined ? rule.value : await rule.ask();
     if (status === undefined || status === 'user-approval') return { type: status };
     const parsed = statusSchema.safeParse(status);
     if (parsed.success) return parsed.data;
     const why = whyNotStatus(status);
-    report({
+    rule.report({
       kind: 'invalid',
       problem: why ?? `${invalidStatus} ${z.prettifyError(parsed.error)}`,
     });
     if (why !== undefined) return { type: 'denied', reason: why };
     return { type: 'user-approval', reason: invalidStatus };
   } catch (error) {
-    report({ kind: 'error', problem: failedRule, error });
+    rule.report({ kind: 'error', problem: failedRule, error });
     return { type: 'user-approval', reason: failedRule };
   }
 }
@@ -174,13 +177,13 @@ export function whyNotStatus(status: unknown): string | undefined {
   return error && `The approval rule is invalid: ${z.prettifyError(error)}`;
 }
 
-async function isMarked({ find, report }: Finding): Promise<boolean> {
+async function isMarked(mark: Setting): Promise<boolean> {
   try {
-    const found = await find();
-    if (typeof found !== 'boolean') report({ kind: 'invalid', problem: invalidMark });
+    const found = mark.ask === undefined ? mark.value : await mark.ask();
+    if (typeof found !== 'boolean') mark.report({ kind: 'invalid', problem: invalidMark });
     return found !== false;
   } catch (error) {
-    report({ kind: 'error', problem: 'needsApproval failed.', error });
+    mark.report({ kind: 'error', problem: 'needsApproval failed.', error });
     return true;
   }
 }

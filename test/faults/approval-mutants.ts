@@ -38,7 +38,7 @@ export const approvalMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'the rules hold for an edited input',
-    file: 'agent/calls/check-approved.ts',
+    file: 'agent/calls/ask-instead.ts',
     from: "if (before.type === 'ask' && equalJson",
     to: "if (before.type === 'ask' || equalJson",
     suite: ['policy/edit-attacks', 'other approvers'],

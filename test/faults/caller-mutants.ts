@@ -105,7 +105,7 @@ export const callerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a call is for everybody who asked',
-    file: 'agent/calls/call-origin.ts',
+    file: 'agent/calls/execute-call.ts',
     from: 'soleRequester({ requesters }, principalId)',
     to: 'soleRequester({ requesters: requesters.slice(0, 1) }, principalId)',
     suite: ['rap/for-whom', 'people who ask together'],

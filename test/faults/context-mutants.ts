@@ -58,7 +58,7 @@ export const contextMutants: readonly SourceMutant[] = [
   {
     promise: 'a rule that reads a field of a context which the run lacks asks',
     file: 'policy/tool-approval.ts',
-    from: 'if (problem === undefined) return lacks();',
+    from: 'if (problem === undefined) return lackedText(reads);',
     to: 'if (problem === undefined) return undefined;',
     suite: [context, 'and would run the call'],
     sentence: failed,

@@ -120,7 +120,7 @@ export const ruleMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'also just before its call starts',
-    file: 'agent/calls/check-approved.ts',
+    file: 'agent/calls/ask-instead.ts',
     from: 'if (why !== undefined) return notRun',
     to: "if (why === '') return notRun",
     suite: [unanswerable, 'fails its call when'],

@@ -9,9 +9,9 @@ import {
   type ToolCallRecord,
 } from '../../content/tool-call.ts';
 import { askedBy, userApprovalSchema, whyNotNameless } from '../../policy/approval-rule.ts';
-import { InputReads, lackedText, undeclaredText } from '../../policy/input-reads.ts';
+import { InputReads } from '../../policy/input-reads.ts';
 import type { RunContext } from '../../policy/run-context.ts';
-import { decide, type Decision, type Findings, whyNotStatus } from '../../policy/tool-approval.ts';
+import { decide, type Decision, type Setting, whyNotStatus } from '../../policy/tool-approval.ts';
 import { deepFreeze } from '../../thread/deep-freeze.ts';
 import { runsAtProvider, type ToolDefinition } from './tool-definitions.ts';
 
@@ -95,15 +95,13 @@ export async function applyRules(
   const { name, tool } = definition;
   const input = { ...rules, calls: () => rules.calls().filter((other) => isBefore(other, call)) };
   const asked = { input, definition, call };
+  const isForAll = typeof toolApproval === 'function';
+  const rule = (): unknown => (isForAll ? toolApproval : ownRule(toolApproval, name));
+  const mark = (): unknown => tool.needsApproval ?? false;
+  const pass = isForAll ? passToAllTools : passToTool;
   return decide({
-    rule: finding(asked, ruleName(toolApproval, name), (reads) =>
-      typeof toolApproval === 'function'
-        ? askForAllTools(toolApproval, asked, reads)
-        : askForTool(ownRule(toolApproval, name), asked, reads),
-    ),
-    mark: finding(asked, `tools.${name}.needsApproval`, (reads) =>
-      askForTool(tool.needsApproval ?? false, asked, reads),
-    ),
+    rule: makeSetting(asked, ruleName(toolApproval, name), rule, pass),
+    mark: makeSetting(asked, `tools.${name}.needsApproval`, mark, passToTool),
   });
 }
 
@@ -119,18 +117,33 @@ interface AskedRule {
   call: ToolCall;
 }
 
-function finding(
-  { input, definition, call }: AskedRule,
-  setting: string,
-  find: (reads: InputReads) => unknown,
-): Findings['rule'] {
+/** A setting as it decides about a call: what it says, or a function that is to say it and the parameters that it gets. */
+function makeSetting(
+  asked: AskedRule,
+  name: string,
+  read: () => unknown,
+  pass: (asked: AskedRule, reads: InputReads, input: unknown) => unknown[],
+): Setting {
+  const { input: rules, definition, call } = asked;
+  const report: Setting['report'] = (fault) =>
+    rules.report({ ...fault, setting: name, toolCall: plainCall(call) });
+  const value = readOrThrowLater(read);
+  if (typeof value !== 'function') return { report, value };
   const reads = new InputReads(definition.inputSchema);
-  return {
-    find: () => find(reads),
-    misread: () => undeclaredText(reads, definition.name),
-    lacks: () => lackedText(reads),
-    report: (fault) => input.report({ ...fault, setting, toolCall: plainCall(call) }),
-  };
+  const ask = (): unknown =>
+    reads.during(call.input, (input) => Reflect.apply(value, undefined, pass(asked, reads, input)));
+  return { report, ask, reads, toolName: definition.name };
+}
+
+/** A setting that is a getter and throws is one that throws when it is asked. */
+function readOrThrowLater(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
 }
 
 /** Whether a call counts as done when a rule decides on another: that one itself, and later ones that have not started, do not. */
@@ -139,35 +152,27 @@ function isBefore({ step, index, status }: ToolCallRecord, call: CallPlace): boo
   return index > call.index && status !== 'proposed' && status !== 'waiting';
 }
 
-/** What a single function for all tools returns for what the AI SDK passes to it. */
-function askForAllTools(
-  rule: Function,
+/** What the AI SDK passes to a single function for all tools. */
+function passToAllTools(
   { input: rules, definition, call }: AskedRule,
   reads: InputReads,
-): unknown {
+  input: unknown,
+): unknown[] {
   const { toolCallId, toolName } = call;
   const dynamic = definition.tool.type === 'dynamic' ? { dynamic: true } : {};
-  return reads.during(call.input, (input) =>
-    ask(rule, [
-      withCircumstances(rules, reads, {
-        toolCall: { type: 'tool-call', toolCallId, toolName, input, ...dynamic },
-        tools: rules.tools,
-        toolsContext: rules.toolsContext,
-      }),
-    ]),
-  );
+  const toolCall = { type: 'tool-call', toolCallId, toolName, input, ...dynamic };
+  const { tools, toolsContext } = rules;
+  return [withCircumstances(rules, reads, { toolCall, tools, toolsContext })];
 }
 
-/** A tool's fixed status, or what its function returns for the input and the AI SDK's options. */
-function askForTool(
-  rule: unknown,
-  { input: rules, definition: { context }, call }: AskedRule,
+/** What the AI SDK passes to a function for one tool. */
+function passToTool(
+  { input: rules, definition: { context }, call: { toolCallId } }: AskedRule,
   reads: InputReads,
-): unknown {
-  if (typeof rule !== 'function') return rule;
-  const { toolCallId } = call;
-  const options = withCircumstances(rules, reads, { toolCallId, context, toolContext: context });
-  return reads.during(call.input, (input) => ask(rule, [input, options]));
+  input: unknown,
+): unknown[] {
+  const options = { toolCallId, context, toolContext: context };
+  return [input, withCircumstances(rules, reads, options)];
 }
 
 /** What every rule gets besides its call. Copies are made only for a rule that reads them. */
@@ -189,10 +194,6 @@ function withCircumstances(
       return deepFreeze(calls());
     },
   };
-}
-
-function ask(rule: Function, parameters: unknown[]): unknown {
-  return Reflect.apply(rule, undefined, parameters);
 }
 
 /* Own properties only: a tool may be called `constructor`. Including getters: bundlers make them of a module's exports. */

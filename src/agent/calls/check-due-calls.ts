@@ -1,12 +1,18 @@
-import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
+import type { ApprovalRequest } from '../../content/approval.ts';
+import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
+import { equalJson, shownDigest } from '../../policy/digest.ts';
+import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { dueCalls, freeSlots } from '../../thread/thread-status.ts';
-import type { ThreadHead } from '../../thread/thread-head.ts';
+import { isExpired, type ThreadHead } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { checkApproved, openedEvent } from './check-approved.ts';
+import { dueCalls, freeSlots, isResumable } from '../../thread/thread-status.ts';
+import { applyRules } from './apply-rules.ts';
+import { type ApprovedCall, askAgain, askEdited, demandsOfEdit, notRun } from './ask-instead.ts';
+import { closeEvents, unstartedOutcome } from './close-requests.ts';
 import { type CallVerdict, decideCall, type DecisionInput } from './decide-calls.ts';
 import type { GrantUse } from './find-grant.ts';
-import { resumeEvents, startEvent, type ToolDefinition } from './tool-definitions.ts';
+import { openedEvent, providerRunner } from './make-request.ts';
+import { ownRunner, type ToolDefinition, type ToolDefinitions } from './tool-definitions.ts';
 
 /** What is recorded about a call together: its start or its end, and what led to it. */
 export interface CheckedCall {
@@ -48,23 +54,103 @@ export async function checkDueCalls(
   state: ThreadState,
   head: ThreadHead,
 ): Promise<CheckedCalls> {
-  const due = dueCalls(head, decisions.limit);
-  if (due.length === 0) return new Map();
-  const justEnded = new Map(
-    head.newlyPast.requests.map((ended) => [ended.request.requestId, ended]),
-  );
-  const checked = await Promise.all(
-    due.map(async (call): Promise<[string, CheckedCall]> => {
-      const { requestId = '' } = call;
-      const { request } = justEnded.get(requestId) ?? state.endedRequests.get(requestId) ?? {};
-      const isApproved = call.status === 'approved' && request?.type === 'approval-request';
-      if (isApproved) {
-        return [makeCheckKey(call), { events: await checkApproved(decisions, { call, request }) }];
-      }
-      return [makeCheckKey(call), await checkUnasked(decisions, call)];
-    }),
-  );
-  return new Map(checked.filter(([, { events }]) => events.length > 0));
+  const checked = new Map<string, CheckedCall>();
+  const check = async (call: ToolCallRecord): Promise<void> => {
+    const request = approvalOf(call, state, head);
+    const found =
+      request === undefined
+        ? await checkUnasked(decisions, call)
+        : { events: await checkApproved(decisions, { call, request }) };
+    if (found.events.length > 0) checked.set(makeCheckKey(call), found);
+  };
+  await Promise.all(dueCalls(head, decisions.limit).map(check));
+  return checked;
+}
+
+/** The request with which a call was approved, also if that is not recorded yet; `undefined` for a call that needed no approval. */
+function approvalOf(
+  { status, requestId = '' }: ToolCallRecord,
+  { endedRequests }: ThreadState,
+  { newlyPast }: ThreadHead,
+): ApprovalRequest | undefined {
+  if (status !== 'approved') return undefined;
+  const ended =
+    newlyPast.requests.findLast(({ request }) => request.requestId === requestId) ??
+    endedRequests.get(requestId);
+  return ended?.request.type === 'approval-request' ? ended.request : undefined;
+}
+
+/**
+ * The last check before an approved call starts: the events that start it (or let its provider run it), or those that record why it must
+ * not. What was shown is recomputed from the stored bytes; if it differs, the call is asked about again.
+ */
+export async function checkApproved(
+  input: DecisionInput,
+  approved: ApprovedCall,
+): Promise<ThreadEvent[]> {
+  const { call, request } = approved;
+  if (!isExpired(request, input.now())) {
+    const { providerApprovalId } = call;
+    const events =
+      providerApprovalId === undefined
+        ? await checkOwn(input, approved)
+        : await checkForwarded(input, approved, providerApprovalId);
+    /* Rules may have taken long. */
+    if (!isExpired(request, input.now())) return events;
+  }
+  const reason = 'The approval expired before the call started.';
+  return closeEvents(request.requestId, call, { cause: 'expired', reason, at: input.now() });
+}
+
+async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<ThreadEvent[]> {
+  const { call, request } = approved;
+  const { step, index, toolName } = call;
+  const at = input.now();
+  const definition = input.tools.get(toolName);
+  /* It waits for an agent that has the tool, perhaps another version of the app. */
+  if (definition === undefined) return [];
+  if (definition.asking !== undefined) {
+    const error = `Not run: the tool '${toolName}' now asks a question and cannot run.`;
+    return notRun(approved, error, at);
+  }
+  const fault = whyNotStrictJson(call.input);
+  if (fault !== undefined) return notRun(approved, damaged(fault), input.now());
+  if (!(await isAsShown(approved, definition.digest))) {
+    return askAgain(input, approved, ownRunner(definition));
+  }
+  const decision = await applyRules(input.rules, definition, call);
+  if (request.edit !== undefined) {
+    const asked = await demandsOfEdit(input.rules, definition, { ...approved, decision });
+    if (asked !== undefined) return askEdited(input, approved, asked, ownRunner(definition));
+  }
+  if (decision.type !== 'deny') return [startEvent(definition, call, at)];
+  const outcome = unstartedOutcome(call, decision.reason);
+  return [{ type: 'call-ended', at, step, index, outcome }];
+}
+
+/** Our tools and rules do not apply to what the provider runs, whatever its name. */
+async function checkForwarded(
+  input: DecisionInput,
+  approved: ApprovedCall,
+  approvalId: string,
+): Promise<ThreadEvent[]> {
+  const { step, index, toolName, input: called } = approved.call;
+  const fault = whyNotStrictJson(called);
+  if (fault !== undefined) return notRun(approved, damaged(fault), input.now());
+  const runner = await providerRunner(toolName, approvalId);
+  if (!(await isAsShown(approved, runner.digest))) return askAgain(input, approved, runner);
+  const outcome: ToolCallOutcome = { status: 'forwarded' };
+  return [{ type: 'call-ended', at: input.now(), step, index, outcome }];
+}
+
+/** Whether the stored bytes of a call, and what would run it, are what was shown. */
+async function isAsShown({ call, request }: ApprovedCall, runnerDigest: string): Promise<boolean> {
+  const shown = await shownDigest(request, call, runnerDigest);
+  return request.digest === shown && equalJson(request.toolCall?.input, call.input);
+}
+
+function damaged(fault: string): string {
+  return `Not run: the stored input is damaged: ${fault}.`;
 }
 
 /**
@@ -122,6 +208,33 @@ export function verdictEvents(
   }
 }
 
+/** The event that starts a call. Without an `execute` the call starts elsewhere, and its outcome is delivered. */
+export function startEvent(
+  { tool, delegation }: ToolDefinition,
+  { step, index, expiresAt }: CallPlace & Pick<ToolCallRecord, 'expiresAt'>,
+  at: number,
+): ThreadEvent {
+  const type = tool.execute === undefined ? 'call-deferred' : 'call-started';
+  const { expiresAfterMs } = delegation ?? {};
+  const isLimited = expiresAfterMs !== undefined && expiresAt === undefined;
+  return { type, at, step, index, ...(isLimited ? { expiresAt: at + expiresAfterMs } : {}) };
+}
+
+/** The events that resume the delegated calls that are due by `until`. */
+export function resumeEvents(
+  { calls }: ThreadHead,
+  tools: ToolDefinitions,
+  { at, until = at }: { at: number; until?: number },
+): ThreadEvent[] {
+  const events: ThreadEvent[] = [];
+  for (const call of calls) {
+    if (call.agent === undefined || !isResumable(call, until)) continue;
+    const definition = tools.get(call.toolName);
+    if (definition?.delegation !== undefined) events.push(startEvent(definition, call, at));
+  }
+  return events;
+}
+
 /* An approval counts for its own request only. */
 function makeCheckKey({ requestId, step, index }: ToolCallRecord): string {
   return `${step}.${index}.${requestId}`;
@@ -141,16 +254,21 @@ export function inTurn(
   head: ThreadHead,
   limit: number,
 ): ThreadEvent[] {
+  const taken: ThreadEvent[] = [];
   let free = freeSlots(head, limit);
   const uses = new Map(
     head.grants.map(({ grant, usesLeft }) => [grant.grantId, usesLeft ?? Infinity]),
   );
-  return calls.flatMap(({ events, use }) => {
-    if (events.some(({ type }) => type === 'call-started') && free-- <= 0) return [];
-    if (use === undefined) return events;
-    const { grantId, scope } = use.grant;
-    const left = uses.get(grantId) ?? (scope === 'thread' ? 0 : (use.usesLeft ?? Infinity));
-    uses.set(grantId, left - 1);
-    return left > 0 ? events : [];
-  });
+  for (const { events, use } of calls) {
+    const starts = events.some(({ type }) => type === 'call-started');
+    if (starts && free-- <= 0) continue;
+    if (use !== undefined) {
+      const { grantId, scope } = use.grant;
+      const left = uses.get(grantId) ?? (scope === 'thread' ? 0 : (use.usesLeft ?? Infinity));
+      uses.set(grantId, left - 1);
+      if (left <= 0) continue;
+    }
+    taken.push(...events);
+  }
+  return taken;
 }

@@ -53,6 +53,7 @@ function expiryReason(request: UserInputRequest): string {
 /** Whether another request follows when this one expires. A sub-agent does that itself for its own requests. */
 export function isAskedAgain({ request, beside }: OpenRequest): boolean {
   if (request.type !== 'approval-request' || beside !== undefined) return false;
+  if (request.onExpiry === undefined) return false;
   return describeExpiry(request.onExpiry).next !== undefined;
 }
 
@@ -199,6 +200,7 @@ export function endEvents(
   ended: ThreadEventOf<'call-ended'>,
   { before = [], by }: { before?: readonly ThreadEvent[]; by?: ClosedBy } = {},
 ): ThreadEvent[] {
+  if (head.openRequests.length === 0) return [ended];
   const past = new Set(before.map(endedRequest));
   const openRequests = head.openRequests.filter(({ request }) => !past.has(request.requestId));
   const closing = { reason: 'The call has ended.', at: ended.at, by };

@@ -14,10 +14,14 @@ import { deepFreeze } from '../../thread/deep-freeze.ts';
 import { callsOf, type ThreadState } from '../../thread/thread-state.ts';
 import type { ProposedCall } from '../model/model-step.ts';
 import { applyRules, ruleName, type RuleInput } from './apply-rules.ts';
-import { type FindGrant, grantFinder, type GrantSources, type GrantUse } from './find-grant.ts';
-import { askAbout, providerRunner, type RequestMaking } from './make-request.ts';
+import { type FindGrant, findGrant, type GrantSources, type GrantUse } from './find-grant.ts';
+import {
+  askAbout,
+  providerRunner,
+  type RequestMaking,
+  refuseUnanswerable,
+} from './make-request.ts';
 import { type Asking, questionOf } from './question-call.ts';
-import { refuseUnanswerable } from './refuse-unanswerable.ts';
 import { ownRunner, type ToolDefinition, type ToolDefinitions } from './tool-definitions.ts';
 
 /** What happens to one call of a step. */
@@ -159,7 +163,7 @@ export function decisionInput(
     tools: run.tools,
     rules: ruleInput(context, state, { context: runContext, messageCount }),
     name: context.name,
-    findGrant: grantFinder(context, state),
+    findGrant: async (asked, about) => findGrant(context, state, { asked, ...about }),
     now,
     generateId,
     mayAnswer,

@@ -4,10 +4,24 @@ import { errorText } from '../../content/error-text.ts';
 import { readMcpError } from '../../content/mcp-tool.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
+import { type PrincipalId, soleRequester } from '../../policy/principal-id.ts';
 import { jsonCopy, depthInLog, toJson } from '../../thread/tagged-json.ts';
-import type { CallOrigin } from './call-origin.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
 import type { Execution } from './execution.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
+
+/** Where a call is made, and for whom, as its tool gets it. */
+export interface CallOrigin {
+  /** The thread of the call: with `toolCallId`, what `agent.deliver` needs. */
+  threadId?: string;
+  /** Everybody for whom the turn works, each once; `null` stands for somebody unknown. */
+  requesters?: readonly unknown[];
+  /**
+   * The only one of `requesters`, as `principalId` names them. Absent for several people, for nobody known, and for an object where the
+   * agent has no `principalId`.
+   */
+  requester?: string;
+}
 
 /**
  * What `execute` gets besides its input: the AI SDK's options, the call and its thread, and an idempotency key for the tool's server. A
@@ -86,7 +100,8 @@ export async function executeCall(
   try {
     await options.around(async () => {
       output = await lastOf(tool.execute?.(input, executionOptions), onOutput);
-      const refusal = readMcpError(tool, recordableOutput(output));
+      const isPlain = tool.metadata === undefined;
+      const refusal = isPlain ? undefined : readMcpError(tool, recordableOutput(output));
       if (refusal === undefined) return output;
       refusals.add(refusal);
       throw refusal;
@@ -97,6 +112,17 @@ export async function executeCall(
   const deferral = deferralOf(output);
   if (deferral !== undefined) return { type: 'deferred', ...deferral };
   return { type: 'ended', outcome: await makeOutcome(tool, call, output) };
+}
+
+/** Where the calls of a thread's open step are made, and for whom. */
+export function describeOrigin(
+  { threadId, head }: Readonly<ThreadState>,
+  principalId: PrincipalId,
+): CallOrigin {
+  const { requesters } = head;
+  const requester = soleRequester({ requesters }, principalId);
+  const copies = requesters.map((each) => plainCopy(each));
+  return { threadId, requesters: copies, ...(requester === undefined ? {} : { requester }) };
 }
 
 /** The result of a call whose start was recorded too late: it was certainly not run. */
@@ -124,13 +150,14 @@ export async function makeOutcome(
   output: unknown,
 ): Promise<ToolCallOutcome> {
   const options = { toolCallId, input: plainCopy(input), output };
-  const modelOutput = tool && (await modelOutputOf(tool, options));
+  const modelOutput =
+    tool?.toModelOutput === undefined ? undefined : await modelOutputOf(tool, options);
   const recorded = recordableOutput(output);
   const returned = {
     output: recorded,
     ...(modelOutput === undefined ? {} : { modelOutput }),
   };
-  const error = readMcpError(tool, recorded);
+  const error = tool?.metadata === undefined ? undefined : readMcpError(tool, recorded);
   if (error === undefined) return { status: 'succeeded', ...returned };
   return { status: 'failed', error: cutError(error.message), ...returned };
 }
@@ -170,10 +197,9 @@ async function modelOutputOf(
   tool: Tool,
   options: { toolCallId: string; input: unknown; output: unknown },
 ): Promise<ToolResultPart['output'] | undefined> {
-  if (tool.toModelOutput === undefined) return undefined;
   try {
     /* A copy: the tool may keep changing its value, and the log must not. */
-    return modelOutputSchema.parse(jsonCopy(await tool.toModelOutput(options)));
+    return modelOutputSchema.parse(jsonCopy(await tool.toModelOutput?.(options)));
   } catch {
     return undefined;
   }

@@ -54,16 +54,6 @@ export interface GrantSources {
   mayStand?: MayStand | undefined;
 }
 
-/** Searches only where the rule allows one: for most calls this costs nothing. */
-export function grantFinder(sources: GrantSources, state: Readonly<ThreadState>): FindGrant {
-  return async (asked, about) => {
-    const { remember } = asked.terms ?? {};
-    const isGranted = state.head.grants.length > 0 || remember?.scope !== 'thread';
-    if (remember === undefined || !isGranted) return undefined;
-    return grantFor(sources, state, { asked, ...about });
-  };
-}
-
 /** Throws an error again, unless it says that a standing approval ended before its use was recorded. */
 export function unlessGrantEnded(error: unknown): void {
   if (!HoldpointError.isInstance(error) || error.code !== 'grant-ended') throw error;
@@ -79,12 +69,16 @@ interface GrantCall extends GrantAbout {
  * not wider than the rule allows now. A rejection comes before an approval, otherwise the oldest comes first. It decides only while
  * everybody whose answer made it may still give that answer, as the votes of a request do.
  */
-async function grantFor(
+export async function findGrant(
   sources: GrantSources,
   state: Readonly<ThreadState>,
   { asked, definition, toolCall, request }: GrantCall,
 ): Promise<GrantUse | { why: string } | undefined> {
   const { terms = {} } = asked;
+  const { remember } = terms;
+  /* For most calls this costs nothing. */
+  const isGranted = state.head.grants.length > 0 || remember?.scope !== 'thread';
+  if (remember === undefined || !isGranted) return undefined;
   /* A time in the log never goes back: what has ended there has ended, even where this process's clock is behind. */
   const at = Math.max(sources.now(), latestTime(state));
   const digest = await termsDigest(terms);

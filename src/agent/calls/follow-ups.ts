@@ -3,7 +3,6 @@ import { describeExpiry } from '../../content/describe-expiry.ts';
 import { callAt, isExpired, type OpenRequest } from '../../thread/thread-head.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { openedEvent } from './check-approved.ts';
 import { type FollowUps, isAskedAgain } from './close-requests.ts';
 import {
   askAbout,
@@ -12,8 +11,9 @@ import {
   providerRunner,
   type RequestMaking,
   type Runner,
+  refuseUnanswerable,
+  openedEvent,
 } from './make-request.ts';
-import { refuseUnanswerable } from './refuse-unanswerable.ts';
 import { ownRunner, type ToolDefinitions } from './tool-definitions.ts';
 
 /** The requests that follow those of the thread that have expired, made before they are recorded. */

@@ -4,11 +4,13 @@ import { looseName } from '../../content/loose-name.ts';
 import { type Requested, requestedFor, requestersOf } from '../../content/requesters.ts';
 import type { SettingFailure, SettingFault } from '../../content/setting-failure.ts';
 import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
+import type { UserInputRequest } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { Asked } from '../../policy/approval-rule.ts';
 import { providerApprovalDigest, requestDigest } from '../../policy/digest.ts';
 import { InputReads, undeclaredText } from '../../policy/input-reads.ts';
 import { whyUnanswerable } from '../../policy/why-unanswerable.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
 
 /** The inputs of every new request. */
 export interface RequestMaking extends Requested {
@@ -34,6 +36,20 @@ export function whyNobodyAnswers(
 function isSomebody(principal: unknown): boolean {
   const isBlank = typeof principal === 'string' && looseName(principal) === '';
   return principal !== undefined && principal !== null && !isBlank;
+}
+
+/** Reports a call whose request nobody could ever answer, and says why it fails; `undefined` if somebody may be able to. */
+export function refuseUnanswerable(
+  making: RequestMaking,
+  asked: Asked,
+  { setting, toolCall }: { setting: string; toolCall: ToolCall | undefined },
+): string | undefined {
+  const why = whyNobodyAnswers(making, asked);
+  if (why === undefined) return undefined;
+  const { threadId, report } = making;
+  const problem = `Nobody could answer the approval request: ${why}.`;
+  report({ threadId, setting, kind: 'unanswerable', problem, toolCall });
+  return problem;
 }
 
 /** The call that is asked about. */
@@ -131,6 +147,15 @@ export async function askAbout(
 ): Promise<ApprovalRequest> {
   const text = askedText(input, asked, { toolCall, runner });
   return makeRequest(input, { ...asked, text }, { toolCall, place, runnerDigest: runner.digest });
+}
+
+/** The event that opens a request about a call. The call itself is in the assistant message and is not repeated. */
+export function openedEvent(
+  { step, index }: { step: number; index: number },
+  request: UserInputRequest,
+): ThreadEvent {
+  const { toolCall: _stored, ...asked } = request;
+  return { type: 'request-opened', at: request.createdAt, place: { step, index }, request: asked };
 }
 
 /** The question about an input: the rule's text, or the default. */

@@ -1,10 +1,8 @@
 import { asSchema, jsonSchema, type Tool, tool as functionTool, type ToolSet } from 'ai';
-import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { definitionDigest } from '../../policy/digest.ts';
-import { callAt, type ThreadHead } from '../../thread/thread-head.ts';
-import type { ThreadEvent } from '../../thread/thread-event.ts';
+import { callAt } from '../../thread/thread-head.ts';
 import { dueCalls, isResumable } from '../../thread/thread-status.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { type AnswerReceiver, answerReceiverOf } from './answer-receiver.ts';
@@ -52,34 +50,6 @@ export function checkTools(tools: ToolSet): void {
       `Tool '${name}' runs at the provider, where holdpoint can't hold it: remove its needsApproval.`,
     );
   }
-}
-
-/** The event that starts a call. Without an `execute` the call starts elsewhere, and its outcome is delivered. */
-export function startEvent(
-  { tool, delegation }: ToolDefinition,
-  { step, index, expiresAt }: CallPlace & Pick<ToolCallRecord, 'expiresAt'>,
-  at: number,
-): ThreadEvent {
-  const type = tool.execute === undefined ? 'call-deferred' : 'call-started';
-  const { expiresAfterMs } = delegation ?? {};
-  const isLimited = expiresAfterMs !== undefined && expiresAt === undefined;
-  return { type, at, step, index, ...(isLimited ? { expiresAt: at + expiresAfterMs } : {}) };
-}
-
-/** The events that resume the delegated calls that are due by `now`. */
-export function resumeEvents(
-  { calls }: ThreadHead,
-  tools: ToolDefinitions,
-  { at, until = at }: { at: number; until?: number },
-): ThreadEvent[] {
-  return calls.flatMap((call) => {
-    const isDue =
-      call.status === 'deferred' &&
-      call.agent !== undefined &&
-      (call.resumeAt ?? Infinity) <= until;
-    const definition = isDue ? tools.get(call.toolName) : undefined;
-    return definition?.delegation === undefined ? [] : [startEvent(definition, call, at)];
-  });
 }
 
 /** Whether the provider runs the calls of a tool, and never this agent. */

@@ -1,12 +1,16 @@
+import { traceCall } from '../../thread/tracing.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { WakeUp } from '../../content/wake-up.ts';
 import type { CausedRun } from '../../policy/run-context.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { traceCall } from '../../thread/tracing.ts';
-import { describeOrigin } from '../calls/call-origin.ts';
 import { firstMessages } from '../calls/decide-calls.ts';
-import { executeCall, notRun, type PreliminaryResult } from '../calls/execute-call.ts';
+import {
+  describeOrigin,
+  executeCall,
+  notRun,
+  type PreliminaryResult,
+} from '../calls/execute-call.ts';
 import type { Execution, Reporting } from '../calls/execution.ts';
 import { awaitedCall } from '../../thread/thread-head.ts';
 import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.ts';

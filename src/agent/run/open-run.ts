@@ -18,12 +18,13 @@ import {
   type CheckedCalls,
   inTurn,
   stillDue,
+  resumeEvents,
 } from '../calls/check-due-calls.ts';
 import type { FollowUps } from '../calls/close-requests.ts';
 import { decisionInput } from '../calls/decide-calls.ts';
 import { unlessGrantEnded } from '../calls/find-grant.ts';
 import { followUpsFor } from '../calls/follow-ups.ts';
-import { resumeEvents, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import { type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { acceptInput } from '../input/accept-input.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
 import type { AgentContext } from './agent-context.ts';

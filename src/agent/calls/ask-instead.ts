@@ -1,0 +1,100 @@
+import { type ApprovalRequest, withoutEdit } from '../../content/approval.ts';
+import { plainCall, type ToolCallOutcome, type ToolCallRecord } from '../../content/tool-call.ts';
+import type { Asked } from '../../policy/approval-rule.ts';
+import { equalJson } from '../../policy/digest.ts';
+import type { Decision } from '../../policy/tool-approval.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import { applyRules, type RuleInput, ruleName } from './apply-rules.ts';
+import { unstartedOutcome } from './close-requests.ts';
+import type { DecisionInput } from './decide-calls.ts';
+import {
+  askAbout,
+  askedAgain,
+  openedEvent,
+  refuseUnanswerable,
+  type Runner,
+} from './make-request.ts';
+import type { ToolDefinition } from './tool-definitions.ts';
+
+/* What becomes of an approval that must not start its call: the call is asked about again, or fails. */
+
+/** An approved call, and the request that was shown for it. */
+export interface ApprovedCall {
+  call: ToolCallRecord;
+  request: ApprovalRequest;
+}
+
+/** The events that end a call which must not run although it was approved. */
+export function notRun({ call, request }: ApprovedCall, error: string, at: number): ThreadEvent[] {
+  const { step, index } = call;
+  const { requestId } = request;
+  const outcome: ToolCallOutcome =
+    call.attempts === 0 ? { status: 'failed', error } : unstartedOutcome(call, error);
+  return [
+    { type: 'request-closed', at, requestId, cause: 'invalidated', reason: error },
+    { type: 'call-ended', at, step, index, outcome },
+  ];
+}
+
+/** The events that ask again about a call that is not what was approved. */
+export async function askAgain(
+  input: DecisionInput,
+  approved: ApprovedCall,
+  runner: Runner,
+): Promise<ThreadEvent[]> {
+  const reason = 'What was approved is not what would run: the call or the tool has changed since.';
+  const asked = { ...askedAgain(approved.request), reason };
+  return askInstead(input, approved, { asked, reason, runner });
+}
+
+/**
+ * What must be asked about a call whose approval edited the input, because the rule demands something else for it than for the input that
+ * was asked about; `undefined` if that approval is enough.
+ */
+export async function demandsOfEdit(
+  rules: RuleInput,
+  definition: ToolDefinition,
+  { call, request, decision }: ApprovedCall & { decision: Decision },
+): Promise<Asked | undefined> {
+  if (decision.type !== 'ask') return undefined;
+  const unedited = { ...call, input: withoutEdit(request).toolCall?.input };
+  const before = await applyRules(rules, definition, unedited);
+  if (before.type === 'ask' && equalJson(demandsOf(before), demandsOf(decision))) return undefined;
+  const { type: _type, ...asked } = decision;
+  return { ...asked, reason: asked.reason ?? 'The input was edited.' };
+}
+
+function demandsOf({ terms = {} }: Asked): object {
+  const { approvers, notRequester, quorum, requireReason, risk } = terms;
+  return { approvers, notRequester, quorum, requireReason, risk };
+}
+
+/** The events that ask about an input that was edited to one for which the rule demands another approval than the one that was given. */
+export async function askEdited(
+  input: DecisionInput,
+  approved: ApprovedCall,
+  asked: Asked,
+  runner: Runner,
+): Promise<ThreadEvent[]> {
+  const reason = 'The rule demands another approval for the edited input.';
+  return askInstead(input, approved, { asked, reason, runner });
+}
+
+/** The events that close a request and ask about its call in another one. */
+async function askInstead(
+  input: DecisionInput,
+  { call, request }: ApprovedCall,
+  { asked, reason, runner }: { asked: Asked; reason: string; runner: Runner },
+): Promise<ThreadEvent[]> {
+  const { step, index } = call;
+  const { requestId } = request;
+  const setting = ruleName(input.rules.toolApproval, call.toolName);
+  const why = refuseUnanswerable(input, asked, { setting, toolCall: plainCall(call) });
+  if (why !== undefined) return notRun({ call, request }, `Not run. ${reason} ${why}`, input.now());
+  const about = { toolCall: plainCall(call), place: { step, index }, runner };
+  const next = await askAbout(input, asked, about);
+  return [
+    { type: 'request-closed', at: input.now(), requestId, cause: 'invalidated', reason },
+    openedEvent(call, next),
+  ];
+}
