@@ -1,6 +1,7 @@
 import { makePlaceKey } from '../thread/calls-by-place.ts';
 import { proposedCalls } from '../thread/proposed-calls.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
+import { isQuiet } from '../thread/quiet-events.ts';
 
 /** What the log did with a call; for the three answers, also who gave it, when and why. */
 export interface LoggedDecision {
@@ -52,6 +53,7 @@ export function loggedDecisions(
   const asked = new Map<string, CallInLog>();
   for (const [index, event] of events.entries()) {
     const moment = { at: event.at, revision: index + 1 };
+    if (isQuiet(event)) continue;
     switch (event.type) {
       case 'step-finished':
         for (const [key, call] of callsOfStep(event, moment)) calls.set(key, call);
@@ -88,26 +90,12 @@ export function loggedDecisions(
       case 'call-ended':
         recordEnd(calls.get(makePlaceKey(event)), event);
         break;
-      case 'thread-created':
-      case 'messages-imported':
-      case 'agent-changed':
       case 'message-added':
       case 'message-retracted':
-      case 'run-started':
-      case 'run-renewed':
-      case 'stop-requested':
-      case 'run-ended':
       case 'request-closed':
       case 'vote-withdrawn':
       case 'request-reassigned':
-      case 'request-reminded':
-      case 'answer-delivered':
-      case 'grant-created':
-      case 'grant-revoked':
-      case 'call-abandoned':
       case 'call-lost':
-      case 'recovery-failed':
-      case 'late-result':
         break;
     }
   }

@@ -1,6 +1,7 @@
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
 import type { AgentThread } from './agent-thread.ts';
 import type { ThreadEvent } from './thread-event.ts';
+import { isQuiet } from './quiet-events.ts';
 
 /** A request that an approval id names. */
 interface NamedRequest {
@@ -51,37 +52,24 @@ export class ApprovalIds {
 }
 
 function changedRequest(event: ThreadEvent): string | undefined {
+  if (isQuiet(event)) return undefined;
   switch (event.type) {
     case 'request-voted':
       return event.response.requestId;
     case 'vote-withdrawn':
     case 'request-reassigned':
       return event.requestId;
-    case 'thread-created':
-    case 'messages-imported':
-    case 'agent-changed':
     case 'message-added':
     case 'message-retracted':
-    case 'run-started':
-    case 'run-renewed':
-    case 'stop-requested':
-    case 'run-ended':
     case 'step-finished':
     case 'request-opened':
     case 'request-answered':
     case 'request-closed':
-    case 'request-reminded':
-    case 'answer-delivered':
-    case 'grant-created':
     case 'grant-used':
-    case 'grant-revoked':
     case 'call-started':
     case 'call-deferred':
-    case 'call-abandoned':
     case 'call-lost':
-    case 'recovery-failed':
     case 'call-ended':
-    case 'late-result':
       return undefined;
   }
 }

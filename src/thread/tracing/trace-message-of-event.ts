@@ -6,6 +6,7 @@ import { callAt, type ThreadHead } from '../thread-head.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import { callFacts, factsOf, traceparentOf } from './trace-facts.ts';
 import type { AnsweredMessage, RequestFacts, TraceMessage } from './trace-message.ts';
+import { isQuiet } from '../quiet-events.ts';
 
 /** The thread to which an event is about to be appended. */
 export interface EventContext {
@@ -21,6 +22,7 @@ export function traceMessageOf(
   event: ThreadEvent,
   context: EventContext,
 ): TraceMessage | undefined {
+  if (isQuiet(event)) return undefined;
   switch (event.type) {
     case 'request-opened': {
       const facts = requestFacts(context, event.request.requestId);
@@ -37,29 +39,15 @@ export function traceMessageOf(
       const follows = traceparentOf('request-answered', call?.requestId, context.log);
       return call && { type: 'indeterminate', ...callFacts(context.threadId, call), follows };
     }
-    case 'thread-created':
-    case 'messages-imported':
-    case 'agent-changed':
     case 'message-added':
     case 'message-retracted':
-    case 'run-started':
-    case 'run-renewed':
-    case 'stop-requested':
-    case 'run-ended':
     case 'step-finished':
     case 'request-voted':
     case 'vote-withdrawn':
     case 'request-reassigned':
-    case 'request-reminded':
-    case 'answer-delivered':
-    case 'grant-created':
     case 'grant-used':
-    case 'grant-revoked':
     case 'call-started':
     case 'call-deferred':
-    case 'call-abandoned':
-    case 'recovery-failed':
-    case 'late-result':
       return undefined;
   }
 }
