@@ -32,14 +32,14 @@ export function requestDigest(
   const bound = [type, requestId, threadId, text, reason, createdAt, expiresAt, runnerDigest];
   const called = [place?.step, place?.index, toolCall?.toolCallId, toolCall?.toolName];
   /* The canonical text of an array (RFC 8785). For plain values that is their JSON; the keys of the input and the requester are sorted. */
-  const values = [...bound, ...called].map((value) => JSON.stringify(value ?? null));
+  const values = JSON.stringify([...bound, ...called]).slice('['.length, -']'.length);
   const input = toolCall === undefined ? 'null' : canonicalize(toolCall.input);
   const requester = requestedBy === undefined ? 'null' : canonicalize(requestedBy);
   /* Left out of a request that has neither, whose digest stays what it was in older versions. */
   const { key, path } = request;
   const more = (key ?? path) === undefined ? '' : `,${canonicalize([key ?? null, path ?? null])}`;
   return sha256(
-    `holdpoint/approval-request/v1\0[${values.join(',')},${input},${requester}${more}${policyText(request)}]`,
+    `holdpoint/approval-request/v1\0[${values},${input},${requester}${more}${policyText(request)}]`,
   );
 }
 

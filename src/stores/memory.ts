@@ -42,10 +42,12 @@ export function memoryStore(): ThreadStore {
       return entries.slice(entries.findLastIndex(({ revision }) => revision <= afterRevision) + 1);
     },
 
-    async append(threadId, expected, entries, summary, changes = []) {
+    async append(threadId, expected, entries, summary, changes) {
       refuseOther(threadId, expected);
-      grants.check(changes);
-      grants.apply(changes);
+      if (changes !== undefined) {
+        grants.check(changes);
+        grants.apply(changes);
+      }
       const kept = threads.get(threadId)?.entries ?? [];
       for (const entry of entries) kept.push(frozen(entry));
       threads.set(threadId, { entries: kept, summary: { ...summary } });

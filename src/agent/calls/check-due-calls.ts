@@ -242,7 +242,12 @@ function makeCheckKey({ requestId, step, index }: ToolCallRecord): string {
 
 /** The checked calls that can still start in a newer head. */
 export function stillDue(head: ThreadHead, checked: CheckedCalls): CheckedCall[] {
-  return dueCalls(head).flatMap((call) => checked.get(makeCheckKey(call)) ?? []);
+  const due: CheckedCall[] = [];
+  for (const call of dueCalls(head)) {
+    const found = checked.get(makeCheckKey(call));
+    if (found !== undefined) due.push(found);
+  }
+  return due;
 }
 
 /**

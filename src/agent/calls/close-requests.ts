@@ -28,21 +28,30 @@ export function expiryEvents(
   answers: readonly UserInputResponseContent[],
   { now, followUps }: { now: number; followUps: FollowUps | undefined },
 ): ThreadEvent[] {
-  const answered = new Set(answers.map(({ requestId }) => requestId));
-  return head.openRequests
-    .filter(({ request }) => isExpired(request, now) && !answered.has(request.requestId))
-    .flatMap((open): ThreadEvent[] => {
-      const { request, place } = open;
-      const { requestId } = request;
-      const reason = expiryReason(request);
-      const closing = { cause: 'expired' as const, reason, at: now };
-      if (!isAskedAgain(open)) return closeEvents(requestId, callAt(head, place), closing);
-      const next = followUps?.get(requestId);
-      if (next === undefined) return [];
-      if ('type' in next) return [...closeEvents(requestId, undefined, closing), next];
-      const failed = { ...closing, reason: `${reason} ${next.why}` };
-      return closeEvents(requestId, callAt(head, place), failed);
-    });
+  const events: ThreadEvent[] = [];
+  for (const open of head.openRequests) {
+    if (!isExpired(open.request, now)) continue;
+    if (answers.some(({ requestId }) => requestId === open.request.requestId)) continue;
+    events.push(...expire(head, open, { now, followUps }));
+  }
+  return events;
+}
+
+function expire(
+  head: ThreadHead,
+  open: OpenRequest,
+  { now, followUps }: { now: number; followUps: FollowUps | undefined },
+): ThreadEvent[] {
+  const { request, place } = open;
+  const { requestId } = request;
+  const reason = expiryReason(request);
+  const closing = { cause: 'expired' as const, reason, at: now };
+  if (!isAskedAgain(open)) return closeEvents(requestId, callAt(head, place), closing);
+  const next = followUps?.get(requestId);
+  if (next === undefined) return [];
+  if ('type' in next) return [...closeEvents(requestId, undefined, closing), next];
+  const failed = { ...closing, reason: `${reason} ${next.why}` };
+  return closeEvents(requestId, callAt(head, place), failed);
 }
 
 function expiryReason(request: UserInputRequest): string {
@@ -59,18 +68,23 @@ export function isAskedAgain({ request, beside }: OpenRequest): boolean {
 
 /** The events that remind of requests whose time has come. */
 export function reminderEvents({ openRequests }: ThreadHead, now: number): ThreadEvent[] {
-  return openRequests
-    .filter((open) => (remindAtOf(open) ?? Infinity) <= now)
-    .map(({ request }) => ({ type: 'request-reminded', at: now, requestId: request.requestId }));
+  const events: ThreadEvent[] = [];
+  for (const open of openRequests) {
+    if ((remindAtOf(open) ?? Infinity) > now) continue;
+    events.push({ type: 'request-reminded', at: now, requestId: open.request.requestId });
+  }
+  return events;
 }
 
 /** The events that end deferred calls whose result is overdue. */
 export function overdueEvents(head: ThreadHead, now: number): ThreadEvent[] {
-  return head.calls
-    .filter((call) => call.status === 'deferred' && isExpired(call, now))
-    .flatMap((call) =>
-      endEvents(head, { ...endOfDeferred(call, 'The result did not arrive in time.'), at: now }),
-    );
+  const events: ThreadEvent[] = [];
+  for (const call of head.calls) {
+    if (call.status !== 'deferred' || !isExpired(call, now)) continue;
+    const end = endOfDeferred(call, 'The result did not arrive in time.');
+    events.push(...endEvents(head, { ...end, at: now }));
+  }
+  return events;
 }
 
 /** Why and when something is cancelled, and by whom, where a person does it. */

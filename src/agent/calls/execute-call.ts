@@ -121,7 +121,7 @@ export function describeOrigin(
 ): CallOrigin {
   const { requesters } = head;
   const requester = soleRequester({ requesters }, principalId);
-  const copies = requesters.map((each) => plainCopy(each));
+  const copies = requesters.map(plainCopy);
   return { threadId, requesters: copies, ...(requester === undefined ? {} : { requester }) };
 }
 
