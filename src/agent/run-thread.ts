@@ -20,7 +20,7 @@ import {
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
 import { refuseChildInput } from './child-agent.ts';
 import { acceptInput } from './input/accept-input.ts';
-import { allowInput } from './input/allowed-endings.ts';
+import { allowInput } from './input/allow-input.ts';
 import { recordBelow } from './input/answers-below.ts';
 import { newMessages } from './input/new-messages.ts';
 import { type ParsedInput, parseInput } from './input/parse-input.ts';
@@ -82,16 +82,17 @@ async function tracedRun(
     options.abortSignal?.throwIfAborted();
     const tools = await context.definedTools();
     await threads.update(log);
-    if (running.forParent === undefined) refuseChildInput(log.state, parsed);
+    const isChild = log.state.head.parent !== undefined;
+    if (isChild && running.forParent === undefined) refuseChildInput(log.state, parsed);
     const { mayAnswer, principalId } = context;
-    const { whilePending = 'refuse' } = options;
+    const { whilePending = 'refuse', abortSignal } = options;
     const asking = allowInput(context, log, parsed, { tools, whilePending, mayAnswer });
-    const checked = asking === undefined ? parsed : await untilAborted(asking, options.abortSignal);
-    if (checked.passed !== undefined) {
+    let allowed = await untilAborted(asking, abortSignal);
+    if (allowed.passed !== undefined) {
       const accepting = { tools, now: context.now(), whilePending, principalId };
-      acceptInput(new Proposal(log.state), checked, accepting);
+      acceptInput(new Proposal(log.state), allowed, accepting);
+      allowed = await recordBelow(context, log, allowed);
     }
-    const allowed = asking === undefined ? checked : await recordBelow(context, log, checked);
     const { messageId } = parsed;
     const isSentAgain = messageId !== undefined && newMessages(log.state, parsed).length === 0;
     const reply = isSentAgain ? recordedReply(log.state, messageId) : undefined;
@@ -100,7 +101,7 @@ async function tracedRun(
     const receivers = eventReceivers(trace, buffer);
     const setting = { log, tools, options, cause, receiver: buffer, ...receivers };
     /* Nobody here knows the agents above, who must be asked about standing approvals. */
-    const isOrphan = running.forParent === undefined && log.state.head.parent !== undefined;
+    const isOrphan = isChild && running.forParent === undefined;
     const own = isOrphan ? { ...context, mayStand: async () => false } : context;
     const run = new Run(own, setting);
     const isRepeated = reply?.isOver === true && parsed.answers.length === 0;

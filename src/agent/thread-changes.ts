@@ -12,7 +12,7 @@ import type { CheckedAnswers } from './calls/delegation.ts';
 import { followUpsFor } from './calls/follow-ups.ts';
 import type { EndingInput } from './input/accept-outcome.ts';
 import { acceptInput } from './input/accept-input.ts';
-import { allowEndings, allowInput } from './input/allowed-endings.ts';
+import { allowEndings, allowInput } from './input/allow-input.ts';
 import { recordBelow } from './input/answers-below.ts';
 import type { ParsedInput, RefuseEnding } from './input/parse-input.ts';
 import type { AnswerOptions, MayAnswer } from './input/run-input.ts';
@@ -30,15 +30,15 @@ export async function checkAnswers(
 ): Promise<CheckedAnswers> {
   const tools = await context.definedTools();
   const accepting = { tools, whilePending: 'refuse', principalId: context.principalId } as const;
-  const asking = allowInput(context, log, input, { ...accepting, mayAnswer });
-  const allowed = asking === undefined ? input : await asking;
+  const allowed = await allowInput(context, log, input, { ...accepting, mayAnswer });
   const accept = (proposal: Proposal, accepted: ParsedInput, followUps?: FollowUps): void => {
     acceptInput(proposal, accepted, { ...accepting, now: context.now(), followUps });
   };
   const proposal = new Proposal(log.state);
   accept(proposal, allowed);
   const record = async (): Promise<void> => {
-    const recorded = await recordBelow(context, log, allowed);
+    const recorded =
+      allowed.passed === undefined ? allowed : await recordBelow(context, log, allowed);
     const followUps = await followUpsFor(context, tools, log.state);
     await context.commitCancelled(log, (decided) => accept(decided, recorded, followUps));
   };

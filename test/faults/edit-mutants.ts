@@ -7,7 +7,7 @@ const failed = /AssertionError|HoldpointError: |Error: Nothing is asked/;
 export const editMutants: readonly SourceMutant[] = [
   {
     promise: 'an input of null is an input',
-    file: 'agent/input/check-answers.ts',
+    file: 'agent/input/accept-input.ts',
     from: 'const says = [edit, answer.input, answer.remember].some((each) => each !== undefined);',
     to: 'const says = (edit ?? answer.input ?? answer.remember) !== undefined;',
     suite: [story, 'where nothing is editable'],

@@ -60,7 +60,7 @@ export const mirrorMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a refused answer shows what was decided below',
-    file: 'agent/input/answers-below.ts',
+    file: 'agent/input/allow-input.ts',
     from: 'if (HoldpointError.isInstance(error)) await showBelow(context, log, input);',
     to: '',
     suite: votes('another answer shows'),
@@ -116,7 +116,7 @@ export const mirrorMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a sub-agent records no answer after the deadline of its call',
-    file: 'agent/input/check-answers.ts',
+    file: 'agent/input/accept-input.ts',
     from: 'isOverdue(state.head, open, now) || isExpired({ expiresAt: until }, now)',
     to: 'isOverdue(state.head, open, now)',
     suite: ['tools/late-answers', 'memoryStore.*the second of two that counts'],

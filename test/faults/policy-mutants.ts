@@ -195,7 +195,7 @@ export const policyMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an expired request is not answered, also when another is to follow',
-    file: 'agent/input/check-answers.ts',
+    file: 'agent/input/accept-input.ts',
     from: 'if (isOverdue(state.head, open, now) || isExpired({ expiresAt: until }, now))',
     to: 'if (false)',
     suite: plays,

@@ -33,7 +33,7 @@ const promises = new Set([
 const endingMutants: readonly Pick<SourceMutant, 'promise' | 'file' | 'from' | 'to'>[] = [
   {
     promise: 'nobody ends a request that they may not reject',
-    file: 'agent/input/allowed-endings.ts',
+    file: 'agent/input/allow-input.ts',
     from: 'await refuseUnlessAllowed(context, state, request, { mayAnswer, ...ender });',
     to: '',
   },

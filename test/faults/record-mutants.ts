@@ -174,7 +174,7 @@ export const recordMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a wish to remember is not dropped',
-    file: 'agent/input/check-answers.ts',
+    file: 'agent/input/accept-input.ts',
     from: 'other.remember === undefined ||',
     to: 'other.remember !== null ||',
     suite: ['policy/revoked-grants', 'is another answer'],
@@ -182,7 +182,7 @@ export const recordMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a vote that is sent again is the same with its wish',
-    file: 'agent/input/check-answers.ts',
+    file: 'agent/input/accept-input.ts',
     from: '[one, ...votes].some(',
     to: '[one].some(',
     suite: ['policy/revoked-grants', 'is the same answer after Ben'],

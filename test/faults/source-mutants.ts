@@ -224,7 +224,7 @@ const peopleMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a request that nobody was asked about is not answered',
-    file: 'agent/input/check-answers.ts',
+    file: 'agent/input/accept-input.ts',
     from: 'allowedRequests?.has(answer.requestId) === false',
     to: 'false',
     suite: ['agent/may-answer', 'an answer to a request that opened after'],

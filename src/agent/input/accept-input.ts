@@ -1,39 +1,42 @@
-import type { JSONValue } from 'ai';
-import { z } from 'zod';
-import { errorText } from '../../content/error-text.ts';
-import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
-import type { CallPlace, ToolCallOutcome } from '../../content/tool-call.ts';
-import type { UserInputResponseContent } from '../../content/user-input.ts';
+import {
+  type ApprovalRequest,
+  type ApprovalResponseContent,
+  withoutEdit,
+} from '../../content/approval.ts';
+import { isAnswererLimited } from '../../content/approval-terms.ts';
+import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
+import { closedBy } from '../../policy/closed-by.ts';
+import { equalJson } from '../../policy/digest.ts';
+import type { PrincipalId } from '../../policy/principal-id.ts';
 import type { Proposal } from '../../thread/proposal.ts';
-import { jsonCopy } from '../../thread/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import {
   callAt,
+  type EndedRequest,
   endsTurn,
+  isExpired,
+  isOverdue,
   isRunning,
   type OpenRequest,
   type ThreadHead,
 } from '../../thread/thread-head.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
+import { statusOf } from '../../thread/thread-status.ts';
 import {
   cancelledIn,
   cancelOpenEvents,
   expiryEvents,
   type FollowUps,
   interruptEvents,
+  overdueEvents,
   reminderEvents,
   unstartedOutcome,
-  overdueEvents,
 } from '../calls/close-requests.ts';
-import { statusOf } from '../../thread/thread-status.ts';
-import { type QuestionResult, settled } from '../calls/question-call.ts';
-import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';
-import { inputMessageSchemas } from '../model/model-step.ts';
-import { closedBy } from '../../policy/closed-by.ts';
-import type { PrincipalId } from '../../policy/principal-id.ts';
-import { newAnswers } from './check-answers.ts';
+import type { ToolDefinitions } from '../calls/tool-definitions.ts';
+import { questionEndEvents, refuseNoAnswer } from './answer-question.ts';
 import { newMessages } from './new-messages.ts';
-import { type ParsedInput, hasContent, type Weigh } from './parse-input.ts';
+import type { ParsedInput, Weigh } from './parse-input.ts';
 import { refuseEdit, replacedMessages } from './replaced-messages.ts';
 import type { AnswerOptions } from './run-input.ts';
 
@@ -61,25 +64,17 @@ export function acceptInput(
   if (input.reported !== undefined) proposal.add(...input.reported(proposal, now));
   const { head } = proposal;
   const recording = { tools, head, by: input.by, at: now };
-  const { weighed } = input;
   const answered = answers.flatMap(({ answer, open }) => {
-    const weigh = weighed?.get(answer.requestId);
+    const weigh = input.weighed?.get(answer.requestId);
     return answerEvents(answer, open, { ...recording, weigh });
   });
-  proposal.add(
-    ...answered,
-    ...expiryEvents(
-      head,
-      answers.map(({ answer }) => answer),
-      { now, followUps },
-    ),
-  );
-  proposal.add(...reminderEvents(proposal.head, now));
-  proposal.add(...overdueEvents(proposal.head, now));
+  proposal.add(...answered);
+  addOverdue(proposal, answers, { now, followUps });
   if (answered.some((event) => event.type === 'call-ended' && endsTurn(event))) {
     const interrupting = { at: now, by: closedBy(input.by, principalId) };
     addEnding(proposal, input, interruptEvents(proposal.head, interrupting));
   }
+  if (input.messages.length === 0) return;
   const messages = newMessages(state, input);
   const { requesters = [] } = input;
   if (messages.length === 0) return;
@@ -101,6 +96,20 @@ export function acceptInput(
       ...input.by,
     })),
   );
+}
+
+/** Adds the events that end what is overdue, and remind of what is due, except the requests that the input answers. */
+function addOverdue(
+  proposal: Proposal,
+  answers: readonly NewAnswer[],
+  { now, followUps }: Pick<AcceptOptions, 'now' | 'followUps'>,
+): void {
+  if (proposal.head.openRequests.length > 0) {
+    const answered = answers.map(({ answer }) => answer);
+    proposal.add(...expiryEvents(proposal.head, answered, { now, followUps }));
+    proposal.add(...reminderEvents(proposal.head, now));
+  }
+  proposal.add(...overdueEvents(proposal.head, now));
 }
 
 /** Adds the events that end requests, unless the sender may not end one of them. */
@@ -158,9 +167,7 @@ function answerEvents(
   { tools, head, by, at, weigh }: Recording,
 ): ThreadEvent[] {
   const { request, place } = open;
-  const answered = weigh?.(open, at) ?? [
-    { type: 'request-answered', at, response: withoutCall(response), ...by },
-  ];
+  const answered = weigh?.(open, at) ?? [acceptedAnswer(response, by, at)];
   const call = callAt(head, place);
   if (place === undefined || call === undefined) return answered;
   if (response.type === 'question-response' && request.type === 'question-request') {
@@ -173,64 +180,168 @@ function answerEvents(
 }
 
 /* The call was compared with the stored one, which remains the only copy. */
-function withoutCall(response: UserInputResponseContent): UserInputResponseContent {
-  if (response.type !== 'approval-response') return response;
-  const { toolCall: _compared, ...recorded } = response;
-  return recorded;
+function acceptedAnswer(
+  given: UserInputResponseContent,
+  by: AnswerOptions,
+  at: number,
+): ThreadEvent {
+  if (given.type !== 'approval-response')
+    return { type: 'request-answered', at, response: given, ...by };
+  const { toolCall: _compared, ...response } = given;
+  return { type: 'request-answered', at, response, ...by };
 }
 
-/** The end of a call that asked a question, and the message for the model that comes with it. */
-function questionEndEvents(
-  request: QuestionRequestContent,
-  response: QuestionResponseContent,
-  { tools, place, at }: { tools: ToolDefinitions; place: CallPlace; at: number },
-): ThreadEvent[] {
-  const { toolName = '' } = request.toolCall ?? {};
-  const definition = tools.get(toolName);
-  /* Nothing is recorded: an agent that has the tool can still accept the answer. */
-  if (definition === undefined) throw missingTool(request, toolName);
-  const { asking } = definition;
-  if (asking === undefined) {
-    const error = `Answered, but the tool '${toolName}' no longer asks questions: it can't read the answer.`;
-    return [{ type: 'call-ended', at, ...place, outcome: { status: 'failed', error } }];
+/** A new answer, and the request it answers. */
+interface NewAnswer {
+  answer: UserInputResponseContent;
+  open: OpenRequest;
+}
+
+/** The new answers, without repetitions. Throws for the first answer that is refused. */
+function newAnswers(
+  state: Readonly<ThreadState>,
+  { answers, allowedRequests, weighed, until }: ParsedInput,
+  now: number,
+): NewAnswer[] {
+  const fresh = new Map<string, NewAnswer>();
+  const requests = new Map(state.head.openRequests.map((open) => [open.request.requestId, open]));
+  for (const answer of answers) {
+    const twin = fresh.get(answer.requestId)?.answer;
+    if (twin !== undefined && !(sameDecision(twin, answer) && sameDecision(answer, twin))) {
+      throw new HoldpointError(
+        'invalid-answer',
+        `The input has two different answers to request ${answer.requestId}; send only one.`,
+        { requestId: answer.requestId },
+      );
+    }
+    const open = requests.get(answer.requestId);
+    /* The request opened after the answer was checked. */
+    const isLate =
+      allowedRequests?.has(answer.requestId) === false ||
+      (isWeighed(open?.request, answer) && weighed?.has(answer.requestId) !== true);
+    if (open !== undefined && isLate) throw unknown(answer.requestId);
+    if (open === undefined) {
+      checkRepeated(state.endedRequests.get(answer.requestId), answer);
+    } else {
+      if (isOverdue(state.head, open, now) || isExpired({ expiresAt: until }, now))
+        throw closed(answer.requestId, 'expired');
+      checkAnswer(open, answer);
+      fresh.set(answer.requestId, { answer, open });
+    }
   }
-  const result = resultOf(
-    () => asking.toResult(structuredClone(response), structuredClone(request)),
-    request,
-  );
-  const ended: ThreadEvent = { type: 'call-ended', at, ...place, outcome: outcomeOf(result) };
-  if (result.status !== 'succeeded' || result.message === undefined) return [ended];
-  return [ended, { type: 'message-added', at, place, message: result.message }];
+  return [...fresh.values()];
 }
 
-/* Checked before it is written: an invalid outcome would make the log unreadable. */
-const resultSchema = z.discriminatedUnion('status', [
-  z.strictObject({
-    status: z.literal('succeeded'),
-    output: z.custom<JSONValue>((value) => value !== undefined),
-    message: inputMessageSchemas.user.refine(hasContent, 'must not be empty').optional(),
-  }),
-  z.strictObject({
-    status: z.literal('failed'),
-    error: z.string(),
-    endsTurn: z.boolean().optional(),
-  }),
-]);
-
-function resultOf(make: () => QuestionResult, { requestId }: QuestionRequestContent) {
-  try {
-    return resultSchema.parse(jsonCopy(settled(make(), 'toResult')));
-  } catch (error) {
+function checkRepeated(ended: EndedRequest | undefined, answer: UserInputResponseContent): void {
+  const { requestId } = answer;
+  if (ended === undefined) throw unknown(requestId);
+  if (ended.cause !== undefined) throw closed(requestId, ended.cause);
+  if (ended.response === undefined || !sameDecision(ended.response, answer, ended.request)) {
     throw new HoldpointError(
-      'invalid-answer',
-      `The tool that asked question ${requestId} can't accept this answer: ${errorText(error)}`,
-      { cause: error, requestId },
+      'already-answered',
+      `Request ${requestId} already has a different answer; the first answer stands.`,
+      { requestId },
     );
   }
+  if (answer.type === 'approval-response') refuseMismatch(ended, answer);
 }
 
-function outcomeOf(result: QuestionResult): ToolCallOutcome {
-  if (result.status === 'succeeded') return { status: 'succeeded', output: result.output };
-  const { error } = result;
-  return { status: 'failed', error, ...(result.endsTurn === true ? { endsTurn: true } : {}) };
+/** Whether more than yes or no, from anybody, decides: who answers, what others say, or what the answer says besides. */
+export function isWeighed(
+  request: UserInputRequest | undefined,
+  answer: UserInputResponseContent,
+): boolean {
+  if (request?.type !== 'approval-request' || answer.type !== 'approval-response') return false;
+  const { requireReason, edit } = request;
+  const says = [edit, answer.input, answer.remember].some((each) => each !== undefined);
+  return isAnswererLimited(request) || requireReason === true || says;
+}
+
+function checkAnswer({ request }: OpenRequest, answer: UserInputResponseContent): void {
+  const { requestId } = request;
+  if (request.type !== 'approval-request' || answer.type !== 'approval-response') {
+    if (request.type === 'question-request' && answer.type === 'question-response') {
+      refuseNoAnswer(request, answer);
+      return;
+    }
+    throw new HoldpointError(
+      'invalid-answer',
+      `Request ${requestId} is of type '${request.type}'; an answer of type '${answer.type}' can't answer it.`,
+      { requestId },
+    );
+  }
+  refuseMismatch({ request }, answer);
+}
+
+/** An answer may repeat what was shown, and must then match the stored request, which alone decides. */
+function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseContent): void {
+  const { requestId } = request;
+  let repeats = 'digest';
+  for (const shown of [request, ...beforeEdit(request, answer)]) {
+    if (!repeatsDigest(shown, answer)) continue;
+    if (answer.toolCall === undefined || equalJson(answer.toolCall, shown.toolCall)) return;
+    repeats = 'call';
+  }
+  throw new HoldpointError(
+    'answer-mismatch',
+    `The answer to request ${requestId} repeats a ${repeats} that differs from the stored request. ` +
+      "Show the stored request again; an answer can't change a call.",
+    { requestId },
+  );
+}
+
+/** The request as it was before its edit, for an answer that makes the same edit: it repeats what was shown then. */
+function beforeEdit(
+  request: UserInputRequest,
+  { input }: ApprovalResponseContent,
+): ApprovalRequest[] {
+  if (request.type !== 'approval-request' || request.edit === undefined) return [];
+  const isSame = input !== undefined && equalJson(input, request.toolCall?.input);
+  return isSame ? [withoutEdit(request)] : [];
+}
+
+function repeatsDigest(request: UserInputRequest, { digest }: ApprovalResponseContent): boolean {
+  return digest === undefined || (request.type === 'approval-request' && request.digest === digest);
+}
+
+function unknown(requestId: string): HoldpointError {
+  return new HoldpointError(
+    'not-found',
+    `This thread has no request ${requestId}; its open requests are in thread.activeRequests.`,
+    { requestId },
+  );
+}
+
+function closed(requestId: string, cause: NonNullable<EndedRequest['cause']>): HoldpointError {
+  return new HoldpointError(
+    'request-closed',
+    `Request ${requestId} is closed (${cause}). Resume with run([], thread) to see what is asked now.`,
+    { requestId },
+  );
+}
+
+function sameDecision(
+  one: UserInputResponseContent,
+  other: UserInputResponseContent,
+  request?: UserInputRequest,
+): boolean {
+  if (one.type === 'approval-response' && other.type === 'approval-response') {
+    const decided = request === undefined ? one.input : request.toolCall?.input;
+    const isSameInput = other.input === undefined || equalJson(decided, other.input);
+    const { votes = [] } = request?.type === 'approval-request' ? request : {};
+    const isSameWish =
+      other.remember === undefined ||
+      [one, ...votes].some(({ remember }) => equalJson(remember, other.remember));
+    return one.approved === other.approved && (isSameInput || !one.approved) && isSameWish;
+  }
+  return equalJson(inOrder(one), inOrder(other));
+}
+
+/* The same options in another order are the same answer. */
+function inOrder(response: UserInputResponseContent): unknown {
+  if (response.type !== 'question-response' || response.status !== 'answered') return response;
+  const answers = response.answers
+    .map((answer) => ({ ...answer, optionIds: answer.optionIds.toSorted() }))
+    .toSorted((one, other) => (one.key < other.key ? -1 : 1));
+  return { ...response, answers };
 }

@@ -1,26 +1,8 @@
-import { HoldpointError } from '../../errors.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { delegationAsking, type MirroredCall, shownBy } from '../calls/delegation.ts';
 import type { Reporting } from '../calls/execution.ts';
-import { withAllowedAnswers } from './allowed-answers.ts';
 import type { AnswerContext } from './answer-context.ts';
 import type { ParsedInput } from './parse-input.ts';
-import type { MayAnswer } from './run-input.ts';
-
-/** As `withAllowedAnswers`; when it throws, the thread shows what the sub-agents have recorded about the requests meanwhile. */
-export async function allowAnswers(
-  context: AnswerContext,
-  log: ThreadLog,
-  input: ParsedInput,
-  mayAnswer: MayAnswer | undefined,
-): Promise<ParsedInput> {
-  try {
-    return await withAllowedAnswers(context, log.state, input, mayAnswer);
-  } catch (error) {
-    if (HoldpointError.isInstance(error)) await showBelow(context, log, input);
-    throw error;
-  }
-}
 
 /**
  * Has the sub-agents record the checked answers to their requests before this thread shows them: they decide. If the process dies in
@@ -31,8 +13,7 @@ export async function recordBelow(
   log: ThreadLog,
   input: ParsedInput,
 ): Promise<ParsedInput> {
-  const { passed } = input;
-  if (passed === undefined) return input;
+  const { passed = [] } = input;
   try {
     for (const { record } of passed) await record();
   } catch (error) {
@@ -43,7 +24,7 @@ export async function recordBelow(
 }
 
 /** Shows what sub-agents have recorded about the requests that an input answers. Never rejects: the next answer or run shows it too. */
-async function showBelow(
+export async function showBelow(
   context: AnswerContext,
   log: ThreadLog,
   input: ParsedInput,

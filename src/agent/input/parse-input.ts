@@ -168,17 +168,13 @@ function parseAnswer(item: unknown): UserInputResponseContent {
   const { data } = parsed;
   const carried =
     data.type === 'approval-response' ? [data.toolCall?.input, data.input] : [data.metadata];
-  const fault = carried
-    .filter((value) => value !== undefined)
-    .map(whyNotStrictJson)
-    .find((each) => each !== undefined);
-  if (fault !== undefined) {
+  for (const value of carried) {
+    const fault = value === undefined ? undefined : whyNotStrictJson(value);
+    if (fault === undefined) continue;
     throw new HoldpointError(
       'invalid-answer',
       `The answer has a value that is not JSON: ${fault}.`,
-      {
-        requestId: data.requestId,
-      },
+      { requestId: data.requestId },
     );
   }
   return jsonCopy(data);
