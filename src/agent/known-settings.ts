@@ -1,9 +1,25 @@
 import { adviseNearest, refuseUnknown } from '../content/refuse-unknown.ts';
 import type { AgentOptions, SharedAgentOptions } from './agent-options.ts';
 import type { RetryOptions } from './run/retry-time.ts';
+import { stepSettingNames } from './model/step-settings.ts';
 import type { RunOptions } from './run/run-options.ts';
-import { type RunSettingName, runSettingNames } from './run/run-settings.ts';
+import type { RunSettings } from './run/run-settings.ts';
 import type { ToolRecovery } from './run/tool-recovery.ts';
+
+const ownNames = [
+  ...stepSettingNames,
+  'maxRetries',
+  'headers',
+  'prepareStep',
+  'stopWhen',
+  'timeout',
+  'onStepEnd',
+] as const satisfies readonly (keyof RunSettings)[];
+
+/** The settings that a run can have instead of the agent's. */
+type RunSettingName = (typeof ownNames)[number];
+
+const runSettingNames: object = Object.fromEntries(ownNames.map((name) => [name, true]));
 
 /** The settings of every agent. */
 export const sharedSettings = {
@@ -129,12 +145,20 @@ export function refuseUnknownRunOptions(
   method: 'run' | 'stream',
   options: RunOptions<unknown>,
 ): void {
-  const names = new Map([...otherNames, ['id', 'messageId']]);
-  const where = `agent.${method}`;
-  refuseUnknown(where, options, runSettings, (name) =>
-    advice(name, runSettings, { elsewhere: agentSettings, names }),
+  refuseUnknown(`agent.${method}`, options, runSettings, (name) =>
+    advice(name, runSettings, {
+      elsewhere: agentSettings,
+      names: new Map([...otherNames, ['id', 'messageId']]),
+    }),
   );
-  refuseUnknownTimeout(options.timeout);
+  if (options.timeout !== undefined) refuseUnknownTimeout(options.timeout);
+}
+
+/** Whether a run has settings instead of the agent's. */
+export function hasRunSettings(options: RunSettings<unknown>): boolean {
+  return Object.entries(options).some(
+    ([name, value]) => value !== undefined && Object.hasOwn(runSettingNames, name),
+  );
 }
 
 /** The settings of another place, and common misnomers. */

@@ -14,7 +14,7 @@ import { guardedMayAnswer } from './input/guarded-may-answer.ts';
 import { standingCheck } from './input/standing-answers.ts';
 import { failureReporter } from './run/report-failure.ts';
 import { checkedRetry } from './run/retry-time.ts';
-import { checkedTimeout } from './run/run-signal.ts';
+import { checkedTimeout } from './run/time-limits.ts';
 import { checkRecovery } from './run/tool-recovery.ts';
 import { checkedName } from './thread-handles.ts';
 

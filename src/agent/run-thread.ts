@@ -27,9 +27,9 @@ import { type ParsedInput, parseInput } from './input/parse-input.ts';
 import type { RunInput } from './input/run-input.ts';
 import { withOutput } from './model/parsed-output.ts';
 import type { AgentContext } from './run/agent-context.ts';
+import { hasRunSettings } from './known-settings.ts';
 import { withRunSettings } from './run/own-settings.ts';
 import type { RunOptions } from './run/run-options.ts';
-import { hasRunSettings } from './run/run-settings.ts';
 import { Run, type RunSetting } from './run/run.ts';
 import { refuseNonThread, type ThreadHandles } from './thread-handles.ts';
 

@@ -85,8 +85,8 @@ const fleetMutants: readonly SourceMutant[] = [
   {
     promise: 'a start that was too late says nothing of a later attempt',
     file: 'agent/run/executions.ts',
-    from: 'const started = startedBy(',
-    to: 'if (lease.hasExpired) await log.pull();\n  const started = startedBy(',
+    from: 'const started: StartedCall[] = [];',
+    to: 'if (lease.hasExpired) await log.pull();\n  const started: StartedCall[] = [];',
     suite: ['faults/late-starts', 'too late'],
     sentence: /AssertionError/,
   },
@@ -141,7 +141,7 @@ const fleetMutants: readonly SourceMutant[] = [
   {
     promise: 'a scheduler’s run waits for the time that another has written meanwhile',
     file: 'agent/run/open-run.ts',
-    from: 'if (isTooEarly()) return undefined;',
+    from: 'if (!isAgain && isTooEarly(context, run)) return undefined;',
     to: '',
     suite: ['faults/due-runs', 'woken for one time'],
     sentence: /overloaded/,

@@ -15,7 +15,7 @@ import type { OutputParser } from '../model/parsed-output.ts';
 import type { AgentEmitter } from './agent-events.ts';
 import type { RetryOptions } from './retry-time.ts';
 import type { StepEndEvent, StopCondition } from './run-settings.ts';
-import type { TimeLimits } from './run-signal.ts';
+import type { TimeLimits } from './time-limits.ts';
 import type { ToolRecoveries } from './tool-recovery.ts';
 
 /** An outcome that the store did not accept. */

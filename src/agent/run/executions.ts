@@ -1,9 +1,15 @@
-import { traceCall } from '../../thread/tracing.ts';
-import type { ToolCallRecord } from '../../content/tool-call.ts';
+import { callGuarded } from '../../content/call-guarded.ts';
+import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import { WakeUp } from '../../content/wake-up.ts';
+import { HoldpointError } from '../../errors.ts';
+import { equalJson } from '../../policy/digest.ts';
 import type { CausedRun } from '../../policy/run-context.ts';
+import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
+import { awaitedCall, isSamePlace } from '../../thread/thread-head.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
+import { traceCall } from '../../thread/tracing.ts';
+import { endEvents } from '../calls/close-requests.ts';
 import { firstMessages } from '../calls/decide-calls.ts';
 import {
   describeOrigin,
@@ -12,13 +18,12 @@ import {
   type PreliminaryResult,
 } from '../calls/execute-call.ts';
 import type { Execution, Reporting } from '../calls/execution.ts';
-import { awaitedCall } from '../../thread/thread-head.ts';
 import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AgentContext } from './agent-context.ts';
 import { delegatedWork } from './delegated-work.ts';
-import type { Lease } from './lease.ts';
-import { type Attempt, type Finished, recordLate } from './record-results.ts';
-import { startLimit } from './run-signal.ts';
+import { type Lease, LeaseLost } from './lease.ts';
+import { lostEvent } from './lost-calls.ts';
+import { startLimit } from './time-limits.ts';
 
 /** The settings of `Executions`. */
 interface ExecutionSetting {
@@ -36,6 +41,17 @@ interface ExecutionSetting {
 interface StartedCall {
   call: ToolCallRecord;
   definition: ToolDefinition;
+}
+
+/** An attempt of a call that was executed here. */
+export interface Attempt extends CallPlace {
+  attempt: number;
+}
+
+/** An attempt that has finished, and its result. */
+export interface Finished {
+  attempt: Attempt;
+  execution: Execution;
 }
 
 /* Results that come this close together, in milliseconds, are recorded in one append. */
@@ -70,7 +86,15 @@ export class Executions {
   /** Right after an append: starts the calls that it records as started, unless the lease has expired. */
   async start(events: readonly ThreadEvent[]): Promise<void> {
     const { log, tools, lease } = this.#setting;
-    const started = startedBy(events, log.state.head.calls, tools);
+    const started: StartedCall[] = [];
+    for (const event of events) {
+      if (event.type !== 'call-started') continue;
+      const call = log.state.head.calls[event.index];
+      /* One that has ended since the append, because its outcome was delivered, does not start. */
+      if (call?.step !== event.step || call.status !== 'started') continue;
+      const definition = tools.get(call.toolName);
+      if (definition !== undefined) started.push({ call, definition });
+    }
     if (started.length === 0) return;
     /* The fence: the append may have taken so long that other processes have recorded the calls as lost, and settled or restarted them. */
     const isTooLate = lease.hasExpired;
@@ -101,10 +125,12 @@ export class Executions {
   /** Waits for a result, for `wake`, or for the end of the grace time that begins when the run's signal aborts. */
   async wait(): Promise<void> {
     if (this.#finished.length > 0) return;
-    const stop = this.#startGrace(this.#setting.signal);
+    const { signal } = this.#setting;
+    if (signal.aborted) this.#startGrace();
+    else signal.addEventListener('abort', this.#startGrace, { once: true });
     await this.#wakeUp.wait();
-    stop();
-    await this.#gather();
+    signal.removeEventListener('abort', this.#startGrace);
+    if (this.#finished.length > 0 && this.#running.size > 0) await this.#gather();
   }
 
   /** Ends a wait: something has changed elsewhere. */
@@ -136,7 +162,12 @@ export class Executions {
   }
 
   #recordLate(finished: Finished): void {
-    void recordLate(this.#context, this.#setting.log, finished);
+    const { log } = this.#setting;
+    const recording = recordFinished(this.#context, log, [finished], async (make) =>
+      log.commitFact((proposal) => proposal.add(...make(proposal))),
+    );
+    /* The app has got the result. */
+    recording.catch(() => {});
   }
 
   /** Executes a call for as long as its tool may take. The outcome of one that ignores its time limit is unknown. */
@@ -148,7 +179,7 @@ export class Executions {
     const { limits, abortGraceMs: graceMs } = this.#context;
     const { signal } = this.#setting;
     const { toolName } = started.call;
-    const milliseconds = limits.tool(toolName);
+    const milliseconds = limits.tool?.(toolName);
     if (milliseconds === undefined) return this.#execute(started, attempt, { signal, messages });
     const onIgnored = (): void => this.#giveUp(attempt);
     const limit = startLimit(milliseconds, `Tool '${toolName}'`, { graceMs, onIgnored });
@@ -203,30 +234,109 @@ export class Executions {
   }
 
   /** Starts once: a wake-up in between, such as after a renewal, does not restart it. */
-  #startGrace(signal: AbortSignal): () => void {
-    const start = (): void => {
-      this.#graceTimer ??= setTimeout(() => {
-        this.#graceIsOver = true;
-        this.#wakeUp.wake();
-      }, this.#context.abortGraceMs);
-    };
-    if (signal.aborted) start();
-    else signal.addEventListener('abort', start, { once: true });
-    return () => signal.removeEventListener('abort', start);
+  readonly #startGrace = (): void => {
+    this.#graceTimer ??= setTimeout(() => {
+      this.#graceIsOver = true;
+      this.#wakeUp.wake();
+    }, this.#context.abortGraceMs);
+  };
+}
+
+/**
+ * Records results through `commit`, and retries if the store fails. Throws `LeaseLost` when another run has the thread; after any other
+ * failure the app gets the results in `onUnrecorded`.
+ */
+export async function recordFinished(
+  context: AgentContext,
+  log: ThreadLog,
+  finished: readonly Finished[],
+  commit: (make: (proposal: Proposal) => ThreadEvent[]) => Promise<unknown>,
+): Promise<void> {
+  const make = (proposal: Proposal): ThreadEvent[] => resultEvents(context, proposal, finished);
+  try {
+    await withRetries(async () => commit(make));
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) passUnrecorded(context, log, finished, error);
+    throw error;
   }
 }
 
-/* The calls as they are right after the append: one that has ended since, because its outcome was delivered, does not start. */
-function startedBy(
-  events: readonly ThreadEvent[],
-  calls: readonly ToolCallRecord[],
-  tools: ToolDefinitions,
-): StartedCall[] {
-  return events.flatMap((event) => {
-    if (event.type !== 'call-started') return [];
-    const call = calls[event.index];
-    const isStarted = call?.step === event.step && call.status === 'started';
-    const definition = isStarted ? tools.get(call.toolName) : undefined;
-    return isStarted && definition !== undefined ? [{ call, definition }] : [];
+/** The events that record results. A result of a call that has ended in another way, or was started again, is kept as a late one. */
+function resultEvents(
+  context: AgentContext,
+  proposal: Proposal,
+  finished: readonly Finished[],
+): ThreadEvent[] {
+  const { head } = proposal;
+  const at = context.now();
+  return finished.flatMap(({ attempt, execution }): ThreadEvent[] => {
+    const { step, index } = attempt;
+    const call = awaitedCall(head, attempt);
+    if (call === undefined) return lateEvents(proposal, { attempt, execution }, at);
+    if (execution.type === 'ended') {
+      const { outcome, requests } = execution;
+      const past = requests?.(proposal, at) ?? [];
+      const ended = { type: 'call-ended', at, step, index, outcome } as const;
+      return [...past, ...endEvents(head, ended, { before: past })];
+    }
+    if (execution.type === 'lost') {
+      if (call.status !== 'started') return [];
+      const { error } = execution;
+      const lost = lostEvent(context, call, at, at + context.leaseMs);
+      return [error === undefined ? lost : { ...lost, error }];
+    }
+    if (call.status === 'deferred') return [];
+    if (execution.type === 'delegated') return execution.events(proposal, at);
+    const { expiresAfterMs } = execution;
+    const expiry = expiresAfterMs === undefined ? {} : { expiresAt: at + expiresAfterMs };
+    return [{ type: 'call-deferred', at, step, index, ...expiry }];
   });
+}
+
+/* An outcome that was delivered and is then returned too has already been recorded. */
+function lateEvents(
+  { state, head }: Proposal,
+  { attempt: { attempt, ...place }, execution }: Finished,
+  at: number,
+): ThreadEvent[] {
+  const calls = [...head.calls, ...head.newlyPast.calls, ...state.pastCalls];
+  const call = calls.find((each) => isSamePlace(each, place));
+  if (call === undefined || execution.type !== 'ended') return [];
+  const { outcome } = execution;
+  if (call.attempts === attempt && call.outcome !== undefined && equalJson(call.outcome, outcome))
+    return [];
+  return [{ type: 'late-result', at, ...place, attempt, outcome }];
+}
+
+/** Passes results that the store does not accept to the app. */
+function passUnrecorded(
+  { onUnrecorded }: AgentContext,
+  { state }: ThreadLog,
+  finished: readonly Finished[],
+  error: unknown,
+): void {
+  for (const { attempt, execution } of finished) {
+    const call = awaitedCall(state.head, attempt);
+    if (call === undefined || execution.type !== 'ended') continue;
+    const unrecorded = { threadId: state.threadId, call, outcome: execution.outcome, error };
+    void callGuarded(onUnrecorded, unrecorded);
+  }
+}
+
+/* Milliseconds before each retry; together well under a lease. */
+const pauses = [50, 200, 1_000, 5_000];
+
+/** Retries a write after growing pauses. Throws the last error, or at once one that a retry can't change. */
+async function withRetries<RESULT>(write: () => Promise<RESULT>): Promise<RESULT> {
+  for (const pause of pauses) {
+    try {
+      return await write();
+    } catch (error) {
+      if (error instanceof LeaseLost || HoldpointError.isInstance(error)) throw error;
+      await new Promise((resolve) => {
+        setTimeout(resolve, pause);
+      });
+    }
+  }
+  return write();
 }

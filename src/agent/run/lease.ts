@@ -101,11 +101,6 @@ export class Lease {
     throw new LeaseLost();
   }
 
-  /** The event that releases the thread. */
-  ended(): ThreadEvent {
-    return { type: 'run-ended', at: this.#context.now() };
-  }
-
   /** Renews the lease until the returned function is called. `onNews` is called when others may have appended. */
   keepRenewed(onNews: () => void): () => void {
     const { leaseMs, events } = this.#context;
@@ -200,9 +195,10 @@ export class Lease {
     if (head.run === undefined || busy || needsRun(head, this.#context.now())) return;
     const isStopping = head.run.isStopping === true;
     const stopped = { events: proposal.state.events, head };
-    const ending = isStopping
-      ? stopEvents(this.#context, stopped, this.#context.now())
-      : [this.ended()];
+    const at = this.#context.now();
+    const ending: ThreadEvent[] = isStopping
+      ? stopEvents(this.#context, stopped, at)
+      : [{ type: 'run-ended', at }];
     proposal.add(...ending);
   }
 

@@ -33,28 +33,22 @@ import { recordAbandoned } from './lost-calls.ts';
 import { failedRecoveries, reconcileCalls, restartsOf } from './recover-calls.ts';
 import type { RunOptions } from './run-options.ts';
 
-/** The settings of `RunOpening`. */
-interface OpeningSetting {
+/** A run that begins. */
+export interface Opening {
   log: ThreadLog;
   tools: ToolDefinitions;
   options: RunOptions<unknown>;
   cause: RunCause;
   lease: Lease;
   signal: AbortSignal;
-  /** Receives every event that the run appended. */
-  onEvents: (events: readonly ThreadEvent[]) => void;
 }
 
-/** The results of the checks before a run takes the thread. They are made before the append, because the app's rules may take long. */
-interface Checked {
+/** What a run could begin with. */
+interface Starts {
   /** The starts of the lost calls that may be restarted. */
   restarts: readonly ThreadEvent[];
   /** The calls that may start, or the reasons why they may not. */
   starts: CheckedCalls;
-}
-
-/** What a run could begin with. */
-interface Opening extends Checked {
   /** The starts of delegated calls that resume. */
   resumes: readonly ThreadEvent[];
   /** How many calls may run at once. */
@@ -63,128 +57,130 @@ interface Opening extends Checked {
   resumeStopped: boolean | undefined;
 }
 
-const nothing: ParsedInput = { messages: [], answers: [], by: {} };
-const nothingChecked: Checked = { restarts: [], starts: new Map() };
+/**
+ * How a run begins: it records how an abandoned run ended, then its input, and takes the thread if there is work to do. Returns the events of
+ * the last append; `undefined` if a scheduler woke too early, and nothing was recorded. `onEvents` receives those of earlier appends.
+ */
+export async function openRun(
+  context: AgentContext,
+  run: Opening,
+  input: ParsedInput,
+  onEvents: (events: readonly ThreadEvent[]) => void,
+): Promise<readonly ThreadEvent[] | undefined> {
+  const { log, tools, signal } = run;
+  const followUps = await followUpsFor(context, tools, log.state);
+  if (isAbandoned(log.state.head, context.now())) {
+    /* Bad input is refused before anything is recorded. */
+    accept(context, run, new Proposal(log.state), { input, followUps });
+    onEvents(await recordAbandoned(context, log));
+  }
+  if (isTooEarly(context, run)) return undefined;
+  if (statusOf(log.state.head, context.now()) === 'indeterminate') {
+    const reconciling = reconcileCalls(context, tools, log);
+    onEvents((await unlessAborted(reconciling, signal)) ?? []);
+  }
+  return takeThread(context, run, { input, followUps });
+}
 
-/** How a run begins: it records how an abandoned run ended, then its input, and takes the thread if there is work to do. */
-export class RunOpening {
-  readonly #context: AgentContext;
-  readonly #setting: OpeningSetting;
+/** Reopens a run that stalled past its lease, if no other run has begun. */
+export async function openAgain(
+  context: AgentContext,
+  run: Opening,
+): Promise<readonly ThreadEvent[]> {
+  const input: ParsedInput = { messages: [], answers: [], by: {} };
+  return takeThread(context, run, { input, followUps: undefined, isAgain: true });
+}
+
+/** What a run records before it takes the thread. */
+interface Recorded {
+  input: ParsedInput;
   /** The requests that follow those which have expired. */
-  #followUps: FollowUps | undefined;
+  followUps: FollowUps | undefined;
+  /** Whether the run takes its thread again. */
+  isAgain?: boolean;
+}
 
-  constructor(context: AgentContext, setting: OpeningSetting) {
-    this.#context = context;
-    this.#setting = setting;
-  }
+/**
+ * Records the input, and takes the thread if there is work that no other run does. The calls that could start are checked before the
+ * append, because the app's rules may take long.
+ */
+async function takeThread(
+  context: AgentContext,
+  run: Opening,
+  recorded: Recorded,
+): Promise<readonly ThreadEvent[]> {
+  const taking = context.commitCancelled(
+    run.log,
+    (proposal) => accept(context, run, proposal, recorded),
+    async (accepted) => checkAndAcquire(context, run, recorded, accepted),
+  );
+  /* A standing approval ended just before its use was recorded: the calls are checked again. */
+  return (await taking.catch(unlessGrantEnded)) ?? takeThread(context, run, recorded);
+}
 
-  /** Opens the run and returns the appended events; `undefined` if a scheduler woke too early, and nothing was recorded. */
-  async open(input: ParsedInput): Promise<readonly ThreadEvent[] | undefined> {
-    const { log, tools, signal, onEvents } = this.#setting;
-    this.#followUps = await followUpsFor(this.#context, tools, log.state);
-    if (isAbandoned(log.state.head, this.#context.now())) {
-      /* Bad input is refused before anything is recorded. */
-      this.#accept(new Proposal(log.state), input);
-      onEvents(await recordAbandoned(this.#context, log));
-    }
-    if (this.#isTooEarly()) return undefined;
-    if (statusOf(log.state.head, this.#context.now()) === 'indeterminate') {
-      const reconciling = reconcileCalls(this.#context, tools, log);
-      onEvents((await unlessAborted(reconciling, signal)) ?? []);
-    }
-    /* Another scheduler may be faster. */
-    return this.#take(input, () => this.#isTooEarly());
-  }
-
-  /** Reopens a run that stalled past its lease, if no other run has begun. */
-  async openAgain(): Promise<readonly ThreadEvent[]> {
-    return this.#take(nothing, () => false);
-  }
-
-  /** Records the input, and takes the thread if there is work that no other run does. */
-  async #take(input: ParsedInput, isTooEarly: () => boolean): Promise<readonly ThreadEvent[]> {
-    const taking = this.#context.commitCancelled(
-      this.#setting.log,
-      (proposal) => this.#accept(proposal, input),
-      async (accept) => this.#acquire(input, accept, isTooEarly),
-    );
-    /* A standing approval ended just before its use was recorded: the calls are checked again. */
-    return (await taking.catch(unlessGrantEnded)) ?? this.#take(input, isTooEarly);
-  }
-
-  async #acquire(
-    input: ParsedInput,
-    accept: (proposal: Proposal) => void,
-    isTooEarly: () => boolean,
-  ): Promise<readonly ThreadEvent[]> {
-    const { log, tools, lease, signal } = this.#setting;
-    const { revision } = log;
-    const expected = new Proposal(log.state);
-    if (input.answers.length > 0) this.#accept(expected, input);
-    const isCheckNeeded =
-      log.state.head.calls.some(isUnfinished) || dueCalls(expected.head).length > 0;
-    const checking = isCheckNeeded ? unlessAborted(this.#check(expected.head), signal) : undefined;
-    const checked = (await checking) ?? nothingChecked;
-    const { resumeStopped } = input;
-    const decide = (proposal: Proposal): readonly ThreadEvent[] | undefined => {
-      if (isTooEarly()) return undefined;
-      accept(proposal);
-      const isCurrent = log.revision === revision;
-      const now = this.#context.now();
-      const { toolCallConcurrency: limit } = this.#context;
-      const found = isCurrent ? checked : { ...checked, restarts: [] };
-      const resumes = resumeEvents(proposal.head, tools, {
-        at: now,
-        until: this.#resumeUntil(input),
-      });
-      const opening = openingEvents(
-        proposal.head,
-        { ...found, resumes, limit, resumeStopped },
-        now,
-      );
-      if (opening === undefined && isCurrent && !signal.aborted) {
-        const failed = { at: now, hash: lastHash(proposal.state) };
-        proposal.add(...failedRecoveries(this.#context, proposal.head, failed));
-      }
-      return opening;
-    };
-    return lease.acquire(decide, { resumeStopped });
-  }
-
-  /** Checks which calls a run could begin with; `expected` is the head as it will be after the input. */
-  async #check(expected: ThreadHead): Promise<Checked> {
-    const { state } = this.#setting.log;
-    const count = state.messages.length - 1;
-    const decisions = decisionInput(this.#context, state, this.#setting, count);
-    const isAnyLost = state.head.calls.some(isUnfinished);
-    const [restarts, starts] = await Promise.all([
-      isAnyLost ? restartsOf(this.#context, decisions, state) : [],
-      checkDueCalls(decisions, state, expected),
+async function checkAndAcquire(
+  context: AgentContext,
+  run: Opening,
+  recorded: Recorded,
+  acceptRest: (proposal: Proposal) => void,
+): Promise<readonly ThreadEvent[]> {
+  const { log, tools, options, lease, signal } = run;
+  const { input, isAgain = false } = recorded;
+  const { resumeStopped } = input;
+  const { state, revision } = log;
+  const expected = new Proposal(state);
+  if (input.answers.length > 0) accept(context, run, expected, recorded);
+  const isAnyLost = state.head.calls.some(isUnfinished);
+  let restarts: readonly ThreadEvent[] = [];
+  let starts: CheckedCalls = new Map();
+  if (isAnyLost || dueCalls(expected.head).length > 0) {
+    const decisions = decisionInput(context, state, run, state.messages.length - 1);
+    const checking = Promise.all([
+      isAnyLost ? restartsOf(context, decisions, state) : [],
+      checkDueCalls(decisions, state, expected.head),
     ]);
-    return { restarts, starts };
+    [restarts, starts] = (await unlessAborted(checking, signal)) ?? [restarts, starts];
   }
+  /* A resumed thread resumes all delegated calls, unless a scheduler only looks which are due. */
+  const isResumed = input.messages.length + input.answers.length === 0;
+  const resumesAll = isResumed && options.onlyWhenDue !== true;
+  const decide = (proposal: Proposal): readonly ThreadEvent[] | undefined => {
+    /* Another scheduler may be faster. */
+    if (!isAgain && isTooEarly(context, run)) return undefined;
+    acceptRest(proposal);
+    const isCurrent = log.revision === revision;
+    const now = context.now();
+    const until = resumesAll ? Infinity : now;
+    const found = {
+      restarts: isCurrent ? restarts : [],
+      starts,
+      resumes: resumeEvents(proposal.head, tools, { at: now, until }),
+      limit: context.toolCallConcurrency,
+      resumeStopped,
+    };
+    const opening = openingEvents(proposal.head, found, now);
+    if (opening === undefined && isCurrent && !signal.aborted) {
+      const failed = { at: now, hash: lastHash(proposal.state) };
+      proposal.add(...failedRecoveries(context, proposal.head, failed));
+    }
+    return opening;
+  };
+  return lease.acquire(decide, { resumeStopped });
+}
 
-  #accept(proposal: Proposal, input: ParsedInput): void {
-    const { tools, options } = this.#setting;
-    const { whilePending = 'refuse' } = options;
-    const followUps = this.#followUps;
-    const { now, principalId } = this.#context;
-    acceptInput(proposal, input, { tools, now: now(), whilePending, principalId, followUps });
-  }
+function accept(
+  { now, principalId }: AgentContext,
+  { tools, options: { whilePending = 'refuse' } }: Opening,
+  proposal: Proposal,
+  { input, followUps }: Recorded,
+): void {
+  acceptInput(proposal, input, { tools, now: now(), whilePending, principalId, followUps });
+}
 
-  /** Delegated calls that are due by this time are resumed: all of them if an app resumes the thread. */
-  #resumeUntil({ messages, answers }: ParsedInput): number {
-    const isResumed = messages.length + answers.length === 0;
-    const isScheduled = this.#setting.options.onlyWhenDue === true;
-    return isResumed && !isScheduled ? Infinity : this.#context.now();
-  }
-
-  /** Whether a scheduler woke before the time in the log. */
-  #isTooEarly(): boolean {
-    const { log, options } = this.#setting;
-    if (options.onlyWhenDue !== true) return false;
-    return (nextDeadlineOf(log.state.head) ?? Infinity) > this.#context.now();
-  }
+/** Whether a scheduler woke before the time in the log. */
+function isTooEarly({ now }: AgentContext, { log, options }: Opening): boolean {
+  if (options.onlyWhenDue !== true) return false;
+  return (nextDeadlineOf(log.state.head) ?? Infinity) > now();
 }
 
 /**
@@ -193,7 +189,7 @@ export class RunOpening {
  */
 function openingEvents(
   head: ThreadHead,
-  { restarts, starts, resumes, limit, resumeStopped }: Opening,
+  { restarts, starts, resumes, limit, resumeStopped }: Starts,
   now: number,
 ): readonly ThreadEvent[] | undefined {
   const lost = head.calls.filter(isUnfinished);

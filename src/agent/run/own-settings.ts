@@ -5,7 +5,7 @@ import { turnSteps } from '../../thread/turn-steps.ts';
 import { settingsOf } from '../model/model-step.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunSettings } from './run-settings.ts';
-import { checkedTimeout } from './run-signal.ts';
+import { checkedTimeout } from './time-limits.ts';
 
 /** The agent's context with the settings of one run. */
 export function withRunSettings(

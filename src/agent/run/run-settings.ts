@@ -1,7 +1,7 @@
 import type { TimeoutConfiguration, ToolSet } from 'ai';
 import type { FinishedStep } from '../../thread/turn-steps.ts';
 import type { ModelSettings } from '../model/model-step.ts';
-import { type PrepareStep, stepSettingNames } from '../model/step-settings.ts';
+import type { PrepareStep, stepSettingNames } from '../model/step-settings.ts';
 
 /**
  * The AI SDK's `StopCondition`, such as `isStepCount(5)` or `hasToolCall('finish')`. `steps` are those of the turn, from the log:
@@ -45,25 +45,4 @@ export interface RunSettings<RUNTIME_CONTEXT = Record<string, unknown>> extends 
    * ends outside of a run, or if a person stops the step. Errors that it throws or rejects with are ignored.
    */
   onStepEnd?: (step: StepEndEvent) => unknown;
-}
-
-const names = [
-  ...stepSettingNames,
-  'maxRetries',
-  'headers',
-  'prepareStep',
-  'stopWhen',
-  'timeout',
-  'onStepEnd',
-] as const satisfies readonly (keyof RunSettings)[];
-
-/** Has the names of `RunSettings`. */
-export const runSettingNames: object = Object.fromEntries(names.map((name) => [name, true]));
-
-/** A name of `RunSettings`. */
-export type RunSettingName = (typeof names)[number];
-
-/** Whether a run has settings instead of the agent's. */
-export function hasRunSettings(options: RunSettings<unknown>): boolean {
-  return names.some((name) => options[name] !== undefined);
 }

@@ -13,16 +13,15 @@ import { refuseMissingTools, type ToolDefinitions } from '../calls/tool-definiti
 import type { ParsedInput } from '../input/parse-input.ts';
 import type { DeltaReceiver } from '../model/streaming-model.ts';
 import type { AgentContext } from './agent-context.ts';
-import { Executions } from './executions.ts';
+import { Executions, type Finished, recordFinished } from './executions.ts';
 import { Lease, LeaseLost } from './lease.ts';
-import { RunOpening } from './open-run.ts';
+import { openAgain, type Opening, openRun } from './open-run.ts';
 import { notifyStepEnd } from './own-settings.ts';
-import { type Finished, recordResults } from './record-results.ts';
 import { endStatusOf, type RunEnd } from './run-end.ts';
 import type { RunOptions } from './run-options.ts';
-import { RunSignal } from './run-signal.ts';
 import { AnswerSending, type SentAnswer, sentEvents } from './send-answers.ts';
 import { ModelSteps } from './take-step.ts';
+import { abortAfter, type RunningLimit } from './time-limits.ts';
 
 /** The settings of a run. */
 export interface RunSetting {
@@ -46,28 +45,36 @@ export class Run {
   readonly #context: AgentContext;
   readonly #setting: RunSetting;
   readonly #log: ThreadLog;
-  readonly #signal: RunSignal;
   readonly #lease: Lease;
-  readonly #opening: RunOpening;
-  readonly #steps: ModelSteps;
   readonly #executions: Executions;
-  readonly #sending: AnswerSending;
+  readonly #own = new AbortController();
+  /** Ends the run early: the app's own signal aborted, a person stopped the run, or a time limit was reached. */
+  readonly #signal: AbortSignal;
+  #stopReason: unknown;
+  #stepLimit: RunningLimit | undefined;
+  /** Whether the previous run ended with `max-steps`. */
+  readonly #continues: boolean;
+  /** Set once the model is asked. */
+  #steps: ModelSteps | undefined;
+  /** Set once there is an answer to send. */
+  #sending: AnswerSending | undefined;
 
   constructor(context: AgentContext, setting: RunSetting) {
-    const { log, tools, options, cause, receiver, onEvents, onPreliminary } = setting;
+    const { log, tools, options, cause, onPreliminary } = setting;
     this.#context = context;
     this.#setting = setting;
     this.#log = log;
-    this.#signal = new RunSignal(options.abortSignal, context.limits);
+    this.#continues = log.state.head.isOutOfSteps;
+    const { signal } = this.#own;
+    const { abortSignal } = options;
+    this.#signal = abortSignal === undefined ? signal : AbortSignal.any([abortSignal, signal]);
     this.#lease = new Lease(context, log, cause);
-    this.#steps = new ModelSteps(context, { receiver, continues: log.state.head.isOutOfSteps });
-    const { signal } = this.#signal;
-    const working = { log, tools, lease: this.#lease, signal };
-    this.#opening = new RunOpening(context, { ...working, options, cause, onEvents });
-    this.#sending = new AnswerSending({ ...working, wake: () => this.#executions.wake() });
     this.#executions = new Executions(context, {
-      ...working,
-      isStopped: () => this.#signal.isStop(signal.reason),
+      log,
+      tools,
+      lease: this.#lease,
+      signal: this.#signal,
+      isStopped: () => this.#isStop(this.#signal.reason),
       run: setting,
       onPreliminary,
     });
@@ -75,8 +82,8 @@ export class Run {
 
   /** Performs the run to its end. */
   async perform(input: ParsedInput): Promise<RunEnd> {
-    this.#signal.signal.throwIfAborted();
-    const events = await this.#opening.open(input);
+    this.#signal.throwIfAborted();
+    const events = await openRun(this.#context, this.#opening, input, this.#setting.onEvents);
     if (events === undefined) return this.#end();
     await this.#begin(events);
     try {
@@ -89,48 +96,60 @@ export class Run {
 
   /** Works until the run no longer holds the thread, and renews the lease meanwhile. */
   async #work(): Promise<void> {
-    this.#signal.beginRun();
+    const limit = abortAfter(this.#context.limits.run, 'The run', this.#own);
     const stopRenewing = this.#lease.isHeld
       ? this.#lease.keepRenewed(() => this.#onNews())
       : undefined;
     try {
-      if (!this.#lease.isHeld) this.#signal.signal.throwIfAborted();
-      while (this.#lease.isHeld) await this.#continue();
+      if (!this.#lease.isHeld) this.#signal.throwIfAborted();
+      while (this.#lease.isHeld) {
+        if (this.#lease.isStopping) this.#stop();
+        try {
+          await this.#advance();
+        } catch (error) {
+          /* A run that stalled past its lease takes the thread again if no other run has begun. */
+          if (!(error instanceof LeaseLost)) throw error;
+          await this.#takeAgain();
+        }
+      }
     } finally {
       stopRenewing?.();
-      this.#signal.end();
-      this.#sending.stop();
+      limit?.end();
+      this.#stepLimit?.end();
+      this.#sending?.stop();
       this.#executions.leave();
     }
   }
 
   /** Called when others may have appended. */
   #onNews(): void {
-    if (this.#lease.isStopping) this.#signal.stop();
+    if (this.#lease.isStopping) this.#stop();
     this.#executions.wake();
   }
 
-  /** One advance. A run that stalled past its lease takes the thread again if no other run has begun. */
-  async #continue(): Promise<void> {
-    if (this.#lease.isStopping) this.#signal.stop();
-    try {
-      await this.#advance();
-    } catch (error) {
-      if (!(error instanceof LeaseLost)) throw error;
-      await this.#takeAgain();
-    }
+  /** Aborts because a person stopped the run. */
+  #stop(): void {
+    if (this.#signal.aborted) return;
+    this.#stopReason = new DOMException('The run was stopped.', 'AbortError');
+    this.#own.abort(this.#stopReason);
+  }
+
+  /** Whether this error is a person's stop. */
+  #isStop(error: unknown): boolean {
+    return this.#stopReason !== undefined && error === this.#stopReason;
   }
 
   /** Waits for the calls that still run here but are recorded as lost, and takes the thread again. */
   async #takeAgain(): Promise<void> {
-    const { signal } = this.#signal;
+    const signal = this.#signal;
     while (!this.#lease.isTakenOver) {
       const finished = this.#executions.take();
       if (finished.length > 0) {
         await this.#recordFinished(finished).catch(unlessLost);
         continue;
       }
-      if (!this.#executions.pending) return this.#begin(await this.#opening.openAgain());
+      if (!this.#executions.pending)
+        return this.#begin(await openAgain(this.#context, this.#opening));
       if (signal.aborted && this.#executions.mayEnd) throw signal.reason;
       await this.#executions.wait();
     }
@@ -138,29 +157,29 @@ export class Run {
 
   /** Does what is next: records results, starts approved calls, waits for running ones, asks the model, or ends. */
   async #advance(): Promise<void> {
-    const { signal } = this.#signal;
+    const signal = this.#signal;
+    const { state } = this.#log;
     const finished = this.#executions.take();
     if (finished.length > 0) return this.#recordFinished(finished);
-    const sent = this.#sending.take();
+    const sent = this.#sending?.take() ?? [];
     if (sent.length > 0) return this.#recordSent(sent);
     if (signal.aborted && this.#executions.mayEnd) throw signal.reason;
-    if (!signal.aborted) this.#sending.update(this.#log.state);
-    const mayStart = !signal.aborted && hasDueCalls(this.#log.state.head, this.#context.now());
+    if (!signal.aborted) this.#sendAnswers();
+    const mayStart = !signal.aborted && hasDueCalls(state.head, this.#context.now());
     if (mayStart && (await this.#startDue())) return;
-    if (this.#executions.pending || this.#sending.pending) {
+    if (this.#executions.pending || this.#sending?.pending === true) {
       await this.#executions.wait();
       return;
     }
-    const { state } = this.#log;
     refuseMissingTools(state, this.#setting.tools, this.#context.now());
-    if (isModelDue(state.head) && (await this.#steps.mayTake(state, signal)))
+    if (isModelDue(state.head) && (await this.#modelSteps.mayTake(state, signal)))
       await this.#askModel();
-    else await this.#commit(() => [this.#lease.ended()]);
+    else await this.#commit(() => [{ type: 'run-ended', at: this.#context.now() }]);
   }
 
   /** Records the results that have come in. They are facts, recorded even if the lease was lost meanwhile. */
   async #recordFinished(finished: readonly Finished[]): Promise<void> {
-    await recordResults(this.#context, this.#log, finished, async (make) =>
+    await recordFinished(this.#context, this.#log, finished, async (make) =>
       this.#commit(make, { evenWhenLost: true }),
     );
   }
@@ -175,7 +194,7 @@ export class Run {
   async #startDue(): Promise<boolean> {
     const { state } = this.#log;
     const checking = startsDue(this.#decisions(), state);
-    const starts = await unlessAborted(checking, this.#signal.signal);
+    const starts = await unlessAborted(checking, this.#signal);
     if (starts === undefined) return true;
     if (starts.isEmpty) return false;
     await this.#commit(({ head }) => starts.events(head)).catch(unlessGrantEnded);
@@ -188,13 +207,14 @@ export class Run {
     const { state } = this.#log;
     const before = this.#context.beforeStep?.(state, this.#context.now()) ?? [];
     if (before.length > 0) return this.#commit(() => before);
-    this.#signal.beginStep();
+    this.#stepLimit?.end();
+    this.#stepLimit = abortAfter(this.#context.limits.step, 'The step', this.#own);
     const decisions = this.#decisions(state.messages.length);
     const { decided } = state.head;
-    const events = await this.#steps.take({ decisions, state, signal: this.#signal.signal });
+    const events = await this.#modelSteps.take({ decisions, state, signal: this.#signal });
     /* A step that used an approval that has been taken back is not recorded, but repeated. */
     await this.#commit(({ head }) => (head.decided === decided ? events : []));
-    if (!this.#lease.isStopping) this.#steps.recorded();
+    if (!this.#lease.isStopping) this.#modelSteps.recorded();
   }
 
   /** Appends under the lease, then starts the calls that were recorded as started, and no others. */
@@ -210,7 +230,29 @@ export class Run {
     this.#setting.onEvents(events);
     const { onStepEnd } = this.#context;
     if (onStepEnd !== undefined) notifyStepEnd(onStepEnd, this.#log.state, events);
-    if (events.some(({ type }) => type === 'call-started')) await this.#executions.start(events);
+    await this.#executions.start(events);
+  }
+
+  get #opening(): Opening {
+    return { ...this.#setting, lease: this.#lease, signal: this.#signal };
+  }
+
+  get #modelSteps(): ModelSteps {
+    const { receiver } = this.#setting;
+    return (this.#steps ??= new ModelSteps(this.#context, {
+      receiver,
+      continues: this.#continues,
+    }));
+  }
+
+  /** Starts sending new answers, and stops sending those that are no longer needed. */
+  #sendAnswers(): void {
+    const { log, tools } = this.#setting;
+    if (log.state.head.unsentAnswers.length > 0) {
+      const wake = (): void => this.#executions.wake();
+      this.#sending ??= new AnswerSending({ log, tools, signal: this.#signal, wake });
+    }
+    this.#sending?.update(log.state);
   }
 
   /** By default for the calls of the open step, whose assistant message is the last. */
@@ -221,21 +263,26 @@ export class Run {
   /** Releases the thread before the work is done. A stop is a normal end; any other failure is thrown. */
   async #endEarly(failure: unknown): Promise<RunEnd> {
     const error = errorText(failure).slice(0, 500).toWellFormed();
+    const { abortSignal } = this.#setting.options;
+    const isAborted = abortSignal?.aborted === true && failure === abortSignal.reason;
     const events = this.#lease.isHeld
-      ? await this.#lease.release(error, this.#signal.isAbort(failure), this.#steps.partial)
+      ? await this.#lease.release(error, isAborted, this.#steps?.partial)
       : [];
-    if (!this.#signal.isStop(failure)) throw failure;
+    if (!this.#isStop(failure)) throw failure;
     this.#setting.onEvents(events);
     const partial = events.find((event) => event.type === 'step-finished');
-    this.#steps.interrupted(partial?.finishReason);
+    this.#steps?.interrupted(partial?.finishReason);
     return this.#end();
   }
 
   #end(): RunEnd {
     const status = endStatusOf(this.#log.state, this.#context.now());
-    return { status: this.#lease.isTakenOver ? 'running' : status, ...this.#steps.summary };
+    const summary = this.#steps?.summary ?? noSteps;
+    return { status: this.#lease.isTakenOver ? 'running' : status, ...summary };
   }
 }
+
+const noSteps = { usage: undefined, finishReason: undefined, metadata: undefined };
 
 function unlessLost(error: unknown): void {
   if (!(error instanceof LeaseLost)) throw error;
