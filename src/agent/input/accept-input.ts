@@ -278,7 +278,8 @@ function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseConten
   const { requestId } = request;
   let repeats = 'digest';
   for (const shown of [request, ...beforeEdit(request, answer)]) {
-    if (!repeatsDigest(shown, answer)) continue;
+    const digest = shown.type === 'approval-request' ? shown.digest : undefined;
+    if (answer.digest !== undefined && answer.digest !== digest) continue;
     if (answer.toolCall === undefined || equalJson(answer.toolCall, shown.toolCall)) return;
     repeats = 'call';
   }
@@ -298,10 +299,6 @@ function beforeEdit(
   if (request.type !== 'approval-request' || request.edit === undefined) return [];
   const isSame = input !== undefined && equalJson(input, request.toolCall?.input);
   return isSame ? [withoutEdit(request)] : [];
-}
-
-function repeatsDigest(request: UserInputRequest, { digest }: ApprovalResponseContent): boolean {
-  return digest === undefined || (request.type === 'approval-request' && request.digest === digest);
 }
 
 function unknown(requestId: string): HoldpointError {

@@ -99,15 +99,19 @@ export class Executions {
     /* The fence: the append may have taken so long that other processes have recorded the calls as lost, and settled or restarted them. */
     const isTooLate = lease.hasExpired;
     if (isTooLate) await log.pull();
+    const { signal } = this.#setting;
     const messages = firstMessages(log.state, log.state.messages.length - 1);
     for (const each of started) {
       const { step, index, attempts } = each.call;
       const attempt = { step, index, attempt: attempts };
       this.#running.add(attempt);
-      const execution = isTooLate
-        ? notRun(each.definition)
-        : this.#executeInTime(each, attempt, messages);
-      void execution.then((result) => this.#finish({ attempt, execution: result }));
+      const limitMs = this.#context.limits.tool?.(each.call.toolName);
+      let executing: Promise<Execution>;
+      if (isTooLate) executing = notRun(each.definition);
+      else if (limitMs === undefined)
+        executing = this.#execute(each, attempt, { signal, messages });
+      else executing = this.#executeInTime(limitMs, each, attempt, messages);
+      void executing.then((execution) => this.#finish({ attempt, execution }));
     }
   }
 
@@ -172,17 +176,15 @@ export class Executions {
 
   /** Executes a call for as long as its tool may take. The outcome of one that ignores its time limit is unknown. */
   async #executeInTime(
+    limitMs: number,
     started: StartedCall,
     attempt: Attempt,
     messages: ReturnType<typeof firstMessages>,
   ): Promise<Execution> {
-    const { limits, abortGraceMs: graceMs } = this.#context;
+    const { abortGraceMs: graceMs } = this.#context;
     const { signal } = this.#setting;
-    const { toolName } = started.call;
-    const milliseconds = limits.tool?.(toolName);
-    if (milliseconds === undefined) return this.#execute(started, attempt, { signal, messages });
     const onIgnored = (): void => this.#giveUp(attempt);
-    const limit = startLimit(milliseconds, `Tool '${toolName}'`, { graceMs, onIgnored });
+    const limit = startLimit(limitMs, `Tool '${started.call.toolName}'`, { graceMs, onIgnored });
     /* After an abort only the run's own grace time applies, and this timer must not keep the process alive. */
     signal.addEventListener('abort', limit.end, { once: true });
     try {

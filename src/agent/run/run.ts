@@ -46,6 +46,7 @@ export class Run {
   readonly #setting: RunSetting;
   readonly #log: ThreadLog;
   readonly #lease: Lease;
+  readonly #opening: Opening;
   readonly #executions: Executions;
   readonly #own = new AbortController();
   /** Ends the run early: the app's own signal aborted, a person stopped the run, or a time limit was reached. */
@@ -69,11 +70,10 @@ export class Run {
     const { abortSignal } = options;
     this.#signal = abortSignal === undefined ? signal : AbortSignal.any([abortSignal, signal]);
     this.#lease = new Lease(context, log, cause);
+    const working = { log, tools, lease: this.#lease, signal: this.#signal };
+    this.#opening = { ...working, options, cause };
     this.#executions = new Executions(context, {
-      log,
-      tools,
-      lease: this.#lease,
-      signal: this.#signal,
+      ...working,
       isStopped: () => this.#isStop(this.#signal.reason),
       run: setting,
       onPreliminary,
@@ -96,7 +96,8 @@ export class Run {
 
   /** Works until the run no longer holds the thread, and renews the lease meanwhile. */
   async #work(): Promise<void> {
-    const limit = abortAfter(this.#context.limits.run, 'The run', this.#own);
+    const { run: limitMs } = this.#context.limits;
+    const limit = limitMs === undefined ? undefined : abortAfter(limitMs, 'The run', this.#own);
     const stopRenewing = this.#lease.isHeld
       ? this.#lease.keepRenewed(() => this.#onNews())
       : undefined;
@@ -164,7 +165,8 @@ export class Run {
     const sent = this.#sending?.take() ?? [];
     if (sent.length > 0) return this.#recordSent(sent);
     if (signal.aborted && this.#executions.mayEnd) throw signal.reason;
-    if (!signal.aborted) this.#sendAnswers();
+    const mayBeUnsent = this.#sending !== undefined || state.head.unsentAnswers.length > 0;
+    if (!signal.aborted && mayBeUnsent) this.#sendAnswers();
     const mayStart = !signal.aborted && hasDueCalls(state.head, this.#context.now());
     if (mayStart && (await this.#startDue())) return;
     if (this.#executions.pending || this.#sending?.pending === true) {
@@ -207,8 +209,9 @@ export class Run {
     const { state } = this.#log;
     const before = this.#context.beforeStep?.(state, this.#context.now()) ?? [];
     if (before.length > 0) return this.#commit(() => before);
+    const { step: limitMs } = this.#context.limits;
     this.#stepLimit?.end();
-    this.#stepLimit = abortAfter(this.#context.limits.step, 'The step', this.#own);
+    if (limitMs !== undefined) this.#stepLimit = abortAfter(limitMs, 'The step', this.#own);
     const decisions = this.#decisions(state.messages.length);
     const { decided } = state.head;
     const events = await this.#modelSteps.take({ decisions, state, signal: this.#signal });
@@ -233,10 +236,6 @@ export class Run {
     await this.#executions.start(events);
   }
 
-  get #opening(): Opening {
-    return { ...this.#setting, lease: this.#lease, signal: this.#signal };
-  }
-
   get #modelSteps(): ModelSteps {
     const { receiver } = this.#setting;
     return (this.#steps ??= new ModelSteps(this.#context, {
@@ -248,11 +247,9 @@ export class Run {
   /** Starts sending new answers, and stops sending those that are no longer needed. */
   #sendAnswers(): void {
     const { log, tools } = this.#setting;
-    if (log.state.head.unsentAnswers.length > 0) {
-      const wake = (): void => this.#executions.wake();
-      this.#sending ??= new AnswerSending({ log, tools, signal: this.#signal, wake });
-    }
-    this.#sending?.update(log.state);
+    const wake = (): void => this.#executions.wake();
+    this.#sending ??= new AnswerSending({ log, tools, signal: this.#signal, wake });
+    this.#sending.update(log.state);
   }
 
   /** By default for the calls of the open step, whose assistant message is the last. */

@@ -64,13 +64,8 @@ export function startLimit(
   return { signal: controller.signal, end: () => clearTimeout(timer) };
 }
 
-/** Starts a time limit that aborts `controller` when it is reached; `undefined` without a limit. */
-export function abortAfter(
-  limit: number | undefined,
-  what: string,
-  controller: AbortController,
-): RunningLimit | undefined {
-  if (limit === undefined) return undefined;
+/** Starts a time limit that aborts `controller` when it is reached. */
+export function abortAfter(limit: number, what: string, controller: AbortController): RunningLimit {
   const running = startLimit(limit, what);
   const { signal } = running;
   signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true });
