@@ -3,7 +3,7 @@ import type { ApprovalRequest } from '../content/approval.ts';
 import type { ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { ApprovalIds } from '../thread/approval-ids.ts';
-import type { CallEnd } from '../view/items.ts';
+import type { CallEnd, EndWithResult } from '../view/items.ts';
 
 type ToolResult = Extract<ProviderPart, { type: 'tool-result' }>;
 
@@ -96,9 +96,7 @@ export class CallParts {
 }
 
 /** The end of a call as a provider's result. Providers have no result for a denial: it becomes an error with the reason. */
-export function providerResult(
-  end: Exclude<CallEnd, { status: 'forwarded' }>,
-): Pick<ToolResult, 'result' | 'isError'> {
+export function providerResult(end: EndWithResult): Pick<ToolResult, 'result' | 'isError'> {
   switch (end.status) {
     case 'succeeded':
       return { result: end.output ?? '' };

@@ -85,9 +85,7 @@ function partsAs(part: AssistantPart, id: string): ProviderPart[] {
     }
     case 'tool-result': {
       const { type, toolCallId, toolName } = part;
-      const end = readResult(part);
-      if (end.status === 'forwarded') return [];
-      return [{ type, toolCallId, toolName, ...providerResult(end) }];
+      return [{ type, toolCallId, toolName, ...providerResult(readResult(part)) }];
     }
     case 'tool-approval-request':
       return [];

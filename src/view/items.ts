@@ -16,12 +16,14 @@ export type RequestProgress = ThreadEventOf<
 /** The end of a request. */
 export type RequestEnd = ThreadEventOf<'request-answered' | 'request-closed'>;
 
-/** How a call ended, here or at the provider. `value` is the JSON of an error that the provider reported as JSON. */
-export type CallEnd =
+/** How a call ended that has a result. `value` is the JSON of an error that the provider reported as JSON. */
+export type EndWithResult =
   | { status: 'succeeded'; output: JSONValue }
   | { status: 'failed'; error: string; value?: JSONValue }
-  | { status: 'denied'; reason?: string | undefined }
-  | { status: 'forwarded' };
+  | { status: 'denied'; reason?: string | undefined };
+
+/** How a call ended, here or at the provider. One that was forwarded to the provider has its result in the next step. */
+export type CallEnd = EndWithResult | { status: 'forwarded' };
 
 /** What channels show of an event. A call is the latest record of it. */
 export type ViewItem =
@@ -98,7 +100,7 @@ export function readItem(
 }
 
 /** How a call ended whose result is part of a message: the provider ran it, or it was imported. */
-export function readResult({ output }: Pick<ToolResultPart, 'output'>): CallEnd {
+export function readResult({ output }: Pick<ToolResultPart, 'output'>): EndWithResult {
   switch (output.type) {
     case 'execution-denied':
       return { status: 'denied', reason: output.reason };
