@@ -1,11 +1,12 @@
 import type {
+  QuestionAnswer,
+  QuestionField,
   QuestionRequestContent,
   QuestionResponseContent,
-  QuestionField,
 } from '../../content/question.ts';
-import { askField, type Draft } from './ask-field.ts';
 import type { Dialog } from './dialog.ts';
-import { showField, nameOf, showFormText } from './show-field.ts';
+import type { Page } from './page.ts';
+import { type PickList, responsePrompt } from './widget.ts';
 
 /** Asks field after field; the person can go back to the one before. Several answers are shown for review before they are sent. */
 export async function askQuestion(
@@ -79,4 +80,220 @@ function answerText({ options }: QuestionField, draft: Draft | undefined): strin
   const labels = options.filter(({ id }) => optionIds.includes(id)).map(({ label }) => label);
   const entered = text === undefined ? labels : [...labels, text];
   return entered.length === 0 ? 'none' : entered.join(', ');
+}
+
+/** One field of a question, its index, and which of several requests the question is. */
+export interface ShownField {
+  request: QuestionRequestContent;
+  field: QuestionField;
+  at: number;
+  position: string | undefined;
+}
+
+/**
+ * Shows a field. A form shows its text once, then for each field a short name with its number, and the label. For any other question the text
+ * is what is asked.
+ */
+function showField(page: Page, { request, field, at, position }: ShownField): void {
+  const { text, kind, fields } = request;
+  if (at === 0) page.position(position);
+  if (fields.length > 1 || kind === 'form' || text.trim() === '') {
+    if (at === 0) showFormText(page, request);
+    const header = headerOf(field);
+    const count = fields.length > 1 ? ` · ${at + 1}/${fields.length}` : '';
+    if (header === undefined) page.text(`${field.label}${count}`, page.paint.question);
+    else {
+      page.text(`${header}${count}`, page.paint.faint);
+      if (field.label.trim() !== '') page.text(field.label, page.paint.question);
+    }
+  } else {
+    if (isPicked(request, field)) page.text(field.key, page.paint.faint);
+    page.text(text, page.paint.question);
+  }
+  showTarget(page, request);
+  if (at === 0) {
+    page.asker(request);
+    page.warnings([request]);
+  }
+  page.add('');
+}
+
+/** The short name of a field: its header if it has one, else its label. */
+function nameOf(field: QuestionField): string {
+  return headerOf(field) ?? field.label;
+}
+
+/** Shows the text of a form above its fields, unless it only repeats their labels. */
+function showFormText(page: Page, { text, fields }: QuestionRequestContent): void {
+  if (text.trim() === '' || fields.every(({ label }) => text.includes(label))) return;
+  page.text(text, page.paint.strong);
+  page.add('');
+}
+
+/* A key that repeats the label is a name for programs only. */
+function headerOf({ key, label }: QuestionField): string | undefined {
+  return plain(key) === plain(label) ? undefined : key;
+}
+
+function plain(text: string): string {
+  return text.toLowerCase().replaceAll(/[\s_-]+/g, '');
+}
+
+/* `AskUserQuestion` gives a single question a header too, and no free text. */
+function isPicked({ kind, text }: QuestionRequestContent, field: QuestionField): boolean {
+  return kind === 'question' && field.label === text && field.freeText === 'never';
+}
+
+/* The tool that a confirmation is about. Information only: a yes to a confirmation does not approve a call. */
+function showTarget(page: Page, { kind, metadata }: QuestionRequestContent): void {
+  const target = metadata?.['target_tool'];
+  if (kind !== 'confirmation' || typeof target !== 'string') return;
+  page.text(`Tool: ${target}`);
+}
+
+/** What a person has entered for one field so far: the answer, and what was ticked and typed before going back. */
+interface Draft {
+  answer?: Omit<QuestionAnswer, 'key'>;
+  ticked?: string[];
+  text?: string | undefined;
+}
+
+/** A field to ask for: its request, what was entered so far, and whether there is a field to go back to. */
+export interface AskedField {
+  field: QuestionField;
+  request: QuestionRequestContent;
+  draft: Draft;
+  exit: 'back' | 'none';
+}
+
+/** Asks for one field and keeps the entries in its draft. Resolves to false if the person went back. */
+async function askField(asked: AskedField, dialog: Dialog): Promise<boolean> {
+  const { options, freeText, max } = asked.field;
+  if (freeText === 'only' || (options.length === 0 && freeText === 'optional')) {
+    return askText(asked, dialog);
+  }
+  return max > 1 ? askSeveral(asked, dialog) : askOne(asked, dialog);
+}
+
+async function askText(asked: AskedField, dialog: Dialog): Promise<boolean> {
+  const { draft, exit } = asked;
+  const typed = await dialog.typeText({
+    prompt: responsePrompt,
+    text: draft.text,
+    canGoBack: exit === 'back',
+    canBeEmpty: false,
+    enter: enterOf(asked),
+  });
+  draft.text = typed.text;
+  if (typed.type === 'text') draft.answer = { optionIds: [], text: typed.text };
+  return typed.type === 'text';
+}
+
+async function askOne(asked: AskedField, dialog: Dialog): Promise<boolean> {
+  const { field, draft } = asked;
+  const list = pickList(asked);
+  for (;;) {
+    const picked = await dialog.pick(list);
+    if (picked === undefined) return false;
+    draft.text = 'text' in picked ? picked.text : draft.text;
+    const option = 'index' in picked ? field.options[picked.index] : undefined;
+    const optionIds = option === undefined ? [] : [option.id];
+    draft.answer = 'text' in picked ? { optionIds, text: picked.text } : { optionIds };
+    if (option === undefined || !asksForNotes(asked, option.id)) return true;
+    const notes = await dialog.typeText({
+      prompt: responsePrompt,
+      text: draft.text,
+      canGoBack: true,
+      canBeEmpty: true,
+      enter: enterOf(asked),
+    });
+    draft.text = notes.text;
+    if (notes.type === 'text' && notes.text !== '') draft.answer = { optionIds, text: notes.text };
+    if (notes.type === 'text') return true;
+    list.start = field.options.indexOf(option);
+  }
+}
+
+async function askSeveral(asked: AskedField, dialog: Dialog): Promise<boolean> {
+  const { field, draft } = asked;
+  const { options, min, max } = field;
+  const checked = placesOf(field, draft.ticked ?? field.preselected ?? []);
+  const picked = await dialog.pickSeveral({
+    ...pickList(asked),
+    start: 0,
+    ticks: { checked, min, max },
+  });
+  const optionIds = picked.indexes.flatMap((index) => options[index]?.id ?? []);
+  draft.ticked = optionIds;
+  if (picked.type === 'exit') return false;
+  draft.text = picked.text;
+  draft.answer = picked.text === undefined ? { optionIds } : { optionIds, text: picked.text };
+  return true;
+}
+
+function pickList(asked: AskedField): PickList {
+  const { field, request, draft, exit } = asked;
+  const { options, min, max, freeText, preselected = [] } = field;
+  const decides = request.kind === 'confirmation';
+  const entries = options.map(({ id, label, description }) => ({
+    label,
+    description,
+    isPreselected: preselected.includes(id),
+    ...(decides ? { words: wordsOf(id), isYes: !isNo(id), confirms: true } : {}),
+    leadsOn: asksForNotes(asked, id),
+  }));
+  const canBeNone = min === 0 && max === 1 && freeText === 'never';
+  return {
+    entries: canBeNone ? [...entries, { label: 'None of these' }] : entries,
+    start: startOf(asked),
+    takesText: freeText === 'optional' && !options.some(({ id }) => asksForNotes(asked, id)),
+    text: draft.text,
+    exit,
+    isNumbered: !isUserChoice(asked),
+    decides,
+    enter: enterOf(asked),
+  };
+}
+
+/* A question of `user_choice` is shown as by `getUserChoice`: without numbers. */
+function isUserChoice({ field, request: { kind } }: AskedField): boolean {
+  return kind === 'choice' && field.freeText === 'optional' && field.max === 1;
+}
+
+function enterOf({ request }: AskedField): PickList['enter'] {
+  return request.fields.length > 1 ? 'continue' : 'send';
+}
+
+function isNo(id: string): boolean {
+  return id === 'no' || id === 'no_with_feedback';
+}
+
+function wordsOf(id: string): string[] {
+  if (id === 'yes') return ['y', 'yes'];
+  return id === 'no' ? ['n', 'no'] : [];
+}
+
+/* A confirmation starts on "no": a key pressed by mistake must not confirm. */
+function startOf({ draft, field, request }: AskedField): number {
+  const [first] = placesOf(field, draft.answer?.optionIds ?? field.preselected ?? []);
+  if (request.kind === 'confirmation') {
+    const no = field.options.findIndex(({ id }) => isNo(id));
+    return draft.answer === undefined || first === undefined ? Math.max(no, 0) : first;
+  }
+  if (first !== undefined) return first;
+  return draft.answer?.text === undefined ? 0 : field.options.length;
+}
+
+function placesOf({ options }: QuestionField, ids: readonly string[]): number[] {
+  return options.flatMap(({ id }, index) => (ids.includes(id) ? [index] : []));
+}
+
+/* The third answer to a confirmation: "no", with what to change. */
+function asksForNotes(
+  { request, field }: Pick<AskedField, 'request' | 'field'>,
+  optionId: string,
+): boolean {
+  return (
+    request.kind === 'confirmation' && field.freeText !== 'never' && optionId === 'no_with_feedback'
+  );
 }

@@ -2,10 +2,9 @@ import type { Choice, Choices, Dialog, EditedText } from './dialog.ts';
 import { editInEditor, editorCommand } from './external-editor.ts';
 import { FreeText, type TextPrompt, type Typed } from './free-text.ts';
 import { addAnswerer, type Content } from './page.ts';
-import { Pager } from './pager.ts';
+import { Pager, RequestFrame, RequestText } from './request-frame.ts';
 import { Picker } from './picker.ts';
 import type { Screen } from './screen.ts';
-import { RequestFrame, RequestText } from './request-frame.ts';
 import type { CheckList, PickList, Widget } from './widget.ts';
 
 /** Asks with frames on a screen. What does not fit is folded, and can be paged through with `v`. */
