@@ -73,7 +73,7 @@ export const callerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a prompt is answered by the caller whose call asks',
-    file: `${server}/open-prompts.ts`,
+    file: `${server}/ask-user.ts`,
     from: 'caller?.signatures === undefined ? null : caller.id',
     to: 'caller?.signatures === undefined ? null : caller.id.length',
     suite: [tenants, 'for an unknown prompt'],
@@ -113,7 +113,7 @@ export const callerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a call is known by each URL that it may have',
-    file: 'channels/rap/to-server/messages-about.ts',
+    file: 'channels/rap/to-server/call-messages.ts',
     from: 'return urls.map(',
     to: 'return urls.slice(0, 1).map(',
     suite: ['rap/for-whom', 'stops and finds its own calls'],

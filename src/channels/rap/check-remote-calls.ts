@@ -1,7 +1,7 @@
 import type { ToolSet } from 'ai';
 import type { Agent } from '../../agent/agent.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { isCallLost, lostCallOutcome } from './to-server/query-call-status.ts';
+import { isCallLost, lostCallOutcome } from './to-server/call-messages.ts';
 import { serverOf } from './remote-server.ts';
 import { isCallEnded } from './from-server/record-callback.ts';
 

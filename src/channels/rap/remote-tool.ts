@@ -12,9 +12,9 @@ import { timer } from '../../content/timer.ts';
 import { CallbackKeys, type CallbackSecret } from './callback-url.ts';
 import { sendCall } from './to-server/send-call.ts';
 import { remote, type RemoteServer } from './remote-server.ts';
-import { resultForModel } from './from-server/result-outcome.ts';
+import { resultForModel } from './from-server/callback-message.ts';
 import { sendAnswer } from './to-server/send-answer.ts';
-import { sendCancellation } from './to-server/send-cancellation.ts';
+import { sendCancellation } from './to-server/call-messages.ts';
 import { allowedOrigins, routeUrl, serverUrl } from './url-checks.ts';
 import { type SigningOptions, WebhookSignatures } from './webhook-signatures.ts';
 

@@ -1,5 +1,7 @@
+import type { DeliveredOutcome } from '../../../agent/input.ts';
 import { z } from 'zod';
 import { lookDifferent, visibleText } from '../visible-text.ts';
+import type { ToolResultPart } from 'ai';
 
 /* The fields by which every message names its call. */
 const named = {
@@ -58,7 +60,7 @@ export type UserChoiceMessage = z.infer<typeof userChoiceSchema>;
 /** The result of a call. */
 export type ToolResultMessage = z.infer<typeof toolResultSchema>;
 /** A part of a result. */
-export type ResultPart = z.infer<typeof contentSchema>;
+type ResultPart = z.infer<typeof contentSchema>;
 
 const typedSchema = z.object({ type: z.string() });
 
@@ -80,4 +82,30 @@ const schemas = new Map<string | undefined, typeof userChoiceSchema | typeof too
 ]);
 
 /** The parts of a result, as they are stored in the log. */
-export const resultPartsSchema = z.array(contentSchema);
+const resultPartsSchema = z.array(contentSchema);
+
+const errorPrefix = 'Error: ';
+
+/** The outcome that a `tool_result` reports. `content` takes precedence over `text`; a text that begins with `Error: ` is a failure. */
+export function resultOutcome({ text, content }: ToolResultMessage): DeliveredOutcome {
+  const parts: ResultPart[] = content ?? [{ type: 'text', text: text ?? '' }];
+  const texts = parts.map((part) => (part.type === 'text' ? part.text : undefined));
+  if (!texts.includes(undefined) && texts[0]?.startsWith(errorPrefix) === true) {
+    return { status: 'failed', error: texts.join('\n') };
+  }
+  return { status: 'succeeded', output: content ?? text };
+}
+
+/** A result in the form that the model reads. */
+export function resultForModel(output: unknown): ToolResultPart['output'] {
+  if (typeof output === 'string') return { type: 'text', value: output };
+  return { type: 'content', value: resultPartsSchema.parse(output).map(partForModel) };
+}
+
+type ModelPart = Extract<ToolResultPart['output'], { type: 'content' }>['value'][number];
+
+function partForModel(part: ResultPart): ModelPart {
+  if (part.type === 'text') return { type: 'text', text: part.text };
+  const { data, mediaType } = part;
+  return { type: 'file', data: { type: 'data', data }, mediaType };
+}

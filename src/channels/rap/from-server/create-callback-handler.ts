@@ -1,3 +1,5 @@
+import type { ToolSet } from 'ai';
+import type { Agent } from '../../../agent/agent.ts';
 import { callGuarded } from '../../../content/call-guarded.ts';
 import { checkedLimit } from '../../../content/checked-number.ts';
 import { refuseUnknown } from '../../../content/refuse-unknown.ts';
@@ -6,13 +8,35 @@ import { readJsonText } from '../../../http/read-json-body.ts';
 import { SerialWork } from '../../../thread/serial-work.ts';
 import { readCapability } from '../callback-url.ts';
 import { serverOf } from '../remote-server.ts';
-import {
-  type CallbackHandlerOptions,
-  callbackHandlerSettings,
-  type DiscardReason,
-} from './callback-handler-options.ts';
 import { parseCallback } from './callback-message.ts';
-import { type Callback, recordCallback, type RecordingOptions } from './record-callback.ts';
+import {
+  type Callback,
+  type DiscardedCallback,
+  type DiscardReason,
+  recordCallback,
+  type RecordingOptions,
+} from './record-callback.ts';
+
+/** Options of `createCallbackHandler`. */
+export interface CallbackHandlerOptions {
+  agent: Pick<Agent, 'thread' | 'deliver' | 'requestAnswer'>;
+  /** The agent's tools; callbacks are accepted for those that `remoteTool` created. */
+  tools: ToolSet;
+  /** The maximum length of a body, in bytes. Default 1 MiB. */
+  maximumBodyBytes?: number;
+  /** The maximum number of questions of one call. Default 20. */
+  maximumQuestions?: number;
+  /** Called with each discarded callback. The sender gets no reason. */
+  onDiscarded?: (discarded: DiscardedCallback) => unknown;
+}
+
+const callbackHandlerSettings = {
+  agent: true,
+  tools: true,
+  maximumBodyBytes: true,
+  maximumQuestions: true,
+  onDiscarded: true,
+} satisfies Record<keyof CallbackHandlerOptions, true>;
 
 /** The options of a handler with their defaults, and its queue: the messages about one call are recorded one by one. */
 interface HandlerState

@@ -1,14 +1,45 @@
 import type { Question } from '../../../agent/calls.ts';
+import type { Agent } from '../../../agent/agent.ts';
 import type { ToolCallRecord } from '../../../content/tool-call.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { CallbackCall } from '../callback-url.ts';
-import type { CallbackHandlerOptions, DiscardReason } from './callback-handler-options.ts';
-import type { ToolResultMessage, UserChoiceMessage } from './callback-message.ts';
-
+import {
+  resultOutcome,
+  type ToolResultMessage,
+  type UserChoiceMessage,
+} from './callback-message.ts';
 import type { RemoteServer } from '../remote-server.ts';
-import { resultOutcome } from './result-outcome.ts';
 import { allowedUrl } from '../url-checks.ts';
+
+/** Why a callback was discarded. */
+export type DiscardReason =
+  /** Its URL was not created for a call of these tools, or with another secret. */
+  | 'capability'
+  /** The tool's messages must be signed; this one is not, or not by its server. */
+  | 'signature'
+  /** The body is too long, not JSON, or not a message of the protocol. */
+  | 'malformed'
+  /** A type of message that is not supported, such as `oauth`. */
+  | 'unsupported'
+  /** Its `group_id`, `id` or `call_id` is not that of the call whose URL was used. */
+  | 'mismatch'
+  /** The call has ended or does not exist. */
+  | 'ended'
+  /** The origin of its `response_url` is not allowed. */
+  | 'response-url'
+  /** The call has asked too many questions, or too many of its messages are being handled. */
+  | 'too-many';
+
+/** A callback that was discarded, for the app's log. */
+export interface DiscardedCallback {
+  reason: DiscardReason;
+  /** The thread and the call whose URL was used. */
+  threadId?: string;
+  toolCallId?: string;
+  /** Details for developers. They may quote the sender. */
+  detail?: string;
+}
 
 /** A callback to a URL that was created here. */
 export interface Callback {
@@ -19,7 +50,10 @@ export interface Callback {
 }
 
 /** The handler's options that recording a callback needs. */
-export type RecordingOptions = Required<Pick<CallbackHandlerOptions, 'agent' | 'maximumQuestions'>>;
+export interface RecordingOptions {
+  agent: Pick<Agent, 'thread' | 'deliver' | 'requestAnswer'>;
+  maximumQuestions: number;
+}
 
 interface ThreadCallback extends Callback {
   thread: AgentThread;

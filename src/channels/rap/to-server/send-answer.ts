@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import type { AnswerToTool, CallFailure, SendOptions } from '../../../agent/calls.ts';
-import { isCallLost, lostCallOutcome } from './query-call-status.ts';
-import { postWithRetries } from '../post-with-retries.ts';
+import { z } from 'zod';
+import { isCallLost, lostCallOutcome } from './call-messages.ts';
+import { postWithRetries } from '../post-json.ts';
 import type { RemoteServer } from '../remote-server.ts';
 import { allowedUrl } from '../url-checks.ts';
 

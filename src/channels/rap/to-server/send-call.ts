@@ -3,7 +3,7 @@ import type { ToolRunOptions } from '../../../agent/calls.ts';
 import { sha256 } from '../../../content/sha256.ts';
 import { postJson } from '../post-json.ts';
 import type { RemoteServer } from '../remote-server.ts';
-import { sendCancellation } from './send-cancellation.ts';
+import { sendCancellation } from './call-messages.ts';
 
 /** A call to send. */
 interface RemoteCall {

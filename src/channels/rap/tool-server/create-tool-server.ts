@@ -5,8 +5,7 @@ import { callbackOriginCheck, ownBaseUrl } from '../url-checks.ts';
 import { signedCallers } from './callers.ts';
 import { callbackSender } from './send-callback.ts';
 import { memoryGrants } from './grant-store.ts';
-import { OpenPrompts } from './open-prompts.ts';
-
+import { OpenPrompts } from './ask-user.ts';
 import { RunningCalls } from './running-calls.ts';
 import { toolRunners } from './serve-call.ts';
 import { requestHandler } from './handle-request.ts';

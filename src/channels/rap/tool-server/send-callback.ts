@@ -1,6 +1,5 @@
 import { randomId } from '../../../content/random-id.ts';
-import type { Poster } from '../post-json.ts';
-import { postWithRetries } from '../post-with-retries.ts';
+import { type Poster, postWithRetries } from '../post-json.ts';
 import type { Caller } from './running-calls.ts';
 
 /** Sends a message to a runtime. Rejects if it could not be delivered or `signal` aborts. */

@@ -2,13 +2,10 @@ import { asSchema } from 'ai';
 import { z } from 'zod';
 import { readMcpError } from '../../../content/mcp-tool.ts';
 import type { SendCallback } from './send-callback.ts';
-import { sessionAsker, userAsker } from './ask-user.ts';
+import { type OpenPrompts, sessionAsker, userAsker } from './ask-user.ts';
 import { type GrantStore, sessionGrants } from './grant-store.ts';
-import { type CallAddress, invocationSchema } from './runtime-messages.ts';
-import type { OpenPrompts } from './open-prompts.ts';
+import { type CallAddress, callIds, invocationSchema } from './runtime-messages.ts';
 import type { Caller, OwnedCall } from './running-calls.ts';
-
-import { resultMessage, resultOfError, resultOfOutput, type ToolResult } from './tool-result.ts';
 import type { ServedCall, ServedTool, ToolServerOptions } from './tool-server-options.ts';
 
 /** The settings that all calls of a server share. */
@@ -157,4 +154,57 @@ function toolRunner(name: string, tool: ServedTool<unknown>): RunTool {
 
 function faultOf(error: Error): string {
   return error instanceof z.core.$ZodError ? z.prettifyError(error) : error.message;
+}
+
+const partSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text'), text: z.string() }),
+  /** `data` is base64. */
+  z.strictObject({ type: z.literal('image'), data: z.string(), mediaType: z.string() }),
+]);
+const contentSchema = z.strictObject({ content: z.array(partSchema).min(1) });
+
+/** The content of a `tool_result`. */
+type ToolResult = { text: string } | z.infer<typeof contentSchema>;
+
+/** The result for the output of a tool. An output that can't be sent is still a success, as the tool has run: an error would mislead. */
+function resultOfOutput(
+  output: unknown,
+  { address, maximumBytes }: { address: CallAddress; maximumBytes: number },
+): ToolResult {
+  try {
+    const result = toResult(output);
+    const bytes = new Blob([JSON.stringify(resultMessage(address, result))]).size;
+    return bytes <= maximumBytes
+      ? result
+      : { text: `The tool succeeded. Its result has ${bytes} bytes, which is too many to send.` };
+  } catch {
+    return { text: "The tool succeeded. Its result can't be sent as JSON." };
+  }
+}
+
+/** The message that ends a call. */
+function resultMessage(address: CallAddress, result: ToolResult): object {
+  return { type: 'tool_result', ...callIds(address), ...result };
+}
+
+/** The result for what a tool threw, or for a call that did not run. */
+function resultOfError(error: unknown): { text: string } {
+  const text = failureText(error).slice(0, 10_000).toWellFormed();
+  return { text: text.startsWith('Error: ') ? text : `Error: ${text}` };
+}
+
+function failureText(error: unknown): string {
+  try {
+    const message = error instanceof Error ? error.message : error;
+    if (typeof message === 'string' && message !== '') return message;
+  } catch {
+    /* A getter of the error threw. */
+  }
+  return 'The tool failed.';
+}
+
+function toResult(output: unknown): ToolResult {
+  if (typeof output === 'string') return { text: output };
+  const { data } = contentSchema.safeParse(output);
+  return data ?? { text: JSON.stringify(output) ?? 'The tool succeeded.' };
 }
