@@ -39,7 +39,7 @@ export const authorMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'what somebody has withdrawn is not said by another, from a page that still shows it',
-    file: 'channels/ui/input/recorded-message.ts',
+    file: 'channels/ui/input/user-message.ts',
     from: "retracted.has(event)) return { type: 'edit', replaces: revision };",
     to: "retracted.has(event)) return { type: 'new' };",
     suite: [words, 'what Ada has withdrawn'],

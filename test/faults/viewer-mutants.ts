@@ -122,7 +122,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a 401 clears the page',
-    file: 'channels/ui/browser/is-shut-out.ts',
+    file: 'channels/ui/browser/read-refusal.ts',
     from: 'return status === 401;',
     to: 'return status === 418;',
     suite: [tab, 'shows nothing of it after a 401 of the app to a look'],
@@ -130,7 +130,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a 403 of the route clears the page',
-    file: 'channels/ui/browser/is-shut-out.ts',
+    file: 'channels/ui/browser/read-refusal.ts',
     from: 'return refusedAnswers.length === 0 &&',
     to: 'return status !== 403 &&',
     suite: [tab, 'shows nothing of it after a 403 of the route to a look'],
@@ -138,7 +138,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a refused answer leaves the page',
-    file: 'channels/ui/browser/is-shut-out.ts',
+    file: 'channels/ui/browser/read-refusal.ts',
     from: 'refusedAnswers.length === 0',
     to: 'refusedAnswers.length >= 0',
     suite: [tab, 'stays when only one answer is refused'],

@@ -8,7 +8,7 @@ import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
 import type { EventBacklog } from './event-backlog.ts';
 import { clientInput } from './input/client-input.ts';
-import { clientResults } from './input/client-results.ts';
+import { clientResults } from './input/new-messages.ts';
 import type { RunAgentInput } from './input/run-agent-input.ts';
 import type { AgUiEvent } from './output/ag-ui-event.ts';
 import { readableRefusal, runError } from './output/run-error.ts';

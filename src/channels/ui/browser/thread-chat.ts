@@ -1,7 +1,7 @@
 import { type AbstractChat, APICallError, type ChatInit, type UIMessage } from 'ai';
 import { timer } from '../../../content/timer.ts';
 import type { UserInputResponseContent } from '../../../content/user-input.ts';
-import { isOtherViewer, isShutOut } from './is-shut-out.ts';
+import { firstRefusedAnswer, isOtherViewer, isShutOut } from './read-refusal.ts';
 import {
   approvalIdIn,
   type GivenApproval,
@@ -13,7 +13,6 @@ import {
   withReopened,
 } from './page-messages.ts';
 import { PageState, type ThreadChatState } from './page-state.ts';
-import { firstRefusedAnswer } from './read-refusal.ts';
 import { stopChat } from './stop-chat.ts';
 import { ThreadReader } from './thread-reader.ts';
 import {

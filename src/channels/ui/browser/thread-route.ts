@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { z } from 'zod';
-import { fetchWithRetries, type RetryOptions } from './fetch-with-retries.ts';
+import { fetchWithRetries, type RetryOptions } from './lost-connection.ts';
 import { joinTexts } from './page-messages.ts';
 import type { ThreadChatState } from './page-state.ts';
 import { notLoadedResponse } from './read-refusal.ts';

@@ -1,5 +1,5 @@
-import { detectDeadConnection } from './detect-dead-connection.ts';
-import { isShutOut } from './is-shut-out.ts';
+import { detectDeadConnection } from './lost-connection.ts';
+import { isShutOut } from './read-refusal.ts';
 import type { PageState } from './page-state.ts';
 import {
   type Fetch,
