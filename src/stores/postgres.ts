@@ -8,12 +8,10 @@ import type {
   ThreadStore,
   ThreadSummary,
 } from '../thread/thread-store.ts';
-import { payloadOf } from './postgres/notice-payload.ts';
-import { nothingOnConflict } from './postgres/postgres-conflict.ts';
+import { listeningOn, payloadOf } from './postgres/listening.ts';
+import { nothingOnConflict, type PostgresPool } from './postgres/postgres-pool.ts';
 import { appendWithGrants, postgresGrants } from './postgres/postgres-grants.ts';
-import type { PostgresPool } from './postgres/postgres-pool.ts';
 import { type StatementRunner, statementRunner } from './postgres/statement-runner.ts';
-import { listeningOn } from './postgres/shared-listening.ts';
 import { type OnWake, sendAndWake, type ThreadWake, wakeOf } from './postgres/wake.ts';
 import {
   appendFirst,

@@ -5,17 +5,24 @@ import type {
   ThreadStoreSnapshots,
 } from '../thread/thread-store.ts';
 import { filterPart, pagePart, threadIndexes } from './sql/summary-query.ts';
-import { append, snapshotRevision } from './sqlite-on/append.ts';
-import { claimDue } from './sqlite-on/claim.ts';
-import { remove } from './sqlite-on/remove.ts';
+import { append, claimDue, remove, snapshotRevision } from './sqlite-on/write.ts';
 import type { SqliteDriver } from './sqlite-on/sqlite-driver.ts';
 import { sqliteGrants } from './sqlite-on/sqlite-grants.ts';
-import { schemaStatements } from './sqlite-on/sqlite-schema.ts';
-import { entryOfRow, threadColumns, threadOfRow } from './sqlite-on/thread-rows.ts';
+import {
+  entryOfRow,
+  schemaStatements,
+  threadColumns,
+  threadOfRow,
+} from './sqlite-on/sqlite-tables.ts';
 
-export { bunDriver, d1Driver, durableObjectDriver, libsqlDriver } from './sqlite-on/drivers.ts';
+export {
+  bunDriver,
+  d1Driver,
+  durableObjectDriver,
+  libsqlDriver,
+} from './sqlite-on/sqlite-driver.ts';
 export type { SqliteDriver, SqliteRow, SqliteStatement } from './sqlite-on/sqlite-driver.ts';
-export { sqliteSchema } from './sqlite-on/sqlite-schema.ts';
+export { sqliteSchema } from './sqlite-on/sqlite-tables.ts';
 
 /** Options of `sqliteStoreOn`. */
 export interface SqliteStoreOnOptions {

@@ -279,7 +279,7 @@ export const grantMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a standing approval decides as many calls as it was given for',
-    file: 'stores/memory/memory-grants.ts',
+    file: 'stores/memory.ts',
     from: 'grant.usesLeft -= 1;',
     to: 'grant.usesLeft -= 0;',
     suite: ['policy/wide-grants', ''],

@@ -1,16 +1,20 @@
 import type { GrantChange, LogEnd, ThreadStoreGrants } from '../../thread/thread-store.ts';
 import {
+  grantColumns,
   grantEnded,
   grantOfRow,
   type GrantWork,
   grantWork,
   rowOfGrant,
-  grantColumns,
 } from '../sql/grant-rows.ts';
 import { summaryOfRow } from '../sql/stored-rows.ts';
 import { agentColumn } from '../sql/summary-query.ts';
-import { isSerializationFailure, nothingOnConflict } from './postgres-conflict.ts';
-import type { PostgresResult, PostgresQuery } from './postgres-pool.ts';
+import {
+  isSerializationFailure,
+  nothingOnConflict,
+  type PostgresQuery,
+  type PostgresResult,
+} from './postgres-pool.ts';
 import type { Run, StatementRunner } from './statement-runner.ts';
 import { appendFirstWithGrants, appendNextWithGrants, readThread } from './statements.ts';
 

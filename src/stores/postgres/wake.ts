@@ -1,7 +1,11 @@
 import { errorText } from '../../content/error-text.ts';
 import type { ThreadStatus, ThreadSummary } from '../../thread/thread-store.ts';
-import { isUniqueViolation } from './postgres-conflict.ts';
-import type { PostgresConnection, PostgresPool, PostgresResult } from './postgres-pool.ts';
+import {
+  isUniqueViolation,
+  type PostgresConnection,
+  type PostgresPool,
+  type PostgresResult,
+} from './postgres-pool.ts';
 import type { Send } from './statement-runner.ts';
 
 /** What `onWake` is told of an append. */

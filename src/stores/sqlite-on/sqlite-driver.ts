@@ -25,3 +25,123 @@ export interface SqliteDriver {
     statements: readonly SqliteStatement[],
   ): readonly (readonly SqliteRow[])[] | Promise<readonly (readonly SqliteRow[])[]>;
 }
+
+/* Only what the drivers use of the types of other packages, none of which has to be installed. */
+
+/** A `Database` of `bun:sqlite`. */
+interface BunDatabase {
+  query(text: string): { values(...values: SqliteValue[]): SqliteRow[] };
+  transaction(work: () => SqliteRow[][]): { immediate(): SqliteRow[][] };
+}
+
+/**
+ * The driver for a `Database` of `bun:sqlite`. How durable an append is, and how long it waits for other processes, follows the database's
+ * pragmas `journal_mode`, `synchronous` and `busy_timeout`.
+ *
+ * @example
+ * const database = new Database('threads.sqlite');
+ * database.run('pragma journal_mode = wal');
+ * database.run('pragma synchronous = full');
+ * database.run('pragma busy_timeout = 10000');
+ * const store = sqliteStoreOn(bunDriver(database));
+ */
+export function bunDriver(database: BunDatabase): SqliteDriver {
+  const query = ({ text, values }: SqliteStatement): SqliteRow[] =>
+    database.query(text).values(...values);
+  return {
+    query,
+    batch: (statements) => database.transaction(() => statements.map(query)).immediate(),
+  };
+}
+
+/** The `storage` of a Durable Object whose storage is SQLite. */
+interface ObjectStorage {
+  sql: { exec(text: string, ...values: SqliteValue[]): { raw(): Iterable<SqliteRow> } };
+  transactionSync(work: () => SqliteRow[][]): SqliteRow[][];
+}
+
+/**
+ * The driver for the SQLite storage of a Durable Object. The platform sends nothing from the object, neither a request nor a response,
+ * before its writes are durable.
+ *
+ * @example
+ * const store = sqliteStoreOn(durableObjectDriver(ctx.storage));
+ */
+export function durableObjectDriver(storage: ObjectStorage): SqliteDriver {
+  const query = ({ text, values }: SqliteStatement): SqliteRow[] => [
+    ...storage.sql.exec(text, ...values).raw(),
+  ];
+  return {
+    query,
+    batch: (statements) => storage.transactionSync(() => statements.map(query)),
+  };
+}
+
+/** A prepared statement of D1. */
+interface D1Statement {
+  bind(...values: SqliteValue[]): D1Statement;
+}
+
+/** A D1 database, or a session of one. */
+interface D1 {
+  prepare(text: string): D1Statement;
+  batch(statements: D1Statement[]): Promise<{ results: unknown[] }[]>;
+}
+
+/**
+ * The driver for a D1 database of Cloudflare. With read replication, pass the database itself or `withSession('first-primary')`, so that
+ * no read is older than an append.
+ *
+ * @example
+ * const store = sqliteStoreOn(d1Driver(env.DB));
+ */
+export function d1Driver(database: D1): SqliteDriver {
+  const batch = async (statements: readonly SqliteStatement[]): Promise<SqliteRow[][]> => {
+    const prepared = statements.map(({ text, values }) => database.prepare(text).bind(...values));
+    const done = await database.batch(prepared);
+    return done.map(({ results }) => results.map((row): unknown[] => Object.values(row ?? {})));
+  };
+  return {
+    query: async (statement) => (await batch([statement])).flat(),
+    batch,
+  };
+}
+
+/** A statement of libsql. */
+interface LibsqlStatement {
+  sql: string;
+  args: SqliteValue[];
+}
+
+/** A result of libsql. */
+interface LibsqlResult {
+  rows: ArrayLike<unknown>[];
+}
+
+/** A client of `@libsql/client`. */
+interface LibsqlClient {
+  execute(statement: LibsqlStatement): Promise<LibsqlResult>;
+  batch(statements: LibsqlStatement[], mode: 'write'): Promise<LibsqlResult[]>;
+}
+
+/**
+ * The driver for a client of `@libsql/client`, for Turso, sqld or a file.
+ *
+ * @example
+ * const store = sqliteStoreOn(libsqlDriver(createClient({ url, authToken })));
+ */
+export function libsqlDriver(client: LibsqlClient): SqliteDriver {
+  return {
+    query: async (statement) => rowsOf(await client.execute(libsqlStatement(statement))),
+    batch: async (statements) =>
+      (await client.batch(statements.map(libsqlStatement), 'write')).map(rowsOf),
+  };
+}
+
+function libsqlStatement({ text, values }: SqliteStatement): LibsqlStatement {
+  return { sql: text, args: [...values] };
+}
+
+function rowsOf({ rows }: LibsqlResult): SqliteRow[] {
+  return rows.map((row) => Array.from(row));
+}

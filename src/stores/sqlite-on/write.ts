@@ -1,4 +1,12 @@
-import type { GrantChange, LogEnd, LogEntry, ThreadSummary } from '../../thread/thread-store.ts';
+import { HoldpointError } from '../../errors.ts';
+import type {
+  GrantChange,
+  LogEnd,
+  LogEntry,
+  ThreadClaim,
+  ThreadSummary,
+} from '../../thread/thread-store.ts';
+import type { SqliteDriver, SqliteStatement, SqliteValue } from './sqlite-driver.ts';
 import {
   grantColumns,
   grantEnded,
@@ -6,9 +14,33 @@ import {
   grantWork,
   rowOfGrant,
 } from '../sql/grant-rows.ts';
-import { conflict, endsAt, endValues, hasNoLog } from './log-end.ts';
-import type { SqliteDriver, SqliteStatement, SqliteValue } from './sqlite-driver.ts';
-import { summaryColumns, summaryValues } from './thread-rows.ts';
+import { summaryColumns, summaryValues, threadColumns, threadOfRow } from './sqlite-tables.ts';
+import { agentColumn, threadIndexes } from '../sql/summary-query.ts';
+
+/*
+ * Some databases run several statements in one transaction only as a batch, without anything in between that could decide. So each statement
+ * of a batch has the condition under which it writes.
+ */
+
+/** The condition that a thread has no log. */
+const hasNoLog = 'not exists (select 1 from holdpoint_threads where thread_id = ?)';
+
+/** The condition that the log of a thread ends at a revision with a hash. */
+const endsAt =
+  'exists (select 1 from holdpoint_threads where thread_id = ? and revision = ? and hash = ?)';
+
+/** The values of the condition for this end: those of `hasNoLog` or of `endsAt`. */
+function endValues(threadId: string, { revision, hash }: LogEnd): SqliteValue[] {
+  return revision === 0 ? [threadId] : [threadId, revision, hash];
+}
+
+/** The error for a log that does not end at `expected`. */
+function conflict(threadId: string, { revision }: LogEnd): HoldpointError {
+  return new HoldpointError(
+    'revision-conflict',
+    `The log of thread ${threadId} does not end at the expected revision ${revision}, or was replaced.`,
+  );
+}
 
 /** The revision in the row of a snapshot, which no entry has. */
 export const snapshotRevision = 0;
@@ -110,4 +142,57 @@ function appendStatements(
   const inserted = expected.revision === 0 ? [threadId] : [];
   add(sql.writeThread, ...summaryValues(summary), ...inserted, ...hasBegun);
   return statements;
+}
+
+/*
+ * The new text has the same length, so that it is written in place. `secure_delete` clears freed space, but not what remains where SQLite
+ * moves rows between pages, as it does when neighbouring rows are deleted.
+ */
+const overwriteEntries = `
+  update holdpoint_entries
+  set entry = substr(hex(zeroblob(octet_length(entry) / 2 + 1)), 1, octet_length(entry))
+  where thread_id = ? and`;
+const deleteEntries = 'delete from holdpoint_entries where thread_id = ? and';
+const deleteThread =
+  'delete from holdpoint_threads where thread_id = ? and revision = ? and hash = ?';
+
+/** Deletes a thread whose log ends at `expected`, after overwriting its entries. */
+export async function remove(
+  driver: SqliteDriver,
+  threadId: string,
+  expected: LogEnd,
+): Promise<void> {
+  const isAtEnd = expected.revision === 0 ? hasNoLog : endsAt;
+  const values = endValues(threadId, expected);
+  const [found] = await driver.batch([
+    { text: `select 1 where ${isAtEnd}`, values },
+    { text: `${overwriteEntries} ${isAtEnd}`, values: [threadId, ...values] },
+    { text: `${deleteEntries} ${isAtEnd}`, values: [threadId, ...values] },
+    { text: deleteThread, values: [threadId, expected.revision, expected.hash] },
+  ]);
+  if (found?.length !== 1) throw conflict(threadId, expected);
+}
+
+/* A select and an update, because `update … returning` returns rows in no order. In one transaction both find the same threads. */
+export async function claimDue(
+  driver: SqliteDriver,
+  { agent, dueBefore, until, limit, threadId }: ThreadClaim,
+): Promise<ThreadSummary[]> {
+  const one = threadId === undefined ? [] : [threadId];
+  const from = `
+    from holdpoint_threads ${one.length === 0 ? `indexed by ${threadIndexes.deadline}` : ''}
+    where agent = ? and next_deadline < ? ${one.length === 0 ? '' : 'and thread_id = ?'}
+    order by next_deadline limit ?`;
+  const values = [agentColumn(agent), dueBefore, ...one, limit];
+  const select = { text: `select ${threadColumns} ${from}`, values };
+  /* Workers that find nothing must neither wait for each other nor wake each other by a write. */
+  if ((await driver.query(select)).length === 0) return [];
+  const [due = []] = await driver.batch([
+    select,
+    {
+      text: `update holdpoint_threads set next_deadline = ? where thread_id in (select thread_id ${from})`,
+      values: [until, ...values],
+    },
+  ]);
+  return due.map((row) => ({ ...threadOfRow(row), nextDeadline: until }));
 }
