@@ -1,5 +1,5 @@
 export { askInTerminal, type AskOptions } from './terminal/ask-in-terminal.ts';
-export { getUserChoice } from './terminal/get-user-choice.ts';
+export { getUserChoice } from './terminal/user-interface.ts';
 export type { TerminalOptions } from './terminal/terminal-options.ts';
-export { terminalUserInterface } from './terminal/terminal-user-interface.ts';
-export type { UserInterface } from './terminal/user-interface.ts';
+export { terminalUserInterface } from './terminal/user-interface.ts';
+export type { UserInterface } from './terminal/numbered-dialog.ts';

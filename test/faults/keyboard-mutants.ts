@@ -95,7 +95,7 @@ export const keyboardMutants: readonly SourceMutant[] = [
   ]),
   mutant([
     'which later calls a yes covers is new',
-    'ask-remember.ts',
+    'ask-approval.ts',
     'dialog.announce();',
     '',
     'the later calls that a yes would cover',
@@ -107,12 +107,18 @@ export const keyboardMutants: readonly SourceMutant[] = [
     '',
     'the answers of a form before they are sent',
   ]),
-  mutant(['a choice of the app is new', 'get-user-choice.ts', 'dialog.announce();', '', 'own']),
+  mutant([
+    'a choice of the app is new',
+    'user-interface.ts',
+    'dialog.announce();\n  await dialog.show(',
+    'await dialog.show(',
+    'own',
+  ]),
   mutant([
     'a line that the app asks for is new',
-    'terminal-user-interface.ts',
-    'dialog.announce();',
-    '',
+    'user-interface.ts',
+    'dialog.announce();\n          return',
+    'return',
     'own',
   ]),
   mutant([

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { ApprovalRequest } from '../../content/approval.ts';
-import { whyNotQuestion } from '../../content/check-answer.ts';
+import { whyNotQuestion } from '../../content/question.ts';
 import { groupRequests } from '../../content/group-requests.ts';
 import { looseName } from '../../content/loose-name.ts';
-import type {
-  UserInputRequest,
-  UserInputRequestContent,
-  UserInputResponseContent,
+import {
+  type UserInputRequest,
+  type UserInputRequestContent,
+  userInputRequestSchema,
+  type UserInputResponseContent,
 } from '../../content/user-input.ts';
-import { userInputRequestSchema } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { askApproval } from './ask-approval.ts';
 import { askGroup } from './ask-group.ts';

@@ -83,7 +83,7 @@ function answerText({ options }: QuestionField, draft: Draft | undefined): strin
 }
 
 /** One field of a question, its index, and which of several requests the question is. */
-export interface ShownField {
+interface ShownField {
   request: QuestionRequestContent;
   field: QuestionField;
   at: number;
@@ -159,7 +159,7 @@ interface Draft {
 }
 
 /** A field to ask for: its request, what was entered so far, and whether there is a field to go back to. */
-export interface AskedField {
+interface AskedField {
   field: QuestionField;
   request: QuestionRequestContent;
   draft: Draft;

@@ -11,7 +11,6 @@ import type { KeyGuard } from './key-guard.ts';
 import { addAnswerer, type Content, Page } from './page.ts';
 import { paintFor } from './paint.ts';
 import type { TerminalOutput } from './terminal-options.ts';
-import type { UserInterface } from './user-interface.ts';
 import {
   approvingWord,
   type CheckList,
@@ -20,6 +19,19 @@ import {
   type PickList,
   responsePrompt,
 } from './widget.ts';
+
+/** Shows text to a person and reads their input: a terminal, a chat window, a test. */
+export interface UserInterface {
+  /**
+   * Lets the person pick an option. Resolves to the exact text of the option, to the text typed instead, or to `cancelled`.
+   * Without this method, the function `getUserChoice` asks with a numbered list.
+   */
+  getUserChoice?(question: string, options: string[]): Promise<string>;
+  /** Prints a line. */
+  print(text: string): void | Promise<void>;
+  /** Reads a line; resolves to `undefined` when the input has ended. */
+  readLine(prompt: string): Promise<string | undefined>;
+}
 
 const laterEntry: Entry = { label: 'Decide later', words: ['later'] };
 
