@@ -10,8 +10,12 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { HoldpointError } from './errors.ts';
-import { attributesAtEnd, type EndOfRequest, waitSpan } from './otel/span-end.ts';
-import { spanOfMessage } from './otel/span-of-message.ts';
+import {
+  attributesAtEnd,
+  type EndOfRequest,
+  spanOfMessage,
+  waitSpan,
+} from './otel/span-of-message.ts';
 import { isApproval, type Recording, spanContextOf, traceparentOf } from './otel/span-start.ts';
 import { type TraceMessage, tracingChannel } from './thread/tracing.ts';
 

@@ -160,7 +160,7 @@ const packages: Record<string, readonly string[]> = {
   react: ['channels/ui'],
   canonicalize: ['policy'],
   immer: ['content/edited-input.ts', 'agent/input/answer-edit.ts'],
-  '@dbos-inc/dbos-sdk': ['engines/dbos.ts', 'engines/dbos/overdue-workflows.ts'],
+  '@dbos-inc/dbos-sdk': ['engines/dbos.ts'],
   'graphile-worker': ['engines/graphile-worker.ts'],
   standardwebhooks: ['channels/rap'],
   '@opentelemetry/api': ['otel.ts', 'otel'],

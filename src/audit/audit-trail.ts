@@ -2,10 +2,8 @@ import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import { plainCopy } from '../content/plain-copy.ts';
 import { CallsByPlace, makePlaceKey } from '../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
-import type { AuditRow } from './audit-row.ts';
-import { csvOf } from './csv.ts';
+import { type AuditRow, csvOf, writeRows } from './audit-row.ts';
 import { describeEvent, type EventText } from './describe-event.ts';
-import { writeRows } from './text.ts';
 
 /** What happened in a thread, and where its log ended then. */
 export interface AuditTrail {

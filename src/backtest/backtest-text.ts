@@ -1,7 +1,12 @@
 import { inertLine } from '../content/inert-text.ts';
 import { personLine } from '../content/requester-text.ts';
-import type { BacktestResult, DecisionCounts, LoggedType } from './backtest-result.ts';
-import type { Disagreement, DisagreementType } from './disagreement.ts';
+import type {
+  BacktestResult,
+  DecisionCounts,
+  Disagreement,
+  DisagreementType,
+  LoggedType,
+} from './backtest-result.ts';
 import type { CandidateDecision } from './replay-thread.ts';
 import type { StandingApproval } from './standing-approval.ts';
 

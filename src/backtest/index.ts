@@ -19,8 +19,7 @@ import {
 } from './replay-thread.ts';
 import { bestStandingApproval } from './standing-approval.ts';
 
-export type { BacktestResult } from './backtest-result.ts';
-export type { Disagreement } from './disagreement.ts';
+export type { BacktestResult, Disagreement } from './backtest-result.ts';
 
 /** The rules to try, as an agent would have them. */
 export interface BacktestRules<TOOLS extends ToolSet, RUNTIME_CONTEXT> {

@@ -28,12 +28,10 @@ import { timer } from '../content/timer.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
-import { commitCancelled } from './cancel-delegated.ts';
+import { commitCancelled, giveUp } from './cancel-delegated.ts';
 import { AgentWork, type DelegationOptions } from './agent-work.ts';
-import { giveUp } from './give-up.ts';
 import { busyMs, executionOf } from './delegate-call.ts';
-import { isPassedOn, mirrorRequests } from './mirror-requests.ts';
-import { ownAnswer, unsentVotes } from './own-answer.ts';
+import { isPassedOn, mirrorRequests, ownAnswer, unsentVotes } from './mirror-requests.ts';
 
 /* The number of levels of sub-agents, the outermost agent included. */
 const maximumDepth = 8;

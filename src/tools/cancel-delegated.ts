@@ -12,6 +12,13 @@ import { requestOf } from './mirror-requests.ts';
 import { callAt, isSamePlace } from '../thread/thread-head.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
+import type { Agent } from '../agent/agent.ts';
+import {
+  cancelForParent,
+  type ParentableAgent,
+  type ParentCancellation,
+} from '../agent/child-agent.ts';
+import type { AgentThread } from '../thread/agent-thread.ts';
 
 /** Because of a concurrent append, the input now ends a delegated call whose sub-agent was not cancelled. */
 class NotCancelled extends Error {}
@@ -77,4 +84,31 @@ function endedBy({ state: { head }, events }: Proposal, tools: ToolSet): EndedCa
     const { principal, channel } = event;
     return { call, by: { principal, ...(channel === undefined ? {} : { channel }) } };
   });
+}
+
+/**
+ * Cancels a sub-agent's requests and unstarted calls in a thread, and stops its run. Asks nobody: whoever ends the call was allowed to, and
+ * `by` names them where it is a person.
+ */
+export async function giveUp(
+  agent: Agent<never> & ParentableAgent,
+  thread: AgentThread,
+  { reason, by = {} }: { reason: string; by?: AnswerOptions | undefined },
+): Promise<void> {
+  if (thread.revision > 0) await cancelChild(agent, thread, { reason, by, stops: true });
+}
+
+/** Cancels a sub-agent's requests and unstarted calls in a thread; with `stops`, its run ends too. Asks nobody. */
+export async function cancelChild(
+  agent: Agent<never> & ParentableAgent,
+  thread: AgentThread,
+  cancellation: ParentCancellation,
+): Promise<void> {
+  const { reason, stops = false } = cancellation;
+  if (agent[cancelForParent] !== undefined) {
+    await agent[cancelForParent](thread, cancellation);
+    return;
+  }
+  await agent.cancel(thread, reason);
+  if (stops) await agent.stop(thread);
 }

@@ -2,16 +2,17 @@ import {
   closeEvents,
   type DelegatedCall,
   type DelegatedWork,
-  type Reporting,
   type ShownRequests,
+  type Reporting,
 } from '../agent/calls.ts';
-import { asOpened } from '../content/approval.ts';
+import { type ApprovalRequest, asOpened } from '../content/approval.ts';
 import type { CallPlace } from '../content/tool-call.ts';
-import type { UserInputRequest } from '../content/user-input.ts';
+import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
 import { editDigest, equalJson, requestDigest } from '../policy/digest.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
+import { HoldpointError } from '../errors.ts';
 
 /* A sub-agent decides about its requests. The thread of the delegated call shows them, and repeats what the sub-agent's thread recorded. */
 
@@ -247,4 +248,49 @@ export function isEnded({ head, state }: Proposal, { requestId }: UserInputReque
     state.endedRequests.has(requestId) ||
     head.newlyPast.requests.some(({ request }) => request.requestId === requestId)
   );
+}
+
+/**
+ * An answer to a mirrored request, as the answer to the sub-agent's `own` request: with the digest of that one if the answer repeats the
+ * digest that was shown. Throws `answer-mismatch` for the approval of another input than the sub-agent would run.
+ */
+export function ownAnswer(
+  response: UserInputResponseContent,
+  shown: UserInputRequest,
+  own: UserInputRequest | undefined,
+): UserInputResponseContent {
+  if (response.type !== 'approval-response' || shown.type !== 'approval-request') return response;
+  const { digest, toolCall: _shown, ...answer } = response;
+  const isPlainYes = answer.approved && answer.input === undefined;
+  if (own?.type !== 'approval-request') {
+    return isPlainYes && shown.edit !== undefined
+      ? { input: shown.toolCall?.input, ...answer }
+      : answer;
+  }
+  const isSameInput = equalJson(editedInputs(own), editedInputs(shown));
+  if (isSameInput) return digest === shown.digest ? { digest: own.digest, ...answer } : answer;
+  if (!isPlainYes) return answer;
+  throw new HoldpointError(
+    'answer-mismatch',
+    `Request ${own.requestId} was edited since it was shown. Show the stored request again.`,
+    { requestId: own.requestId },
+  );
+}
+
+function editedInputs({ edit, toolCall }: ApprovalRequest): unknown[] {
+  return edit === undefined ? [] : [toolCall?.input];
+}
+
+/** The approvals that the parent thread has and the sub-agent never received: older versions sent them with the answer that decided. */
+export function unsentVotes(request: UserInputRequest, { events }: AgentThread) {
+  if (request.type !== 'approval-request') return [];
+  const { requestId, votes = [] } = request;
+  const isKnown = events.some((event) => 'response' in event && requestOf(event) === requestId);
+  if (isKnown) return [];
+  return votes.map(({ reason, remember, principal, channel, onBehalfOf }) => {
+    const says = { ...(reason === undefined ? {} : { reason }), ...(remember && { remember }) };
+    const input = request.edit && { input: request.toolCall?.input };
+    const yes = { type: 'approval-response' as const, requestId, approved: true, ...says };
+    return { answer: { ...yes, ...input }, principal, channel, onBehalfOf };
+  });
 }

@@ -36,7 +36,7 @@ export const engineMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'the run of a process that is gone is taken over with its workflow',
-    file: 'engines/dbos/overdue-workflows.ts',
+    file: 'engines/dbos.ts',
     from: 'return [...runs, ...workflows].map(',
     to: 'return workflows.map(',
     suite: ['engines/dbos.deep', 'an executor that never returns'],
@@ -44,7 +44,7 @@ export const engineMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a run that waits for its turn on a queue keeps its place',
-    file: 'engines/dbos/overdue-workflows.ts',
+    file: 'engines/dbos.ts',
     from: "if (runs.some(({ status }) => status !== 'PENDING')) return [];",
     to: '',
     suite: ['engines/dbos.deep', 'its turn on a full queue'],

@@ -76,7 +76,7 @@ export const mirrorMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nobody approves another input than they saw',
-    file: 'tools/own-answer.ts',
+    file: 'tools/mirror-requests.ts',
     from: 'if (!isPlainYes) return answer;',
     to: 'if (digest !== null) return answer;',
     suite: votes('took back the edit'),

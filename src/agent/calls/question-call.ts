@@ -1,12 +1,12 @@
 import type { JSONValue, Tool, UserModelMessage } from 'ai';
-import { whyNotQuestion } from '../../content/check-answer.ts';
-import { errorText } from '../../content/error-text.ts';
-import { plainCopy } from '../../content/plain-copy.ts';
 import {
   type QuestionRequestContent,
   questionRequestSchema,
   type QuestionResponseContent,
+  whyNotQuestion,
 } from '../../content/question.ts';
+import { errorText } from '../../content/error-text.ts';
+import { plainCopy } from '../../content/plain-copy.ts';
 import { requestedFor } from '../../content/requesters.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
 import { jsonCopy } from '../../thread/tagged-json.ts';

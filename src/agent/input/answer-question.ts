@@ -1,6 +1,6 @@
 import type { JSONValue } from 'ai';
 import { z } from 'zod';
-import { whyNotAnswer } from '../../content/check-answer.ts';
+import { whyNotAnswer } from '../../content/question.ts';
 import { errorText } from '../../content/error-text.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
 import type { CallPlace, ToolCallOutcome } from '../../content/tool-call.ts';
