@@ -91,6 +91,29 @@ export type QuestionRequestContent = z.infer<typeof questionRequestSchema>;
 /** A person's answers to a question, or that it was dismissed. */
 export type QuestionResponseContent = z.infer<typeof questionResponseSchema>;
 
+type Choice = Pick<QuestionRequestContent, 'kind' | 'text'> &
+  Pick<QuestionField, 'key' | 'options' | 'preselected' | 'freeText'>;
+
+/** A question that asks one thing, with one field that repeats its text. People pick one option, type if they may, or dismiss it. */
+export function makeChoice({
+  kind,
+  text,
+  ...field
+}: Choice): Pick<QuestionRequestContent, 'kind' | 'text' | 'fields' | 'allowDismiss'> {
+  return { kind, text, fields: [{ label: text, min: 1, max: 1, ...field }], allowDismiss: true };
+}
+
+/** The field of a question that asks one thing with at most one pick; `undefined` for any other. */
+export function findSingleField({ fields }: QuestionRequestContent): QuestionField | undefined {
+  const [field, ...more] = fields;
+  return field !== undefined && more.length === 0 && field.max <= 1 ? field : undefined;
+}
+
+/** The labels of the picked options, in the order of the field. */
+export function listLabels({ options }: QuestionField, picked: readonly string[]): string[] {
+  return options.filter(({ id }) => picked.includes(id)).map(({ label }) => label);
+}
+
 /**
  * Why a response does not fit a question, in words for its sender; `undefined` if it fits. A response must answer every field once, with as
  * many of the field's options as it allows, and with text only if the field takes text.
@@ -156,6 +179,7 @@ export function whyNotQuestion(question: QuestionRequestContent): string | undef
   return fault === undefined ? undefined : `its dismissAnswer does not fit: ${fault}`;
 }
 
-function hasDuplicates(texts: readonly string[]): boolean {
+/** Whether a text is there twice. */
+export function hasDuplicates(texts: readonly string[]): boolean {
   return new Set(texts).size < texts.length;
 }

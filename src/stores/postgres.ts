@@ -1,6 +1,5 @@
-import { HoldpointError } from '../errors.ts';
 import { agentColumn, filterPart, noticeOf, pagePart } from './sql/summary-query.ts';
-import { entryOfRow, summaryOfRow } from './sql/stored-rows.ts';
+import { entryOfRow, logConflict, summaryOfRow } from './sql/stored-rows.ts';
 import type {
   LogEnd,
   LogEntry,
@@ -115,7 +114,7 @@ export function postgresStore(
         changes === undefined
           ? await appending.run(isFirst ? appendFirst : next, values).catch(nothingOnConflict)
           : await appendWithGrants(run, appending, { threadId, expected, values, changes });
-      if (rowCount !== entries.length) throw conflict(threadId, expected);
+      if (rowCount !== entries.length) throw logConflict(threadId, expected);
     },
 
     async head(threadId) {
@@ -134,7 +133,7 @@ export function postgresStore(
     async delete(threadId, expected) {
       const values = [threadId, expected.revision, expected.hash];
       const { rows } = await run(deleteThread, values).catch(nothingOnConflict);
-      if (rows[0]?.['deleted'] !== true) throw conflict(threadId, expected);
+      if (rows[0]?.['deleted'] !== true) throw logConflict(threadId, expected);
     },
 
     async claim({ agent, dueBefore, until, limit, threadId }) {
@@ -175,12 +174,5 @@ function refuseTooSmall({ options }: PostgresPool): void {
   throw new TypeError(
     `subscribe holds one connection of the pool, and this pool opens ${options.max}. ` +
       'Create it with a max of 2 or more, pass another pool as listenPool, or leave subscribe out of the store, so that workers poll.',
-  );
-}
-
-function conflict(threadId: string, { revision }: LogEnd): HoldpointError {
-  return new HoldpointError(
-    'revision-conflict',
-    `The log of thread ${threadId} does not end at the expected revision ${revision}, or was replaced.`,
   );
 }

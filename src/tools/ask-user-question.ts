@@ -1,9 +1,11 @@
 import type { Tool } from 'ai';
 import { z } from 'zod';
-import type {
-  QuestionField,
-  QuestionRequestContent,
-  QuestionResponseContent,
+import {
+  hasDuplicates,
+  listLabels,
+  type QuestionField,
+  type QuestionRequestContent,
+  type QuestionResponseContent,
 } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
 import { invalidAnswer } from './interaction.ts';
@@ -40,7 +42,7 @@ const questionSchema = z
       .default(false)
       .describe('Whether several may be selected; then no label may hold a comma and a space.'),
   })
-  .refine(({ options }) => areUnique(options.map((each) => each.label)), {
+  .refine(({ options }) => !hasDuplicates(options.map((each) => each.label)), {
     message: 'two options have the same label',
   })
   .refine(({ options, multiSelect }) => !multiSelect || options.every(isJoinable), {
@@ -52,7 +54,7 @@ const inputSchema = z.object({
     .array(questionSchema)
     .min(1)
     .max(4)
-    .refine((questions) => areUnique(questions.map((each) => each.header)), {
+    .refine((questions) => !hasDuplicates(questions.map((each) => each.header)), {
       message: 'two questions have the same header',
     })
     .meta({ description: 'No two have the same header.', uniqueItems: true }),
@@ -160,10 +162,9 @@ export function toUserQuestionAnswers(
   response: Extract<QuestionResponseContent, { status: 'answered' }>,
 ): Record<string, string> {
   return Object.fromEntries(
-    fields.map(({ key, options }) => {
-      const selected = response.answers.find((answer) => answer.key === key)?.optionIds ?? [];
-      const labels = options.filter(({ id }) => selected.includes(id)).map((each) => each.label);
-      return [key, labels.join(', ')];
+    fields.map((field) => {
+      const answer = response.answers.find(({ key }) => key === field.key);
+      return [field.key, listLabels(field, answer?.optionIds ?? []).join(', ')];
     }),
   );
 }
@@ -195,10 +196,6 @@ function selectedIds({ fields, ...request }: QuestionRequestContent, key: string
       throw invalidAnswer(request, `no option is labelled ${JSON.stringify(each)}.`);
     return found.id;
   });
-}
-
-function areUnique(texts: readonly string[]): boolean {
-  return new Set(texts).size === texts.length;
 }
 
 function isJoinable(each: { label: string }): boolean {

@@ -1,9 +1,10 @@
 import type { Tool } from 'ai';
 import { z } from 'zod';
-import type {
-  QuestionField,
-  QuestionRequestContent,
-  QuestionResponseContent,
+import {
+  makeChoice,
+  type QuestionField,
+  type QuestionRequestContent,
+  type QuestionResponseContent,
 } from '../content/question.ts';
 import { interactionIdOf, toInteractionResponse } from './interaction.ts';
 import { nonBlankText, type Question, type QuestionResult, questionTool } from './question-tool.ts';
@@ -71,10 +72,8 @@ export function askConfirmation(options: InteractionOptions = {}): Tool {
     inputSchema: confirmationSchema,
     toQuestion: ({ question, target_tool }): Question => {
       const target = target_tool === undefined ? {} : { target_tool };
-      return {
-        kind: 'confirmation',
-        ...questionWith({ question, choices: confirmationOptions, options, metadata: target }),
-      };
+      const asked = { kind: 'confirmation', text: question, choices: confirmationOptions } as const;
+      return makeInteraction(asked, options, target);
     },
     toResult: interactionResult,
   });
@@ -87,26 +86,18 @@ export function askQuestion(options: InteractionOptions = {}): Tool {
       'Use this to ask one thing that only the user knows and may have to type. You may suggest options; the user can always ' +
       'type another answer or dismiss the question. End your turn after this call.',
     inputSchema: questionSchema,
-    toQuestion: ({ question, options: choices = [] }): Question => ({
-      kind: 'question',
-      ...questionWith({ question, choices, options, metadata: {} }),
-    }),
+    toQuestion: ({ question: text, options: choices = [] }): Question =>
+      makeInteraction({ kind: 'question', text, choices }, options),
     toResult: interactionResult,
   });
 }
 
 /* The user can always type and always dismiss; the model can't restrict that. */
-function questionWith({
-  question,
-  choices,
-  options: { defaultOptionId, timeoutMs, continuationId, sourceNode, metadata: added },
-  metadata: own,
-}: {
-  question: string;
-  choices: QuestionField['options'];
-  options: InteractionOptions;
-  metadata: Record<string, unknown>;
-}): Omit<Question, 'kind'> {
+function makeInteraction(
+  { choices, ...asked }: Pick<Question, 'kind' | 'text'> & { choices: QuestionField['options'] },
+  { defaultOptionId, timeoutMs, continuationId, sourceNode, metadata: added }: InteractionOptions,
+  own: Record<string, unknown> = {},
+): Question {
   const preselected = choices.filter(({ id }) => id === defaultOptionId).map(({ id }) => id);
   const metadata = {
     ...added,
@@ -115,19 +106,14 @@ function questionWith({
     ...(sourceNode === undefined ? {} : { source_node: sourceNode }),
     ...(timeoutMs === undefined ? {} : { timeout_ms: timeoutMs }),
   };
-  const field: QuestionField = {
-    key: 'answer',
-    label: question,
-    options: choices,
-    min: 1,
-    max: 1,
-    ...(preselected.length === 0 ? {} : { preselected }),
-    freeText: choices.length === 0 ? 'only' : 'optional',
-  };
   return {
-    text: question,
-    fields: [field],
-    allowDismiss: true,
+    ...makeChoice({
+      ...asked,
+      key: 'answer',
+      options: choices,
+      ...(preselected.length === 0 ? {} : { preselected }),
+      freeText: choices.length === 0 ? 'only' : 'optional',
+    }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
     ...(timeoutMs === undefined ? {} : { expiresAfterMs: timeoutMs }),
   };

@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { fromBase64url } from '../content/base64.ts';
-import type { QuestionRequestContent, QuestionResponseContent } from '../content/question.ts';
+import {
+  findSingleField,
+  type QuestionRequestContent,
+  type QuestionResponseContent,
+} from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
 
 /** An option that the user can click. */
@@ -65,6 +69,11 @@ export function interactionIdOf({ requestId }: { requestId: string }): string {
   return hex.join('').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
+/** Whether an interaction's id, or the request's own, is that of a request. */
+export function hasInteractionId(request: { requestId: string }, id: string | undefined): boolean {
+  return request.requestId === id || interactionIdOf(request) === id;
+}
+
 function uuidByte(byte: number, index: number): number {
   if (index === 6) return 0x80 | (byte & 0x0f);
   return index === 8 ? 0x80 | (byte & 0x3f) : byte;
@@ -75,12 +84,11 @@ function uuidByte(byte: number, index: number): number {
  * several fields, several selections, or no free text.
  */
 export function toInteractionRequest(request: QuestionRequestContent): InteractionRequest {
-  const [field, ...more] = request.fields;
-  const fits = field !== undefined && more.length === 0 && field.max <= 1;
+  const field = findSingleField(request);
   const isTyped =
     field?.freeText === 'only' ? field.options.length === 0 : field?.freeText === 'optional';
   const parsed = metadataSchema.safeParse(request.metadata ?? {});
-  if (!fits || !isTyped || !parsed.success) {
+  if (field === undefined || !isTyped || !parsed.success) {
     throw new HoldpointError(
       'invalid-input',
       `Question ${request.requestId} doesn't fit the format of an InteractionRequest. Show its fields in another way.`,
@@ -137,7 +145,7 @@ export function fromInteractionResponse(
   if (!parsed.success) throw invalidAnswer(request, z.prettifyError(parsed.error));
   const { interaction_id, selected_option_id, free_text, confirmed, cancelled, metadata } =
     parsed.data;
-  if (interaction_id !== interactionIdOf(request) && interaction_id !== request.requestId) {
+  if (!hasInteractionId(request, interaction_id)) {
     throw invalidAnswer(request, `it is for interaction ${interaction_id}.`);
   }
   const selected = selected_option_id ?? impliedOption(request, confirmed, free_text);

@@ -1,6 +1,10 @@
 import { jsonSchema, type Tool } from 'ai';
 import { z } from 'zod';
-import type { QuestionRequestContent, QuestionResponseContent } from '../content/question.ts';
+import {
+  makeChoice,
+  type QuestionRequestContent,
+  type QuestionResponseContent,
+} from '../content/question.ts';
 import { nonBlankText, type Question, type QuestionResult, questionTool } from './question-tool.ts';
 
 const inputSchema = z.object({
@@ -72,21 +76,13 @@ const modelSchema = jsonSchema<z.infer<typeof inputSchema>>(
 );
 
 function toQuestion({ question, options }: z.infer<typeof inputSchema>): Question {
-  return {
+  return makeChoice({
     kind: 'choice',
     text: question,
-    fields: [
-      {
-        key: 'choice',
-        label: question,
-        options: labelsOf(options).map((label, index) => ({ id: String(index + 1), label })),
-        min: 1,
-        max: 1,
-        freeText: 'optional',
-      },
-    ],
-    allowDismiss: true,
-  };
+    key: 'choice',
+    options: labelsOf(options).map((label, index) => ({ id: String(index + 1), label })),
+    freeText: 'optional',
+  });
 }
 
 function labelsOf(options: string | readonly string[]): readonly string[] {

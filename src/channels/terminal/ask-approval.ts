@@ -9,7 +9,7 @@ import type { Dialog } from './dialog.ts';
 import { editInput } from './edit-input.ts';
 import type { Page } from './page.ts';
 import { showCall } from './show-call.ts';
-import { approvingWord, type Entry } from './widget.ts';
+import { approvingWord, decisionList, type Entry } from './widget.ts';
 import { grantScopes, type Remember } from '../../content/approval-terms.ts';
 import { inertLine } from '../../content/inert-text.ts';
 import { type Requested, requestersOf } from '../../content/requesters.ts';
@@ -48,13 +48,10 @@ export async function askApproval(
   await show();
   for (;;) {
     const picked = await dialog.pick({
+      ...decisionList,
       entries: [...decisions.slice(0, start + 1), ...more, ...decisions.slice(start + 1)],
       start,
-      takesText: false,
       exit: 'leave',
-      isNumbered: false,
-      decides: true,
-      enter: 'send',
     });
     if (picked === undefined || !('index' in picked)) return { answer: undefined };
     /* The additional entries are below "Reject". */
@@ -185,15 +182,7 @@ async function askRemember(
     isYes: verb === 'Approve',
   }));
   dialog.announce();
-  const picked = await dialog.pick({
-    entries,
-    start: 0,
-    takesText: false,
-    exit: 'back',
-    isNumbered: false,
-    decides: true,
-    enter: 'send',
-  });
+  const picked = await dialog.pick({ ...decisionList, entries, start: 0, exit: 'back' });
   return picked === undefined || !('index' in picked) ? undefined : choices[picked.index];
 }
 

@@ -9,7 +9,7 @@ import { termLines } from '../../content/term-lines.ts';
 import type { Dialog } from './dialog.ts';
 import type { Page } from './page.ts';
 import { showCall } from './show-call.ts';
-import { approvingWord } from './widget.ts';
+import { approvingWord, decisionList } from './widget.ts';
 
 /** Asks about similar requests at once, showing all of their inputs; `undefined` if the person goes back. */
 export async function askGroup(
@@ -38,6 +38,7 @@ export async function askGroup(
     page.add('');
   });
   const picked = await dialog.pick({
+    ...decisionList,
     entries: [
       {
         label: `Approve all ${requests.length}`,
@@ -49,11 +50,7 @@ export async function askGroup(
       { label: `Reject all ${requests.length} with a reason`, leadsOn: true },
     ],
     start: 1,
-    takesText: false,
     exit: 'back',
-    isNumbered: false,
-    decides: true,
-    enter: 'send',
   });
   if (picked === undefined || !('index' in picked)) return undefined;
   const isYes = picked.index === 0;

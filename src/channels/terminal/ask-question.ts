@@ -1,12 +1,13 @@
-import type {
-  QuestionAnswer,
-  QuestionField,
-  QuestionRequestContent,
-  QuestionResponseContent,
+import {
+  listLabels,
+  type QuestionAnswer,
+  type QuestionField,
+  type QuestionRequestContent,
+  type QuestionResponseContent,
 } from '../../content/question.ts';
 import type { Dialog } from './dialog.ts';
 import type { Page } from './page.ts';
-import { type PickList, responsePrompt } from './widget.ts';
+import { decisionList, type PickList, responsePrompt } from './widget.ts';
 
 /** Asks field after field; the person can go back to the one before. Several answers are shown for review before they are sent. */
 export async function askQuestion(
@@ -59,25 +60,23 @@ async function reviewAnswers(
     page.add('');
   });
   const picked = await dialog.pick({
+    /* One digit too many must not send answers that were not reviewed. */
+    ...decisionList,
     entries: [
       { label: 'Send', words: ['send', 'y', 'yes'] },
       ...fields.map((field) => ({ label: `Change ${nameOf(field)}`, leadsOn: true })),
     ],
     start: 0,
-    takesText: false,
     exit: 'back',
     isNumbered: true,
-    /* One digit too many must not send answers that were not reviewed. */
-    decides: true,
-    enter: 'send',
   });
   if (picked === undefined || !('index' in picked)) return fields.length - 1;
   return picked.index === 0 ? undefined : picked.index - 1;
 }
 
-function answerText({ options }: QuestionField, draft: Draft | undefined): string {
+function answerText(field: QuestionField, draft: Draft | undefined): string {
   const { optionIds = [], text } = draft?.answer ?? {};
-  const labels = options.filter(({ id }) => optionIds.includes(id)).map(({ label }) => label);
+  const labels = listLabels(field, optionIds);
   const entered = text === undefined ? labels : [...labels, text];
   return entered.length === 0 ? 'none' : entered.join(', ');
 }

@@ -3,7 +3,7 @@ import { inertLine } from '../../content/inert-text.ts';
 import { plainCopy } from '../../content/plain-copy.ts';
 import type { Dialog } from './dialog.ts';
 import { showCall } from './show-call.ts';
-import { approvingWord, type Entry } from './widget.ts';
+import { approvingWord, decisionList, type Entry } from './widget.ts';
 
 /** Lets a person change the input of a call, field by field; `undefined` if they go back. */
 export async function editInput(request: ApprovalRequest, dialog: Dialog): Promise<unknown> {
@@ -21,21 +21,13 @@ export async function editInput(request: ApprovalRequest, dialog: Dialog): Promi
       ...whole.map((label) => ({ label, leadsOn: true })),
     ];
     const start = changed ? 1 : 0;
-    const picked = await dialog.pick({ ...editList, entries, start });
+    const picked = await dialog.pick({ ...decisionList, entries, start, exit: 'back' });
     if (picked === undefined || !('index' in picked)) return undefined;
     if (changed && picked.index === 0) return input;
     const field = fields[picked.index - start];
     input = await changedInput(dialog, input, field);
   }
 }
-
-const editList = {
-  takesText: false,
-  exit: 'back',
-  isNumbered: false,
-  decides: true,
-  enter: 'send',
-} as const;
 
 async function showDraft(
   dialog: Dialog,

@@ -85,6 +85,14 @@ export interface CheckList extends PickList {
   ticks: Ticks;
 }
 
+/** How a list is shown in which an entry permits or sends something. */
+export const decisionList = {
+  takesText: false,
+  isNumbered: false,
+  decides: true,
+  enter: 'send',
+} as const;
+
 /** The last entry of a list that takes text. It is recognised by its index, never by its label. */
 export const escapeLabel = 'Say something else...';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HoldpointError } from '../../errors.ts';
-import type { LogEntry, ThreadSummary } from '../../thread/thread-store.ts';
+import type { LogEnd, LogEntry, ThreadSummary } from '../../thread/thread-store.ts';
 
 /*
  * Rows of SQL stores, whose columns are the fields of the summary in snake case. A status of a newer holdpoint is read as
@@ -51,5 +51,13 @@ export function invalidRow(): HoldpointError {
   return new HoldpointError(
     'log-tampered',
     'A holdpoint table has an invalid row. Restore the database from a backup.',
+  );
+}
+
+/** The error for a log that does not end at `expected`. */
+export function logConflict(threadId: string, { revision }: LogEnd): HoldpointError {
+  return new HoldpointError(
+    'revision-conflict',
+    `The log of thread ${threadId} does not end at the expected revision ${revision}, or was replaced.`,
   );
 }

@@ -1,4 +1,4 @@
-import { HoldpointError } from '../../errors.ts';
+import { logConflict } from '../sql/stored-rows.ts';
 import type {
   GrantChange,
   LogEnd,
@@ -32,14 +32,6 @@ const endsAt =
 /** The values of the condition for this end: those of `hasNoLog` or of `endsAt`. */
 function endValues(threadId: string, { revision, hash }: LogEnd): SqliteValue[] {
   return revision === 0 ? [threadId] : [threadId, revision, hash];
-}
-
-/** The error for a log that does not end at `expected`. */
-function conflict(threadId: string, { revision }: LogEnd): HoldpointError {
-  return new HoldpointError(
-    'revision-conflict',
-    `The log of thread ${threadId} does not end at the expected revision ${revision}, or was replaced.`,
-  );
 }
 
 /** The revision in the row of a snapshot, which no entry has. */
@@ -103,10 +95,10 @@ export async function append(driver: SqliteDriver, asked: Append): Promise<void>
   const work = changes === undefined ? noWork : grantWork(changes);
   const results = await driver.batch(appendStatements(asked, work));
   if (results.at(-1)?.length === 1) return;
-  if (work.used.length === 0) throw conflict(threadId, expected);
+  if (work.used.length === 0) throw logConflict(threadId, expected);
   const [revision, hash] = results[0]?.[0] ?? [0, ''];
   const isAsExpected = revision === expected.revision && hash === expected.hash;
-  throw isAsExpected ? grantEnded(work.used) : conflict(threadId, expected);
+  throw isAsExpected ? grantEnded(work.used) : logConflict(threadId, expected);
 }
 
 const noWork: GrantWork = { created: [], used: [], at: 0 };
@@ -170,7 +162,7 @@ export async function remove(
     { text: `${deleteEntries} ${isAtEnd}`, values: [threadId, ...values] },
     { text: deleteThread, values: [threadId, expected.revision, expected.hash] },
   ]);
-  if (found?.length !== 1) throw conflict(threadId, expected);
+  if (found?.length !== 1) throw logConflict(threadId, expected);
 }
 
 /* A select and an update, because `update … returning` returns rows in no order. In one transaction both find the same threads. */

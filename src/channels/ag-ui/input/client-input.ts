@@ -3,7 +3,7 @@ import type { InputItem } from '../../../agent/input.ts';
 import type { QuestionResponseContent } from '../../../content/question.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../../content/user-input.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
-import { fromInteractionResponse, interactionIdOf } from '../../../tools/interaction.ts';
+import { fromInteractionResponse, hasInteractionId } from '../../../tools/interaction.ts';
 import { newMessages, unrecordedMessages } from './new-messages.ts';
 import { questionAnswer, withFullNames } from './question-schema.ts';
 import type { ResumeEntry, RunAgentInput } from './run-agent-input.ts';
@@ -78,7 +78,7 @@ function interactionAnswer(
   }
   const request = events
     .flatMap((event) => (event.type === 'request-opened' ? [event.request] : []))
-    .findLast((each) => isNamed(each, interaction_id));
+    .findLast((each) => hasInteractionId(each, interaction_id));
   if (request?.type === 'question-request') {
     return fromInteractionResponse(request, withFullNames(response));
   }
@@ -92,10 +92,6 @@ function interactionAnswer(
         code: 'NO_PENDING_INTERACTION',
         message: 'interactionResponse does not match any pending interaction for this thread',
       };
-}
-
-function isNamed(request: { requestId: string }, id: string): boolean {
-  return request.requestId === id || interactionIdOf(request) === id;
 }
 
 /**

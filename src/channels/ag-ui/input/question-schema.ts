@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { inertText } from '../../../content/inert-text.ts';
 import { lookAlikeWarnings } from '../../../content/look-alikes.ts';
-import type {
-  QuestionAnswer,
-  QuestionField,
-  QuestionRequestContent,
-  QuestionResponseContent,
+import {
+  findSingleField,
+  type QuestionAnswer,
+  type QuestionField,
+  type QuestionRequestContent,
+  type QuestionResponseContent,
 } from '../../../content/question.ts';
 import { askerLines } from '../../../content/requester-text.ts';
-import { HoldpointError } from '../../../errors.ts';
-import { fromInteractionResponse } from '../../../tools/interaction.ts';
+import { fromInteractionResponse, invalidAnswer } from '../../../tools/interaction.ts';
 
 type Schema = Record<string, unknown>;
 
@@ -25,7 +25,7 @@ export function questionSchema(request: QuestionRequestContent): Schema {
 }
 
 function answerSchema(request: QuestionRequestContent): Schema {
-  const single = singleField(request);
+  const single = findSingleField(request);
   if (single !== undefined) return singleSchema(request, single);
   const required = request.fields.filter(isRequired).map(({ key }) => key);
   return {
@@ -42,7 +42,7 @@ export function questionAnswer(
   payload: unknown,
 ): QuestionResponseContent {
   const { requestId } = request;
-  if (singleField(request) !== undefined) {
+  if (findSingleField(request) !== undefined) {
     const { approved, ...answer } = parseAnswer(
       singleAnswerSchema,
       withFullNames(payload),
@@ -56,7 +56,7 @@ export function questionAnswer(
     (key) => !request.fields.some((field) => field.key === key),
   );
   if (unknown !== undefined) {
-    throw invalidAnswer(requestId, `the question has no field ${JSON.stringify(unknown)}`);
+    throw invalidAnswer({ requestId }, `the question has no field ${JSON.stringify(unknown)}`);
   }
   const answers = request.fields.map((field) =>
     fieldAnswer(field, values.get(field.key), requestId),
@@ -143,20 +143,7 @@ function fieldAnswer(field: QuestionField, value: unknown, requestId: string): Q
 function parseAnswer<VALUE>(schema: z.ZodType<VALUE>, value: unknown, requestId: string): VALUE {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw invalidAnswer(requestId, z.prettifyError(result.error));
-}
-
-function invalidAnswer(requestId: string, why: string): HoldpointError {
-  return new HoldpointError(
-    'invalid-answer',
-    `Not a valid answer to question ${requestId}: ${why}`,
-  );
-}
-
-/* The field of a question that asks one thing with at most one pick; `undefined` for any other. */
-function singleField({ fields }: QuestionRequestContent): QuestionField | undefined {
-  const [field, ...more] = fields;
-  return field !== undefined && more.length === 0 && field.max <= 1 ? field : undefined;
+  throw invalidAnswer({ requestId }, z.prettifyError(result.error));
 }
 
 const singleAnswerSchema = z.strictObject({

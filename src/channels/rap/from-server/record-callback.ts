@@ -1,5 +1,6 @@
 import type { Question } from '../../../agent/calls.ts';
 import type { Agent } from '../../../agent/agent.ts';
+import { makeChoice } from '../../../content/question.ts';
 import type { ToolCallRecord } from '../../../content/tool-call.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
@@ -149,10 +150,7 @@ function choiceQuestion(
   const key = 'choice';
   const options = choices.map((label, at) => ({ id: String(at), label }));
   return {
-    kind: 'choice',
-    text: prompt,
-    fields: [{ key, label: prompt, options, min: 1, max: 1, freeText: 'never' }],
-    allowDismiss: true,
+    ...makeChoice({ kind: 'choice', text: prompt, key, options, freeText: 'never' }),
     metadata: { default: index },
     ...(onDismiss === 'default' ? { dismissAnswer: [{ key, optionIds: [String(index)] }] } : {}),
   };

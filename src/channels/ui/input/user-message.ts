@@ -15,7 +15,7 @@ import {
   retractedMessages,
   withMessageId,
 } from '../../../thread/app-messages.ts';
-import { fromInteractionResponse, interactionIdOf } from '../../../tools/interaction.ts';
+import { fromInteractionResponse, hasInteractionId } from '../../../tools/interaction.ts';
 import { checkedAttachment } from './attachment.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import { importedId } from '../output/user-ui-message.ts';
@@ -126,9 +126,7 @@ function interactionAnswer(
   const { interaction_id: snake, interactionId: camel } =
     namedSchema.safeParse(response).data ?? {};
   const id = snake ?? camel;
-  const request = questions.find(
-    (question) => question.requestId === id || interactionIdOf(question) === id,
-  );
+  const request = questions.find((question) => hasInteractionId(question, id));
   if (request !== undefined) return fromInteractionResponse(request, response);
   throw new HoldpointError(
     'not-found',
