@@ -13,7 +13,7 @@ import type { AgUiEvent, AgUiToolCall } from './ag-ui-event.ts';
 import { type CallResult, resultsIn } from './call-results.ts';
 
 /** A text of a step that a client shows as a message, or as the text of one. */
-export interface StepText {
+interface StepText {
   type: 'text' | 'reasoning';
   id: string;
   text: string;
@@ -34,7 +34,7 @@ export function stepMessageId(threadId: string, step: number): string {
 }
 
 /** The id of a thought of a step. */
-export function reasoningId(messageId: string, index: number): string {
+function reasoningId(messageId: string, index: number): string {
   return `${messageId}:reasoning:${index}`;
 }
 
