@@ -4,8 +4,8 @@ import { z } from 'zod';
 import type { AgentResponse } from '../agent/agent-response.ts';
 import type { AgentStreamEvent } from '../agent/agent-stream.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { CallsByPlace } from '../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
+import { isSamePlace } from '../thread/thread-head.ts';
 import { readItem, type RecordedStep } from '../view/items.ts';
 import type { TextDelta } from '../view/streamed-step.ts';
 import { CallParts, type CallerView } from './call-parts.ts';
@@ -47,7 +47,6 @@ export class RunParts {
   readonly #inputs = new Set<string>();
   readonly #calls: CallParts;
   readonly #blocks = new BlockParts();
-  readonly #records = new CallsByPlace();
   #steps = 0;
   #sentResponse: ProviderResponse | undefined;
   /** Whether there have been any parts yet. */
@@ -107,8 +106,10 @@ export class RunParts {
   }
 
   #ofRecorded(event: ThreadEvent): ProviderPart[] {
-    this.#records.update(this.#options.thread.calls);
-    const item = readItem(event, this.#records);
+    const { calls } = this.#options.thread;
+    const item = readItem(event, {
+      at: (place) => calls.find((call) => isSamePlace(call, place)),
+    });
     switch (item?.type) {
       case 'step':
         this.#steps += 1;

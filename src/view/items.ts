@@ -1,8 +1,7 @@
 import type { JSONValue, ModelMessage, ToolResultPart } from 'ai';
 import { z } from 'zod';
-import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
-import type { CallsByPlace } from '../thread/calls-by-place.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 
 /** A step in the log. */
@@ -43,11 +42,13 @@ export type ViewItem =
   | { type: 'call-started' | 'call-deferred'; call: ToolCallRecord }
   | { type: 'call-ended'; call: ToolCallRecord; end: CallEnd };
 
+/** Finds the calls of a thread, as `CallsByPlace` does. */
+interface CallFinder {
+  at: (place: CallPlace) => ToolCallRecord | undefined;
+}
+
 /** What channels show of an event; `undefined` for one that they don't show. `calls` are those of the thread. */
-export function readItem(
-  event: ThreadEvent,
-  calls: Pick<CallsByPlace, 'at'>,
-): ViewItem | undefined {
+export function readItem(event: ThreadEvent, calls: CallFinder): ViewItem | undefined {
   switch (event.type) {
     case 'step-finished':
       return { type: 'step', event };

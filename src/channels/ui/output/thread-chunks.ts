@@ -182,12 +182,10 @@ export class ThreadChunks {
   }
 
   #start(): UIMessageChunk {
-    const { type } = this.#position;
+    const position = this.#position;
     const messageMetadata = this.#metadata();
-    if (this.#position.type === 'message' && this.#position.isHeld) {
-      return { type: 'start', messageMetadata };
-    }
-    const begins = type === 'new-message' ? this.#revision + 1 : this.#turn;
+    if (position.type === 'message' && position.isHeld) return { type: 'start', messageMetadata };
+    const begins = position.type === 'new-message' ? this.#revision + 1 : this.#turn;
     return { type: 'start', messageId: messageIdOf(this.#thread.id, begins), messageMetadata };
   }
 
