@@ -1,3 +1,4 @@
+import { isKeptByStore } from '../content/approval-terms.ts';
 import { type Grant, grantSchema } from '../content/grant.ts';
 import { HoldpointError, type HoldpointErrorCode } from '../errors.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
@@ -51,7 +52,7 @@ export async function revokeGrant(
   threads: ThreadHandles,
   { grant, by }: Revocation,
 ): Promise<void> {
-  if (grant.scope !== 'thread') return revokeStored(context, threads, { grant, by });
+  if (isKeptByStore(grant.scope)) return revokeStored(context, threads, { grant, by });
   const log = threads.logOf(await threads.open(grant.threadId));
   await threads.update(log);
   return revokeInThread(context, log, { grantId: grant.grantId, by });

@@ -6,6 +6,20 @@ export const risks = ['low', 'medium', 'high', 'critical'] as const;
 /** How many calls a standing approval covers: those of one thread, those for one person, or all of the agent's. In ascending order. */
 export const grantScopes = ['thread', 'principal', 'everyone'] as const;
 
+type GrantScope = (typeof grantScopes)[number];
+
+/** What keeps the standing approvals of each scope: the log of their thread, or the store, for all threads of the agent. */
+const keeperOf: Record<GrantScope, 'thread' | 'store'> = {
+  thread: 'thread',
+  principal: 'store',
+  everyone: 'store',
+};
+
+/** Whether the store keeps the standing approvals of this scope. */
+export function isKeptByStore(scope: GrantScope): boolean {
+  return keeperOf[scope] === 'store';
+}
+
 const people = z.array(z.string().min(1)).min(1);
 const milliseconds = z.number().positive();
 

@@ -6,6 +6,7 @@ import {
   expiryActionSchema,
   grantMatchSchema,
   rememberSchema,
+  isKeptByStore,
 } from '../content/approval-terms.ts';
 import { whyNotStrictJson } from './strict-json.ts';
 
@@ -81,7 +82,7 @@ export interface UserApproval<INPUT = never> extends ReadonlyLists<
 
 /** Why an agent without a name can't ask on these terms: agents without one share a store's standing approvals. `undefined` if it can. */
 export function whyNotNameless({ remember }: ApprovalTerms = {}): string | undefined {
-  if (remember === undefined || remember.scope === 'thread') return undefined;
+  if (remember === undefined || !isKeptByStore(remember.scope)) return undefined;
   return `The approval rule lets answers be remembered with the scope '${remember.scope}', which needs an agent with a name: give the agent a name, or use the scope 'thread'.`;
 }
 

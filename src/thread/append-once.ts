@@ -1,3 +1,4 @@
+import { isKeptByStore } from '../content/approval-terms.ts';
 import type { Grant } from '../content/grant.ts';
 import { HoldpointError } from '../errors.ts';
 import type { ThreadEvent } from './thread-event.ts';
@@ -75,10 +76,10 @@ export function isConflict(error: unknown): boolean {
 export function grantChanges(events: readonly ThreadEvent[]): GrantChange[] | undefined {
   const changes: GrantChange[] = [];
   for (const event of events) {
-    if (event.type === 'grant-created' && event.grant.scope !== 'thread') {
+    if (event.type === 'grant-created' && isKeptByStore(event.grant.scope)) {
       changes.push({ type: 'create', grant: storedGrant(event.grant) });
     }
-    if (event.type === 'grant-used' && event.scope !== 'thread') {
+    if (event.type === 'grant-used' && isKeptByStore(event.scope)) {
       changes.push({ type: 'use', grantId: event.grantId, at: event.at });
     }
     if (event.type === 'grant-revoked' && event.scope !== undefined) {

@@ -185,8 +185,8 @@ export const identityMutants: readonly SourceMutant[] = [
   {
     promise: 'nor by an edited call',
     file: 'agent/input/answer-grant.ts',
-    from: "scope !== 'thread' && name === undefined",
-    to: "scope !== 'thread' && name === ''",
+    from: "isKeptByStore(scope) && name === undefined",
+    to: "isKeptByStore(scope) && name === ''",
     suite: [same, 'for an edited call either'],
     sentence: failed,
   },

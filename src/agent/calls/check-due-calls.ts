@@ -1,4 +1,5 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
+import { isKeptByStore } from '../../content/approval-terms.ts';
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import { equalJson, shownDigest } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
@@ -269,7 +270,7 @@ export function inTurn(
     if (starts && free-- <= 0) continue;
     if (use !== undefined) {
       const { grantId, scope } = use.grant;
-      const left = uses.get(grantId) ?? (scope === 'thread' ? 0 : (use.usesLeft ?? Infinity));
+      const left = uses.get(grantId) ?? (isKeptByStore(scope) ? (use.usesLeft ?? Infinity) : 0);
       uses.set(grantId, left - 1);
       if (left <= 0) continue;
     }

@@ -1,3 +1,4 @@
+import { isKeptByStore } from '../../content/approval-terms.ts';
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import type { Grant, StandingAnswer } from '../../content/grant.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
@@ -77,8 +78,8 @@ export async function findGrant(
   const { terms = {} } = asked;
   const { remember } = terms;
   /* For most calls this costs nothing. */
-  const isGranted = state.head.grants.length > 0 || remember?.scope !== 'thread';
-  if (remember === undefined || !isGranted) return undefined;
+  if (remember === undefined) return undefined;
+  if (state.head.grants.length === 0 && !isKeptByStore(remember.scope)) return undefined;
   /* A time in the log never goes back: what has ended there has ended, even where this process's clock is behind. */
   const at = Math.max(sources.now(), latestTime(state));
   const digest = await termsDigest(terms);
@@ -172,7 +173,9 @@ async function storedGrants(
     person,
   }: Pick<GrantCall, 'asked' | 'definition'> & { person: string | undefined },
 ): Promise<GrantUse[]> {
-  if (grants === undefined || name === undefined || terms?.remember?.scope === 'thread') return [];
+  const { remember } = terms ?? {};
+  if (grants === undefined || name === undefined) return [];
+  if (remember !== undefined && !isKeptByStore(remember.scope)) return [];
   const former =
     person === undefined ? [] : await formerNames({ grants, agent: name, principalId }, person);
   const query = { agent: name, toolName: definition.name, at: now() };
@@ -190,7 +193,14 @@ function usableGrant(
 ): GrantUse[] {
   const grant = grantIn(text);
   if (grant === undefined) return [];
-  const isTheirs = person !== undefined && personOfGrant(grant, principalId) === person;
-  const isMeant = grant.scope === 'everyone' || (grant.scope === 'principal' && isTheirs);
-  return isMeant ? [{ grant, usesLeft }] : [];
+  switch (grant.scope) {
+    case 'everyone':
+      return [{ grant, usesLeft }];
+    case 'principal': {
+      const isTheirs = person !== undefined && personOfGrant(grant, principalId) === person;
+      return isTheirs ? [{ grant, usesLeft }] : [];
+    }
+    case 'thread':
+      return [];
+  }
 }

@@ -1,3 +1,4 @@
+import { isKeptByStore } from '../../content/approval-terms.ts';
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import type { Vote, Voter } from '../../content/vote.ts';
 import type { Grant, StandingAnswer } from '../../content/grant.ts';
@@ -131,10 +132,10 @@ function whyNotKept(
   { scope }: NonNullable<ApprovalResponseContent['remember']>,
 ): string | undefined {
   if (request.path !== undefined) return undefined;
-  if (scope !== 'thread' && name === undefined) {
+  if (isKeptByStore(scope) && name === undefined) {
     return `the scope '${scope}' needs an agent with a name: give this one a name`;
   }
-  if (scope !== 'thread' && grants === undefined) {
+  if (isKeptByStore(scope) && grants === undefined) {
     return `the agent's store keeps no standing approvals of the scope '${scope}'`;
   }
   if (scope !== 'principal' || soleRequester(request, principalId) !== undefined) return undefined;

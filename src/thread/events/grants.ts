@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { grantScopes } from '../../content/approval-terms.ts';
+import { grantScopes, isKeptByStore } from '../../content/approval-terms.ts';
 import { grantSchema } from '../../content/grant.ts';
 import { always, by, placeFields } from './fields.ts';
 import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
@@ -15,7 +15,7 @@ const grantCreated = z.strictObject({
 
 export function applyGrantCreated(event: z.infer<typeof grantCreated>, { head }: HeadDraft): void {
   const { grant } = event;
-  if (grant.scope !== 'thread') return;
+  if (isKeptByStore(grant.scope)) return;
   if (head.grants.some((other) => other.grant.grantId === grant.grantId)) {
     throw tampered(event, `an earlier grant has the id ${grant.grantId}`);
   }
@@ -41,7 +41,7 @@ export function applyGrantUsed(event: z.infer<typeof grantUsed>, draft: HeadDraf
   const { grantId, scope, at } = event;
   const call = openCallAt(draft, event, event, ['proposed']);
   call.grantId = grantId;
-  if (scope !== 'thread') return;
+  if (isKeptByStore(scope)) return;
   const { grants } = draft.head;
   const used = grants.find(({ grant }) => grant.grantId === grantId);
   const { toolName = '', expiresAt = Infinity } = used?.grant ?? {};
