@@ -150,8 +150,16 @@ function recordEnd(call: CallInLog | undefined, { outcome }: ThreadEventOf<'call
     decision.reason = outcome.status === 'denied' ? outcome.reason : undefined;
   }
   if (decision.type !== 'unasked') return;
-  if (outcome.status === 'failed') decision.type = 'refused';
-  if (outcome.status !== 'denied') return;
-  decision.type = 'denied';
-  decision.reason = outcome.reason;
+  switch (outcome.status) {
+    case 'failed':
+      decision.type = 'refused';
+      return;
+    case 'denied':
+      decision.type = 'denied';
+      decision.reason = outcome.reason;
+      return;
+    case 'succeeded':
+    case 'forwarded':
+      return;
+  }
 }

@@ -10,7 +10,7 @@ import {
   type ToolDefinitions,
 } from '../agent/calls.ts';
 import { termsOf } from '../content/approval-terms.ts';
-import type { CallPlace } from '../content/tool-call.ts';
+import type { CallPlace, ToolCallOutcome } from '../content/tool-call.ts';
 import { canonicalText } from '../policy/digest.ts';
 import type { PrincipalId } from '../policy/principal-id.ts';
 import { isCausedByRequesters, type RunCause } from '../policy/run-context.ts';
@@ -196,8 +196,17 @@ function decidedBy(
       return { decision: 'ask', reason: request.reason, terms };
     }
     case 'end':
-      return verdict.outcome.status === 'denied'
-        ? { decision: 'deny', reason: verdict.outcome.reason }
-        : { decision: 'fail' };
+      return decisionOfEnd(verdict.outcome);
+  }
+}
+
+function decisionOfEnd(outcome: ToolCallOutcome): Pick<ReplayedCall, 'decision' | 'reason'> {
+  switch (outcome.status) {
+    case 'denied':
+      return { decision: 'deny', reason: outcome.reason };
+    case 'failed':
+    case 'succeeded':
+    case 'forwarded':
+      return { decision: 'fail' };
   }
 }

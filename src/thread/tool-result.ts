@@ -31,10 +31,15 @@ function answerParts(
   ];
 }
 
-function reasonOf(outcome: ToolCallOutcome): { reason?: string } {
-  if (outcome.status === 'failed') return { reason: outcome.error };
-  const isReasoned = outcome.status === 'denied' && outcome.reason !== undefined;
-  return isReasoned ? { reason: outcome.reason } : {};
+function reasonOf(outcome: Exclude<ToolCallOutcome, { status: 'forwarded' }>): { reason?: string } {
+  switch (outcome.status) {
+    case 'failed':
+      return { reason: outcome.error };
+    case 'denied':
+      return outcome.reason === undefined ? {} : { reason: outcome.reason };
+    case 'succeeded':
+      return {};
+  }
 }
 
 function modelOutput(outcome: ToolCallOutcome): ToolResultPart['output'] {

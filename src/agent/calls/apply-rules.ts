@@ -7,6 +7,7 @@ import {
   plainCall,
   type ToolCall,
   type ToolCallRecord,
+  type ToolCallStatus,
 } from '../../content/tool-call.ts';
 import { askedBy, userApprovalSchema, whyNotNameless } from '../../policy/approval-rule.ts';
 import { InputReads } from '../../policy/input-reads.ts';
@@ -149,7 +150,24 @@ function readOrThrowLater(read: () => unknown): unknown {
 /** Whether a call counts as done when a rule decides on another: that one itself, and later ones that have not started, do not. */
 function isBefore({ step, index, status }: ToolCallRecord, call: CallPlace): boolean {
   if (step !== call.step || index < call.index) return true;
-  return index > call.index && status !== 'proposed' && status !== 'waiting';
+  return index > call.index && isDecided(status);
+}
+
+function isDecided(status: ToolCallStatus): boolean {
+  switch (status) {
+    case 'proposed':
+    case 'waiting':
+      return false;
+    case 'approved':
+    case 'started':
+    case 'deferred':
+    case 'indeterminate':
+    case 'succeeded':
+    case 'failed':
+    case 'denied':
+    case 'forwarded':
+      return true;
+  }
 }
 
 /** What the AI SDK passes to a single function for all tools. */

@@ -4,6 +4,7 @@ import {
   openCallStatuses,
   toolCallOutcomeSchema,
   workingAgentSchema,
+  type ToolCallOutcome,
 } from '../../content/tool-call.ts';
 import { endsTurn } from '../thread-head.ts';
 import { toolParts } from '../tool-result.ts';
@@ -171,12 +172,21 @@ export function applyCallEnded(event: z.infer<typeof callEnded>, draft: HeadDraf
  */
 function refuseForeignEnd(event: z.infer<typeof callEnded>, call: ToolCallRecord): void {
   const { status } = event.outcome;
-  const isForeign =
-    call.providerApprovalId === undefined
-      ? status === 'forwarded'
-      : status === 'succeeded' || (status === 'forwarded' && call.status !== 'approved');
-  if (!isForeign) return;
+  if (mayEnd(call, status)) return;
   throw tampered(event, `call ${call.step}.${call.index} can't be ${status}`);
+}
+
+function mayEnd(call: ToolCallRecord, status: ToolCallOutcome['status']): boolean {
+  const isProviders = call.providerApprovalId !== undefined;
+  switch (status) {
+    case 'succeeded':
+      return !isProviders;
+    case 'forwarded':
+      return isProviders && call.status === 'approved';
+    case 'failed':
+    case 'denied':
+      return true;
+  }
 }
 
 /** All calls have ended: their results become the tool message, in the model's order, and the model is next unless one ended the turn. */

@@ -30,32 +30,40 @@ export function runEnd(
       { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'interrupt', interrupts } },
     ];
   }
-  if (status === 'indeterminate') {
-    const message =
-      'A call was started and its outcome is unknown. It must be settled before the thread can continue.';
-    return [{ type: 'RUN_ERROR', message, code: 'thread-indeterminate' }];
-  }
   const pending = thread.calls.filter((call) => call.status === 'deferred');
-  if ((status === 'waiting' || status === 'stuck') && pending.length === 0) {
-    const message = 'Earlier runs of the thread failed.';
-    return [{ type: 'RUN_ERROR', message, code: 'thread-stuck' }];
-  }
   const pendingToolCallIds = pending.map(({ toolCallId }) => toolCallId);
   const isOlder = protocolVersion === undefined;
-  return [
-    { type: 'RUN_FINISHED', threadId, runId, ...ending(status, pendingToolCallIds, isOlder) },
-  ];
+  const finished = { type: 'RUN_FINISHED', threadId, runId } as const;
+  const success = { ...finished, ...successOf(pendingToolCallIds, isOlder) };
+  switch (status) {
+    case 'indeterminate': {
+      const message =
+        'A call was started and its outcome is unknown. It must be settled before the thread can continue.';
+      return [{ type: 'RUN_ERROR', message, code: 'thread-indeterminate' }];
+    }
+    case 'waiting':
+    case 'stuck': {
+      if (pending.length > 0) return [success];
+      const message = 'Earlier runs of the thread failed.';
+      return [{ type: 'RUN_ERROR', message, code: 'thread-stuck' }];
+    }
+    case 'cancelled':
+    case 'max-steps':
+      return [
+        { ...finished, ...(isOlder ? { result: { status } } : { outcome: { type: 'cancelled' } }) },
+      ];
+    case 'completed':
+    case 'running':
+    case undefined:
+      return [success];
+  }
 }
 
 /* A client before 1.0 rejects the run if it does not know the outcome, and treats a run without one as ended. */
-function ending(
-  status: End['status'],
+function successOf(
   pendingToolCallIds: string[],
   isOlder: boolean,
 ): Pick<RunFinished, 'outcome' | 'result'> {
-  if (status === 'cancelled' || status === 'max-steps') {
-    return isOlder ? { result: { status } } : { outcome: { type: 'cancelled' } };
-  }
   const outcome = { type: 'success' } as const;
   if (pendingToolCallIds.length === 0) return { outcome };
   return isOlder

@@ -1,7 +1,7 @@
 import type { Question } from '../../../agent/calls.ts';
 import type { Agent } from '../../../agent/agent.ts';
 import { makeChoice } from '../../../content/question.ts';
-import type { ToolCallRecord } from '../../../content/tool-call.ts';
+import { awaitedBy, type ToolCallRecord } from '../../../content/tool-call.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { CallbackCall } from '../callback-url.ts';
@@ -60,8 +60,6 @@ interface ThreadCallback extends Callback {
   thread: AgentThread;
 }
 
-const pending: readonly ToolCallRecord['status'][] = ['started', 'deferred', 'indeterminate'];
-
 /** Records a result or a question in the thread of its call. Discards a message about another call, or about one that has ended. */
 export async function recordCallback(
   options: RecordingOptions,
@@ -75,7 +73,7 @@ export async function recordCallback(
   }
   const thread = await options.agent.thread(call.threadId);
   const record = thread.calls.find(({ toolCallId }) => toolCallId === call.toolCallId);
-  if (record?.toolName !== call.toolName || !pending.includes(record.status)) {
+  if (record?.toolName !== call.toolName || !isPending(record)) {
     discard('ended');
     return;
   }
@@ -91,6 +89,12 @@ export async function recordCallback(
     if (!isCallEnded(error)) throw error;
     discard('ended');
   }
+}
+
+/** Whether the call was handed to its server and has not ended. */
+function isPending({ status }: ToolCallRecord): boolean {
+  const awaited = awaitedBy[status];
+  return awaited === 'attempt' || awaited === 'elsewhere';
 }
 
 async function recordResult(
