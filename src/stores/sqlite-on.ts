@@ -4,6 +4,7 @@ import type {
   ThreadStoreGrants,
   ThreadStoreSnapshots,
 } from '../thread/thread-store.ts';
+import { onceDone } from './sql/once-done.ts';
 import { filterPart, pagePart, threadIndexes } from './sql/summary-query.ts';
 import { append, claimDue, remove, snapshotRevision } from './sqlite-on/write.ts';
 import type { SqliteDriver } from './sqlite-on/sqlite-driver.ts';
@@ -104,18 +105,10 @@ function snapshotsIn(driver: SqliteDriver): ThreadStoreSnapshots {
 
 /** Creates the tables before the first statement, and again if that failed. */
 function creatingSchema(driver: SqliteDriver): SqliteDriver {
-  let created: Promise<unknown> | undefined;
-  const create = async (): Promise<unknown> => driver.batch(schemaStatements);
-  const hasTables = async (): Promise<unknown> => {
-    created ??= create().catch((error: unknown) => {
-      created = undefined;
-      throw error;
-    });
-    return created;
-  };
+  const create = onceDone(async () => driver.batch(schemaStatements));
   return {
-    query: async (statement) => hasTables().then(() => driver.query(statement)),
-    batch: async (statements) => hasTables().then(() => driver.batch(statements)),
+    query: async (statement) => create().then(() => driver.query(statement)),
+    batch: async (statements) => create().then(() => driver.batch(statements)),
   };
 }
 

@@ -1,3 +1,4 @@
+import { onceDone } from '../sql/once-done.ts';
 import type { PostgresPool, PostgresQuery, PostgresResult } from './postgres-pool.ts';
 import { createGrants, createSchema, grantsAreMissing, schemaIsMissing } from './statements.ts';
 
@@ -30,7 +31,7 @@ export function statementRunner(
   pool: PostgresPool,
   { createSchema: isCreating = true, prepare = false }: RunnerOptions,
 ): StatementRunner {
-  const created = (isMissing: string, create: string): (() => Promise<void>) =>
+  const created = (isMissing: string, create: string): (() => Promise<unknown>) =>
     isCreating ? onceDone(async () => createMissing(pool, isMissing, create)) : async () => {};
   const schema = created(schemaIsMissing, createSchema);
   const grants = created(grantsAreMissing, createGrants);
@@ -56,16 +57,4 @@ export function statementRunner(
 async function createMissing(pool: PostgresPool, isMissing: string, create: string): Promise<void> {
   const { rows } = await pool.query({ text: isMissing });
   if (rows[0]?.['missing'] === true) await pool.query({ text: create });
-}
-
-/** Runs work once, and again only if it failed. */
-function onceDone(work: () => Promise<void>): () => Promise<void> {
-  let done: Promise<void> | undefined;
-  return async () => {
-    done ??= work().catch((error: unknown) => {
-      done = undefined;
-      throw error;
-    });
-    return done;
-  };
 }

@@ -2,6 +2,7 @@ import type { ToolSet } from 'ai';
 import type { Agent } from '../../../agent/agent.ts';
 import { callGuarded } from '../../../content/call-guarded.ts';
 import { checkedLimit } from '../../../content/checked-number.ts';
+import { parseJson } from '../../../content/parse-json.ts';
 import { refuseUnknown } from '../../../content/refuse-unknown.ts';
 import { errorResponse, refusal } from '../../../http/error-response.ts';
 import { readJsonText } from '../../../http/read-json-body.ts';
@@ -132,7 +133,8 @@ async function handleMessage(
   callback: Callback,
   text: string,
 ): Promise<Response> {
-  const parsed = parseCallback(parsedJson(text));
+  /* Text that is not JSON has no `type`, which `parseCallback` reports. */
+  const parsed = parseCallback(parseJson(text));
   if (parsed === undefined) callback.discard('unsupported');
   else if ('message' in parsed) await recordCallback(state, callback, parsed.message);
   else {
@@ -140,15 +142,6 @@ async function handleMessage(
     return refusal(400, 'invalid-input', `Not a valid tool message: ${parsed.fault}`);
   }
   return new Response();
-}
-
-/* Text that is not JSON has no `type`, which `parseCallback` reports. */
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /* Everything in a queue is held in memory. */

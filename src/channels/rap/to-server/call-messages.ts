@@ -2,6 +2,7 @@ import type { DroppedCall } from '../../../agent/calls.ts';
 import type { CallbackCall } from '../callback-url.ts';
 import type { RemoteServer } from '../remote-server.ts';
 import { z } from 'zod';
+import { parseJson } from '../../../content/parse-json.ts';
 import { type Posted, postJson } from '../post-json.ts';
 
 /**
@@ -44,12 +45,7 @@ export async function isCallLost(
 }
 
 function saysLost(posted: Posted): boolean {
-  if (posted.status !== 'accepted') return false;
-  try {
-    return statusSchema.safeParse(JSON.parse(posted.text)).success;
-  } catch {
-    return false;
-  }
+  return posted.status === 'accepted' && statusSchema.safeParse(parseJson(posted.text)).success;
 }
 
 /**

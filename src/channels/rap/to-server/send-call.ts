@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ToolRunOptions } from '../../../agent/calls.ts';
+import { parseJson } from '../../../content/parse-json.ts';
 import { sha256 } from '../../../content/sha256.ts';
 import { postJson } from '../post-json.ts';
 import type { RemoteServer } from '../remote-server.ts';
@@ -80,10 +81,8 @@ const maximumReasonLength = 500;
 
 /* The error that `createToolServer` responds with. For other servers, the HTTP status must be enough. */
 function reasonIn(text: string): string {
-  try {
-    const { error } = refusalSchema.parse(JSON.parse(text));
-    return `: ${error.message.slice(0, maximumReasonLength).toWellFormed().replace(/\.$/, '')}`;
-  } catch {
-    return '';
-  }
+  const { data } = refusalSchema.safeParse(parseJson(text));
+  if (data === undefined) return '';
+  const { message } = data.error;
+  return `: ${message.slice(0, maximumReasonLength).toWellFormed().replace(/\.$/, '')}`;
 }
