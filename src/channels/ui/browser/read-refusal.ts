@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { parseJson } from '../../../content/parse-json.ts';
 
 const refusedAnswerSchema = z.object({
   requestId: z.string(),
@@ -36,7 +35,7 @@ export interface Refusal {
 export function readRefusal(error: unknown): Refusal | undefined {
   const { responseBody, message } = errorSchema.safeParse(error).data ?? {};
   const body = bodySchema.safeParse(
-    parseJson(typeof error === 'string' ? error : (responseBody ?? message ?? '')),
+    parseJson(typeof error === 'string' ? error : (responseBody ?? message)),
   );
   if (!body.success) return undefined;
   const { error: refused, refusedAnswers } = body.data;
@@ -80,6 +79,14 @@ const texts = new Map([
   ['foreign-origin', 'This page may not use the server.'],
   ['too-large', 'This is too large to send.'],
 ]);
+
+function parseJson(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * Whether a refusal says that the page is not for the person who is signed in now: somebody else is, or nobody who may use the thread. A 403
