@@ -150,7 +150,7 @@ async function checkAndAcquire(
     acceptRest(proposal);
     const isCurrent = log.revision === revision;
     const now = context.now();
-    const until = resumesAll ? Infinity : now;
+    const until = resumesAll ? Infinity : context.now();
     const found = {
       restarts: isCurrent ? restarts : [],
       starts,
