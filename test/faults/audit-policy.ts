@@ -209,8 +209,8 @@ function may(
   { person, onBehalfOf }: Approval,
 ): boolean {
   const { approvers, notRequester, quorum } = request;
-  const isForSome = (approvers ?? notRequester ?? quorum) !== undefined;
-  if (person === undefined) return !isForSome;
+  const isRestricted = (approvers ?? notRequester ?? quorum) !== undefined;
+  if (person === undefined) return !isRestricted;
   const requester = request.requestedBy;
   if (notRequester === true && (person === requester || onBehalfOf === requester)) return false;
   const mayAnswer = evidence.policy?.mayAnswer ?? (() => true);

@@ -22,7 +22,7 @@ export interface CheckedCall {
   use?: GrantUse | undefined;
 }
 
-/** An event that nothing has to be recorded with. */
+/** A checked call that records one event, and uses no standing approval. */
 export function alone(event: ThreadEvent): CheckedCall {
   return { events: [event] };
 }

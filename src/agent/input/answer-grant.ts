@@ -28,8 +28,8 @@ interface GrantAnswer {
 type MakeGrant = (input: unknown, at: number, votes: readonly Vote[]) => ThreadEvent[];
 
 /**
- * Makes the event of the standing approval that an answer asks for, for the input that the answer decided on. It makes no event if the answer asks for no standing approval.
- * Throws `invalid-answer` if the request allows none that wide, or if the store keeps none.
+ * Prepares the event of the standing approval that an answer asks for. What it returns makes that event for the input as it was decided on,
+ * or none if the answer asks for no standing approval. Throws `invalid-answer` if the request allows none that wide, or if the store keeps none.
  */
 export async function grantMaker(
   context: AnswerContext,
