@@ -167,7 +167,7 @@ test('they are found in every text of a value, and in the names of its fields, o
   ]);
 });
 
-test('of many, five are shown, and of a long word its beginning', () => {
+test('shows five of many look-alikes, and the beginning of a long word', () => {
   const words = Array.from({ length: 8 }, (_, index) => `${mixed}${index}`);
   const warnings = lookAlikeWarnings(words);
   expect(warnings).toHaveLength(6);

@@ -129,7 +129,7 @@ test('for a client that does not read there is neither a wait nor a comment, and
   expect(endOf(checkedEvents(text))).toEqual({ type: 'success' });
 });
 
-test('nothing that is told is lost beside a comment', async () => {
+test('no event is lost beside a keep-alive comment', async () => {
   const at = quiet();
   const response = await at.handler(post(said));
   const reader = response.body?.getReader();

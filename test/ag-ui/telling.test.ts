@@ -407,7 +407,7 @@ test('headers of the app are sent, and a stream is for no cache', async () => {
   await response.text();
 });
 
-test('of an error the client is told what the app says', async () => {
+test("the client gets the app's text for an error", async () => {
   const at = site([{ fail: 'secret host' }]);
   const { post } = at.worker({ onError: (error) => `Sorry: ${String(error).length > 0}` });
   const { events } = await post(said);

@@ -110,7 +110,7 @@ describe('a call whose run is gone', () => {
   });
 });
 
-test('of 300 lost calls each is listed and reported once, and then no worker asks about them', async () => {
+test('each of 300 lost calls is listed and reported once, and then no worker asks about them', async () => {
   const ids = Array.from({ length: 300 }, (_, index) => `t${String(index).padStart(3, '0')}`);
   const { store, agent, clock } = await lostCalls(ids);
   let queries = 0;

@@ -44,7 +44,7 @@ test('an id that was withdrawn can be said anew, and its reply is the new one', 
   expect(texts(thread)).toEqual(['Good', 'reply']);
 });
 
-test('of several messages without a reply the last one goes, and the model still owes a reply', async () => {
+test('retracts the last of several messages without a reply, and the model still has to reply', async () => {
   const world = memoryWorld([{ fail: 'down' }, { fail: 'down' }, { text: 'Hello.' }]);
   const agent = world.agent();
   const thread = await agent.thread('t');

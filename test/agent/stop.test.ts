@@ -312,7 +312,7 @@ test('what people are asked may expire after a stop, and the model is not asked 
   expect(thread).toMatchObject({ status: 'idle', resumeAt: undefined });
 });
 
-test('to withdraw the last message of a turn that was stopped does not bring the turn back', async () => {
+test('withdrawing the last message of a stopped turn does not bring the turn back', async () => {
   const world = memoryWorld([{ fail: 'overloaded' }, { fail: 'overloaded' }, { text: 'Never.' }]);
   const agent = world.agent();
   const thread = await agent.thread('t');

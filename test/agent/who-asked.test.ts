@@ -27,7 +27,7 @@ test('a request says who asked for it, also when somebody else resumes the threa
   expect(JSON.parse(JSON.stringify(thread.activeRequests))).toMatchObject([{ requestedBy: ann }]);
 });
 
-test('who asked is what the approval is bound to: a log in which that was changed asks again', async () => {
+test('an approval is bound to who asked: a log in which that was changed asks again', async () => {
   const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
   const agent = world.agent();
   const asked = await agent.run('Book', await agent.thread('t'), { principal: ann });

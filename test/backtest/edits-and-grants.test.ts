@@ -154,7 +154,7 @@ describe('a call that a standing answer decided', () => {
   });
 });
 
-test('who had a lost call retried did not answer about the call', async () => {
+test('a person who had a lost call retried has not answered about the call', async () => {
   const { agent } = (await lostCalls(['t'])).agent();
   const thread = await agent.thread('t');
   await agent.settle(thread, 'c1', { status: 'retry' }, { principal: 'ann' });

@@ -130,7 +130,7 @@ test('calls without a requester share no standing approval for a requester', asy
   expect(await bestFor(threads)).toMatchObject({ scope: 'everyone', saved: 1 });
 });
 
-test('of equal savings, more fields are narrower', async () => {
+test('prefers the match with more fields where two save the same', async () => {
   const best = await bestFor([
     {
       payments: [

@@ -152,7 +152,7 @@ describe('agent.cancel', () => {
     expect(await errorCode(agent.cancel(thread, '', { principal: 'ben' }))).toBe('no error');
   });
 
-  test('of two requests of which Ben may end one, none is ended', async () => {
+  test('ends neither of two requests if Ben may end only one', async () => {
     const calls = [book('c1', 'Paris'), book('c2', 'Rome')];
     const world = memoryWorld([{ calls }]);
     const agent = world.agent({

@@ -143,7 +143,7 @@ describe('an edit of a message without a reply, on a page', () => {
     expect((await desk.edit('ada', 'm1')).status).toBe(200);
   });
 
-  test('of two people with the same email, one does not edit what the other has said', async () => {
+  test("one of two people with the same email can't edit what the other has said", async () => {
     const desk = payDesk([new Error('down'), ...paying]);
     const ada = { id: 'ada', email: 'office@trips.test' };
     const run = desk.run('pay ada', { principal: ada, messageId: 'm1' });

@@ -33,7 +33,7 @@ test('an approval of a sub-agent names each agent on the way to it, in its own r
   ]);
 });
 
-test('without a path there is no such row', async () => {
+test('shows no such row without a path', async () => {
   expect((await rowsOf({})).join('\n')).not.toContain('Asked by');
 });
 

@@ -313,7 +313,7 @@ test('the answers are what an agent takes, for its own requests and for plain JS
   expect(booked).toEqual(['Paris']);
 });
 
-test('what is no request is refused before anything is shown', async () => {
+test('refuses what is not a request before anything is shown', async () => {
   const terminal = new VirtualTerminal();
   const broken = { ...approval(), threadId: '' };
   await expect(askInTerminal(broken, terminal)).rejects.toMatchObject({ code: 'invalid-input' });
