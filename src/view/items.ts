@@ -2,6 +2,7 @@ import type { JSONValue, ModelMessage, ToolResultPart } from 'ai';
 import { z } from 'zod';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
+import { isQuiet } from '../thread/quiet-events.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 
 /** A step in the log. */
@@ -49,6 +50,7 @@ interface CallFinder {
 
 /** What channels show of an event; `undefined` for one that they don't show. `calls` are those of the thread. */
 export function readItem(event: ThreadEvent, calls: CallFinder): ViewItem | undefined {
+  if (isQuiet(event)) return undefined;
   switch (event.type) {
     case 'step-finished':
       return { type: 'step', event };
@@ -80,22 +82,8 @@ export function readItem(event: ThreadEvent, calls: CallFinder): ViewItem | unde
       const call = calls.at(event);
       return call && { type: event.type, call, end: event.outcome };
     }
-    case 'thread-created':
-    case 'messages-imported':
-    case 'agent-changed':
-    case 'run-started':
-    case 'run-renewed':
-    case 'stop-requested':
-    case 'run-ended':
-    case 'request-reminded':
-    case 'answer-delivered':
-    case 'grant-created':
     case 'grant-used':
-    case 'grant-revoked':
-    case 'call-abandoned':
     case 'call-lost':
-    case 'recovery-failed':
-    case 'late-result':
       return undefined;
   }
 }

@@ -185,7 +185,7 @@ export const identityMutants: readonly SourceMutant[] = [
   {
     promise: 'nor by an edited call',
     file: 'agent/input/answer-grant.ts',
-    from: "isKeptByStore(scope) && name === undefined",
+    from: 'isKeptByStore(scope) && name === undefined',
     to: "isKeptByStore(scope) && name === ''",
     suite: [same, 'for an edited call either'],
     sentence: failed,
