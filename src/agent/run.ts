@@ -1,5 +1,4 @@
 /* What the rest of the package may use of `run/`: channels, the middleware. Nothing in `agent` imports this. */
-export type { UnrecordedOutcome } from './run/agent-context.ts';
 export type { AgentEvent } from './run/agent-events.ts';
 export type { RunOptions } from './run/run-options.ts';
 export { checkRecovery, type ToolRecovery } from './run/tool-recovery.ts';

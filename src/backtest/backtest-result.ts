@@ -9,14 +9,14 @@ export type LoggedType = Exclude<LoggedDecision['type'], 'refused' | 'question'>
 export type DecisionCounts = Record<CandidateDecision, Record<LoggedType, number>>;
 
 /** The calls of one tool. */
-export interface ToolCounts {
+interface ToolCounts {
   toolName: string;
   calls: number;
   counts: DecisionCounts;
 }
 
 /** A reason that the candidate gave, and how often. */
-export interface ReasonCount {
+interface ReasonCount {
   toolName: string;
   decision: CandidateDecision;
   reason: string;

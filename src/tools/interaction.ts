@@ -8,7 +8,7 @@ import {
 import { HoldpointError } from '../errors.ts';
 
 /** An option that the user can click. */
-export interface InteractionOption {
+interface InteractionOption {
   id: string;
   label: string;
   description?: string;

@@ -24,7 +24,7 @@ export interface RequestMaking extends Requested {
 }
 
 /** Why nobody could ever answer a request; `undefined` if somebody may be able to. */
-export function whyNobodyAnswers(
+function whyNobodyAnswers(
   { mayAnswer, ...requested }: Pick<RequestMaking, 'mayAnswer'> & Requested,
   asked: Asked,
 ): string | undefined {

@@ -3,7 +3,7 @@ import type { RequestDecision } from '../../content/request-decision.ts';
 import type { Question } from '../calls/question-call.ts';
 
 /** Settings of every question. */
-export interface QuestionSettings {
+interface QuestionSettings {
   /** Whether the person may dismiss the question. Default `true`. */
   allowDismiss?: boolean;
   /** How long it can be answered, in milliseconds from now. Default: without limit. */
@@ -11,7 +11,7 @@ export interface QuestionSettings {
 }
 
 /** Settings of a choice. */
-export interface ChoiceSettings extends QuestionSettings {
+interface ChoiceSettings extends QuestionSettings {
   /** The minimum and maximum number of options to pick. Default 1 and 1; with `max` above 1, several may be picked. */
   min?: number;
   max?: number;

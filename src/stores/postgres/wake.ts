@@ -22,7 +22,7 @@ export interface ThreadWake {
 }
 
 /** The transaction of an append. It begins with its first query. */
-export interface PostgresTransaction {
+interface PostgresTransaction {
   /** Await it in the hook: what comes later is refused. */
   query(text: string, values?: unknown[]): Promise<PostgresResult>;
 }
